@@ -51,6 +51,9 @@ const rooms: Readonly<Record<string, Rules>> = {
   "northbound/mqtt": sharedByNorthbounds,
   "northbound/opcua": sharedByNorthbounds,
   "northbound/web": sharedByNorthbounds,
+  console: {
+    "northbound/web/api": "what the gateway answers; types alone, for it runs in the browser",
+  },
   simulator: {
     platform: "parts of any daemon",
     wire: "its messages; it must not share our translation, or two bugs cancel out",
@@ -59,8 +62,11 @@ const rooms: Readonly<Record<string, Rules>> = {
   "northbounds.ts": { "": "a part of the composition root: each northbound with what it needs" },
   "alarm-watch.ts": { "": "a part of the composition root: it looks at what several rooms know" },
   "readings.ts": { "": "a part of the composition root: what metrics read of each room" },
+  "recordings.ts": { "": "a part of the composition root: what is recorded is in several rooms" },
   "reload.ts": { "": "a part of the composition root: what a reload changes is in several rooms" },
   "reload-gate.ts": { "": "a part of the composition root: what a reload changes is in several rooms" },
+  "fleet-states.ts": { "": "a part of the composition root: what is known of the fleet, and its way out" },
+  "run-order.ts": { "": "a part of the composition root: the session to the fleet first, commands last" },
   "stores.ts": { "": "a part of the composition root: what the stores of each room have in common" },
   cli: { "": "commands wire what they run" },
   "version.ts": {},
@@ -99,7 +105,16 @@ const written = sources.filter((source) => source.room !== "wire");
 describe("the architecture test itself", () => {
   it("has found the code", () => {
     expect(written.length).toBeGreaterThan(50);
-    for (const room of ["domain", "contracts", "platform", "config", "fleet", ...coreRooms, "simulator"]) {
+    for (const room of [
+      "domain",
+      "contracts",
+      "platform",
+      "config",
+      "fleet",
+      ...coreRooms,
+      "console",
+      "simulator",
+    ]) {
       expect(
         written.some((source) => source.room === room),
         `no file of ${room}`,
@@ -154,6 +169,9 @@ describe("the architecture test itself", () => {
     ["src/config/a.ts", "../fleet/options.ts", true],
     ["src/config/a.ts", "../fleet/session/token.ts", false],
     ["src/domain/a.ts", "../platform/clock.ts", false],
+    ["src/console/a.ts", "../northbound/web/api/b.ts", true],
+    ["src/console/views/a.tsx", "../../northbound/web/server.ts", false],
+    ["src/console/a.ts", "../domain/b.ts", false],
   ])("of %s importing %s says %s", (from, specifier, allowed) => {
     expect(refusalOf(relative("src", from), specifier) === null).toBe(allowed);
   });
@@ -173,6 +191,20 @@ describe("the import table of design.md", () => {
         .filter((refusal) => refusal !== null),
     );
     expect(refusals).toEqual([]);
+  });
+
+  it("gives the console nothing but types, and nobody imports it", () => {
+    const value = /^import (?!type\b)[^;]*northbound\/web\/api/m;
+    const ofNode = written
+      .filter(({ room }) => room === "console")
+      .filter(
+        ({ text, imports }) => value.test(text) || imports.some(({ specifier }) => /^node:/.test(specifier)),
+      );
+    expect(ofNode.map(({ path }) => path)).toEqual([]);
+    const users = written
+      .filter(({ room }) => room !== "console")
+      .filter(({ path, imports }) => imports.some(({ specifier }) => reaches(path, specifier, "console")));
+    expect(users.map(({ path }) => path)).toEqual([]);
   });
 
   it("has no circle, not even of types", () => {
@@ -269,10 +301,10 @@ describe("the habits of design.md", () => {
 
   it("file names are kebab-case nouns, none a drawer for everything", () => {
     const odd = pathsWhere(
-      (source) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(source.path),
+      (source) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.tsx?$/.test(source.path),
     );
     const drawers = pathsWhere((source) =>
-      /(^|[/-])(utils?|helpers?|managers?|misc|common)\.ts$/.test(source.path),
+      /(^|[/-])(utils?|helpers?|managers?|misc|common)\.tsx?$/.test(source.path),
     );
     expect([...odd, ...drawers]).toEqual([]);
   });
@@ -308,7 +340,7 @@ function roomOf(path: string): string {
 
 function readSources(folder: string): readonly Source[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(tsx?|js)$/.test(entry.name))
     .map((entry) => {
       const file = join(entry.parentPath, entry.name);
       const path = relative(folder, file);

@@ -9,6 +9,7 @@ const places = [
   "src/domain/refusals.ts",
   "src/commands/",
   "src/fleet/operations/check.ts",
+  "src/northbound/web/access/limited-moves.ts",
   "src/northbound/web/alarms.ts",
   "src/northbound/web/command-body.ts",
   "src/northbound/web/command-intake.ts",
@@ -19,14 +20,20 @@ const places = [
   "src/northbound/mqtt/hold-message.ts",
   "src/northbound/mqtt/commands.ts",
   "src/northbound/mqtt/message.ts",
-  "src/northbound/mqtt/station-desk.ts",
+  "src/northbound/mqtt/station-message.ts",
   "src/northbound/opcua/commands/",
   "src/northbound/opcua/node-opcua/slot-writers.ts",
   "src/cli/call-request.ts",
 ];
 
 /** These refuse in words of the places above, or a log-on, which is no command. */
-const otherRefusers = ["src/cli/call.ts", "src/domain/outcome.ts", "src/northbound/opcua/log-on-gate.ts"];
+const otherRefusers = [
+  "src/cli/call.ts",
+  "src/domain/outcome.ts",
+  "src/northbound/mqtt/broker/authenticate.ts",
+  "src/northbound/opcua/log-on-gate.ts",
+  "src/northbound/web/access/access-audit.ts",
+];
 
 /** Sentences for somebody else than a command's sender, by the call that they stand in. */
 const toOthers =

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Config } from "../src/config/load.ts";
 import { systemClock } from "../src/platform/clock.ts";
-import { silentLog } from "../src/platform/log.ts";
+import { type Log, silentLog } from "../src/platform/log.ts";
 import { confirmLosses } from "../src/platform/stores/kept-store.ts";
 import { prepareStores } from "../src/stores.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config/config-folder.ts";
@@ -87,4 +87,46 @@ it("an outbox that cannot be read begins empty, and is named", async () => {
   expect(await start()).toBe("2 ");
   writeFileSync(join(config.gateway.dataDir, "outbox", "data.mdb"), "");
   expect(await start()).toMatch(/^1 the store "outbox" is lost since .*kept as /);
+});
+
+it("an outbox whose folder is missing is named, if MQTT has run here", async () => {
+  config = await folder.config(`${minimal}mqtt: { broker: "mqtt://localhost" }\n`);
+  expect(await lostAtStart()).toBe("");
+  rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
+  expect(await lostAtStart(), "MQTT may be new").toBe("");
+  put("mqtt", "topics.json");
+  rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
+  const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), silentLog);
+  expect(stores.health().detail).toMatch(/the store "outbox" is lost since .*data.mdb is missing/);
+  await stores.journal.close();
+  expect(await lostAtStart(), "it is said once").toBe("");
+});
+
+it("an outbox whose folder is removed while it is open keeps its events, and says so", async () => {
+  config = await folder.config(`${minimal}mqtt: { broker: embedded }\n`);
+  mkdirSync(config.gateway.dataDir, { recursive: true });
+  const said: string[] = [];
+  const log: Log = { ...silentLog, error: (_fields, message) => void said.push(message), child: () => log };
+  const waiting: number[] = [];
+  for (const isRemoved of [true, false]) {
+    const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), log);
+    const outbox = await stores.openOutbox({ sessionId: "s1", clock: systemClock });
+    if (outbox === null) throw new Error("there is no outbox");
+    const stop = new AbortController();
+    const ran = outbox.run(stop.signal, () => {});
+    waiting.push(outbox.length);
+    for (const eventId of ["e1", "e2"]) {
+      const settled = new Promise<void>((resolve) => outbox.onReady(resolve));
+      outbox.push(alarmEvent(eventId, "r1"));
+      await settled;
+      if (isRemoved) rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
+    }
+    stop.abort();
+    await ran;
+    await stores.journal.close();
+  }
+  expect(waiting).toEqual([0, 2]);
+  expect(new Set(said)).toEqual(
+    new Set(["somebody has removed the files of the outbox: its events are written again, none is lost"]),
+  );
 });

@@ -30,6 +30,7 @@ export interface DegradedHarness {
   readonly folder: string;
   readonly simulator: RunningSimulator;
   readonly ear: MqttEar;
+  readonly brokerUrl: string;
   start(nodeOptions?: readonly string[]): Promise<Daemon>;
   /** What health says of a part, once it is as wanted. */
   part(name: string, isWanted: (part: PartHealth) => boolean): Promise<PartHealth>;
@@ -64,6 +65,7 @@ export async function openDegradedHarness(
     folder: place,
     simulator,
     ear,
+    brokerUrl: broker.url,
     async start(nodeOptions) {
       const from = ear.heard.entries.length;
       const daemon = startDaemon(config, nodeOptions);
@@ -75,14 +77,15 @@ export async function openDegradedHarness(
     async part(name, isWanted) {
       const partOf = (text: string) =>
         (JSON.parse(text) as { parts?: Record<string, PartHealth> }).parts?.[name];
-      const from = ear.heard.entries.length;
+      // The newest counts: what does not change is not told again soon.
+      const newest = ear.heard.entries.findLastIndex(({ topic }) => topic === "health");
       const { text } = await ear.on(
         "health",
         (each) => {
           const part = partOf(each);
           return part !== undefined && isWanted(part);
         },
-        from,
+        Math.max(0, newest),
       );
       return partOf(text) ?? { state: "missing" };
     },

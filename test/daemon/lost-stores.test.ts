@@ -3,6 +3,7 @@ import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { fleetgate } from "../cli/program.ts";
 import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
@@ -10,7 +11,6 @@ import { freePorts } from "../support/free-ports.ts";
 import { type PlantBroker, startPlantBroker } from "../support/plant-broker.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startHere } from "./built-gateway.ts";
-import { seededChance } from "./chance.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
 const ROBOT = "cart-01";

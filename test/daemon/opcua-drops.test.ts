@@ -1,15 +1,16 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { openPlc } from "../e2e/plc.ts";
 import { createFiguresTable } from "../support/figures-table.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startMeasuredDaemon } from "../support/measured-daemon.ts";
 import { startSimulator } from "../support/simulator.ts";
-import { seededChance } from "./chance.ts";
 import { openDroppingClients, WAYS } from "./dropping-clients.ts";
 
 /** By hand others: `FLEETGATE_DROPS=2000 npx vitest run test/daemon/opcua-drops.test.ts`. */
@@ -17,6 +18,8 @@ const DROPS = Number(process.env.FLEETGATE_DROPS ?? 0);
 const CYCLES = DROPS > 0 ? DROPS : 4 * WAYS;
 /** The figures of a run by hand begin after these: the first clients make what is made once. */
 const WARM_UP = DROPS > 0 ? 100 : 0;
+/** V8 gives memory back in the background after a collection, and a process at rest collects what is left. */
+const REST_MS = DROPS > 0 ? 30_000 : 0;
 const SEED = 7;
 /** A session without a user lives for ten seconds. */
 const GONE_WITHIN_MS = 40_000;
@@ -53,22 +56,23 @@ test(nothing, { timeout: 120_000 + CYCLES * 1_000 }, async () => {
     await allGone();
   }
   const descriptorsBefore = await descriptors();
-  table.add("before", await daemon.figures());
+  const figuresAtRest = async () => {
+    if (REST_MS > 0) await daemon.figures();
+    await pause(REST_MS);
+    return daemon.figures();
+  };
+  table.add("before", await figuresAtRest());
   await clients.cycles(CYCLES);
   await allGone();
-  table.add(`after ${CYCLES} clients`, await daemon.figures());
+  table.add(`after ${CYCLES} clients`, await figuresAtRest());
   // Connections to the fleet service come and go by themselves.
   await expect.poll(descriptors).toBeLessThanOrEqual(descriptorsBefore);
   if (DROPS > 0) process.stdout.write(`\n${table.text()}${JSON.stringify(clients.counts())}\n`);
 
-  // One look of many saw one channel more (why is not known). What stays for good fails here all the same.
-  const kept = async () => {
-    const objects = await daemon.objects();
-    return Object.fromEntries(OF_A_CLIENT.map((name) => [name, objects.get(name)]));
-  };
-  await expect
-    .poll(kept, { timeout: GONE_WITHIN_MS, interval: 1_000 })
-    .toEqual(Object.fromEntries(OF_A_CLIENT.map((name) => [name, 1])));
+  const objects = await daemon.objects();
+  expect(Object.fromEntries(OF_A_CLIENT.map((name) => [name, objects.get(name)]))).toEqual(
+    Object.fromEntries(OF_A_CLIENT.map((name) => [name, 1])),
+  );
   expect(clients.counts().subscribed).toBeGreaterThan(CYCLES / 4);
   expect(daemon.kept).toEqual([]);
   await plc.close();

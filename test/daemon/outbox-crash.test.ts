@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, test } from "vitest";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { haveMosquitto, runMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startRecordingRelay } from "../support/recording-relay.ts";
-import { seededChance } from "./chance.ts";
 import { CALM_MS, makeFolder, startOutboxScene } from "./outbox-harness.ts";
 
 /** By hand: `OUTBOX_ROUNDS=50 OUTBOX_STOP_MS=60000 npx vitest run test/daemon/outbox-crash.test.ts`. */

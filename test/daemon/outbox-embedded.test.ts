@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, test } from "vitest";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { freePorts } from "../support/free-ports.ts";
-import { seededChance } from "./chance.ts";
 import { CALM_MS, makeFolder, startOutboxScene } from "./outbox-harness.ts";
 import { createOutboxSubscriber } from "./outbox-subscriber.ts";
 

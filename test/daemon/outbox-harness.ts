@@ -20,8 +20,9 @@ const COMMAND_SHARE = 0.2;
 export const CALM_MS = 300;
 /** Before a kill: what has happened then may not be on the disk. With the time of two looks. */
 const DURABLE_MS = 200;
-/** After a start: until the streams of all robots are open. */
-const SEEN_MS = 2_000;
+/** From an open stream to the first look at what it brings. */
+const LOOK_MS = 5;
+const STREAMS_MS = 60_000;
 const LAST_EVENTS_MS = 30_000;
 
 /** Where the gateway and its clients find the broker. */
@@ -71,7 +72,14 @@ export async function startOutboxScene(
     await started.says(READY);
     return started;
   }
+  /** One stream has the missions of all robots. */
+  const streamIs = (count: number) =>
+    vi.waitFor(() => expect(simulator.missionStreams()).toBe(count), {
+      timeout: STREAMS_MS,
+      interval: LOOK_MS,
+    });
   let daemon = await startGateway();
+  await streamIs(1);
   await place.ready?.();
   const missions = watchMissions(simulator);
   cleanups.push(async () => missions.stop());
@@ -88,8 +96,10 @@ export async function startOutboxScene(
       // Not judged by its exit code: on a busy machine it may leave commands behind, and says so.
       else await daemon.stop();
       await between();
+      await streamIs(0);
       daemon = await startGateway();
-      missions.gap(endedAtMs, Date.now());
+      await streamIs(1);
+      missions.gap(endedAtMs);
     },
     async judge(published) {
       load.stop();
@@ -171,10 +181,15 @@ function watchMissions(simulator: RunningSimulator) {
   const timer = setInterval(look, LOAD_MS);
   return {
     stop: () => clearInterval(timer),
-    gap: (fromMs: number, toMs: number) => void gaps.push({ fromMs, toMs }),
+    /** No gateway was there from then until now. */
+    gap(fromMs: number) {
+      // On a busy machine the timer may be late: what has happened so far has not happened later.
+      look();
+      gaps.push({ fromMs, toMs: Date.now() });
+    },
     isMissed(missionId: string) {
       const atMs = changedAtMs.get(missionId) ?? 0;
-      return gaps.some(({ fromMs, toMs }) => atMs > fromMs - DURABLE_MS && atMs < toMs + SEEN_MS);
+      return gaps.some(({ fromMs, toMs }) => atMs > fromMs - DURABLE_MS && atMs < toMs + LOAD_MS);
     },
   };
 }

@@ -61,8 +61,8 @@ export function judgeMissions(published: readonly Published[], record: readonly 
 }
 
 /**
- * The missions that are told of, but not to their end. One that ended while no gateway was there may have
- * left its robot's queue by the time that the next one looked.
+ * The missions that are not told of to their end. One that ended while no gateway was there may have left its
+ * robot's queue by the time that the next one looked.
  *
  * @param isMissed whether no gateway was there at the end of this mission
  */
@@ -79,9 +79,9 @@ export function unfinishedMissions(
   }
   const ends = new Map<string, string>();
   for (const { fact } of record) if (fact.what === "mission") ends.set(fact.missionId, stateOf(fact.to));
-  return [...last]
-    .filter(([missionId, to]) => ends.get(missionId) !== to && !isMissed(missionId))
-    .map(([missionId, to]) => `${missionId} was told ${to} last, and is ${ends.get(missionId)}`);
+  return [...ends]
+    .filter(([missionId, end]) => last.get(missionId) !== end && !isMissed(missionId))
+    .map(([missionId, end]) => `${missionId} was told ${last.get(missionId) ?? "never"}, and is ${end}`);
 }
 
 /** The commands of the audit log that have no event, and those whose events contradict it. */

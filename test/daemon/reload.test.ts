@@ -1,19 +1,23 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { askGateway } from "../../src/cli/control-client.ts";
+import { configHash } from "../../src/config/config-hash.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { endPrograms, fleetgate } from "../cli/program.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
-import { seededChance } from "./chance.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
 /** The built gateway reads its configuration again. */
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
 
-const ROUNDS = Number(process.env.RELOAD_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.RELOAD_ROUNDS ?? 5);
 const SEED = Number(process.env.RELOAD_SEED ?? 1);
 /** Longer than a reload takes. */
 const KILLED_WITHIN_MS = 60;
@@ -21,13 +25,16 @@ const KILLED_WITHIN_MS = 60;
 let simulator: RunningSimulator;
 let folder: string;
 let daemon: Daemon | null = null;
+let opcUaPort: number;
 
 beforeAll(async () => {
   simulator = await startSimulator({});
+  opcUaPort = await freePorts(1);
 });
 afterAll(() => simulator.stop());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "fleetgate-reload-"));
+  writeFileSync(join(folder, "line1.pw"), "secret of line1", { mode: 0o600 });
 });
 afterEach(async () => {
   await daemon?.kill();
@@ -45,15 +52,11 @@ async function start(path: string): Promise<Daemon> {
   await daemon.says(READY);
   return daemon;
 }
-async function ask(): Promise<Readonly<Record<string, unknown>>> {
-  const request = { method: "POST", path: "/api/v1/reload" } as const;
-  const { body } = await askGateway(
-    join(folder, "data", "control.sock"),
-    request,
-    new AbortController().signal,
-  );
-  return body;
+async function askControl(request: Parameters<typeof askGateway>[1]) {
+  const socket = join(folder, "data", "control.sock");
+  return (await askGateway(socket, request, new AbortController().signal)).body;
 }
+const ask = () => askControl({ method: "POST", path: "/api/v1/reload" });
 async function cli(...more: readonly string[]) {
   const program = fleetgate(folder, "reload", "--config", "fleetgate.yaml", ...more);
   const { code } = await program.ended;
@@ -93,6 +96,61 @@ test("fleetgate reload prints what is in use now, or each problem, and its exit 
   );
 });
 
+/** What the log says of reloads so far, without when, for whom and of which hash. */
+function reloadLines(): readonly unknown[] {
+  const lines = (daemon?.said() ?? "").split("\n").filter((line) => line.includes('"the configuration was '));
+  return lines.map((line) => {
+    const { level, msg, applied, refused, problems } = JSON.parse(line) as Record<string, unknown>;
+    return { level, msg, applied, refused, problems };
+  });
+}
+/** What the log says of the reload that `begin` asks for. */
+async function logOf(begin: () => unknown): Promise<unknown> {
+  const before = reloadLines().length;
+  await begin();
+  await expect.poll(() => reloadLines().length, { timeout: 30_000 }).toBe(before + 1);
+  return reloadLines().at(-1);
+}
+
+test.each(["fleetgate.service", "fleetgate@.service"])("%s reloads by fleetgate reload", (unit) => {
+  const text = readFileSync(join("systemd", unit), "utf8");
+  const [, file] = /^ExecStart=.* --config (\S+)$/m.exec(text) ?? [];
+  expect(text).toContain(`\nExecReload=/usr/bin/fleetgate reload --config ${file}\n`);
+});
+
+test("SIGHUP and fleetgate reload say the same of the same file, in the log and at the terminal", async () => {
+  await start(await write());
+  const hangup = () => process.kill(daemon?.pid ?? 0, "SIGHUP");
+  const refused = [
+    { quality: { holdMs: 9_000 }, web: {} },
+    { alarms: { battery: { low: 0 } }, log: { level: "loud" } },
+    { gateway: { id: "other", dataDir: "data" } },
+  ];
+  for (const sections of refused) {
+    await write(sections);
+    let ended = { code: 0 as number | null, out: "", err: "" };
+    const asked = await logOf(async () => {
+      ended = await cli();
+    });
+    expect(await logOf(hangup)).toEqual(asked);
+    const { refused: lines } = asked as { readonly refused: readonly string[] };
+    expect(lines.length).toBeGreaterThan(0);
+    const err = [...lines, "fleetgate: the configuration was not reloaded; nothing has changed"].join("\n");
+    expect(ended).toEqual({ code: 78, out: "", err });
+  }
+  await write(battery(30));
+  const asked = await logOf(async () =>
+    expect(await cli()).toEqual({ code: 0, out: "in use now: alarms.battery.low", err: "" }),
+  );
+  await write(battery(31));
+  expect(await logOf(hangup)).toEqual(asked);
+  expect(await logOf(hangup)).toEqual(
+    await logOf(async () =>
+      expect(await cli()).toEqual({ code: 0, out: "nothing in the configuration is new", err: "" }),
+    ),
+  );
+});
+
 test("a hundred reloads at once each answer with the same, and the last file holds", async () => {
   await start(await write());
   await write(battery(31));
@@ -105,16 +163,86 @@ test("a hundred reloads at once each answer with the same, and the last file hol
   expect(answers.at(-1)?.hash).toBe(now.hash);
 });
 
+/** Carts of the location that the configuration names. */
+const carts = () =>
+  simulator.control
+    .robots()
+    .filter(({ family }) => family === "cart")
+    .map(({ robotId }) => robotId);
+
+/** A configuration that differs from the one before in every kind of key that a reload changes. */
+function sectionsOf(round: number): Readonly<Record<string, unknown>> {
+  const role = round % 2 === 0 ? "operator" : "engineer";
+  const { grpc, https, ca, credentials, locations } = simulator.endpoints;
+  const times = { rosterPollMs: 300, connectMs: 1_000, backoffBaseMs: 20, backoffCapMs: 200 };
+  // A robot that was named cannot go without a restart.
+  const aliases = Array.from({ length: round + 1 }, (_, at) => [`spare-${at}`, { alias: `AMR${at}` }]);
+  return {
+    fleet: { grpc: { address: grpc }, https, ca, credentials, locations, times },
+    alarms: { battery: { low: 21 + (round % 70) } },
+    rights: ["mqtt", "opcua", "cli"].map((protocol) => ({ source: { protocol, name: "*" }, role })),
+    stations: {
+      dock: { destinations: [`D${round}`], place: `hall${round % 3}` },
+      [`cell${round % 4}`]: { destinations: ["A"], place: "hall9" },
+    },
+    opcua: {
+      listen: { host: "127.0.0.1", port: opcUaPort },
+      users: { line1: { password: "line1.pw", role }, [`hmi${round}`]: { password: "line1.pw", role } },
+      destinations: { [round + 1]: "A" },
+      robots: Object.fromEntries(aliases),
+    },
+    mqtt: {
+      broker: "mqtt://127.0.0.1:9",
+      protocolVersion: 4,
+      placement: { robot: `plant${round % 5}/{alias}`, station: "plant/{place}/{station}" },
+    },
+  };
+}
+
+/** What a start of this file shows as the hash of its configuration. */
+async function hashOf(path: string): Promise<string> {
+  const loaded = await loadConfig(path, {}, createCatalogue());
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return configHash(loaded.config);
+}
+
+/** Resolves when commands can be sent: the service is reached, and values of robots are good. */
+async function canCommand(): Promise<void> {
+  const status = () => askControl({ method: "GET", path: "/api/v1/status" });
+  const good = async () => {
+    const { robots } = (await status()) as { robots: { by_quality: { good: number } } };
+    return robots.by_quality.good;
+  };
+  await expect.poll(good, { timeout: 60_000 }).toBeGreaterThanOrEqual(carts().length);
+}
+
+/** Commands of a round for one cart: one is in flight, the others wait behind it. */
+const COMMANDS = 4;
+
 describe(`kill -9 in the middle of a reload (${ROUNDS} rounds, seed ${SEED})`, () => {
-  test("leaves what is in the file: the next start has all of it", async () => {
+  test("leaves what is in the file: the next start has all of it, and sends no command twice", async () => {
     const chance = seededChance(SEED);
-    const path = await write(battery(20));
+    const path = await write(sectionsOf(0));
     await start(path);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const text = readFileSync(path, "utf8");
-      const next = text
-        .replace(/low: \d+/, `low: ${21 + (round % 70)}`)
-        .replace(/role: \w+/, `role: ${round % 2 === 0 ? "operator" : "engineer"}`);
+    const command = (id: string, robotId: string) => {
+      const goals = [{ destinationId: `${id}-goal` }];
+      const request = { robotId, mission: { cartMission: { traverseMission: { goals } } } };
+      const body = { operation: "CreateMission", request, expires_in_ms: 5_000 };
+      // The gateway may be killed before it answers.
+      return askControl({ method: "PUT", path: `/api/v1/commands/${id}`, body }).catch(() => null);
+    };
+    const commands = (round: number) =>
+      carts().flatMap((robotId, cart) =>
+        Array.from({ length: COMMANDS }, (_, at) => command(`round-${round}-${cart}-${at}`, robotId)),
+      );
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      await canCommand();
+      const before = readFileSync(path, "utf8");
+      await write(sectionsOf(round));
+      const next = readFileSync(path, "utf8");
+      const hash = await hashOf(path);
+      await writeFile(path, before);
+      const sent = commands(round);
       // An editor that writes in two steps, or one that puts the whole file in its place.
       if (chance() < 0.5) {
         await writeFile(path, next.slice(0, Math.floor(next.length * chance())));
@@ -129,10 +257,51 @@ describe(`kill -9 in the middle of a reload (${ROUNDS} rounds, seed ${SEED})`, (
       // The moment of the kill is what the test is about.
       await pause(chance() * KILLED_WITHIN_MS);
       await daemon?.kill();
+      await Promise.all(sent);
       expect(readFileSync(path, "utf8")).toBe(next);
       await start(path);
-      expect(await ask()).toMatchObject({ applied: [], refused: [] });
+      expect(await ask()).toMatchObject({ applied: [], refused: [], hash });
+      // The same ids again: what was recorded is answered, and nothing of it is sent once more.
+      await Promise.all(commands(round));
     }
+    // However early the kills came, one command is sent: as soon as there is a session to the service.
+    const isSent = () =>
+      simulator.control.record(0).some(({ fact }) => JSON.stringify(fact).includes("round-"));
+    for (let more = 1; !isSent() && more < 100; more += 1) await Promise.all(commands(ROUNDS + more));
     expect(await daemon?.stop()).toBe(0);
+    const received = simulator.control
+      .record(0)
+      .filter(({ fact }) => fact.what === "received")
+      .map(({ fact }) => /round-[\d-]+-goal/.exec(JSON.stringify(fact))?.[0])
+      .filter((goal) => goal !== undefined);
+    if (process.env.RELOAD_FIGURES === "1")
+      process.stderr.write(`${received.length} of ${ROUNDS * COMMANDS * carts().length} were sent\n`);
+    expect(received.length).toBeGreaterThan(0);
+    expect(received.length).toBe(new Set(received).size);
+  });
+
+  test("a reload that nothing ends takes every kind of key at once", async () => {
+    const path = await write(sectionsOf(1));
+    await start(path);
+    await write(sectionsOf(2));
+    const answer = await ask();
+    expect(answer).toMatchObject({ refused: [] });
+    expect(answer.applied).toEqual(
+      expect.arrayContaining([
+        "alarms.battery.low",
+        "rights",
+        "stations.dock.destinations",
+        "stations.dock.place",
+        "stations.cell1",
+        "stations.cell2",
+        "mqtt.placement.robot",
+        "opcua.users.hmi1",
+        "opcua.users.hmi2",
+        "opcua.users.line1.role",
+        "opcua.destinations.3",
+        "opcua.robots.spare-2",
+      ]),
+    );
+    expect(await ask()).toMatchObject({ applied: [], refused: [] });
   });
 });

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readScenario, type Scenario } from "../../src/simulator/scenario/scenario.ts";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
 import { openPlc } from "../e2e/plc.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startHoldingRelay } from "../support/holding-relay.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
-import { seededChance } from "./chance.ts";
 import { READY, startDaemon, writeConfiguration } from "./daemon.ts";
 import { createSlotLine, type SlotLine, type Told } from "./slot-line.ts";
 

@@ -11,7 +11,7 @@ import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
 import { freePorts } from "../support/free-ports.ts";
-import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
+import { fleetSection, type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { listenMqtt, type MqttEar } from "./mqtt-ear.ts";
 import { openPlc, type Plc } from "./plc.ts";
 
@@ -130,15 +130,14 @@ async function configOf(
   sections: Sections,
 ): Promise<Config> {
   const listen = (place: number) => ({ host: "127.0.0.1", port: firstPort + place });
-  const rights = ["mqtt", "opcua"].map((protocol) => ({ source: { protocol, name: "*" }, role: "engineer" }));
+  const rights = ["mqtt", "opcua", "web"].map((protocol) => ({
+    source: { protocol, name: "*" },
+    role: "engineer",
+  }));
   const file: Record<string, unknown> = {
     gateway: { id: "e2e", dataDir: "gateway" },
     fleet: {
-      grpc: { address: fleet.grpc },
-      https: fleet.https,
-      ca: fleet.ca,
-      credentials: fleet.credentials,
-      locations: fleet.locations,
+      ...fleetSection(fleet),
       times: { rosterPollMs: 200, connectMs: 1_000, callMs: 1_000, backoffBaseMs: 20, backoffCapMs: 200 },
     },
     mqtt: { broker: "embedded", listen: listen(0), anonymousLoopback: true },

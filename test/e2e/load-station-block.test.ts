@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
-import { seededChance } from "../daemon/chance.ts";
+import { seededChance } from "../../src/simulator/world/chance.ts";
 import { createIdleClock } from "../support/idle-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type RunningGateway, startGateway } from "./e2e-harness.ts";
@@ -126,51 +126,93 @@ test("every kind of fault once: no conveyor turns alone for longer than the page
   expect(report.kinds.get("none")?.served).toBe(1);
 }, 120_000);
 
+/**
+ * A command does not arrive, because the power fails in this step: the block must not take it for another.
+ */
+test.each([
+  ["the release of the lease", "PLC: power lost before a write arrives", 7],
+  ["the go on", "PLC: power lost before a write arrives", 6],
+  ["the go on", "robot: sent away while the go on is to be repeated", 6],
+] as const)(
+  "%s does not arrive, %s (step %i): the robot is told to leave the station once at most",
+  async (_what, name, step) => {
+    const kind = faultKinds.filter((one) => one.name === name).map((one) => ({ ...one, steps: [step] }));
+    const { broken, kinds } = await run(1, kind, () => 0);
+    expect(broken).toEqual([]);
+    expect(kinds.get(name)).toMatchObject({ struck: 1, served: 1 });
+  },
+  60_000,
+);
+
+type Change = readonly [right: string, wrong: string];
+/** A robot that has left is told to go on: it also hides no second go on any more. */
+const tellsAnywhere: readonly Change[] = [
+  ["AND (here OR StepNo <> 7)", ""],
+  ["NOT goesOn)", "FALSE)"],
+];
+
 /** A mistake in the block, the kinds of faults that show it, and what is said of it. */
-const mistakes = [
+const mistakes: ReadonlyArray<readonly [string, readonly Change[], string, RegExp]> = [
   [
     "does not stop the robot's conveyor when it calls a person",
-    ["turns AND (StepNo = 6 OR StepNo = 10)", "turns AND StepNo = 6"],
+    [["turns AND (StepNo = 6 OR StepNo = 10)", "turns AND StepNo = 6"]],
     "station: not ready",
     /a conveyor turns on|alone for .*\(robotMs\)/,
   ],
   [
     "lets its conveyor run when tags are old",
-    ["linkLost(IN := NOT Connected", "linkLost(IN := FALSE"],
+    [["linkLost(IN := NOT Connected", "linkLost(IN := FALSE"]],
     "link: away for a time",
     /alone for .*\(ownMs\)/,
   ],
   [
     "lets its conveyor run when the robot's has stopped",
-    ["NOT rolls AND NOT agreed THEN reason := 7", "FALSE THEN reason := 7"],
+    [["NOT rolls AND NOT agreed THEN reason := 7", "FALSE THEN reason := 7"]],
     "robot: its conveyor stops",
     /alone for .*\(ownMs\)/,
   ],
   [
     "starts again when the answer was lost",
     [
-      "IF phase = 3 AND result <> 1 THEN reason := 7 + result;",
-      "IF phase = 3 AND result <> 1 THEN phase := 1;",
+      [
+        "IF phase = 3 AND result <> 1 THEN reason := 7 + result;",
+        "IF phase = 3 AND result <> 1 THEN phase := 1;",
+      ],
     ],
     "start of the conveyor is not taken",
     /sent twice/,
   ],
   [
     "lets the robot go on again when the answer was lost",
-    ["result = 3 THEN StepNo := 9;  doubt := TRUE;", "result = 3 THEN phase := 1;"],
-    "answer lost: go on",
+    [["result = 3 THEN StepNo := 9;  doubt := TRUE;", "result = 3 THEN phase := 1;"]],
+    "go on is not taken",
     /sent twice/,
   ],
-] as const;
+  [
+    "forgets in a loss of power that the robot has gone on",
+    [["wasTold := TRUE;", "wasTold := FALSE;"], ...tellsAnywhere],
+    "PLC: power lost before a write arrives",
+    /sent twice/,
+  ],
+  [
+    "lets a robot go on that has left",
+    tellsAnywhere,
+    "robot: sent away while the go on is to be repeated",
+    /told to leave a goal elsewhere/,
+  ],
+];
 
 test.each(mistakes)(
   "a block that %s is found",
-  async (_what, [right, wrong], name, problem) => {
+  async (_what, changes, name, problem) => {
     const kind = faultKinds
       .filter((one) => one.name === name)
       .map((one) => ({ ...one, steps: one.steps.includes(TURNING) ? [TURNING] : one.steps }));
-    const source = FG_LOAD_STATION.replace(right, wrong);
-    expect(source).not.toBe(FG_LOAD_STATION);
+    let source = FG_LOAD_STATION;
+    for (const [right, wrong] of changes) {
+      expect(source).toContain(right);
+      source = source.replace(right, wrong);
+    }
     const { broken } = await run(1, kind, () => LATE_AND_LONG, source);
     expect(broken.join("\n")).toMatch(problem);
   },

@@ -7,6 +7,7 @@ import { createAuthority, createServerCertificate } from "../../src/simulator/tl
 import { freePorts } from "../support/free-ports.ts";
 import { type MeasuredDaemon, startMeasuredDaemon } from "../support/measured-daemon.ts";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
+import { fleetSection } from "../support/simulator.ts";
 import { openWorstDeliveries } from "../support/worst-delivery.ts";
 import type { Worst } from "../support/worst-message.ts";
 import { createWorstTokens } from "../support/worst-token.ts";
@@ -149,11 +150,7 @@ async function configure(
   const file = {
     gateway: { id: "misbehave", dataDir: "gateway" },
     fleet: {
-      grpc: { address: service.grpc },
-      https: service.https,
-      ca: service.ca,
-      credentials: service.credentials,
-      locations: service.locations,
+      ...fleetSection(service),
       families: { good: "cart", "odd-1": "cart" },
       events: {
         kind: "webhook",

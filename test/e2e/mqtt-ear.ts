@@ -27,6 +27,8 @@ export interface MqttEar {
   on(topic: string, is?: (text: string) => boolean, from?: number): Promise<Heard>;
   /** The texts heard on a topic so far, in order. */
   texts(topic: string): readonly string[];
+  /** Publishes on a topic of its own, as `hold/cart-01`. */
+  publish(topic: string, text: string): Promise<void>;
   /** Publishes a command as `text`. */
   sendText(operation: string, text: string): Promise<void>;
   /** Sends a command that may be sent within the next minute, and waits for its reply. */
@@ -58,14 +60,16 @@ export async function listenMqtt(
 
   const on: MqttEar["on"] = (topic, is = () => true, from = 0) =>
     heard.first(topic, (message) => message.topic === topic && is(message.text), from);
-  async function sendText(operation: string, text: string): Promise<void> {
-    await client.publishAsync(`${base}/clients/${name}/command/${operation}`, text, { qos: 1 });
+  async function publish(topic: string, text: string): Promise<void> {
+    await client.publishAsync(`${base}/clients/${name}/${topic}`, text, { qos: 1 });
   }
+  const sendText = (operation: string, text: string) => publish(`command/${operation}`, text);
   const replyTopic = (id: string) => `clients/${name}/reply/${id}`;
   return {
     heard,
     on,
     texts: (topic) => heard.entries.filter((message) => message.topic === topic).map(({ text }) => text),
+    publish,
     sendText,
     async send(operation, id, request) {
       const from = heard.entries.length;

@@ -23,6 +23,8 @@ const conveyor = { robotId: "cart-01", commands: [{ index: 1, command: "COMMAND_
 
 let folder: string;
 let port: number;
+/** What reloads have described stays until a restart. */
+let robots: Sections = {};
 let simulator: RunningSimulator;
 let gateway: Gateway;
 let stop: () => Promise<void>;
@@ -50,14 +52,15 @@ function sections(): Sections {
         line1: { password: "line1.pw", role: "operator" },
         line2: { password: "line2.pw", role: "operator" },
       },
+      robots,
     },
     rights: [rule("mqtt", "hmi"), rule("mqtt", "scada")],
   };
 }
 
 async function write(changes: Sections = {}): Promise<void> {
-  const { grpc, https, ca, credentials } = simulator.endpoints;
-  const fleet = { grpc: { address: grpc }, https, ca, credentials, robots: ["cart-01", "cart-02"] };
+  const { grpc, https, ca, credentials, locations } = simulator.endpoints;
+  const fleet = { grpc: { address: grpc }, https, ca, credentials, locations: locations.slice(0, 1) };
   const file = { gateway: { id: "plant", dataDir: "data" }, fleet, ...sections(), ...changes };
   await writeFile(join(folder, "fleetgate.yaml"), stringify(file), { mode: 0o600 });
 }
@@ -222,6 +225,59 @@ describe("what a reload shows", () => {
     expect(log.entries.slice(from)).toEqual([]);
     await reload();
     await log.first("lines again", (line) => line.includes("the configuration was reloaded"), from);
+  });
+});
+
+describe("authorities of OPC UA clients", () => {
+  it("are trusted with a reload that names them, and no more with one that does not", async () => {
+    const { opcua } = sections() as { readonly opcua: Sections };
+    const placed = join(folder, "data/opcua/server/trusted/certs/configured-1.pem");
+    const text = () => readFile(placed, "utf8").catch(() => null);
+    const { ca } = simulator.endpoints;
+    const named = await reload({ opcua: { ...opcua, authorities: ca } });
+    expect(named).toMatchObject({ applied: ["opcua.authorities"], refused: [] });
+    await expect.poll(text).toBe(`${(await readFile(ca, "utf8")).trim()}\n`);
+    expect(await reload()).toMatchObject({ applied: ["opcua.authorities"], refused: [] });
+    await expect.poll(text).toBe(null);
+  });
+});
+
+describe("robots that a reload describes", () => {
+  it("have their alias on OPC UA and MQTT at once, and the topics of the others stay", async () => {
+    const { mqtt: section } = sections() as { readonly mqtt: Sections };
+    const placed = { mqtt: { ...section, placement: { robot: `${BASE}/amr/{alias}` } } };
+    expect((await reload(placed)).refused).toEqual([]);
+    const hmi = await ear("hmi");
+    await hmi.on("amr/cart-01/info");
+    // State comes first: from then on the gateway hears its clients.
+    await expect.poll(() => gateway.health().mqtt?.state, { timeout: 30_000 }).toBe("up");
+    const from = hmi.heard.entries.length;
+    robots = { "cart-09": { alias: "AMR09" } };
+    expect(await reload(placed)).toMatchObject({ applied: ["opcua.robots.cart-09"], refused: [] });
+    const line1 = await plc("line1");
+    expect(await line1.value("Robots.AMR09.RobotId")).toBe("cart-09");
+
+    const hold = (on: boolean) => hmi.publish("hold/AMR09", JSON.stringify({ id: `hold-${on}`, hold: on }));
+    await hold(true);
+    await hmi.on("amr/AMR09/hold", (shown) => shown.includes("hmi"), from);
+    await line1.shows("Robots.AMR09.Held", true);
+    await hold(false);
+    await hmi.on("clients/hmi/reply/hold-false");
+    // A connection that is made anew says first that it is offline.
+    expect(hmi.heard.entries.slice(from).map(({ topic }) => topic)).not.toContain("status");
+    await line1.close();
+    await hmi.close();
+  });
+
+  it("are refused by name where they have nodes, and nothing changes", async () => {
+    const { opcua } = sections() as { readonly opcua: Sections };
+    const aliases = { ...robots, "cart-01": { alias: "AMR01" } };
+    const result = await reload({ opcua: { ...opcua, robots: aliases } });
+    const reason = "restart to change it: the robot has its nodes already";
+    expect(result).toMatchObject({
+      applied: [],
+      refused: [{ path: "opcua.robots.cart-01.alias", reason }],
+    });
   });
 });
 

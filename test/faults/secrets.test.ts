@@ -139,7 +139,7 @@ test("the secret, tokens, passwords and keys are in no log, error, topic, tag, p
   await daemon.says("webhooks are made", (line) => line.includes("a webhook subscription was made"));
   const look = async (when: string) => {
     shown.set(`the tags ${when}`, (await walkOpcUa(`opc.tcp://localhost:${port + 1}`)).join("\n"));
-    for (const route of ["/", "/healthz", "/metrics", "/style.css", "/nowhere"]) {
+    for (const route of ["/", "/healthz", "/metrics", "/commands", "/nowhere"]) {
       const answer = await fetch(`http://127.0.0.1:${port + 2}${route}`);
       const headers = JSON.stringify([...answer.headers]);
       shown.set(`the page ${route} ${when}`, `${headers}\n${await answer.text()}`);

@@ -117,6 +117,8 @@ says_how_it_is() {
     # The gateway's own process tells it.
     refuses pgrep -u fleetgate -f systemd-notify
     curl -sf http://localhost:8080/livez | grep '"alive":true'
+    # The console is in the package, with its script.
+    curl -sf "http://localhost:8080$(curl -sf http://localhost:8080/ | grep -o '/assets/[^"]*\.js')" | grep -q 'not live'
     curl -sf --unix-socket /var/lib/fleetgate/control.sock http://localhost/livez
     # Libraries look for a home folder.
     tr '\0' '\n' <"/proc/$(main_pid)/environ" | grep '^HOME=/var/lib/fleetgate$'
@@ -232,15 +234,14 @@ remove_keeps_data() {
 # A new machine gets the backup of the old one: the configuration, the certificates, the robots.
 backup_and_restore() {
     local certificate=/var/lib/fleetgate/opcua/server/own
-    sudo install -m 0600 /dev/null fleetgate-backup.tar.gz
-    sudo tar -czf fleetgate-backup.tar.gz -C / etc/fleetgate var/lib/fleetgate/opcua
+    sudo fleetgate backup fleetgate-backup.tar.gz
     [ "$(stat -c %a fleetgate-backup.tar.gz)" = 600 ]
-    tar -tzf fleetgate-backup.tar.gz | grep -x var/lib/fleetgate/opcua/robots.json
+    sudo tar -tzf fleetgate-backup.tar.gz | grep -x var/lib/fleetgate/opcua/robots.json
     cp -a $certificate own
     sudo dpkg --purge fleetgate
     sudo dpkg -i fleetgate_*_amd64.deb
-    sudo tar -xzf fleetgate-backup.tar.gz -C /
-    sudo fleetgate journal reset --discard --data /var/lib/fleetgate
+    sudo fleetgate restore fleetgate-backup.tar.gz
+    sudo fleetgate journal reset --data /var/lib/fleetgate
     sudo systemctl enable --now fleetgate
     eventually healthy
     diff -r own $certificate

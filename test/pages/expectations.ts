@@ -55,6 +55,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^node dist\\main\.js demo$/, { kind: "not run", because: "needs Windows" }],
   [/^npm run bench\b/, script("bench")],
+  [/^npm run soak\b/, script("soak")],
   [/^npm run (check|lint)$/, ci("npm run lint")],
   [/^npm run (build|generate)$/, script("generate")],
   [/^(npm run build && )?node scripts\/config-schema\.mjs$/, script("lint")],
@@ -62,6 +63,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [
     /^node scripts\/prose\.mjs --fix$/,
     { kind: "elsewhere", file: "test/pages/prose.test.ts", has: '"scripts/prose.mjs", "--fix"' },
+  ],
+  [
+    /^MAKE_RECORDING=yes npx vitest run test\/e2e\/replay$/,
+    { kind: "not run", because: "it would replace the recording that other tests are held to" },
   ],
   [/vitest run test\/state$/, ci("npm test")],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
@@ -76,6 +81,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [
     /call UpdateMission /,
     { kind: "ends", code: 4, prints: /^refused: (INVALID_ARGUMENT|FAILED_PRECONDITION)$/m },
+  ],
+  [/fleetgate record save$/, { kind: "ends", code: 0, prints: /^saved \S+\.fgrec: \d+ bytes, from / }],
+  [
+    /fleetgate simulate --replay FILE\b/,
+    { kind: "elsewhere", file: "test/cli/record.test.ts", has: '"--replay"' },
   ],
   [/fleetgate log-level$/, { kind: "ends", code: 0, prints: /^fleet +info$/m }],
   [/fleetgate log-level fleet debug$/, { kind: "ends", code: 0, prints: /^fleet logs at debug until / }],
@@ -151,6 +161,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^sudo fleetgate passwd /,
     { kind: "elsewhere", file: "test/cli/passwd.test.ts", has: '"passwd", "--out"' },
   ],
+  [/^fleetgate token$/, { kind: "elsewhere", file: "test/cli/token.test.ts", has: '["token"]' }],
   [
     /^sudo fleetgate init$/,
     { kind: "elsewhere", file: "test/cli/init/init.test.ts", has: '["init", "--config"' },
@@ -181,10 +192,14 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^FLEETGATE_DROPS=/,
     { kind: "elsewhere", file: "test/daemon/opcua-drops.test.ts", has: "FLEETGATE_DROPS" },
   ],
+  [
+    /^sudo curl -s --unix-socket .*\/api\/v1\/status$/,
+    { kind: "elsewhere", file: "test/northbound/web/status.test.ts", has: "/api/v1/status" },
+  ],
+  [/^curl .*\/api\/v1\/robots$/, { kind: "ends", code: 0, prints: /"robot_id":"cart-01"/ }],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
   [/^sudo systemctl reload fleetgate$/, booted("sudo systemctl reload fleetgate\n")],
   [/^sudo systemctl restart fleetgate$/, booted("sudo systemctl restart fleetgate\n")],
-  [/^sudo install .*backup\.tar\.gz$/, booted("sudo install -m 0600 /dev/null fleetgate-backup.tar.gz\n")],
   [/^sudo install .*\.crt$/, booted("sudo install -m 0644 /etc/fleetgate/fleet-ca.pem /usr/local/share")],
   [/^sudo systemctl stop fleetgate$/, booted("sudo systemctl stop fleetgate\n")],
   [/^sudo systemctl start fleetgate$/, booted("sudo systemctl start fleetgate\n")],
@@ -192,6 +207,16 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^sudo systemctl daemon-reload$/, booted("sudo systemctl daemon-reload\n")],
   [/^systemctl status fleetgate$/, booted("systemctl status fleetgate --no-pager\n")],
   [/^journalctl -u fleetgate -p warning$/, booted("journalctl -u fleetgate -p warning")],
+  [/^fleetgate alarms ack$/, { kind: "elsewhere", file: "test/cli/alarms.test.ts", has: '"ack"' }],
+  [/^fleetgate call --override$/, { kind: "elsewhere", file: "test/cli/call.test.ts", has: '"--override"' }],
+  [
+    /^journalctl -u fleetgate -g 'stood still'$/,
+    { kind: "elsewhere", file: "test/platform/loop-watch.test.ts", has: "stood still" },
+  ],
+  [
+    /^journalctl -t fleetgate-audit$/,
+    { kind: "elsewhere", file: "test/platform/syslog/syslog-sender.test.ts", has: "fleetgate-audit" },
+  ],
   [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
   [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],
   [/^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/, booted("sudo dpkg -i next/fleetgate_*_amd64.deb\n")],
@@ -203,10 +228,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^sudo mkdir /, booted("sudo mkdir -p /opt/fleetgate /etc/fleetgate /etc/sysusers.d\n")],
   [
-    /^sudo tar -czf /,
-    booted("sudo tar -czf fleetgate-backup.tar.gz -C / etc/fleetgate var/lib/fleetgate/opcua\n"),
+    /^sudo fleetgate restore --keep-journal /,
+    { kind: "elsewhere", file: "test/daemon/backup.test.ts", has: '"--keep-journal"' },
   ],
-  [/^sudo tar -xzf fleetgate-backup/, booted("sudo tar -xzf fleetgate-backup.tar.gz -C /\n")],
+  [/^sudo fleetgate backup /, booted("sudo fleetgate backup fleetgate-backup.tar.gz\n")],
+  [/^sudo fleetgate restore /, booted("sudo fleetgate restore fleetgate-backup.tar.gz\n")],
   [
     /^sudo tar /,
     booted("sudo tar -xzf fleetgate-*-linux-amd64.tar.gz -C /opt/fleetgate --strip-components=1\n"),

@@ -1,3 +1,4 @@
+import { seededChance } from "../../../src/simulator/world/chance.ts";
 import type { Counterexample } from "./counterexample.ts";
 import { settle } from "./fairness.ts";
 import { type Move, type MoveName, make, moveNames } from "./moves.ts";
@@ -25,15 +26,10 @@ const weights: Partial<Record<MoveName, number>> = {
 const rare = [0, 0, 1, 3, 10];
 const EPISODE = 250;
 
-/** Numbers from 0 up to 2^32, the same for the same seed (mulberry32). */
+/** Numbers from 0 up to 2^32, the same for the same seed. */
 function createRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return (mixed ^ (mixed >>> 14)) >>> 0;
-  };
+  const chance = seededChance(seed);
+  return () => chance() * 2 ** 32;
 }
 
 /**

@@ -62,6 +62,8 @@ const any = [2, 3, 4, 5, 6, 7, 8, 9] as const;
 const turning = [4, 5, 5, 5, 6] as const;
 /** Of cycles, of a loss of power: shorter and longer than a heartbeat. */
 const LONGEST_DARK = 40;
+/** Cycles: in the longest of them a load moves. */
+const LONGEST_UNTIL_WRITE = 60;
 
 const command = (
   operation: "ControlConveyor" | "SkipGoal",
@@ -69,6 +71,18 @@ const command = (
 ) => ({ kind: "command", operation, robotId: ROBOT, count: 1, effect }) as const;
 
 const dark = ({ chance }: Scene) => 2 + Math.floor(chance() * LONGEST_DARK);
+
+/** The power fails while the block writes its next command, which does not arrive. */
+async function losePowerBeforeWrite(scene: Scene): Promise<void> {
+  const { line } = scene;
+  const known = line.controller().command()[0];
+  const isNext = (number = 0) => number > 0 && number !== known;
+  line.broken.sending = true;
+  for (let cycles = LONGEST_UNTIL_WRITE; cycles > 0 && !isNext(line.controller().command()[0]); cycles -= 1)
+    await line.cycle();
+  line.broken.sending = false;
+  await line.losePower(dark(scene), true);
+}
 const health = (ok: boolean) => ({ kind: "conveyor-health", robotId: ROBOT, index: 1, ok }) as const;
 
 /** Every kind of fault, and the visit without one. */
@@ -85,6 +99,13 @@ export const faultKinds: readonly FaultKind[] = [
     robot: "heartbeat",
     steps: any,
     strike: (scene) => scene.line.losePower(dark(scene), false),
+  },
+  {
+    name: "PLC: power lost before a write arrives",
+    robot: "heartbeat",
+    steps: [3, 6, 7],
+    isAtOnce: true,
+    strike: losePowerBeforeWrite,
   },
   { name: "gateway: killed", robot: "away", steps: any, strike: ({ restartGateway }) => restartGateway() },
   { name: "link: cut", robot: "away", steps: any, strike: ({ line }) => line.cut() },
@@ -143,6 +164,21 @@ export const faultKinds: readonly FaultKind[] = [
     name: "answer lost: go on",
     steps: [5],
     strike: ({ control }) => control().apply(command("SkipGoal", "delay-taken")),
+  },
+  {
+    name: "go on is not taken",
+    steps: [5],
+    strike: ({ control }) => control().apply(command("SkipGoal", "delay-not-taken")),
+  },
+  {
+    name: "robot: sent away while the go on is to be repeated",
+    robot: "heartbeat",
+    steps: [6],
+    isAtOnce: true,
+    async strike(scene) {
+      await losePowerBeforeWrite(scene);
+      sendAway(scene.control());
+    },
   },
   { name: "robot: leaves", steps: turning, strike: ({ control }) => sendAway(control()) },
   {

@@ -33,7 +33,13 @@ export interface LineParts {
 export interface StationLine {
   readonly wishes: { -readonly [Name in keyof Wishes]: Wishes[Name] };
   /** What is broken of the line to the gateway. */
-  readonly broken: { heartbeat: boolean; link: boolean; writes: boolean };
+  readonly broken: {
+    heartbeat: boolean;
+    link: boolean;
+    writes: boolean;
+    /** What the block wants written does not leave. */
+    sending: boolean;
+  };
   /** Runs one cycle, as long as it takes. */
   cycle(): Promise<void>;
   controller(): StationController;
@@ -50,7 +56,7 @@ const idle: WriteState = { WriteBusy: false, WriteDone: true, WriteError: false 
 export function createStationLine(parts: LineParts): StationLine {
   const { plant, time, cycleMs } = parts;
   const wishes = { Enable: true, Load: false, Unload: false, Reset: false, Ready: true };
-  const broken = { heartbeat: false, link: false, writes: false };
+  const broken = { heartbeat: false, link: false, writes: false, sending: false };
   let writes = 0;
   const newController = (retained?: ControllerParts["retained"]) =>
     createStationController({ ...parts, nowMs: time.nowMs, retained });
@@ -115,7 +121,7 @@ export function createStationLine(parts: LineParts): StationLine {
   }
 
   function beginWrites(to: Plc): void {
-    if (controller.is("DoWrite") && writing === null) {
+    if (controller.is("DoWrite") && writing === null && !broken.sending) {
       const value = Int32Array.from(controller.command());
       write = { WriteBusy: true, WriteDone: false, WriteError: false };
       writes += 1;

@@ -1,7 +1,7 @@
 import { type BoundTimes, type FaultKind, faultKinds, mostAlone, type Scene } from "./station-faults.ts";
 import type { LineTime } from "./station-line.ts";
 import { type Alone, ROBOT } from "./station-plant.ts";
-import { sendAway, sendToStation, startsSince } from "./station-world.ts";
+import { sendAway, sendToStation, toldSince } from "./station-world.ts";
 
 /** What became of the visits with one kind of fault. */
 export interface Tally extends Alone {
@@ -87,12 +87,13 @@ async function serve(
   plant.prepare(isUnload);
   Object.assign(line.wishes, { Load: !isUnload, Unload: isUnload });
   const before = control().record(0).at(-1)?.seq ?? 0;
-  sendToStation(control());
+  const missionId = sendToStation(control());
   const step = kind.steps[Math.floor(chance() * kind.steps.length)];
   let waits = kind.isAtOnce === true ? 0 : Math.floor(chance() * LONGEST_WAIT_IN_STEP);
   let hasWorked = false;
   let isReached = false;
   let isStruck = false;
+  let strikes = "no fault";
   const begunMs = parts.time.nowMs();
   for (;;) {
     if (parts.time.nowMs() - begunMs > PATIENCE_MS)
@@ -105,6 +106,7 @@ async function serve(
     isReached ||= now === step;
     if (isStruck || !isReached || waits-- > 0) continue;
     isStruck = true;
+    strikes = `the fault in step ${now}, ${line.controller().all("phase", "result", "Command")}`;
     tally.struck += 1;
     const fromMs = parts.time.nowMs();
     await kind.strike(parts);
@@ -112,12 +114,17 @@ async function serve(
   }
   const code = line.controller().number("Code");
   tally.codes.set(code, (tally.codes.get(code) ?? 0) + 1);
-  if (code === 0 && plant.isMoved(isUnload)) tally.served += 1;
-  else if (line.controller().is("Done")) broken.push(`${what}: Done, and nothing has moved`);
+  const isMoved = plant.isMoved(isUnload);
+  if (code === 0 && isMoved) tally.served += 1;
+  // A robot that was served and then does not leave is Done, with a code.
+  else if (line.controller().is("Done") && !isMoved) broken.push(`${what}: Done, and nothing has moved`);
   else if (code === 0 && kind.name === "none") broken.push(`${what}: no fault, and nothing has moved`);
   await settle(parts, what, broken);
-  const { conveyor, goOn } = startsSince(control(), before);
-  if (conveyor > 1 || goOn > 1) broken.push(`${what}: sent twice: ${conveyor} starts, ${goOn} skips`);
+  const { conveyor, goOn, elsewhere, commands } = toldSince(control(), before, missionId);
+  const where = `${strikes}; ${commands}`;
+  if (conveyor > 1 || goOn > 1)
+    broken.push(`${what}: sent twice: ${conveyor} starts, ${goOn} skips (${where})`);
+  if (elsewhere > 0) broken.push(`${what}: told to leave a goal elsewhere (${where})`);
 }
 
 /** A person mends what is broken, looks at the conveyors, sends the robot away and resets the block. */
@@ -138,7 +145,7 @@ async function settle(parts: RunParts, what: string, broken: string[]): Promise<
   control().happen({ kind: "online", robotId: ROBOT });
   control().happen({ kind: "conveyor-health", robotId: ROBOT, index: 1, ok: true });
   Object.assign(plant.broken, { drive: false, eye: false });
-  Object.assign(line.broken, { heartbeat: false, link: false, writes: false });
+  Object.assign(line.broken, { heartbeat: false, link: false, writes: false, sending: false });
   Object.assign(line.wishes, { Enable: true, Ready: true });
   let isSent = false;
   for (let cycles = 0; ; cycles += 1) {
@@ -168,7 +175,7 @@ function shown({ line }: Pick<RunParts, "line">): string {
     .all(
       ...["StepNo", "Code", "FaultStep", "Connected", "Valid", "RobotHere", "RobotHereNo", "Leased"],
       ...["Permitted", "Loaded", "Rolling", "Occupied", "InPlace", "Outcome", "ErrorId", "Answer", "Command"],
-      ...["phase", "result", "stopPhase", "turns", "goesOn", "robot", "alive", "Enable"],
+      ...["phase", "result", "stopPhase", "turns", "goesOn", "wasTold", "robot", "alive", "Enable"],
     );
 }
 

@@ -68,15 +68,18 @@ function cancelCurrent(control: Control): void {
   }
 }
 
-function start(control: Control, ...names: readonly string[]): void {
+function start(control: Control, ...names: readonly string[]): string {
   cancelCurrent(control);
   const mission = fromJson(MissionSchema, { cartMission: { traverseMission: { goals: goals(...names) } } });
-  control.startMission(ROBOT, "touchscreen", mission);
+  return control.startMission(ROBOT, "touchscreen", mission);
 }
 
-/** The robot comes to the station, waits there to be told to go on, and then drives away. */
-export function sendToStation(control: Control): void {
-  start(control, "Station A", "Station B");
+/**
+ * The robot comes to the station, waits there to be told to go on, and then drives away.
+ * @returns the id of its mission; its goal 0 is the station
+ */
+export function sendToStation(control: Control): string {
+  return start(control, "Station A", "Station B");
 }
 
 /** Somebody sends the robot away from the station. */
@@ -84,18 +87,36 @@ export function sendAway(control: Control): void {
   start(control, "Station B");
 }
 
-/** What the service was told to do since then: that which may happen once only. */
-export function startsSince(control: Control, seq: number): { conveyor: number; goOn: number } {
-  const received = control
-    .record(seq)
-    .filter(({ robotId }) => robotId === ROBOT)
-    .flatMap(({ fact }) => (fact.what === "received" ? [fact] : []));
-  const conveyor = received.filter(
-    ({ operation, request }) =>
-      operation === "ControlConveyor" && /"(COMMAND_CONVEYOR_MOTOR_)?CC?W"/.test(JSON.stringify(request)),
+/** What happened to the robot in a visit that may happen once only, or never. */
+export interface Told {
+  /** Starts of its conveyor, and commands to go on. */
+  readonly conveyor: number;
+  readonly goOn: number;
+  /** How often it was told to leave another goal than the station. */
+  readonly elsewhere: number;
+  /** The commands, with the seconds since the first one. */
+  readonly commands: string;
+}
+
+/** What the service has received since then, in the visit of this mission. */
+export function toldSince(control: Control, seq: number, missionId: string): Told {
+  const record = control.record(seq).filter(({ robotId }) => robotId === ROBOT);
+  const received = record.flatMap(({ atMs, fact }) => (fact.what === "received" ? [{ atMs, ...fact }] : []));
+  const isStart = ({ operation, request }: (typeof received)[number]) =>
+    operation === "ControlConveyor" && /"(COMMAND_CONVEYOR_MOTOR_)?CC?W"/.test(JSON.stringify(request));
+  const left = record.flatMap(({ fact }) =>
+    fact.what === "goal" && fact.by.startsWith("call:") ? [fact] : [],
   );
+  const beginMs = received[0]?.atMs ?? 0;
   return {
-    conveyor: conveyor.length,
+    conveyor: received.filter(isStart).length,
     goOn: received.filter(({ operation }) => operation === "SkipGoal").length,
+    elsewhere: left.filter((goal) => goal.missionId !== missionId || goal.goalIndex !== 0).length,
+    commands: received
+      .map(
+        (one) =>
+          `${((one.atMs - beginMs) / 1_000).toFixed(1)} ${one.operation}${isStart(one) ? " (start)" : ""}`,
+      )
+      .join(", "),
   };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { seededChance } from "../../../daemon/chance.ts";
+import { seededChance } from "../../../../src/simulator/world/chance.ts";
 
 const KILLS = 5;
 const EVENTS_A_ROUND = 4;

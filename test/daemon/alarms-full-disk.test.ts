@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import mqtt from "mqtt";
+import { afterEach, expect, test } from "vitest";
+import type { Reply } from "../e2e/mqtt-ear.ts";
+import { openDegradedHarness } from "./degraded-harness.ts";
+
+/** Sets a limit on a process's files: a full disk that needs no disk. */
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+if (!hasPrlimit && process.env.CI) throw new Error("prlimit is not installed, and CI must run its tests");
+
+const ROBOT = "cart-01";
+const NOT_STORED = "it is done, and not on the disk yet: a restart before that would not know it";
+const cleanups: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** No file of the process may have more bytes. */
+function limitFiles(pid: number, bytes: string): void {
+  const done = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
+  if (done.status !== 0) throw new Error(`prlimit: ${done.stderr}`);
+}
+
+test.skipIf(!hasPrlimit)(
+  "on a full disk alarms are acknowledged and rest, the reply says what a restart forgets, and it is written later",
+  async () => {
+    const harness = await openDegradedHarness();
+    cleanups.push(() => harness.close());
+    const { ear } = harness;
+    const client = await mqtt.connectAsync(harness.brokerUrl, { reconnectPeriod: 0 });
+    cleanups.push(() => client.endAsync(true));
+    /** Tells something about alarms, and resolves with the reply. */
+    async function tell(action: "ack" | "service", id: string, fields: object): Promise<Reply> {
+      const topic = `fleetgate/degraded/clients/scada/alarm/${action}`;
+      await client.publishAsync(topic, JSON.stringify({ id, ...fields }), { qos: 1 });
+      return JSON.parse(await ear.replyText(id)) as Reply;
+    }
+    const alarmsFile = () => readFile(join(harness.folder, "data", "alarms.json"), "utf8");
+
+    const daemon = await harness.start();
+    harness.simulator.control.happen({ kind: "battery", robotId: ROBOT, percent: 5 });
+    const { text } = await ear.on(`robots/${ROBOT}/alarms`, (each) => each.includes("BATTERY_LOW"));
+    const { alarms } = JSON.parse(text) as { alarms: ReadonlyArray<{ id: string; code: string }> };
+    const alarmId = alarms.find(({ code }) => code === "BATTERY_LOW")?.id ?? "";
+    const service = { robot_id: ROBOT, out_of_service: true };
+    const back = { ...service, out_of_service: false };
+    expect(await tell("service", "s1", back)).toMatchObject({ outcome: "succeeded", message: "" });
+
+    limitFiles(daemon.pid, "16");
+    const before = await alarmsFile();
+    expect(await tell("ack", "a1", { alarm_id: alarmId })).toMatchObject({
+      outcome: "succeeded",
+      message: NOT_STORED,
+    });
+    expect(await tell("service", "s3", service)).toMatchObject({ outcome: "succeeded", message: NOT_STORED });
+    await ear.on(`robots/${ROBOT}/alarms`, (each) => each.includes('"out_of_service":true'));
+    expect(await alarmsFile(), "the older file is whole").toBe(before);
+
+    limitFiles(daemon.pid, "unlimited");
+    await expect.poll(alarmsFile, { timeout: 30_000 }).toMatch(new RegExp(`"outOfService":\\["${ROBOT}"\\]`));
+    await daemon.kill();
+    const from = ear.heard.entries.length;
+    const again = await harness.start();
+    await ear.on(`robots/${ROBOT}/alarms`, (each) => each.includes('"out_of_service":true'), from);
+    expect(await tell("service", "s4", service)).toMatchObject({ outcome: "succeeded", message: "" });
+    expect(await again.stop()).toBe(0);
+  },
+  90_000,
+);
