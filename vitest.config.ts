@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const machines = ["test/package/*.test.ts"];
 /** Half a minute and more each, the longest first. */
 const long = [
+  "test/daemon/soak.test.ts",
   "test/daemon/slot-crash.test.ts",
   "test/daemon/decidability-modes.test.ts",
   "test/daemon/lost-stores.test.ts",
@@ -28,7 +29,17 @@ const long = [
  */
 const kept = [
   "test/*.test.ts",
-  ...["commands", "config", "contract", "delivery", "domain", "fleet", "northbound", "platform"].map(all),
+  ...[
+    "console/{fleet,floor,stream,trust}",
+    "commands",
+    "config",
+    "contract",
+    "delivery",
+    "domain",
+    "fleet",
+    "northbound",
+    "platform",
+  ].map(all),
   ...["simulator", "state"].map(all),
 ];
 function all(room: string): string {

@@ -2,12 +2,15 @@
 // typings and sources), one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { consolePackages } from "../scripts/console-packages.mjs";
 import { unbundled } from "../scripts/unbundled.mjs";
 import { npmPackage } from "./npm-package.mjs";
 import { run } from "./run.mjs";
 
 /** What Node.js loads. A licence is kept too: its terms ask for that. */
 const loaded = /\.(c?js|mjs|json|node)$/;
+/** What browsers load, of the console. */
+const shown = /\.(html|css|svg)$/;
 const licence = /^(licen[cs]e|notice|copying)/i;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
 /** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */
@@ -28,7 +31,7 @@ export function laySlimTree(root, target, arch, node, packages) {
   cpSync(join(node, "LICENSE"), join(target, "bin", "LICENSE-node"));
   cpSync(join(root, "packaging", "fleetgate.sh"), join(target, "bin", "fleetgate"));
   cpSync(join(root, "packaging", "notify-socket.pl"), join(target, "bin", "notify-socket.pl"));
-  copy(join(root, "dist"), join(target, "dist"), (path) => loaded.test(path) && !left.test(path));
+  copy(join(root, "dist"), join(target, "dist"), (path) => isBuilt(path) && !left.test(path));
   for (const { name, path, from, isBundled } of packages) {
     const [folder, wanted] = isBundled
       ? [join("licences", name), (file) => isLicence(file)]
@@ -38,6 +41,10 @@ export function laySlimTree(root, target, arch, node, packages) {
   cpSync(join(root, "package.json"), join(target, "package.json"));
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
   strip(target, arch);
+}
+
+function isBuilt(path) {
+  return loaded.test(path) || shown.test(path);
 }
 
 /** Takes the symbols out of the binaries. This machine's program for it knows its own processor alone. */
@@ -53,14 +60,15 @@ function strip(target, arch) {
  * processor than this machine's are fetched into `cache`.
  *
  * @returns for each its path in node_modules, its entry in the lock file, the folder where it is, and whether
- *   its code is part of the built program
+ *   its code is part of the built program or of the console
  */
 export function packagesOf(root, arch, cache) {
   const cpu = arch === "amd64" ? "x64" : "arm64";
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const asFiles = withDependencies(packages, unbundled);
   return Object.entries(packages).flatMap(([path, entry]) => {
-    if (path === "" || entry.dev || entry.devOptional) return [];
+    const isInConsole = consolePackages.some((name) => path === `node_modules/${name}`);
+    if (path === "" || ((entry.dev || entry.devOptional) && !isInConsole)) return [];
     if (entry.os !== undefined && !entry.os.includes("linux")) return [];
     if (entry.cpu !== undefined && !entry.cpu.includes(cpu)) return [];
     if (entry.libc !== undefined && !entry.libc.includes("glibc")) return [];

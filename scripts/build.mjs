@@ -5,6 +5,7 @@ import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { buildConsole } from "./build-console.mjs";
 import { absent, unbundled } from "./unbundled.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -44,6 +45,7 @@ await bundle.write({
   codeSplitting: { groups: [{ name: "node-opcua", test: /node_modules[\\/]node-opcua/ }] },
 });
 await bundle.close();
+await buildConsole(root);
 
 // For OPC UA's BuildInfo. A build that is to be repeated bit by bit gives its time (reproducible-builds.org).
 const epoch = process.env.SOURCE_DATE_EPOCH;

@@ -27,7 +27,7 @@ if (problems.length > 0 || files.length === 0) process.exit(1);
 
 function filesUnder(folder) {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
-  return files.filter((path) => /\.(md|ts|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
+  return files.filter((path) => /\.(md|tsx?|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
 }
 
 function fix(path) {
