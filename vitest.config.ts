@@ -32,6 +32,7 @@ const kept = [
   ...[
     "console/{fleet,floor,stream,trust}",
     "commands",
+    "composition",
     "config",
     "contract",
     "delivery",

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Bounds the lines about what strangers can cause as often as they like: they must not fill a disk. */
+/** Bounds the lines about what unauthorized clients can cause as often as they like: they must not fill a disk. */
 export interface LineBudget {
   /** Whether there is room for one more line. One for which there is none is counted. */
   take(): boolean;

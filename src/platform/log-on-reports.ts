@@ -9,12 +9,12 @@ export interface LogOnReports {
 
 const WINDOW_MS = 60_000;
 /** Names that are no user's are free to invent. */
-const MOST_OF_STRANGERS = 10;
+const MOST_OF_UNKNOWN = 10;
 /** The delays bound these already, for each address. */
 const MOST_OF_USERS = 60;
 
 /**
- * Strangers and users have a bound each, so that a flood of invented names hides no attempt on a user.
+ * Unknown names and users have a bound each, so that a flood of invented names hides no attempt on a user.
  * @param isUser whether the configuration has the name
  * @param onLeftOut is called after a minute, with the number of those that were not reported
  */
@@ -24,6 +24,6 @@ export function createLogOnReports(
   onLeftOut: (count: number) => void,
 ): LogOnReports {
   const budgetOf = (most: number) => createLineBudget(clock, { most, windowMs: WINDOW_MS }, onLeftOut);
-  const [ofUsers, ofStrangers] = [budgetOf(MOST_OF_USERS), budgetOf(MOST_OF_STRANGERS)];
-  return { isDue: (name) => (isUser(name) ? ofUsers : ofStrangers).take() };
+  const [ofUsers, ofUnknown] = [budgetOf(MOST_OF_USERS), budgetOf(MOST_OF_UNKNOWN)];
+  return { isDue: (name) => (isUser(name) ? ofUsers : ofUnknown).take() };
 }

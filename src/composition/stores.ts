@@ -1,29 +1,35 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { auditSyslog } from "./commands/audit/audit-syslog.ts";
-import { journalFormat, openDurableJournal } from "./commands/journal/durable-journal.ts";
-import type { Journal } from "./commands/journal/journal.ts";
-import type { Config } from "./config/load.ts";
-import { type Outbox, type OutboxParts, openOutbox } from "./delivery/outbox/outbox.ts";
-import { outboxFormat } from "./delivery/outbox/records.ts";
-import { familiesFormat } from "./fleet/streams/family-memory.ts";
-import { familiesFolder } from "./fleet/streams/streams.ts";
-import { eventsFormat } from "./fleet/webhooks/event-memory.ts";
-import { ticketsFormat } from "./northbound/opcua/memory.ts";
-import type { Chance } from "./platform/backoff.ts";
-import type { Clock } from "./platform/clock.ts";
-import type { Health } from "./platform/component.ts";
-import { diskHealth } from "./platform/disk-health.ts";
-import { freeBytes } from "./platform/disk-space.ts";
-import { createLineFile } from "./platform/line-file.ts";
-import type { Log } from "./platform/log.ts";
-import { LEAST_FREE_BYTES, type Store, StoreFailed, type StoreParts, systemParts } from "./platform/store.ts";
-import { loseStore, openKeptStore, prepareStore } from "./platform/stores/kept-store.ts";
-import { isReadOnly } from "./platform/stores/read-only.ts";
-import { RecordDamaged } from "./platform/stores/record-seal.ts";
-import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "./platform/stores/store-marks.ts";
-import { createSyslogSender } from "./platform/syslog/syslog-sender.ts";
+import { auditSyslog } from "../commands/audit/audit-syslog.ts";
+import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
+import type { Journal } from "../commands/journal/journal.ts";
+import type { Config } from "../config/load.ts";
+import { type Outbox, type OutboxParts, openOutbox } from "../delivery/outbox/outbox.ts";
+import { outboxFormat } from "../delivery/outbox/records.ts";
+import { familiesFormat } from "../fleet/streams/family-memory.ts";
+import { familiesFolder } from "../fleet/streams/streams.ts";
+import { eventsFormat } from "../fleet/webhooks/event-memory.ts";
+import { ticketsFormat } from "../northbound/opcua/memory.ts";
+import type { Chance } from "../platform/backoff.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Health } from "../platform/component.ts";
+import { diskHealth } from "../platform/disk-health.ts";
+import { freeBytes } from "../platform/disk-space.ts";
+import { createLineFile } from "../platform/line-file.ts";
+import type { Log } from "../platform/log.ts";
+import {
+  LEAST_FREE_BYTES,
+  type Store,
+  StoreFailed,
+  type StoreParts,
+  systemParts,
+} from "../platform/store.ts";
+import { loseStore, openKeptStore, prepareStore } from "../platform/stores/kept-store.ts";
+import { isReadOnly } from "../platform/stores/read-only.ts";
+import { RecordDamaged } from "../platform/stores/record-seal.ts";
+import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
+import { createSyslogSender } from "../platform/syslog/syslog-sender.ts";
 
 /** The file of the audit log, and its copy in syslog where that is configured. Nothing is opened. */
 export function createAudit(

@@ -1,9 +1,9 @@
-import type { LiveConfig } from "./config/live-config.ts";
-import type { Config } from "./config/load.ts";
-import type { ReloadConfiguration, ReloadRefusal } from "./contracts/reload.ts";
-import { type Source, sourceKey } from "./domain/command.ts";
-import { offersConfirm } from "./northbound/opcua/plant-layout.ts";
-import type { Health } from "./platform/component.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Config } from "../config/load.ts";
+import type { ReloadConfiguration, ReloadRefusal } from "../contracts/reload.ts";
+import { type Source, sourceKey } from "../domain/command.ts";
+import { offersConfirm } from "../northbound/opcua/plant-layout.ts";
+import type { Health } from "../platform/component.ts";
 import type { Reload } from "./reload.ts";
 
 /** Keeps requests until the gateway can reload. */

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Config } from "../src/config/load.ts";
-import { systemClock } from "../src/platform/clock.ts";
-import { type Log, silentLog } from "../src/platform/log.ts";
-import { confirmLosses } from "../src/platform/stores/kept-store.ts";
-import { prepareStores } from "../src/stores.ts";
-import { type ConfigFolder, createConfigFolder, minimal } from "./config/config-folder.ts";
-import { alarmEvent } from "./support/test-alarms.ts";
+import { prepareStores } from "../../src/composition/stores.ts";
+import type { Config } from "../../src/config/load.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { type Log, silentLog } from "../../src/platform/log.ts";
+import { confirmLosses } from "../../src/platform/stores/kept-store.ts";
+import { type ConfigFolder, createConfigFolder, minimal } from "../config/config-folder.ts";
+import { alarmEvent } from "../support/test-alarms.ts";
 
 const opcua = "opcua: { insecureLoopback: {} }\n";
 

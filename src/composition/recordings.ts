@@ -1,11 +1,11 @@
-import type { Config } from "./config/load.ts";
-import type { FleetEvent } from "./domain/event.ts";
-import type { Clock } from "./platform/clock.ts";
-import { freeBytes } from "./platform/disk-space.ts";
-import type { Log } from "./platform/log.ts";
-import { createRecorder, type Recorder } from "./platform/recorder/recorder.ts";
-import { noTape, type Tape } from "./platform/recorder/tape.ts";
-import { version } from "./version.ts";
+import type { Config } from "../config/load.ts";
+import type { FleetEvent } from "../domain/event.ts";
+import type { Clock } from "../platform/clock.ts";
+import { freeBytes } from "../platform/disk-space.ts";
+import type { Log } from "../platform/log.ts";
+import { createRecorder, type Recorder } from "../platform/recorder/recorder.ts";
+import { noTape, type Tape } from "../platform/recorder/tape.ts";
+import { version } from "../version.ts";
 
 /** The recorder of a gateway, as the other rooms see it. */
 export interface Recordings {

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createAlarmWatch } from "../src/alarm-watch.ts";
-import { createOwnCertificates, type OwnCertificates } from "../src/config/own-certificates.ts";
-import { ofGateway } from "../src/domain/alarm.ts";
-import { createSelfSigned } from "../src/platform/keyed-certificate.ts";
-import type { AlarmBook } from "../src/state/alarm-book.ts";
-import { createManualClock, type ManualClock } from "./support/manual-clock.ts";
-import { emptyAlarmBook } from "./support/test-alarms.ts";
+import { createAlarmWatch } from "../../src/composition/alarm-watch.ts";
+import { createOwnCertificates, type OwnCertificates } from "../../src/config/own-certificates.ts";
+import { ofGateway } from "../../src/domain/alarm.ts";
+import { createSelfSigned } from "../../src/platform/keyed-certificate.ts";
+import type { AlarmBook } from "../../src/state/alarm-book.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { emptyAlarmBook } from "../support/test-alarms.ts";
 
 const DAY_MS = 86_400_000;
 const TEN_YEARS_MS = 3_650 * DAY_MS;

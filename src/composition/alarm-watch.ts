@@ -1,16 +1,16 @@
-import type { Config } from "./config/load.ts";
-import type { CertificateEnd, OwnCertificates } from "./config/own-certificates.ts";
-import type { StateAlarm } from "./contracts/alarms.ts";
-import type { Batch } from "./contracts/link.ts";
-import type { FanOut } from "./delivery/fan-out.ts";
-import { type AlarmCode, ofGateway } from "./domain/alarm.ts";
-import type { AlarmCondition } from "./domain/alarm-life.ts";
-import type { FleetSession } from "./fleet/fleet-session.ts";
-import { type Clock, every } from "./platform/clock.ts";
-import { aborted, type Component } from "./platform/component.ts";
-import { type FreeBytes, freeBytes } from "./platform/disk-space.ts";
-import { createPulse } from "./platform/liveness.ts";
-import { LEAST_FREE_BYTES } from "./platform/store.ts";
+import type { Config } from "../config/load.ts";
+import type { CertificateEnd, OwnCertificates } from "../config/own-certificates.ts";
+import type { StateAlarm } from "../contracts/alarms.ts";
+import type { Batch } from "../contracts/link.ts";
+import type { FanOut } from "../delivery/fan-out.ts";
+import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
+import type { AlarmCondition } from "../domain/alarm-life.ts";
+import type { FleetSession } from "../fleet/fleet-session.ts";
+import { type Clock, every } from "../platform/clock.ts";
+import { aborted, type Component } from "../platform/component.ts";
+import { type FreeBytes, freeBytes } from "../platform/disk-space.ts";
+import { createPulse } from "../platform/liveness.ts";
+import { LEAST_FREE_BYTES } from "../platform/store.ts";
 
 export interface AlarmWatchParts {
   readonly config: Pick<Config, "gateway">;

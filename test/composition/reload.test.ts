@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { AuditRecord } from "../src/commands/audit/audit.ts";
-import type { LiveConfig } from "../src/config/live-config.ts";
-import type { Config, LoadResult } from "../src/config/load.ts";
-import { createLog } from "../src/platform/log.ts";
-import { createReload, type ReloadParts } from "../src/reload.ts";
-import { createReloadGate } from "../src/reload-gate.ts";
-import { createManualClock } from "./support/manual-clock.ts";
+import type { AuditRecord } from "../../src/commands/audit/audit.ts";
+import { createReload, type ReloadParts } from "../../src/composition/reload.ts";
+import { createReloadGate } from "../../src/composition/reload-gate.ts";
+import type { LiveConfig } from "../../src/config/live-config.ts";
+import type { Config, LoadResult } from "../../src/config/load.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 
 /** What a file says, as one setting that a reload can change. */
 const said = (level: string) => new Map([["log.level", { path: ["log", "level"], digest: level }]]);

@@ -1,14 +1,14 @@
-import type { AuditSink } from "./commands/audit/audit.ts";
-import { differencesOf } from "./config/differences.ts";
-import type { LiveConfig } from "./config/live-config.ts";
-import type { Config, LoadResult } from "./config/load.ts";
-import type { ConfigProblem } from "./config/problem.ts";
-import type { Settings } from "./config/settings.ts";
-import type { ReloadConfiguration, ReloadRefusal, ReloadResult } from "./contracts/reload.ts";
-import { clip } from "./domain/clip.ts";
-import type { Clock } from "./platform/clock.ts";
-import type { Health } from "./platform/component.ts";
-import { describeError, type Log } from "./platform/log.ts";
+import type { AuditSink } from "../commands/audit/audit.ts";
+import { differencesOf } from "../config/differences.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Config, LoadResult } from "../config/load.ts";
+import type { ConfigProblem } from "../config/problem.ts";
+import type { Settings } from "../config/settings.ts";
+import type { ReloadConfiguration, ReloadRefusal, ReloadResult } from "../contracts/reload.ts";
+import { clip } from "../domain/clip.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Health } from "../platform/component.ts";
+import { describeError, type Log } from "../platform/log.ts";
 
 /** Where the configuration comes from, for a gateway that can read it again. */
 export interface ConfigurationSource {

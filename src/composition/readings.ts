@@ -1,10 +1,10 @@
-import type { Config } from "./config/load.ts";
-import type { OwnCertificates } from "./config/own-certificates.ts";
-import type { Readings } from "./contracts/metrics.ts";
-import type { FleetSession } from "./fleet/fleet-session.ts";
-import { freeBytes } from "./platform/disk-space.ts";
-import type { FleetState } from "./state/fleet-state.ts";
-import type { ShownState } from "./state/shown-state.ts";
+import type { Config } from "../config/load.ts";
+import type { OwnCertificates } from "../config/own-certificates.ts";
+import type { Readings } from "../contracts/metrics.ts";
+import type { FleetSession } from "../fleet/fleet-session.ts";
+import { freeBytes } from "../platform/disk-space.ts";
+import type { FleetState } from "../state/fleet-state.ts";
+import type { ShownState } from "../state/shown-state.ts";
 
 export interface ReadingsParts {
   readonly config: Pick<Config, "gateway">;

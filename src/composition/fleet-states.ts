@@ -1,12 +1,12 @@
-import type { Config } from "./config/load.ts";
-import type { Holds } from "./contracts/holds.ts";
-import type { Batch } from "./contracts/link.ts";
-import { createFanOut } from "./delivery/fan-out.ts";
-import { ofGateway } from "./domain/alarm.ts";
-import type { NorthboundParts } from "./northbounds.ts";
-import type { Clock } from "./platform/clock.ts";
-import { createFleetState, type FleetState } from "./state/fleet-state.ts";
-import { createShownState, type ShownState } from "./state/shown-state.ts";
+import type { Config } from "../config/load.ts";
+import type { Holds } from "../contracts/holds.ts";
+import type { Batch } from "../contracts/link.ts";
+import { createFanOut } from "../delivery/fan-out.ts";
+import { ofGateway } from "../domain/alarm.ts";
+import type { Clock } from "../platform/clock.ts";
+import { createFleetState, type FleetState } from "../state/fleet-state.ts";
+import { createShownState, type ShownState } from "../state/shown-state.ts";
+import type { NorthboundParts } from "./northbound-parts.ts";
 
 const MAX_ROBOTS = 10_000;
 const MAX_TASK_CHAINS = 10_000;

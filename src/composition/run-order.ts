@@ -1,13 +1,13 @@
-import type { Dispatcher } from "./commands/dispatcher.ts";
-import type { Intake } from "./commands/intake/intake.ts";
-import type { Config } from "./config/load.ts";
-import { leavingMs } from "./fleet/options.ts";
-import { aborted, type Component } from "./platform/component.ts";
-import type { LineFile } from "./platform/line-file.ts";
-import { mergedHealth } from "./platform/merged-health.ts";
-import type { Readiness } from "./platform/readiness.ts";
-import type { Step } from "./platform/supervisor.ts";
-import type { ShownState } from "./state/shown-state.ts";
+import type { Dispatcher } from "../commands/dispatcher.ts";
+import type { Intake } from "../commands/intake/intake.ts";
+import type { Config } from "../config/load.ts";
+import { leavingMs } from "../fleet/options.ts";
+import { aborted, type Component } from "../platform/component.ts";
+import type { LineFile } from "../platform/line-file.ts";
+import { mergedHealth } from "../platform/merged-health.ts";
+import type { Readiness } from "../platform/readiness.ts";
+import type { Step } from "../platform/supervisor.ts";
+import type { ShownState } from "../state/shown-state.ts";
 import type { Stores } from "./stores.ts";
 
 export interface CommandIntakeParts {

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { ReloadRefusal } from "../contracts/reload.ts";
+import { createLinkRunner } from "../delivery/link-runner.ts";
+import { ofGateway } from "../domain/alarm.ts";
+import { createBroker } from "../northbound/mqtt/broker/broker.ts";
+import { createMqttLink } from "../northbound/mqtt/link.ts";
+import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
+import type { MqttOptions } from "../northbound/mqtt/options.ts";
+import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
+import type { Component } from "../platform/component.ts";
+import { mergedHealth } from "../platform/merged-health.ts";
+import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
+
+const EVENT_DRAIN_MS = 1_000;
+const WRITE_TIMEOUT_MS = 30_000;
+/** Beyond two waits of the backoff: how long the gateway's own broker may be out of its reach. */
+const OWN_BROKER_MS = 60_000;
+
+/** The link to the broker, after the embedded broker if there is one, and what a reload changes of them. */
+export function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
+  const { chance, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
+  const clock = parts.work.clock("mqtt");
+  const log = parts.log.child({ part: "mqtt" });
+  const live = createLiveTopics(options);
+  const { topics } = live;
+  const { clientId } = options;
+  const broker =
+    options.broker.kind === "embedded"
+      ? createBroker({ options: options.broker, topics, clientId, clock, log, audit: intake })
+      : null;
+  parts.onReload((before) => {
+    const was = before.mqtt?.broker;
+    if (was?.kind !== "embedded" || broker === null) return;
+    broker.usersChanged(was.users);
+    const { broker: is } = options;
+    if (is.kind === "embedded" && !isDeepStrictEqual(was.tls, is.tls)) broker.certificateChanged();
+  });
+  const link = createMqttLink({
+    options,
+    topics,
+    retained: () => broker?.retained() ?? Promise.resolve([]),
+    sessionId,
+    clock,
+    log,
+    commander: timedIntake(parts, "mqtt"),
+    audit: intake,
+    stations: dispatcher.stations,
+    holds: dispatcher.holds,
+    alarms: alarmsOf(parts),
+    health,
+    openBroker: broker?.open ?? null,
+    topicsFiles:
+      broker === null ? (name) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null,
+    arrivals: broker?.arrivals ?? null,
+    onDuplicate: (holds, text) => shown.alarmBook.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
+  });
+  parts.onReload(() => {
+    const move = live.follow();
+    if (move.isMoved) broker?.topicsMoved();
+    link.topicsMoved(move);
+    link.certificatesChanged();
+  });
+  parts.refuseReload((next) => refusedMqtt(options, next.mqtt));
+  const { backoffBaseMs, backoffCapMs } = config.fleet.times;
+  const runner = createLinkRunner(link, {
+    outlet: fanOut.attachOutlet(link.name, QUEUE, outbox ?? undefined),
+    backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
+    writeTimeoutMs: WRITE_TIMEOUT_MS,
+    ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),
+    drainMs: EVENT_DRAIN_MS,
+    clock,
+    chance,
+    log,
+  });
+  const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
+  return broker === null ? [component] : [broker, component];
+}
+
+/** What of the live keys cannot change all the same. */
+function refusedMqtt(is: MqttOptions, next: MqttOptions | null): readonly ReloadRefusal[] {
+  if (next === null) return [];
+  const reason = "restart to change it";
+  const areEmbedded = is.broker.kind === "embedded" && next.broker.kind === "embedded";
+  const hasTls = (one: MqttOptions) => one.broker.kind === "embedded" && one.broker.tls !== null;
+  return [
+    ...(next.topics.status === is.topics.status ? [] : [{ path: "mqtt.topics.status", reason }]),
+    ...(areEmbedded && hasTls(is) !== hasTls(next) ? [{ path: "mqtt.certificate", reason }] : []),
+  ];
+}

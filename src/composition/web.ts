@@ -1,0 +1,113 @@
+import type { Config } from "../config/load.ts";
+import { stopRequest } from "../fleet/stop-request.ts";
+import { eventPayload } from "../northbound/mqtt/payloads.ts";
+import { isOpenAccess } from "../northbound/web/access/access.ts";
+import { createControlServer } from "../northbound/web/control-server.ts";
+import { createFleetApi, type FleetApi } from "../northbound/web/fleet-api.ts";
+import { createWebServer } from "../northbound/web/server.ts";
+import type { StatusFacts } from "../northbound/web/status-report.ts";
+import type { Component } from "../platform/component.ts";
+import { freeBytes } from "../platform/disk-space.ts";
+import { consoleFolder, version } from "../version.ts";
+import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
+
+/** The web listener, and what a reload changes of it. */
+export function web(options: NonNullable<Config["web"]>, parts: NorthboundParts, api: FleetApi): Component {
+  const { config, dispatcher, intake, shown } = parts;
+  const server = createWebServer(options, {
+    ...parts,
+    gatewayId: config.gateway.id,
+    consoleFolder: consoleFolder(),
+    api,
+    commander: timedIntake(parts, "web"),
+    audit: intake,
+    records: dispatcher,
+    stations: dispatcher.stations,
+    holds: dispatcher.holds,
+    alarms: alarmsOf(parts),
+    standingAlarms: shown.alarmBook.all,
+    log: parts.log.child({ part: "web" }),
+  });
+  parts.onReload(server.configurationChanged);
+  parts.refuseReload(({ web: next }) => {
+    if (next === null || (next.tls === null) === (options.tls === null)) return [];
+    return [{ path: "web.tls", reason: "restart to change whether the listener speaks TLS" }];
+  });
+  return server;
+}
+
+/** The control socket. */
+export function control(
+  options: NonNullable<Config["control"]>,
+  parts: NorthboundParts,
+  api: FleetApi,
+): Component {
+  const { dispatcher, intake, fanOut, sessionId, health, hang, readiness, metrics, reload, clock, log } =
+    parts;
+  return createControlServer(options, {
+    api,
+    reload,
+    commander: timedIntake(parts, "control"),
+    audit: intake,
+    records: dispatcher,
+    stations: dispatcher.stations,
+    holds: dispatcher.holds,
+    alarms: alarmsOf(parts),
+    standingAlarms: parts.shown.alarmBook.all,
+    statusFacts: () => parts.work.time("status", () => statusFacts(parts)),
+    logLevels: parts.logLevels ?? null,
+    recorder: parts.recordings.recorder,
+    attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
+    eventJson: (event) => eventPayload(event, sessionId),
+    health,
+    hang,
+    readiness,
+    metrics,
+    clock,
+    log: log.child({ part: "control" }),
+  });
+}
+
+function statusFacts(parts: NorthboundParts): StatusFacts {
+  const { config, shown, state, health, certificates, sessionId, stateSinceMs, dispatcher } = parts;
+  const { id: gatewayId, dataDir } = config.gateway;
+  return {
+    gatewayId,
+    version,
+    sessionId,
+    health: health(),
+    stateSinceMs,
+    robots: state.robots(),
+    isOutOfService: shown.alarmBook.isOutOfService,
+    holds: dispatcher.holds.all(),
+    alarms: shown.alarmBook.all(),
+    certificates: certificates.found(),
+    disk: { path: dataDir, freeBytes: freeBytes(dataDir) },
+  };
+}
+
+/** What the web listener and the control socket share. */
+export function fleetApi(parts: NorthboundParts): FleetApi {
+  const { config, dispatcher, state, sessionId, fanOut, work } = parts;
+  const clock = work.clock("api");
+  return createFleetApi({
+    catalogue: parts.catalogue,
+    gatewayId: config.gateway.id,
+    version,
+    sessionId,
+    startedAtMs: clock.nowMs(),
+    isOpen: () => config.web !== null && isOpenAccess(config.web.access),
+    pollMs: config.fleet.times.rosterPollMs,
+    health: parts.health,
+    stateSinceMs: parts.stateSinceMs,
+    isFleetLinkUp: parts.isFleetLinkUp,
+    places: state,
+    stations: dispatcher.stations,
+    permits: dispatcher.permits,
+    commandLog: parts.commandLog,
+    eventJson: (event) => eventPayload(event, sessionId),
+    stopRequest,
+    attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
+    clock,
+  });
+}
