@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Bounds the lines about what unauthorized clients can cause as often as they like: they must not fill a disk. */
+/** Bounds log lines that unauthorized clients can cause as often as they like, so that they fill no disk. */
 export interface LineBudget {
   /** Whether there is room for one more line. One for which there is none is counted. */
   take(): boolean;
