@@ -1,13 +1,14 @@
 import { amrExceptionOf, isException } from "./amr-exception.ts";
 import type { Battery } from "./battery.ts";
 import { clip } from "./clip.ts";
-import { currentGoal, currentMission, type Mission } from "./mission.ts";
+import type { Conveyor } from "./conveyor.ts";
+import { currentGoal, currentMission, isTerminal, type Mission } from "./mission.ts";
 import type { Observed } from "./observed.ts";
 import type { Quality } from "./quality.ts";
 import { isPaused, type RobotSight } from "./stops.ts";
 import { currentTask, type TaskChain, waitsForConfirmation } from "./task-chain.ts";
 
-/** Why a robot stands, by number. */
+/** Why a robot stands, by number. The order in which they are judged is that of `standingOf`. */
 export const standReasons = [
   "UNKNOWN",
   "MOVING",
@@ -18,6 +19,9 @@ export const standReasons = [
   "WAITS_AT_GOAL",
   "CHARGING",
   "IDLE",
+  "CONVEYOR_ERROR",
+  "LEASED",
+  "NO_REASON_KNOWN",
 ] as const;
 export type StandReason = (typeof standReasons)[number];
 
@@ -29,6 +33,10 @@ export interface StandingFacts extends Pick<RobotSight, "missions" | "presence">
   readonly battery: Observed<Battery> | undefined;
   /** The chain that the online list names. */
   readonly chain: Observed<TaskChain> | undefined;
+  /** By index. */
+  readonly conveyors: ReadonlyMap<number, Observed<Conveyor>>;
+  /** The station that leases it; null: none does. */
+  readonly leasedBy: string | null;
 }
 
 export interface Standing {
@@ -41,6 +49,8 @@ export interface Standing {
 
 /** Of a user's name in a reason. */
 const LONGEST_HOLDER = 70;
+/** Of a station's name. */
+const LONGEST_STATION = 70;
 /** Of a robot's own words. */
 const LONGEST_REPORT = 160;
 
@@ -62,7 +72,14 @@ export function standingOf(facts: StandingFacts): Standing {
   if (holder !== undefined) {
     return { reason: "HELD", text: `held by ${clip(holder, LONGEST_HOLDER)}`, isNotReady: true };
   }
-  const [reason, text] = exceptionOf(facts) ?? pauseOf(facts) ?? waitOf(facts) ?? restOf(facts);
+  const [reason, text] =
+    exceptionOf(facts) ??
+    pauseOf(facts) ??
+    waitOf(facts) ??
+    moveOf(facts) ??
+    conveyorErrorOf(facts) ??
+    leaseOf(facts) ??
+    restOf(facts);
   return { reason, text, isNotReady: false };
 }
 
@@ -96,15 +113,38 @@ function waitOf({ missions, presence, chain }: StandingFacts): Reason | null {
   return ["WAITS_AT_GOAL", `its mission waits${where}: until its time is over, or the goal is skipped`];
 }
 
-function restOf({ missions, presence, battery }: StandingFacts): Reason {
+/** A robot that charges has a mission too, until it has done so. */
+function moveOf({ missions, presence, battery }: StandingFacts): Reason | null {
   const mission = missionOf(missions);
   const onMission = mission?.state === "STATE_RUNNING";
   const onChain = presence?.quality === "good" && presence.value.taskChainId !== 0;
   if ((onMission && hasFeedback(mission)) || onChain) return ["MOVING", ""];
   const isCharging = battery?.quality === "good" && battery.value.state === "STATE_CHARGING";
   if (isCharging) return ["CHARGING", "the robot is charging"];
-  if (onMission) return ["MOVING", ""];
-  return ["IDLE", "the robot has neither a mission nor a task chain under way"];
+  return onMission ? ["MOVING", ""] : null;
+}
+
+function conveyorErrorOf({ conveyors }: StandingFacts): Reason | null {
+  for (const { value, quality } of conveyors.values()) {
+    const { index, health } = value;
+    if (quality === "good" && health === "HEALTH_STATE_ERROR")
+      return ["CONVEYOR_ERROR", `conveyor ${index} reports an error`];
+  }
+  return null;
+}
+
+function leaseOf({ leasedBy }: StandingFacts): Reason | null {
+  return leasedBy === null ? null : ["LEASED", `leased by station ${clip(leasedBy, LONGEST_STATION)}`];
+}
+
+/** Without a message about its missions, nobody knows that it has none. */
+function restOf({ missions, presence }: StandingFacts): Reason {
+  const mission = missionOf(missions);
+  const isAtRest = missions?.quality === "good" && (mission === undefined || isTerminal(mission.state));
+  if (!isAtRest) return ["NO_REASON_KNOWN", "no reason known"];
+  return presence?.quality === "good"
+    ? ["IDLE", "the robot has neither a mission nor a task chain under way"]
+    : ["IDLE", "the robot has no mission under way"];
 }
 
 function missionOf(missions: StandingFacts["missions"]): Mission | undefined {

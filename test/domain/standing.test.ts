@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BatteryStateName } from "../../src/domain/battery.ts";
+import type { Conveyor } from "../../src/domain/conveyor.ts";
 import type {
   FeedbackStatusName,
   Mission,
@@ -45,9 +46,18 @@ const battery = (state: BatteryStateName) =>
   observed({ chargePercent: 50, state, chargeMethod: "CHARGE_METHOD_CONTACT" } as const);
 const exception = (found: object) => place({ info: { amr_exception: found } });
 
+function conveyor(health: Conveyor["health"], quality: Quality = "good"): Observed<Conveyor> {
+  const rest = { operation: "OPERATION_STATE_STOP", payload: "PAYLOAD_STATE_EMPTY" } as const;
+  return observed({ index: 1, ...rest, health, installation: "INSTALLATION_STATE_INSTALLED" }, quality);
+}
+
+const listed = (...found: readonly Observed<Conveyor>[]) => new Map(found.map((each, at) => [at, each]));
+const noMission = observed<MissionQueue>({ missions: [], currentMissionIndex: -1 });
 const nothing: StandingFacts = {
   quality: "good",
   heldBy: [],
+  conveyors: new Map(),
+  leasedBy: null,
   missions: undefined,
   presence: undefined,
   battery: undefined,
@@ -98,7 +108,7 @@ describe("why a robot stands", () => {
     ],
     [
       "no exception",
-      { presence: exception({ exception: [], exception_codes: [], level: 0 }) },
+      { missions: noMission, presence: exception({ exception: [], exception_codes: [], level: 0 }) },
       "IDLE",
       "the robot has neither a mission nor a task chain under way",
     ],
@@ -155,16 +165,58 @@ describe("why a robot stands", () => {
       "",
     ],
     [
+      "faulty conveyor",
+      { missions: noMission, conveyors: listed(conveyor("HEALTH_STATE_OK"), conveyor("HEALTH_STATE_ERROR")) },
+      "CONVEYOR_ERROR",
+      "conveyor 1 reports an error",
+    ],
+    [
+      "a conveyor's error of which nothing is known now",
+      { missions: noMission, conveyors: listed(conveyor("HEALTH_STATE_ERROR", "stale")) },
+      "IDLE",
+      "the robot has no mission under way",
+    ],
+    [
+      "charges, and a conveyor is faulty",
+      { battery: battery("STATE_CHARGING"), conveyors: listed(conveyor("HEALTH_STATE_ERROR")) },
+      "CHARGING",
+      "the robot is charging",
+    ],
+    [
+      "drives, and a conveyor is faulty",
+      {
+        missions: mission("STATE_RUNNING", "STATUS_NAVIGATING"),
+        conveyors: listed(conveyor("HEALTH_STATE_ERROR")),
+        leasedBy: "Dock",
+      },
+      "MOVING",
+      "",
+    ],
+    [
+      "a faulty conveyor, and leased",
+      { conveyors: listed(conveyor("HEALTH_STATE_ERROR")), leasedBy: "Dock" },
+      "CONVEYOR_ERROR",
+      "conveyor 1 reports an error",
+    ],
+    ["leased", { missions: noMission, leasedBy: "Dock" }, "LEASED", "leased by station Dock"],
+    [
       "done",
-      { missions: mission("STATE_SUCCEEDED", "STATUS_ARRIVED") },
+      { missions: mission("STATE_SUCCEEDED", "STATUS_ARRIVED"), presence: place() },
       "IDLE",
       "the robot has neither a mission nor a task chain under way",
     ],
     [
       "an old list is no reason",
-      { presence: place({ taskChainId: 9 }, "stale") },
+      { missions: noMission, presence: place({ taskChainId: 9 }, "stale") },
       "IDLE",
-      "the robot has neither a mission nor a task chain under way",
+      "the robot has no mission under way",
+    ],
+    ["no message of its missions", { presence: place() }, "NO_REASON_KNOWN", "no reason known"],
+    [
+      "a mission of a state that says nothing",
+      { missions: mission("STATE_DEFAULT"), presence: place() },
+      "NO_REASON_KNOWN",
+      "no reason known",
     ],
   ])("%s", (_case, facts, reason, text) => {
     const standing = standingOf({ ...nothing, ...facts });

@@ -16,7 +16,10 @@ const reasonWords: Readonly<Record<Robot["standing"]["reason"], RobotWord>> = {
   WAITS_FOR_CONFIRMATION: { word: "waits for confirmation", emphasis: "abnormal" },
   WAITS_AT_GOAL: { word: "waits at its goal", emphasis: "normal" },
   CHARGING: { word: "charging", emphasis: "normal" },
+  CONVEYOR_ERROR: { word: "conveyor error", emphasis: "abnormal" },
+  LEASED: { word: "leased", emphasis: "normal" },
   IDLE: { word: "idle", emphasis: "normal" },
+  NO_REASON_KNOWN: { word: "stands", emphasis: "normal" },
 };
 
 /** The first that is true: out of service, alarm, quality, reason. */

@@ -138,6 +138,7 @@ export function openAddressSpace(
     addSlot: writes.add,
     methods,
     note: memory.robots.note,
+    stations: parts.stations,
     chains: space.chains,
     missionSlots: options.missionSlots,
     ageing,

@@ -51,6 +51,8 @@ export interface FleetSpace extends ListedRobots {
       { kind: "hold_all" | "map" | "station" | "station_removed" | "station_alarms" | "alarms" }
     >,
   ): void;
+  /** Another station leases the robot, or none does. */
+  leaseChanged(robotId: RobotId): void;
   readonly chains: ChainBoard;
   /** The names of robots whose nodes are missing. */
   readonly missing: ReadonlyMap<string, unknown>;
@@ -155,6 +157,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
         showCounts();
       }
     },
+    leaseChanged: (robotId) => tellLease(listed.get(robotId)),
     chains,
     missing,
     need(name) {
@@ -173,6 +176,11 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       refused: refused.count(),
     }),
   };
+}
+
+/** A robot whose nodes are missing is asked for its lease when they are built. */
+function tellLease(robot: ListedRobot | undefined): void {
+  if (robot?.state === "built") robot.tags.leaseChanged();
 }
 
 /** Robots beyond the bound: counted, and logged once. */

@@ -1,5 +1,7 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
+import type { Stations } from "../../contracts/stations.ts";
 import type { StateChange } from "../../domain/change.ts";
+import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Observed } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
@@ -44,11 +46,13 @@ export type RobotChange = Exclude<
 >;
 
 /** What was seen of a robot last: one object, which changes. */
-type KnownFacts = { -readonly [Fact in keyof StandingFacts]: StandingFacts[Fact] };
+type KnownFacts = { -readonly [Fact in keyof StandingFacts]: StandingFacts[Fact] } & {
+  readonly conveyors: Map<number, Observed<Conveyor>>;
+};
 
 function nothingKnown(heldBy: KnownFacts["heldBy"]): KnownFacts {
   const nothing = { missions: undefined, presence: undefined, battery: undefined, chain: undefined };
-  return { quality: "unknown", heldBy, ...nothing };
+  return { quality: "unknown", heldBy, leasedBy: null, conveyors: new Map(), ...nothing };
 }
 
 /** All nodes of one robot, and what they show. */
@@ -56,6 +60,8 @@ export interface RobotTags {
   /** What commands need to know of it. */
   robot(): MissionRobot;
   apply(change: RobotChange): void;
+  /** Another station leases the robot, or none does. */
+  leaseChanged(): void;
   /** Makes the nodes of a conveyor before its first message. */
   ensureConveyor(index: number): void;
 }
@@ -64,6 +70,7 @@ export interface RobotTags {
 export interface RobotParts {
   readonly slots: SlotParts;
   readonly holds: HoldTagParts;
+  readonly stations: Pick<Stations, "leaseOf">;
   readonly alarms: AlarmTagParts;
   readonly addSlot: (slot: Slot) => void;
   readonly methods: Methods;
@@ -85,32 +92,26 @@ export function addRobotTags(
   robotId: RobotId,
   parts: RobotParts,
 ): RobotTags {
-  const { slots: slotParts, holds, addSlot, methods, note, ageing, placesAgeing, chains } = parts;
+  const { slots: slotParts, holds, addSlot, methods, note, chains } = parts;
   methods.addRobot(folder, robotId, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
-  const robot = addSummaryTags(builder, folder, robotId, nowMs, ageing);
+  const robot = addSummaryTags(builder, folder, robotId, nowMs, parts.ageing);
   const standing = addStandingTags(builder, folder, nowMs);
   const hold = addHoldTags(builder, folder, robotId, holds);
   const alarms = addRobotAlarmTags(builder, folder, robotId, parts.alarms);
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
-  const place = addPlaceTags(builder, folder, nowMs, placesAgeing);
+  const place = addPlaceTags(builder, folder, nowMs, parts.placesAgeing);
   const known = nothingKnown(holds.holds.holdState(robotId).by);
   const sight = (): RobotSight => ({ ...known, conveyors: [] });
-  const missionSlot = addMissionSlots(
-    builder,
-    folder,
-    parts.missionSlots,
-    robotId,
-    robot.family,
-    sight,
-    slotParts,
-  );
+  const of = [builder, folder, parts.missionSlots, robotId] as const;
+  const missionSlot = addMissionSlots(...of, robot.family, sight, slotParts);
   for (const slot of missionSlot.slots) addSlot(slot);
   let family: Family = "unknown";
   note({ robotId, family, conveyorIndexes: [] });
 
-  const showStanding = () => standing.show(standingOf(known));
+  const leasedBy = () => parts.stations.leaseOf(robotId)?.station ?? null;
+  const showStanding = () => standing.show(standingOf({ ...known, leasedBy: leasedBy() }));
   showStanding();
 
   function showChain(next: StandingFacts["chain"]): void {
@@ -150,7 +151,9 @@ export function addRobotTags(
         case "robot_alarms":
           return alarms.show(change.alarms, change.isOutOfService);
         case "conveyor":
-          return showObserved(conveyorTags(change.observed.value.index), change.observed);
+          known.conveyors.set(change.observed.value.index, change.observed);
+          showObserved(conveyorTags(change.observed.value.index), change.observed);
+          break;
         case "mission":
           known.missions = change.observed;
           showObserved(mission, change.observed);
@@ -171,6 +174,7 @@ export function addRobotTags(
       }
       showStanding();
     },
+    leaseChanged: showStanding,
     ensureConveyor(index) {
       conveyorTags(index);
     },

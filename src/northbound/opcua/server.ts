@@ -95,6 +95,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
         else if (change.kind !== "map") space.apply(change);
       }
+      for (const event of batch.events) if (event.kind === "lease") space.leaseChanged(event.robotId);
     },
     health: () => ({
       ...condition(),

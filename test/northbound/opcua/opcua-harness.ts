@@ -95,7 +95,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
 }
 
 /** Nobody holds anything. */
-const noStations: Stations = {
+export const noStations: Stations = {
   ask: async () => null,
   release: () => null,
   heartbeat() {},

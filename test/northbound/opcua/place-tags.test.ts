@@ -1,13 +1,24 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { StateChange } from "../../../src/domain/change.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { Presence } from "../../../src/domain/presence.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { batteryChange, mission, missionChange, queueOf, receivedAtMs, robotChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import {
+  batteryChange,
+  conveyorChange,
+  mission,
+  missionChange,
+  queueOf,
+  receivedAtMs,
+  robotChange,
+} from "./changes.ts";
+import { type Caller, noStations, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const clock = createManualClock(receivedAtMs);
 const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs };
+/** The station that leases r1. */
+let leasedBy: string | null = null;
 let running: RunningServer;
 let caller: Caller;
 
@@ -15,7 +26,12 @@ beforeAll(async () => {
   const robots = [
     { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [] },
   ] as const;
-  running = await startServer({ robots }, { clock });
+  const owner = { protocol: "opcua", name: "plc" } as const;
+  const stations = {
+    ...noStations,
+    leaseOf: () => (leasedBy === null ? null : { station: leasedBy, owner, sinceMs: 0 }),
+  };
+  running = await startServer({ robots }, { clock, stations });
   caller = await openSession(running.url);
 });
 afterAll(async () => {
@@ -42,6 +58,18 @@ function chain(
     observed: { value: { ...value, info: { task_states: states } }, quality: "good", stamp },
   };
 }
+
+const leaseEvent: FleetEvent = {
+  kind: "lease",
+  eventId: "e1",
+  robotId: "r1",
+  atMs: receivedAtMs,
+  station: "Dock",
+  owner: { protocol: "opcua", name: "plc" },
+  to: "leased",
+  reason: "asked",
+  by: null,
+};
 
 /** The tags under the robot, by name: the value, or the status of one that has none. */
 async function shown(...names: string[]): Promise<unknown[]> {
@@ -171,6 +199,14 @@ it("why the robot stands, from the same rule as NotReadyReason", async () => {
     true,
     "",
   ]);
+  write(missionChange("r1", queueOf()), place({}), batteryChange("r1", 50, "lost"));
+  const nothing = "the robot has neither a mission nor a task chain under way";
+  expect(await shown(...names)).toEqual([8, nothing, true, ""]);
+  leasedBy = "Dock";
+  running.server.write({ changes: [], events: [leaseEvent] });
+  expect(await shown(...names)).toEqual([10, "leased by station Dock", true, ""]);
+  write(conveyorChange("r1", 1, { health: "HEALTH_STATE_ERROR" }));
+  expect(await shown(...names)).toEqual([9, "conveyor 1 reports an error", true, ""]);
   write(robotChange("r1", "stale"));
   const stale = "the robot's values are stale: its stream is silent or cut";
   expect(await shown(...names)).toEqual([0, stale, false, stale]);

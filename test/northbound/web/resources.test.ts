@@ -121,6 +121,24 @@ describe("robots", () => {
     });
   });
 
+  it("stand because a station leases them, for as long as it does", async () => {
+    const { fleet } = harness;
+    fleet.hear(missionEvent("r1", ["m1:SUCCEEDED"]));
+    expect((await robotOf("r1")).standing).toMatchObject({ reason: "IDLE" });
+    const owner = { protocol: "opcua", name: "plc1" } as const;
+    fleet.leases.set("r1", { station: "Dock", owner, sinceMs: 0 });
+    const lease = { kind: "lease", robotId: "r1", atMs: 0, station: "Dock", owner, by: null } as const;
+    fleet.tell({ events: [{ ...lease, eventId: "e1", to: "leased", reason: "asked" }] });
+    expect((await robotOf("r1")).standing).toMatchObject({
+      reason: "LEASED",
+      text: "leased by station Dock",
+      not_ready: false,
+    });
+    fleet.leases.clear();
+    fleet.tell({ events: [{ ...lease, eventId: "e2", to: "free", reason: "released" }] });
+    expect((await robotOf("r1")).standing).toMatchObject({ reason: "IDLE" });
+  });
+
   it("stand since their reason began, and keep that time while the wall clock is set", async () => {
     const { fleet, clock } = harness;
     fleet.hear(missionEvent("r1", ["m1:PAUSED"], "missions", clock.nowMs()));

@@ -1,4 +1,5 @@
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
+import type { Stations } from "../../../contracts/stations.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -16,6 +17,7 @@ import {
 
 export interface RobotBoardParts {
   readonly places: Pick<PlaceAges, "placeAge">;
+  readonly stations: Pick<Stations, "leaseOf">;
   readonly ages: Ages;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
 }
@@ -35,7 +37,10 @@ export interface RobotBoard {
   all(): ReadonlyMap<RobotId, RobotFacts>;
 }
 
-export function createRobotBoard({ places, ages, clock }: RobotBoardParts, news: NewsBook): RobotBoard {
+export function createRobotBoard(
+  { places, stations, ages, clock }: RobotBoardParts,
+  news: NewsBook,
+): RobotBoard {
   const robots = new Map<RobotId, RobotFacts>();
   const unjudged = new Set<RobotFacts>();
   const listed = new Map<RobotId, boolean>();
@@ -55,6 +60,8 @@ export function createRobotBoard({ places, ages, clock }: RobotBoardParts, news:
     const known = robots.get(robotId);
     if (known !== undefined) return known;
     const facts = createRobotFacts(robotId, clock.nowMs(), clock.monotonicMs());
+    // A lease may be older than what was heard of the robot: it outlives a restart.
+    facts.leasedBy = stations.leaseOf(robotId)?.station ?? null;
     robots.set(robotId, facts);
     return facts;
   }
@@ -72,7 +79,9 @@ export function createRobotBoard({ places, ages, clock }: RobotBoardParts, news:
     },
     leaseChanged(robotId) {
       const facts = robots.get(robotId);
-      if (facts !== undefined) touch(facts, ["lease"]);
+      if (facts === undefined) return;
+      facts.leasedBy = stations.leaseOf(robotId)?.station ?? null;
+      touch(facts, ["lease"]);
     },
     judge() {
       for (const facts of unjudged) {

@@ -27,6 +27,8 @@ export interface RobotFacts {
   chain: Observed<TaskChain> | undefined;
   readonly conveyors: Map<number, Observed<Conveyor>>;
   hold: HoldState;
+  /** The station that leases it; null: none does. */
+  leasedBy: string | null;
   alarms: readonly Alarm[];
   isOutOfService: boolean;
   standing: Standing;
@@ -50,6 +52,7 @@ export function createRobotFacts(robotId: RobotId, nowMs: number, monotonicMs: n
     ...nothing,
     conveyors: new Map(),
     hold: notHeld,
+    leasedBy: null,
     alarms: [],
     isOutOfService: false,
   };
