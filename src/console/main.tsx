@@ -1,11 +1,12 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { createAskedCommands, hasEnded, type Wanted } from "./commanding/asked.ts";
+import { type Asked, createAskedCommands, hasEnded, type Wanted } from "./commanding/asked.ts";
 import { sendUntilKnown } from "./commanding/send.ts";
 import { routeOf } from "./route.ts";
+import { askerOf, createSessions } from "./session/session.ts";
 import { createStore, showTitle } from "./store.ts";
 import { sleep, visibilityChange } from "./stream/browser.ts";
-import { followStream } from "./stream/stream.ts";
+import { followStream, StreamEnded } from "./stream/stream.ts";
 import { createLiveness } from "./trust/liveness.ts";
 import type { Moment } from "./trust/moment.ts";
 import { PageContext } from "./views/context.ts";
@@ -32,41 +33,77 @@ function go(address: string, how: "push" | "replace" = "push"): void {
   route.value = routeOf(location);
 }
 
+const sessions = createSessions((address, request) => fetch(address, request));
+let reading = new AbortController();
+
 function connect(): void {
+  reading.abort();
+  reading = new AbortController();
   const parts = {
-    open: (lastEventId: string, signal: AbortSignal) =>
-      fetch("/api/v1/stream", {
-        headers: lastEventId === "" ? {} : { "last-event-id": lastEventId },
-        cache: "no-store",
-        signal,
-      }),
+    open: openStream,
     onEvent: store.take,
-    onState: (state: typeof store.stream.value) => {
+    onState(state: typeof store.stream.value) {
       store.stream.value = state;
+      if (state.state === "open") void sessions.look();
     },
     isHidden: () => document.hidden,
     visibilityChange,
     sleep,
     chance: Math.random,
   };
-  // The page lives as long as its stream.
-  void followStream(parts, new AbortController().signal);
+  void followStream(parts, reading.signal);
 }
 
+async function openStream(lastEventId: string, signal: AbortSignal): Promise<Response> {
+  const response = await fetch("/api/v1/stream", {
+    headers: lastEventId === "" ? {} : { "last-event-id": lastEventId },
+    cache: "no-store",
+    signal,
+  });
+  if (response.status !== 401) return response;
+  await sessions.look();
+  throw new StreamEnded("log in to read on");
+}
+
+async function logIn(user: string, password: string): Promise<string | null> {
+  const problem = await sessions.logIn(user, password);
+  if (problem === null) connect();
+  return problem;
+}
+
+effect(() => {
+  if (sessions.now.value.state !== "none") return;
+  reading.abort();
+  store.forget();
+});
+
 const asked = createAskedCommands(localStorage);
+/** The commands that are asked for now. */
+const underWay = new Set<string>();
 const sending = {
   commands: asked,
   fetch: (address: string, request: RequestInit) => fetch(address, request),
   sleep: pause,
+  isAsker: async ({ by }: Asked) => ((await sessions.look()) ? askerOf(sessions.now.peek()) === by : null),
 };
+
+async function follow(command: Asked): Promise<void> {
+  if (underWay.has(command.id)) return;
+  underWay.add(command.id);
+  await sendUntilKnown(command, sending);
+  underWay.delete(command.id);
+}
 
 function ask(robotId: string, label: string, wanted: Wanted): void {
   const id = `console-${randomName()}`;
+  const by = askerOf(sessions.now.peek());
+  // Values are shown before it is known to whom, for a moment.
+  if (by === null) return;
   const known = { state: "asked", problem: "" } as const;
   const tick = store.tickId.peek() ?? "";
-  const command = { ...wanted, id, robotId, label, tick, askedAtMs: Date.now(), known };
+  const command = { ...wanted, id, by, robotId, label, tick, askedAtMs: Date.now(), known };
   asked.add(command);
-  void sendUntilKnown(command, sending);
+  void follow(command);
 }
 
 /** `randomUUID` exists only where the browser trusts the connection. */
@@ -78,12 +115,16 @@ function pause(ms: number): Promise<void> {
   return sleep(ms, new AbortController().signal);
 }
 
-// Those of a page that was loaded again: whether they arrived is not known.
-for (const command of asked.all.peek()) if (!hasEnded(command)) void sendUntilKnown(command, sending);
+// Those of a page that was loaded again, or of a log-in that has ended: whether they arrived is not known.
+effect(() => {
+  const by = askerOf(sessions.now.value);
+  for (const command of asked.all.peek()) if (command.by === by && !hasEnded(command)) void follow(command);
+});
 connect();
 setInterval(store.look, LOOK_MS);
 showTitle(store, document);
-const page = { store, route, now, asked, ask, go, reconnect: connect };
+const { now: session, logOut } = sessions;
+const page = { store, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
 const place = document.getElementById("console");
 if (place !== null) {
   render(

@@ -22,6 +22,8 @@ export interface Store {
   take(event: ServerSentEvent): void;
   /** Looks at the clocks. */
   look(): void;
+  /** Shows nothing any more: the user may see it no longer. */
+  forget(): void;
 }
 
 export interface StoreParts {
@@ -94,6 +96,13 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     now: time,
     tickId,
     look,
+    forget() {
+      fleet.value = null;
+      coming = null;
+      tickId.value = null;
+      liveness.lose();
+      look();
+    },
     take({ name, data }) {
       const message: unknown = JSON.parse(data);
       if (isA("snapshot", name, message)) begin(message);

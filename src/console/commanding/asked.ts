@@ -18,6 +18,11 @@ export type AskedState =
 
 export interface Asked extends Wanted {
   readonly id: string;
+  /**
+   * The user who has asked; empty: nobody logs in. Nobody else may ask for it again: it would be another
+   * command.
+   */
+  readonly by: string;
   readonly robotId: string;
   /** What the button said. */
   readonly label: string;

@@ -7,32 +7,47 @@ export interface SendParts {
   readonly fetch: (address: string, request: RequestInit) => Promise<Response>;
   /** Resolves after the time. */
   readonly sleep: (ms: number) => Promise<void>;
+  /** Asks the gateway in whose name this browser acts now. Null: it does not answer. */
+  readonly isAsker: (asked: Asked) => Promise<boolean | null>;
 }
 
 /** How long the gateway may keep a request until the outcome is final. */
 const WAIT_SECONDS = 30;
 const AGAIN_MS = 1_000;
+/** The status of a request that was one too many just now. */
+const TOO_MANY = 429;
 
 /**
  * Asks for a command until its end is known, always under the same id with the same body: the gateway takes
- * that for one command, however often it is asked for.
+ * that for one command, however often it is asked for. Ends too when its user is not logged in any more: a
+ * refusal for that reason says nothing of the command.
  */
-export async function sendUntilKnown(asked: Asked, { commands, fetch, sleep }: SendParts): Promise<void> {
+export async function sendUntilKnown(asked: Asked, parts: SendParts): Promise<void> {
+  const { commands, fetch, sleep, isAsker } = parts;
   for (;;) {
     const known = await askOnce(asked, fetch);
-    commands.learn(asked.id, known);
-    if (hasEnded({ ...asked, known })) return;
+    const isStillAsker = known.state === "refused" ? await isAsker(asked) : true;
+    if (isStillAsker === false) {
+      commands.learn(asked.id, {
+        state: "asked",
+        problem: `log in as ${asked.by} to learn what became of it`,
+      });
+      return;
+    }
+    const learnt: AskedState = isStillAsker === null ? { state: "asked", problem: "no answer yet" } : known;
+    commands.learn(asked.id, learnt);
+    if (hasEnded({ ...asked, known: learnt })) return;
     await sleep(AGAIN_MS);
   }
 }
 
 async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedState> {
-  const { id, operation, request, tick } = asked;
+  const { id, by, operation, request, tick } = asked;
   try {
     const response = await fetch(`/api/v1/commands/${encodeURIComponent(id)}`, {
       method: "PUT",
       headers: { "content-type": "application/json", prefer: `wait=${WAIT_SECONDS}` },
-      body: JSON.stringify({ operation, request, tick }),
+      body: JSON.stringify({ operation, request, tick, ...(by === "" ? {} : { asked_by: by }) }),
     });
     return readAnswer(response.status, await response.json());
   } catch (error) {
@@ -48,5 +63,6 @@ function readAnswer(status: number, body: unknown): AskedState {
   }
   if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
   const reason = (body as Problem).detail ?? `the gateway answers ${status}`;
-  return status >= 500 ? { state: "asked", problem: reason } : { state: "refused", reason };
+  const isForLater = status >= 500 || status === TOO_MANY;
+  return isForLater ? { state: "asked", problem: reason } : { state: "refused", reason };
 }

@@ -3,6 +3,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { AskedCommands, Wanted } from "../commanding/asked.ts";
 import type { Route } from "../route.ts";
+import type { SessionState } from "../session/session.ts";
 import type { Store } from "../store.ts";
 import type { Moment } from "../trust/moment.ts";
 
@@ -10,12 +11,16 @@ import type { Moment } from "../trust/moment.ts";
 export interface Page {
   readonly store: Store;
   readonly route: ReadonlySignal<Route>;
+  readonly session: ReadonlySignal<SessionState>;
   readonly now: () => Moment;
   readonly asked: AskedCommands;
   /** Asks the gateway for a command, until its end is known. */
   ask(robotId: string, label: string, wanted: Wanted): void;
   /** Shows another address. */
   go(address: string, how?: "push" | "replace"): void;
+  /** Each gives null when it is done, or why it is not. */
+  logIn(user: string, password: string): Promise<string | null>;
+  logOut(): Promise<string | null>;
   /** Connects again after the gateway has ended the stream. */
   reconnect(): void;
 }

@@ -4,11 +4,20 @@ import { Command } from "./command.tsx";
 import { Commands } from "./commands.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
+import { LoggedIn, LogIn } from "./log-in.tsx";
 import { Link } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
 
 /** All of the page: what every view has, and the view that the address names. */
 export function Frame() {
+  const { session } = usePage();
+  const { value: now } = session;
+  if (now.state === "none") return <LogIn reason={now.reason} />;
+  return <Inside />;
+}
+
+/** The page of a user who is let in. */
+function Inside() {
   const { store, route } = usePage();
   const fleet = store.fleet.value;
   const { view } = route.value;
@@ -27,6 +36,7 @@ export function Frame() {
             Alarms{fleet === null || fleet.alarms.count === 0 ? "" : ` (${fleet.alarms.count})`}
           </Link>
         </nav>
+        <LoggedIn />
         <LiveState />
       </header>
       {fleet?.isOpen === true && (

@@ -1,15 +1,16 @@
 import type { Envelope } from "../../contracts/commander.ts";
+import { quoted } from "../../domain/clip.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import { readBody } from "./request-body.ts";
 import type { SenderOf } from "./sender.ts";
 
-const fields = ["operation", "request", "expires_at", "expires_in_ms", "tick"] as const;
+const fields = ["operation", "request", "expires_at", "expires_in_ms", "tick", "asked_by"] as const;
 
 /** Judges the times of a start. The result is what it lacks, as an instruction; null: nothing. */
 export type JudgeStart = (tick: string | null, hasExpiry: boolean) => string | null;
 
-/** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?,"tick"?}`. */
+/** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?,"tick"?,"asked_by"?}`. */
 export function readEnvelope(
   [source, wrongSender]: ReturnType<SenderOf>,
   requestId: string,
@@ -31,6 +32,10 @@ export function readEnvelope(
     return unreadable("expires_at: must be ISO 8601 with a zone, as 2026-01-31T12:00:00.000Z");
   if (withinMs !== undefined && !isExpiryTime(withinMs)) return unreadable(expiryTimeFault);
   if (tick !== null && typeof tick !== "string") return unreadable("tick: must be the id of a tick, as text");
+  const askedBy = value("asked_by");
+  // The browser's log-in may have become another user's: then it would be another command.
+  if (askedBy !== undefined && askedBy !== source.name)
+    return unreadable(`asked_by: this log-in is ${quoted(source.name)}; log in as the user who asks`);
   const lacks = judgeStart(tick, atMs !== null || withinMs !== undefined);
   const expiry = { atMs, withinMs: withinMs ?? null, lacks };
   return { ...envelope, request: { json: value("request") }, expiry };

@@ -18,6 +18,7 @@ function memory(stored: string | null = null): Storage & { stored(): string | nu
 
 const asked: Asked = {
   id: "c1",
+  by: "ann",
   robotId: "cart-01",
   label: "Pause cart-01",
   operation: "UpdateMission",
@@ -53,7 +54,13 @@ describe("a command that was asked for", () => {
 
 describe("sending", () => {
   /** Answers in order; an error is a lost answer. */
-  async function send(...answers: ReadonlyArray<Response | Error>) {
+  function send(...answers: ReadonlyArray<Response | Error>) {
+    return sendAs([], answers);
+  }
+
+  /** @param askers who is logged in at each refusal; null: the gateway does not say */
+  async function sendAs(askers: ReadonlyArray<string | null>, answers: ReadonlyArray<Response | Error>) {
+    const isAsker = [...askers];
     const commands = createAskedCommands(memory());
     commands.add(asked);
     const requests: Array<readonly [string, unknown]> = [];
@@ -68,6 +75,10 @@ describe("sending", () => {
         return next;
       },
       sleep: async () => {},
+      async isAsker({ by }) {
+        const now = isAsker.length === 0 ? by : isAsker.shift();
+        return now === null ? null : now === by;
+      },
     });
     return { requests, known: commands.all.value[0]?.known };
   }
@@ -85,7 +96,7 @@ describe("sending", () => {
       new Set([
         JSON.stringify([
           "/api/v1/commands/c1",
-          { operation: "UpdateMission", request: { robotId: "cart-01" }, tick: "s1.4" },
+          { operation: "UpdateMission", request: { robotId: "cart-01" }, tick: "s1.4", asked_by: "ann" },
         ]),
       ]),
     );
@@ -95,6 +106,32 @@ describe("sending", () => {
   it("ends when the gateway says that it never became a command", async () => {
     const { known } = await send(Response.json({ detail: "look at the robot again" }, { status: 400 }));
     expect(known).toEqual({ state: "refused", reason: "look at the robot again" });
+  });
+
+  it("asks again later when there were too many requests", async () => {
+    const { requests, known } = await send(
+      Response.json({ detail: "too many" }, { status: 429 }),
+      Response.json(final),
+    );
+    expect([requests.length, known?.state]).toEqual([2, "final"]);
+  });
+
+  it("learns nothing from a refusal of a log-in that has ended, or is another's by now", async () => {
+    const lost = () => new TypeError("lost");
+    for (const refusal of [
+      Response.json({ detail: "log in" }, { status: 401 }),
+      Response.json({ detail: 'asked_by: this log-in is "bob"' }, { status: 400 }),
+    ]) {
+      const { requests, known } = await sendAs(["bob"], [lost(), refusal]);
+      const problem = "log in as ann to learn what became of it";
+      expect([requests.length, known]).toEqual([2, { state: "asked", problem }]);
+    }
+  });
+
+  it("goes on when the gateway does not say who is logged in", async () => {
+    const refusal = Response.json({ detail: "log in" }, { status: 401 });
+    const { requests, known } = await sendAs([null], [refusal, Response.json(final)]);
+    expect([requests.length, known?.state]).toEqual([2, "final"]);
   });
 
   it("takes an unknown outcome for an outcome", async () => {

@@ -5,6 +5,7 @@ import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/ala
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
 import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
 import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
 import { addConsole } from "../../../src/northbound/web/console-files.ts";
 
@@ -33,6 +34,8 @@ export interface FakeGateway extends AsyncDisposable {
   alarms: Alarm[];
   commands: Command[];
   isOpen: boolean;
+  /** Who is logged in; null: nobody. Counts unless it is open. */
+  user: string | null;
   pollMs: number | null;
   isFleetLinkUp: boolean;
 }
@@ -41,6 +44,9 @@ export interface AskedFor {
   readonly id: string;
   readonly body: unknown;
 }
+
+/** Of every user. */
+export const PASSWORD = "a-word-of-a-test";
 
 const built = fileURLToPath(new URL("../../../dist/console", import.meta.url));
 
@@ -63,6 +69,7 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
   addConsole(server, built);
   server.get("/api/v1/stream", (request, reply) => {
     if (isCut) return reply.code(503).send({ detail: "it stops" });
+    if (isLoggedOut()) return reply.code(401).send({ detail: "log in" });
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, { "content-type": "text/event-stream" });
@@ -74,13 +81,31 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     if (ticking !== undefined) write(raw, "tick", tick());
     return request;
   });
+  server.get("/api/v1/session", (_request, reply) =>
+    isLoggedOut() ? reply.code(401).send({ detail: "log in" }) : reply.send(session.parse(facts())),
+  );
+  server.post<{ Body: { user: string; password: string } }>("/api/v1/session", (request, reply) => {
+    const { user, password } = request.body;
+    if (password !== PASSWORD) return reply.code(401).send({ detail: "user or password is wrong" });
+    gateway.user = user;
+    return reply.send(session.parse(facts()));
+  });
+  server.delete("/api/v1/session", (_request, reply) => {
+    gateway.user = null;
+    for (const stream of streams) stream.destroy();
+    return reply.code(204).send();
+  });
   server.get("/api/v1/maps/1", async () => map.parse(floorMap));
   server.get("/api/v1/commands", async () =>
     commands.parse({ count: gateway.commands.length, next: null, commands: gateway.commands }),
   );
   server.get("/api/v1/robots/:robot/pause", async () => ({ commands: gateway.pause }));
   server.put<{ Params: { id: string } }>("/api/v1/commands/:id", ({ params, body }, reply) => {
-    gateway.asked.push({ id: params.id, body: commandRequest.parse(body) });
+    const asked = commandRequest.parse(body);
+    if (isLoggedOut()) return reply.code(401).send({ detail: "log in" });
+    if (asked.asked_by !== undefined && asked.asked_by !== gateway.user)
+      return reply.code(400).send({ detail: "asked_by: this log-in is another's" });
+    gateway.asked.push({ id: params.id, body: asked });
     if (gateway.answer === null) return reply.raw.destroy();
     return reply.code(gateway.answer.status).send(gateway.answer.body);
   });
@@ -89,6 +114,12 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     return acknowledgement.parse({ id, acknowledged_by: "web:open" });
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
+
+  const isLoggedOut = () => !gateway.isOpen && gateway.user === null;
+  const facts = (): SessionFacts =>
+    gateway.isOpen
+      ? { open: true, name: null, role: null, robots: null, expires_at: null }
+      : { open: false, name: gateway.user, role: "operator", robots: null, expires_at: null };
 
   function snapshot(): StreamMessages["snapshot"] {
     const { points: _, ...summary } = floorMap;
@@ -122,6 +153,7 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     alarms: [],
     commands: [],
     isOpen: false,
+    user: "ann",
     pollMs: 1_000,
     isFleetLinkUp: true,
     url,

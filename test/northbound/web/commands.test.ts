@@ -218,7 +218,7 @@ describe("what never became a command is a problem", () => {
       "no object",
       [1],
       "MALFORMED",
-      /^the body must be a JSON object with operation, request, expires_at, expires_in_ms, tick$/,
+      /^the body must be a JSON object with operation, request, expires_at, expires_in_ms, tick, asked_by$/,
     ],
     [
       "a key twice",
@@ -236,7 +236,7 @@ describe("what never became a command is a problem", () => {
       "an unknown field",
       body({ user: "ann" }),
       "MALFORMED",
-      /^"user": is not one of operation, request, expires_at, expires_in_ms, tick$/,
+      /^"user": is not one of operation, request, expires_at, expires_in_ms, tick, asked_by$/,
     ],
     ["an inherited name", '{"__proto__":{}}', "MALFORMED", /^"__proto__": is not one of /],
     ["no request", { operation: "CreateMission" }, "MALFORMED", /^request: is missing$/],

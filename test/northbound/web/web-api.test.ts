@@ -89,6 +89,17 @@ describe("commands over the web listener", () => {
     expect(await put("c2", { tick })).toMatchObject([200, { duplicate: true }]);
     expect(await put("c4", { tick: 7 })).toMatchObject([400, { code: "MALFORMED" }]);
   });
+
+  it("are refused when the browser's log-in is another user's by now", async () => {
+    const fields = { expires_in_ms: 5_000 };
+    expect(await put("c1", { ...fields, asked_by: "bob" })).toMatchObject([
+      400,
+      { code: "MALFORMED", detail: 'asked_by: this log-in is "open"; log in as the user who asks' },
+    ]);
+    const answer = put("c1", { ...fields, asked_by: "open" });
+    (await harness.commander.next()).end(succeeded("m1"));
+    expect(await answer).toMatchObject([200, { outcome: "succeeded" }]);
+  });
 });
 
 describe("streams of a browser", () => {

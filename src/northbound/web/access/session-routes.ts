@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isPlainText } from "../../../domain/refusals.ts";
+import type { SessionFacts } from "../api/session.ts";
 import { sendProblem } from "../problem.ts";
 import { readBody } from "../request-body.ts";
 import type { Viewer, ViewerOf } from "../viewer.ts";
@@ -56,7 +57,7 @@ export function addSessionRoutes(server: FastifyInstance, parts: SessionRoutePar
   });
 
   server.get(PATH, options, async (request, reply) => {
-    if (isOpen()) return reply.send({ open: true, name: null, role: null, robots: null, expires_at: null });
+    if (isOpen()) return reply.send(openSession);
     const viewer = viewerOf(request);
     if (viewer === null) return sendUnauthorized(reply);
     const secret = cookie.read(request.headers.cookie);
@@ -89,7 +90,9 @@ function readAttempt({ body, raw, ip }: FastifyRequest): LogInAttempt | string {
   return { name: user, password, address: ip, isThere: () => !raw.socket.destroyed };
 }
 
-function sessionJson({ name, role, robots }: Viewer, session: Session | null) {
+const openSession: SessionFacts = { open: true, name: null, role: null, robots: null, expires_at: null };
+
+function sessionJson({ name, role, robots }: Viewer, session: Session | null): SessionFacts {
   const expiresAt = session === null ? null : new Date(session.endsAtMs).toISOString();
   return { open: false, name, role, robots, expires_at: expiresAt };
 }

@@ -28,6 +28,10 @@ export const commandRequest = z.strictObject({
     .string()
     .optional()
     .describe("The newest tick of the stream. A start whose tick is older than 10 s is refused."),
+  asked_by: z
+    .string()
+    .optional()
+    .describe("The user in whose name it is asked. It is refused if the log-in, by now, is another's."),
 });
 
 /** Its answer while the outcome is not final. */

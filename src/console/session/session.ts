@@ -1,0 +1,89 @@
+import { type Signal, signal } from "@preact/signals";
+import type { Problem } from "../../northbound/web/api/gateway.ts";
+import type { SessionFacts } from "../../northbound/web/api/session.ts";
+
+/** In whose name this browser acts at the gateway. */
+export type SessionState =
+  /** The gateway has not said yet. */
+  | { readonly state: "unknown" }
+  /** Nobody logs in: the gateway lets everybody in. */
+  | { readonly state: "open" }
+  | ({ readonly state: "user" } & Pick<SessionFacts, "role" | "robots"> & { readonly name: string })
+  /** Nobody is logged in. `reason` is empty until somebody was. */
+  | { readonly state: "none"; readonly reason: string };
+
+export interface Sessions {
+  readonly now: Signal<SessionState>;
+  /** Asks the gateway. False: it did not answer, and what was known stays. */
+  look(): Promise<boolean>;
+  /** Gives null when it is done, or why it is not. */
+  logIn(user: string, password: string): Promise<string | null>;
+  /** Gives null when it is done, or why it is not. */
+  logOut(): Promise<string | null>;
+}
+
+type Fetch = (address: string, request: RequestInit) => Promise<Response>;
+
+const ADDRESS = "/api/v1/session";
+const NOT_REACHED = "the gateway is not reached";
+
+export function createSessions(fetch: Fetch): Sessions {
+  const now = signal<SessionState>({ state: "unknown" });
+  const lose = () => {
+    const { state } = now.peek();
+    if (state === "none") return;
+    now.value = { state: "none", reason: state === "user" ? "Your log-in has ended." : "" };
+  };
+  const take = ({ open, name, role, robots }: SessionFacts) => {
+    now.value = open || name === null ? { state: "open" } : { state: "user", name, role, robots };
+  };
+  return {
+    now,
+    async look() {
+      try {
+        const response = await fetch(ADDRESS, { cache: "no-store" });
+        if (response.status === 401) lose();
+        else if (response.ok) take(await response.json());
+        return response.status === 401 || response.ok;
+      } catch {
+        return false;
+      }
+    },
+    async logIn(user, password) {
+      try {
+        const body = JSON.stringify({ user, password });
+        const headers = { "content-type": "application/json" };
+        const response = await fetch(ADDRESS, { method: "POST", headers, body });
+        if (!response.ok) return await refusalOf(response);
+        take(await response.json());
+        return null;
+      } catch {
+        return NOT_REACHED;
+      }
+    },
+    async logOut() {
+      try {
+        const response = await fetch(ADDRESS, { method: "DELETE" });
+        if (!response.ok) return await refusalOf(response);
+        now.value = { state: "none", reason: "" };
+        return null;
+      } catch {
+        return NOT_REACHED;
+      }
+    },
+  };
+}
+
+/** The user in whose name commands are asked for now; null: nobody can ask. Without log-in it is empty. */
+export function askerOf(session: SessionState): string | null {
+  if (session.state === "user") return session.name;
+  return session.state === "open" ? "" : null;
+}
+
+async function refusalOf(response: Response): Promise<string> {
+  const seconds = response.headers.get("retry-after");
+  const { detail = `the gateway answers ${response.status}` }: Partial<Problem> = await response.json();
+  return response.status === 429 && seconds !== null
+    ? `too many log-ins that failed: try again in ${seconds} s`
+    : detail;
+}

@@ -1,0 +1,54 @@
+import { useSignal } from "@preact/signals";
+import { usePage } from "./context.ts";
+
+/** What a gateway with users shows until somebody has logged in. */
+export function LogIn({ reason }: { readonly reason: string }) {
+  const { logIn } = usePage();
+  const isBegun = useSignal(false);
+  const problem = useSignal("");
+  const send = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isBegun.peek()) return;
+    isBegun.value = true;
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    problem.value = (await logIn(`${form.get("user")}`, `${form.get("password")}`)) ?? "";
+    isBegun.value = false;
+  };
+  return (
+    <form class="log-in" aria-label="Log in" onSubmit={(event) => void send(event)}>
+      <h1>Log in</h1>
+      {reason !== "" && <p role="status">{reason}</p>}
+      <label>
+        User <input name="user" autocomplete="username" maxLength={64} required />
+      </label>
+      <label>
+        Password{" "}
+        <input name="password" type="password" autocomplete="current-password" maxLength={256} required />
+      </label>
+      <button type="submit" disabled={isBegun.value}>
+        Log in
+      </button>
+      {problem.value !== "" && <p role="alert">Not logged in: {problem.value}.</p>}
+    </form>
+  );
+}
+
+/** Who is logged in, and the way out. */
+export function LoggedIn() {
+  const { session, logOut } = usePage();
+  const problem = useSignal("");
+  const now = session.value;
+  if (now.state !== "user") return null;
+  const leave = async () => {
+    problem.value = (await logOut()) ?? "";
+  };
+  return (
+    <p class="user">
+      {now.name} ({now.role}){" "}
+      <button type="button" onClick={() => void leave()}>
+        Log out
+      </button>
+      {problem.value !== "" && <span role="alert"> Not logged out: {problem.value}.</span>}
+    </p>
+  );
+}

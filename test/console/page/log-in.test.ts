@@ -1,0 +1,99 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway, PASSWORD } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const charging = {
+  status: 200,
+  body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
+};
+
+describe.runIf(isChromiumThere)("a gateway with users", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function open(user: string | null): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
+    const gateway = await openFakeGateway([standingRobot("cart-1")]);
+    gateway.user = user;
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}/robots/cart-1`);
+    return { page, gateway };
+  }
+
+  async function logIn(page: Page, user: string, password = PASSWORD): Promise<void> {
+    await page.getByLabel("User").fill(user);
+    await page.getByLabel("Password").fill(password);
+    await page.getByLabel("Password").press("Enter");
+  }
+
+  it("shows nothing before a log-in, and why one fails", async () => {
+    const { page } = await open(null);
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    expect(await page.getByText("cart-1").count()).toBe(0);
+    await logIn(page, "ann", "a-guess");
+    await page.getByText("Not logged in: user or password is wrong.").waitFor();
+    await logIn(page, "ann");
+    await page.getByText("● live").waitFor();
+    await page.getByText("ann (operator)").waitFor();
+    await page.getByRole("heading", { name: /^cart-1/ }).waitFor();
+  });
+
+  it("shows nothing after a log-out, and nothing of the user before", async () => {
+    const { page } = await open("ann");
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    expect(await page.getByText("cart-1").count()).toBe(0);
+    await logIn(page, "bob");
+    await page.getByText("bob (operator)").waitFor();
+  });
+
+  it("says that a log-in has ended", async () => {
+    const { page, gateway } = await open("ann");
+    await page.getByText("ann (operator)").waitFor();
+    gateway.user = null;
+    gateway.cut(true);
+    gateway.cut(false);
+    await page.getByText("Your log-in has ended.").waitFor();
+    expect(await page.getByText("cart-1").count()).toBe(0);
+  });
+
+  it("asks for a command in the name of its user alone, also after another has logged in", async () => {
+    const { page, gateway } = await open("ann");
+    await page.getByText("ann (operator)").waitFor();
+    await page.getByRole("button", { name: "Send to charge…" }).click();
+    await page.getByRole("button", { name: "Send to charge cart-1" }).click();
+    const asked = page.getByRole("list", { name: "Asked from this browser" });
+    await asked.getByText(/Send to charge: asked, no answer yet/).waitFor();
+    await page.getByRole("button", { name: "Log out" }).click();
+    gateway.answer = charging;
+    const before = gateway.asked.length;
+    await logIn(page, "bob");
+    await page.getByText("bob (operator)").waitFor();
+    await asked.getByText(/log in as ann to learn what became of it/).waitFor();
+    expect(gateway.asked.length).toBe(before);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await logIn(page, "ann");
+    await asked.getByText(/Send to charge: succeeded/).waitFor();
+    expect(new Set(gateway.asked.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(gateway.asked).toMatchObject([...gateway.asked].map(() => ({ body: { asked_by: "ann" } })));
+  });
+});
