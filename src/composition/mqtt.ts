@@ -4,7 +4,7 @@ import type { ReloadRefusal } from "../contracts/reload.ts";
 import { createLinkRunner } from "../delivery/link-runner.ts";
 import { ofGateway } from "../domain/alarm.ts";
 import { createBroker } from "../northbound/mqtt/broker/broker.ts";
-import { createMqttLink } from "../northbound/mqtt/link.ts";
+import { createMqttLink, type MqttLink } from "../northbound/mqtt/link.ts";
 import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
@@ -17,8 +17,14 @@ const WRITE_TIMEOUT_MS = 30_000;
 /** Beyond two waits of the backoff: how long the gateway's own broker may be out of its reach. */
 const OWN_BROKER_MS = 60_000;
 
+/** What speaks MQTT. */
+export interface MqttNorthbound extends Pick<MqttLink, "tags"> {
+  /** In the order in which they open. */
+  readonly components: readonly Component[];
+}
+
 /** The link to the broker, after the embedded broker if there is one, and what a reload changes of them. */
-export function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] {
+export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbound {
   const { chance, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
   const clock = parts.work.clock("mqtt");
   const log = parts.log.child({ part: "mqtt" });
@@ -74,7 +80,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): Component[] 
     log,
   });
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
-  return broker === null ? [component] : [broker, component];
+  return { components: broker === null ? [component] : [broker, component], tags: link.tags };
 }
 
 /** What of the live keys cannot change all the same. */

@@ -7,10 +7,13 @@ import { control, fleetApi, web } from "./web.ts";
 /** The northbounds of a configuration, in the order in which they open. */
 export async function createNorthbounds(parts: NorthboundParts): Promise<readonly Component[]> {
   const { config } = parts;
-  const api = fleetApi(parts);
+  const opcuaServer = config.opcua === null ? null : await opcua(config.opcua, parts);
+  const ofMqtt = config.mqtt === null ? null : mqtt(config.mqtt, parts);
+  const tags = [opcuaServer, ofMqtt].flatMap((each) => (each === null ? [] : [each.tags]));
+  const api = fleetApi(parts, { tags });
   return [
-    ...(config.opcua === null ? [] : [await opcua(config.opcua, parts)]),
-    ...(config.mqtt === null ? [] : mqtt(config.mqtt, parts)),
+    ...(opcuaServer === null ? [] : [opcuaServer]),
+    ...(ofMqtt?.components ?? []),
     ...(config.web === null ? [] : [web(config.web, parts, api)]),
     ...(config.control === null ? [] : [control(config.control, parts, api)]),
   ];

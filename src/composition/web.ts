@@ -3,7 +3,7 @@ import { stopRequest } from "../fleet/stop-request.ts";
 import { eventPayload } from "../northbound/mqtt/payloads.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import { createControlServer } from "../northbound/web/control-server.ts";
-import { createFleetApi, type FleetApi } from "../northbound/web/fleet-api.ts";
+import { createFleetApi, type FleetApi, type FleetApiParts } from "../northbound/web/fleet-api.ts";
 import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
@@ -87,10 +87,11 @@ function statusFacts(parts: NorthboundParts): StatusFacts {
 }
 
 /** What the web listener and the control socket share. */
-export function fleetApi(parts: NorthboundParts): FleetApi {
+export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tags">): FleetApi {
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");
   return createFleetApi({
+    ...shown,
     catalogue: parts.catalogue,
     gatewayId: config.gateway.id,
     version,

@@ -20,6 +20,7 @@ import type { PublishedTopics } from "./published-topics.ts";
 import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
+import type { TopicBook } from "./topic-book.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 import { createValueWriter } from "./values.ts";
@@ -41,6 +42,8 @@ export interface ConnectionParts {
   readonly log: Log;
   readonly health: () => HealthReport;
   readonly counts: PublishCounts;
+  /** What is published now. */
+  readonly book: TopicBook;
   /**
    * What this gateway has published at this broker over its runs; null where the broker forgets it with the
    * gateway.
@@ -77,14 +80,15 @@ const REFRESHES_TO_LIVE = 3;
 
 /** Takes over a client that the broker has accepted, and says that the gateway is online. */
 export async function openConnection(client: LimitedClient, parts: ConnectionParts): Promise<Connection> {
-  const { topics, clock } = parts;
+  const { topics, clock, book } = parts;
   // A reload may move it: this connection says its goodbye where it has said hello.
   const { status } = topics;
   const loss = watchLoss(client);
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);
-  const { publish, remove } = statePublisher(client, parts, acks, life.signal);
+  const { publish, remove: removeTopic } = statePublisher(client, parts, acks, life.signal);
+  book.begin();
   const { record } = parts;
   // Before anything that names this session is published: a later run knows it by the record.
   await record?.keep();
@@ -92,7 +96,12 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   record?.note(topics.health, status);
   const publishState: PublishState = (topic, payload, mark) => {
     if (mark !== null) record?.note(topic, mark);
+    book.note(topic, payload);
     publish(topic, payload);
+  };
+  const remove: RemoveTopic = (topic) => {
+    book.note(topic, "");
+    removeTopic(topic);
   };
   const tags = parts.tags ? createTagWriter({ ...parts, publish: publishState }) : null;
   const values = createValueWriter({
@@ -106,6 +115,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const sayStatus = (state: "online" | "offline") => {
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
     parts.noteStatus(payload);
+    book.note(status, payload);
     return loss.orElse((done) =>
       client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, done)),
     );
@@ -124,7 +134,9 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const earlier =
     record === null ? null : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
   const write = (change: StateChange) => {
+    book.about(change);
     values.write(change);
+    book.about(null);
     earlier?.note(change);
     leftovers?.note(change);
   };
@@ -239,7 +251,7 @@ async function writeChanges(
 }
 
 function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: AbortSignal): void {
-  const { clock, topics, sessionId } = parts;
+  const { clock, topics, sessionId, book } = parts;
   let signature = "";
   let saidAtMs = Number.NEGATIVE_INFINITY;
   const look = () => {
@@ -249,7 +261,9 @@ function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: Ab
     if (now === signature && elapsedMs < HEALTH_PERIOD_MS) return;
     signature = now;
     saidAtMs = clock.monotonicMs();
-    client.publish(topics.health, healthPayload(report, sessionId, clock.nowMs()), { qos: 0, retain: true });
+    const payload = healthPayload(report, sessionId, clock.nowMs());
+    book.note(topics.health, payload);
+    client.publish(topics.health, payload, { qos: 0, retain: true });
   };
   look();
   every(clock, HEALTH_LOOK_MS, signal, look);

@@ -3,6 +3,7 @@ import type { Commander, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Connection, Link } from "../../contracts/link.ts";
 import type { Stations } from "../../contracts/stations.ts";
+import type { TagSource } from "../../contracts/tags.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
@@ -20,6 +21,7 @@ import { brokerName, type MqttOptions } from "./options.ts";
 import { createTopicRecords, type TopicsFiles } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
+import { createTopicBook } from "./topic-book.ts";
 import type { Topics } from "./topics.ts";
 
 /** What the MQTT northbound needs of the rest of the gateway. */
@@ -60,6 +62,7 @@ export interface MqttLink extends Link {
   /** A reload may have named other certificates for the broker: the next connection uses them. */
   certificatesChanged(): void;
   health(): Health;
+  readonly tags: TagSource;
 }
 
 const LARGEST_PACKET = 320 * 1024;
@@ -84,6 +87,8 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   });
   const records = createTopicRecords(parts, topics.taskChainFilter);
   const moves = createMoves();
+  let connected = false;
+  const book = createTopicBook({ topics, clock, isConnected: () => connected });
   const connectionParts: Omit<ConnectionParts, "record" | "robots" | "sizes" | "onTooLarge"> = {
     ...parts,
     gatewayId: options.gatewayId,
@@ -92,6 +97,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     tags: options.tags,
     ages: new Map(),
     counts,
+    book,
     isAlone: () => duplicates.problem() === null,
     noteStatus,
   };
@@ -103,7 +109,6 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     onTooLarge: limits.tooLarge,
   };
   const sizesOf = createSizeLimits(clock, parts.log);
-  let connected = false;
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
     const client = await openClient(brokerOptions, { ...clientParts, sort: commands.sorter() }, signal);
@@ -145,6 +150,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
 
   return {
     name: "mqtt",
+    tags: book,
     connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
     topicsMoved: moves.add,
     certificatesChanged: brokers.certificatesChanged,
@@ -161,11 +167,14 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       const problems = [duplicates.problem(), ...(connected ? ofConnection : [])].filter(
         (one) => one !== null,
       );
-      const detail = problems.join("; ");
-      if (detail === "") return { state: connected ? "up" : "down", figures };
-      return { state: connected ? "degraded" : "down", detail, figures };
+      return healthOf(connected, problems.join("; "), figures);
     },
   };
+}
+
+function healthOf(isConnected: boolean, detail: string, figures: Readonly<Record<string, number>>): Health {
+  if (detail === "") return { state: isConnected ? "up" : "down", figures };
+  return { state: isConnected ? "degraded" : "down", detail, figures };
 }
 
 /** Lets a connection make room for another when topics have moved since it began. */

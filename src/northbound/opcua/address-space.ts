@@ -36,6 +36,7 @@ import { addRobotsFolder } from "./robots-folder.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 import { openServiceLevel } from "./service-level.ts";
 import { addStationFolder } from "./station-folder.ts";
+import type { TagBook } from "./tag-book.ts";
 
 /** What the server needs of the rest of the gateway. */
 export interface OpcUaParts
@@ -89,7 +90,7 @@ export function openAddressSpace(
   space: FleetSpace,
   options: OpcUaOptions,
   parts: OpcUaParts,
-  memory: Memory,
+  { memory, book }: { readonly memory: Memory; readonly book: TagBook },
   signal: AbortSignal,
 ): ShownTags {
   const { addressSpace } = server.engine;
@@ -100,7 +101,7 @@ export function openAddressSpace(
   // memory.
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions());
+  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), book.add);
   addNamespaceMetadata(addressSpace, namespace);
   declareNoDefaultPermissions(namespace);
   const robots = addRobotsFolder(builder, parts);
@@ -122,7 +123,7 @@ export function openAddressSpace(
   refuseForeignMethods(server, addressSpace);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
-  const hidden = new Set<string>();
+  const { hidden } = book;
   const stations = addStationFolder(builder, options.stations, {
     ...stationParts({ nameOf: naming.of, space, slots, holds, alarms }, parts),
     addSlot: writes.add,
@@ -141,6 +142,7 @@ export function openAddressSpace(
     stations: parts.stations,
     chains: space.chains,
     missionSlots: options.missionSlots,
+    nameRobot: book.nameRobot,
     ageing,
     placesAgeing,
   };
@@ -191,8 +193,9 @@ function addKnownRobot(
   builder: NodeBuilder,
   folder: Folder,
   { robotId, family, conveyorIndexes }: KnownRobot,
-  parts: RobotParts,
+  parts: RobotParts & Pick<TagBook, "nameRobot">,
 ): RobotTags {
+  parts.nameRobot(folder.path, robotId);
   const tags = addRobotTags(builder, folder, robotId, parts);
   if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
   for (const index of conveyorIndexes) tags.ensureConveyor(index);

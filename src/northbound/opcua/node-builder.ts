@@ -86,14 +86,15 @@ export interface NodeBuilder {
   declare(model: ObjectModel, method: MethodNode): void;
 }
 
-/** Builds under Objects of the address space; `writers` is who may write parameters. */
+/** Builds under Objects of the address space; `writers` is who may write parameters, `note` hears of tags. */
 export function createNodeBuilder(
   addressSpace: AddressSpace,
   namespace: INamespace,
   writers: RolePermissionTypeOptions[],
+  note: (tag: Tag) => void,
 ): NodeBuilder {
   const nodes = createLeanNodes(addressSpace, namespace);
-  const variables = createVariables(nodes, createSharedProperties(namespace), writers);
+  const variables = createVariables(nodes, createSharedProperties(namespace), writers, note);
   const types = createTypeNodes(addressSpace, namespace, nodes, variables);
 
   /** A tag of a type has its texts; it must be what the type says. */

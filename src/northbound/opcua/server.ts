@@ -4,6 +4,7 @@ import "./node-opcua/library-log.ts";
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { Sink } from "../../contracts/link.ts";
+import type { TagSource } from "../../contracts/tags.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
@@ -36,6 +37,7 @@ import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { giveAnonymousRole, offerLogOns, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
+import { createTagBook } from "./tag-book.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
 
@@ -46,6 +48,7 @@ const TEMPORARY = "with a certificate of this run only: the disk does not take o
 export interface OpcUaServer extends Component, Sink, OptionsChanges {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
+  readonly tags: TagSource;
 }
 
 /**
@@ -55,6 +58,7 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;
   const space = createFleetSpace(options.limits.maxRobots, parts.clock, log);
+  const book = createTagBook(() => space.counts().missing);
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
   let url: string | null = null;
@@ -82,6 +86,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   return {
     name: "opcua",
     url: () => url,
+    tags: book,
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
       gateway?.showLink(parts.clock.nowMs());
@@ -122,7 +127,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         ({ server, clients, rejected, bounds } = opened);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
         // there.
-        gateway = openAddressSpace(server, space, options, parts, memory, signal);
+        gateway = openAddressSpace(server, space, options, parts, { memory, book }, signal);
         for (const [station, shown] of stations) gateway.showStation(station, shown);
         // Last: it contains what the handlers throw that were put before node-opcua's.
         guarded = fence(server, parts.clock, log, parts.timeRequest);
@@ -138,6 +143,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         state = "down";
         url = null;
         space.close();
+        book.clear();
         gateway = null;
         await server?.shutdown(0);
         server = null;

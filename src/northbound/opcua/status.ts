@@ -1,5 +1,5 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import type { Quality } from "../../domain/quality.ts";
+import { type Quality, qualities } from "../../domain/quality.ts";
 
 /** The status that a value of this quality carries (design, Truth over time). */
 export const statusOfQuality: Readonly<Record<Quality, StatusCode>> = {
@@ -9,6 +9,13 @@ export const statusOfQuality: Readonly<Record<Quality, StatusCode>> = {
   lost: StatusCodes.BadNoCommunication,
   unknown: StatusCodes.BadWaitingForInitialData,
 };
+
+/** How far a value of this status is to be believed; codes that no quality has count by their severity. */
+export function qualityOfStatus(status: StatusCode): Quality {
+  for (const quality of qualities) if (statusOfQuality[quality] === status) return quality;
+  if (status.isGood()) return "good";
+  return status.isBad() ? "lost" : "stale";
+}
 
 /** Whether a value of this quality is shown at all; otherwise it is null. */
 export function isShown(quality: Quality): boolean {

@@ -36,11 +36,15 @@ export interface Variables {
 // Read once: each read of an export of node-opcua is two calls.
 const dataTypes = DataType;
 
-/** @param writers who may write */
+/**
+ * @param writers who may write
+ * @param note is told of each tag
+ */
 export function createVariables(
   nodes: LeanNodes,
   properties: SharedProperties,
   writers: RolePermissionTypeOptions[],
+  note: (tag: Tag) => void,
 ): Variables {
   // A member of a type says that its instances are written. It has no value of its own, so nobody may.
   const permissions = makePermissionFlag("Browse | Read | ReadRolePermissions");
@@ -76,17 +80,23 @@ export function createVariables(
     });
   }
 
+  function tagOf(node: ReturnType<typeof variable>, type: DataType, isList: boolean): Tag {
+    const tag = new Tag(node, type, isList);
+    note(tag);
+    return tag;
+  }
+
   const made: Omit<Variables, "any"> = {
     tag(parent, path, name, model) {
       const node = variable(parent, path, name, model);
-      return new Tag(node, dataTypes[model.type], model.length !== undefined);
+      return tagOf(node, dataTypes[model.type], model.length !== undefined);
     },
     enumeration(parent, path, name, model) {
       const number = variable(parent, path, name, model);
       const text = textOf(number, path);
       const tags = [
-        new Tag(number, DataType.Int32, false),
-        new Tag(text, DataType.LocalizedText, false),
+        tagOf(number, DataType.Int32, false),
+        tagOf(text, DataType.LocalizedText, false),
       ] as const;
       return new EnumTag(...tags, model.enumeration);
     },

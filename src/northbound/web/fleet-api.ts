@@ -11,6 +11,7 @@ import { addOperationRoutes } from "./resources/operations.ts";
 import { addPauseRoute, type PauseRouteParts } from "./resources/pause.ts";
 import { addRobotRoutes } from "./resources/robots.ts";
 import { addStationRoutes, type StationRouteParts } from "./resources/stations.ts";
+import { addTagRoutes, type TagRouteParts } from "./resources/tags.ts";
 import { createStream, type Stream, type StreamParts } from "./stream/stream.ts";
 import { addStreamRoute } from "./stream/stream-route.ts";
 
@@ -21,6 +22,7 @@ export interface FleetApiParts
     OpenApiRouteParts,
     Omit<PauseRouteParts, "floor">,
     Omit<StationRouteParts, "floor">,
+    TagRouteParts,
     Omit<StreamParts, "floor" | "robotWriter"> {
   readonly places: FloorParts["places"] & StreamParts["places"];
   readonly commandLog: CommandListParts["commandLog"] & StreamParts["commandLog"];
@@ -76,6 +78,7 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
       addStationRoutes(server, shared);
       addCommandListRoute(server, shared);
       addGatewayHealthRoutes(server, shared);
+      addTagRoutes(server, shared);
       addOperationRoutes(server, shared);
       addOpenApiRoute(server, shared);
       addStreamRoute(server, { stream, browserCookie });

@@ -2,6 +2,7 @@ import type { LoggedCommand } from "../../../src/contracts/command-log.ts";
 import type { Batch, Sink } from "../../../src/contracts/link.ts";
 import type { PermitState } from "../../../src/contracts/permits.ts";
 import type { RobotLease } from "../../../src/contracts/stations.ts";
+import type { TagSource } from "../../../src/contracts/tags.ts";
 import type { FleetUpdate } from "../../../src/domain/update.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
@@ -17,6 +18,8 @@ export interface TestApi {
   readonly state: FleetState;
   readonly leases: Map<string, RobotLease>;
   readonly permit: { now: PermitState };
+  /** Where the tags come from. */
+  readonly sources: TagSource[];
   /** The log of commands, newest first. */
   readonly commands: LoggedCommand[];
   /** The fleet says something; what follows from it is shown at once. */
@@ -30,6 +33,7 @@ export interface TestApi {
 export function createTestApi(clock: Clock): TestApi {
   const state = newFleetState(clock, { maxRobots: 2_000 });
   const sinks = new Set<Sink>();
+  const sources: TagSource[] = [];
   const leases: TestApi["leases"] = new Map();
   const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
   const commands: LoggedCommand[] = [];
@@ -61,6 +65,7 @@ export function createTestApi(clock: Clock): TestApi {
     },
     stopRequest,
     eventJson: (event) => eventPayload(event, "s1"),
+    tags: sources,
     attach(sink) {
       sinks.add(sink);
       sink.write({ changes: state.snapshot(), events: [] });
@@ -76,6 +81,7 @@ export function createTestApi(clock: Clock): TestApi {
     state,
     leases,
     permit,
+    sources,
     commands,
     tell,
     hear: (...updates) => updates.forEach((update) => void tell(state.apply(update))),

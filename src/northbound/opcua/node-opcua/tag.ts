@@ -1,13 +1,15 @@
 import {
-  type DataType,
+  DataType,
   DataValue,
-  type LocalizedText,
+  LocalizedText,
   type StatusCode,
   StatusCodes,
   type UAVariable,
   Variant,
   VariantArrayType,
 } from "node-opcua";
+import type { ShownTag, TagReading } from "../../../contracts/tags.ts";
+import { qualityOfStatus } from "../status.ts";
 
 /** Longest text that a PLC's STRING[254] takes, in bytes. */
 const LONGEST_TEXT_BYTES = 254;
@@ -39,7 +41,7 @@ const nothing = new Variant(null);
  * ten. So a tag keeps the variable's own DataValue and changes it in place, only when something changed, and
  * makes a copy only for those who listen: 0.05 µs otherwise.
  */
-export class Tag {
+export class Tag implements ShownTag {
   readonly variable: UAVariable;
   readonly #live: DataValue;
   readonly #variant: Variant;
@@ -57,6 +59,25 @@ export class Tag {
     this.#live.serverTimestamp = this.#live.sourceTimestamp;
     this.#variant.dataType = dataType;
     this.#variant.arrayType = isList ? VariantArrayType.Array : VariantArrayType.Scalar;
+  }
+
+  /** The path of its NodeId. */
+  get name(): string {
+    return String(this.variable.nodeId.value);
+  }
+
+  /** What clients read now. */
+  read(): TagReading {
+    const { value, statusCode, sourceTimestamp, serverTimestamp } = this.#live;
+    const type = DataType[this.#variant.dataType] ?? "";
+    return {
+      value: value === nothing ? null : jsonValue(value.value),
+      type: this.#variant.arrayType === VariantArrayType.Array ? `${type}[]` : type,
+      quality: qualityOfStatus(statusCode),
+      status: statusCode.name,
+      sourceTimeMs: sourceTimestamp?.getTime() ?? null,
+      receivedAtMs: serverTimestamp?.getTime() ?? null,
+    };
   }
 
   /** Shows a value; nothing happens when it is what is shown already, its old times included. */
@@ -105,6 +126,12 @@ export class Tag {
       this.variable.emit("value_changed", live.clone());
     }
   }
+}
+
+function jsonValue(value: unknown): unknown {
+  if (value instanceof LocalizedText) return value.text;
+  if (value instanceof Date) return value.toISOString();
+  return ArrayBuffer.isView(value) ? Array.from(value as Int32Array) : value;
 }
 
 let lastMade: Date | null = null;

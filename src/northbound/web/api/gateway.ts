@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { page, quality, type Shown, session, time } from "./parts.ts";
+import { page, type Shown, session, time } from "./parts.ts";
 
 const partState = z.enum(["starting", "up", "degraded", "down"]);
 
@@ -28,18 +28,6 @@ export const connection = z.strictObject({
 
 export const connections = z.strictObject({ ...page, connections: z.array(connection) });
 
-/** An OPC UA node or an MQTT topic, and what it says now. */
-export const tag = z.strictObject({
-  protocol: z.enum(["opcua", "mqtt"]),
-  address: z.string().describe("A NodeId, or a topic: ready to be copied."),
-  type: z.string(),
-  value: z.unknown(),
-  quality: quality.or(z.string()).describe("OPC UA: the name of its status code."),
-  source_time: time.nullable(),
-});
-
-export const tags = z.strictObject({ ...page, tags: z.array(tag) });
-
 /** The body of `PUT /api/v1/log-level`. */
 export const logLevelRequest = z.strictObject({
   component: z.string().optional().describe("As GET lists it; left out, or *: all."),
@@ -60,6 +48,4 @@ export type PartState = Shown<typeof partState>;
 export type Health = Shown<typeof health>;
 export type Connection = Shown<typeof connection>;
 export type Connections = Shown<typeof connections>;
-export type Tag = Shown<typeof tag>;
-export type Tags = Shown<typeof tags>;
 export type Problem = Shown<typeof problem>;

@@ -122,6 +122,15 @@ export const endpoints: readonly Endpoint[] = [
     answers: { 200: { says: "It is ended, or there was none.", body: "EndedLease" } },
   },
   list("/connections", "What connects the gateway to others.", "Connections"),
+  list("/tags", "Every OPC UA node and every MQTT topic, with what it says now.", "Tags", {
+    query: {
+      robot: "Only tags of this robot.",
+      station: "Only tags of this station.",
+      protocol: "opcua or mqtt.",
+      text: "Words that must all be in the address, or in the name of its robot or station.",
+      address: "Only this address, with its whole value.",
+    },
+  }),
   one("/health", "The state of every part of the gateway.", "Health"),
   {
     method: "GET",

@@ -7,6 +7,7 @@ import * as hold from "../api/hold.ts";
 import * as operation from "../api/operation.ts";
 import * as robot from "../api/robot.ts";
 import * as stream from "../api/stream.ts";
+import * as tag from "../api/tag.ts";
 
 /** An answer that another page describes. */
 const described = z.looseObject({});
@@ -38,6 +39,8 @@ export const models = {
   Health: gateway.health,
   Connection: gateway.connection,
   Connections: gateway.connections,
+  Tag: tag.tag,
+  Tags: tag.tags,
   LogLevelRequest: gateway.logLevelRequest,
   Problem: gateway.problem,
   StreamSnapshot: stream.snapshot,

@@ -4,7 +4,7 @@ import { sourceKey } from "../../../domain/command.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { commandJson } from "../floor/command-json.ts";
 import { sendProblem } from "../problem.ts";
-import { type Query, sendPage, textIn, unknownParameter } from "./list-page.ts";
+import { type Query, repeatedParameter, sendPage, textIn, unknownParameter } from "./list-page.ts";
 import { reverseOrderKey } from "./order-key.ts";
 
 export interface CommandListParts {
@@ -28,7 +28,7 @@ export const commandFilters = Object.keys(filters);
  */
 export function addCommandListRoute(server: FastifyInstance, { commandLog, clock }: CommandListParts): void {
   server.get<{ Querystring: Query }>("/api/v1/commands", async ({ query, headers }, reply) => {
-    const fault = unknownParameter(query, commandFilters) ?? repeatedFilter(query);
+    const fault = unknownParameter(query, commandFilters) ?? repeatedParameter(query, commandFilters);
     if (fault !== null) return sendProblem(reply, 400, fault);
     const items = commandLog.newest().filter((command) => isWanted(query, command));
     const write = (command: LoggedCommand) => commandJson(command, clock.nowMs());
@@ -36,11 +36,6 @@ export function addCommandListRoute(server: FastifyInstance, { commandLog, clock
     const keyOf = ({ number }: LoggedCommand) => reverseOrderKey(number);
     return sendPage(reply, query, { name: "commands", items, keyOf, write });
   });
-}
-
-function repeatedFilter(query: Query): string | null {
-  const repeated = commandFilters.find((name) => query[name] !== undefined && textIn(query, name) === null);
-  return repeated === undefined ? null : `${repeated}: give it once`;
 }
 
 function isWanted(query: Query, command: LoggedCommand): boolean {

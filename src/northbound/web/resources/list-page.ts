@@ -15,7 +15,8 @@ export type Query = Readonly<Record<string, unknown>>;
 
 /** Of one page, unless the client wants fewer. */
 const MOST_ITEMS = 1_000;
-const CURSOR_CHARACTERS = 1_024;
+/** The longest name of a tag has the longest id of a robot twice, and each of its characters escaped. */
+const CURSOR_CHARACTERS = 8_192;
 const pageParameters = ["limit", "cursor"] as const;
 
 /**
@@ -33,8 +34,19 @@ export function sendPage<Item>(reply: FastifyReply, query: Query, list: PagedLis
   return reply.send({
     count: list.items.length,
     [list.name]: page.map(list.write),
-    next: hasMore ? Buffer.from(list.keyOf(last)).toString("base64url") : null,
+    next: hasMore ? cursorOf(list.keyOf(last)) : null,
   });
+}
+
+/** The cursor of the page after the item with this key. */
+export function cursorOf(key: string): string {
+  return Buffer.from(key).toString("base64url");
+}
+
+/** What is wrong with a query that gives one of these more than once; null: nothing. */
+export function repeatedParameter(query: Query, names: readonly string[]): string | null {
+  const repeated = names.find((name) => query[name] !== undefined && textIn(query, name) === null);
+  return repeated === undefined ? null : `${repeated}: give it once`;
 }
 
 /** What is wrong with the names of a query; null: nothing. */
@@ -50,7 +62,8 @@ export function textIn(query: Query, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function readPage(query: Query): { readonly limit: number; readonly after: string | null } | string {
+/** Which page a query wants, or what is wrong with it. */
+export function readPage(query: Query): { readonly limit: number; readonly after: string | null } | string {
   const { limit = String(MOST_ITEMS), cursor } = query;
   const count = typeof limit === "string" && /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > MOST_ITEMS) return `limit: must be a whole number, 1 to ${MOST_ITEMS}`;

@@ -1,0 +1,84 @@
+import type { ShownTag, TagGroup, TagSource } from "../../contracts/tags.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
+import type { Tag } from "./node-opcua/tag.ts";
+
+/** The tags of all nodes that were built, for those who look at all of them. It builds none. */
+export interface TagBook extends TagSource {
+  add(tag: Tag): void;
+  /** Says of which robot the nodes below this path are. */
+  nameRobot(path: string, robotId: RobotId): void;
+  /** The stations that a reload has removed, by the step of their NodeIds that names them. */
+  readonly hidden: Set<string>;
+  /** The server is gone, and its nodes with it. */
+  clear(): void;
+}
+
+/** The tags of one step below `Robots` or `Stations`, or of all else. */
+interface Group extends TagGroup {
+  readonly station: string | null;
+  add(tag: Tag): void;
+}
+
+const OF_GATEWAY = "";
+
+/** @param missingRobots how many robots have no nodes yet */
+export function createTagBook(missingRobots: () => number): TagBook {
+  /** By the steps that name the robot or the station. */
+  const groups = new Map<string, Group>();
+  const robotIds = new Map<string, RobotId>();
+  const hidden = new Set<string>();
+
+  function groupOf(owner: string): Group {
+    let group = groups.get(owner);
+    if (group === undefined) {
+      const [folder, step = ""] = owner.split(".");
+      group = createGroup(
+        robotIds.get(owner) ?? null,
+        folder === "Stations" ? decodeURIComponent(step) : null,
+      );
+      groups.set(owner, group);
+    }
+    return group;
+  }
+
+  const isHidden = (owner: string) => hidden.has(owner.slice(owner.indexOf(".") + 1));
+
+  return {
+    protocol: "opcua",
+    prefix: `ns=${FLEET_NAMESPACE_INDEX};s=`,
+    hidden,
+    missingRobots,
+    add: (tag) => groupOf(ownerOf(tag.name)).add(tag),
+    nameRobot: (path, robotId) => void robotIds.set(path, robotId),
+    groups: () =>
+      [...groups].flatMap(([owner, group]) => (group.station !== null && isHidden(owner) ? [] : [group])),
+    clear: () => groups.clear(),
+  };
+}
+
+function createGroup(robotId: RobotId | null, station: string | null): Group {
+  const tags: Tag[] = [];
+  let isSorted = true;
+  return {
+    robotId,
+    station,
+    add(tag) {
+      tags.push(tag);
+      isSorted = false;
+    },
+    tags(): readonly ShownTag[] {
+      // In place: a list of its own would take as much again.
+      if (!isSorted) tags.sort((a, b) => (a.name < b.name ? -1 : 1));
+      isSorted = true;
+      return tags;
+    },
+  };
+}
+
+/** `Robots.cart-1` of `Robots.cart-1.Battery.ChargePercent`; empty for what is of no robot and no station. */
+function ownerOf(path: string): string {
+  if (!path.startsWith("Robots.") && !path.startsWith("Stations.")) return OF_GATEWAY;
+  const end = path.indexOf(".", path.indexOf(".") + 1);
+  return end < 0 ? OF_GATEWAY : path.slice(0, end);
+}
