@@ -32,6 +32,8 @@ const bundle = await rolldown({
     "store-walk": join(compiled, "platform", "stores", "store-walk.js"),
   },
   platform: "node",
+  // The splitting below needs it.
+  preserveEntrySignatures: "allow-extension",
   external: (id) => [...unbundled, ...absent].some((name) => id === name || id.startsWith(`${name}/`)),
   // For packages that are CommonJS.
   transform: { define: { __dirname: "import.meta.dirname", __filename: "import.meta.filename" } },
@@ -41,8 +43,15 @@ await bundle.write({
   dir: built,
   cleanDir: true,
   chunkFileNames: "[name]-[hash].js",
-  // A part that the log of a plant can name.
-  codeSplitting: { groups: [{ name: "node-opcua", test: /node_modules[\\/]node-opcua/ }] },
+  // A part that the log of a plant can name. What others use too stays out of it: they would load all of it.
+  codeSplitting: {
+    groups: [
+      { name: "node-opcua", test: /node_modules[\\/]node-opcua/, includeDependenciesRecursively: false },
+    ],
+  },
+  // V8 keeps the text of what it has loaded, with two bytes a character where one is beyond Latin-1.
+  charset: "ascii",
+  comments: { legal: true, annotation: false, jsdoc: false },
 });
 await bundle.close();
 await buildConsole(root);
