@@ -1,5 +1,6 @@
 // A process that is killed: the built outbox on a real store. What it hands over is a line of a file: what
-// is appended to a file survives the kill, as what has left on a socket would.
+// is appended to a file survives the kill, as what has left on a socket would. A kill may come in the middle
+// of a line, so a life begins with a new one, and a whole line ends with a full stop.
 import { openSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { openOutbox } from "../../../../.build/delivery/outbox/outbox.js";
@@ -10,6 +11,7 @@ import { openKeptStore, prepareStore } from "../../../../.build/platform/stores/
 
 const [directory, life, count, most] = process.argv.slice(2);
 const arrived = openSync(`${directory}/arrived`, "a");
+writeSync(arrived, "\n");
 const folder = `${directory}/outbox`;
 const loss = await prepareStore(folder, outboxFormat, {
   isExpected: Number(life) > 0,
@@ -53,7 +55,7 @@ for (let round = 0; isLast ? box.length > 0 : true; round += 1) {
   if (isLast || round % 100 > 50) {
     const held = box.peek(200);
     const lines = held.map(({ event }) =>
-      event.kind === "dropped" ? `dropped ${event.count}\n` : `${event.robotId} ${event.eventId}\n`,
+      event.kind === "dropped" ? `dropped ${event.count} .\n` : `${event.robotId} ${event.eventId} .\n`,
     );
     if (lines.length > 0) writeSync(arrived, lines.join(""));
     // Some are said to have arrived, and others come again.

@@ -35,9 +35,11 @@ async function live(life: number, events: number, killAfterMs: number | null): P
   return code;
 }
 
+/** What a kill has cut off in the middle of its line has not arrived. */
 function arrivals(): ReadonlyArray<{ readonly robot: string; readonly id: string }> {
-  const lines = readFileSync(join(directory, "arrived"), "utf8").trim().split("\n");
-  return lines.map((line) => {
+  const lines = readFileSync(join(directory, "arrived"), "utf8").split("\n");
+  const whole = lines.filter((line) => line.endsWith(" ."));
+  return whole.map((line) => {
     const [robot = "", id = ""] = line.split(" ");
     return { robot, id };
   });
