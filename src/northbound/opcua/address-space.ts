@@ -123,11 +123,10 @@ export function openAddressSpace(
   refuseForeignMethods(server, addressSpace);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
-  const { hidden } = book;
   const stations = addStationFolder(builder, options.stations, {
     ...stationParts({ nameOf: naming.of, space, slots, holds, alarms }, parts),
     addSlot: writes.add,
-    hidden,
+    hidden: book.hidden,
   });
 
   const ageing: RobotParts["ageing"] = new Set();
@@ -146,7 +145,7 @@ export function openAddressSpace(
     ageing,
     placesAgeing,
   };
-  findOnDemand(namespace, space, hidden);
+  findOnDemand(namespace, space, book.hidden);
   buildBeforeRequests(server, space, clock);
   space.open(knownRobots(options.robots, memory.robots.seen), {
     list: robots.list,
