@@ -98,12 +98,14 @@ function ask(robotId: string, label: string, wanted: Wanted): void {
   const id = `console-${randomName()}`;
   const by = askerOf(sessions.now.peek());
   // Values are shown before it is known to whom, for a moment.
-  if (by === null) return;
-  const known = { state: "asked", problem: "" } as const;
+  const known =
+    by === null
+      ? ({ state: "refused", reason: "it is not known yet who is logged in: try again" } as const)
+      : ({ state: "asked", problem: "" } as const);
   const tick = store.tickId.peek() ?? "";
-  const command = { ...wanted, id, by, robotId, label, tick, askedAtMs: Date.now(), known };
+  const command = { ...wanted, id, by: by ?? "", robotId, label, tick, askedAtMs: Date.now(), known };
   asked.add(command);
-  void follow(command);
+  if (by !== null) void follow(command);
 }
 
 /** `randomUUID` exists only where the browser trusts the connection. */

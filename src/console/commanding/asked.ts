@@ -54,8 +54,12 @@ const MOST_ENDED = 20;
 export function createAskedCommands(storage: Storage): AskedCommands {
   const all = signal(read(storage));
   const keep = (commands: readonly Asked[]) => {
-    const ended = commands.filter(hasEnded).slice(-MOST_ENDED);
-    const kept = commands.filter((command) => !hasEnded(command) || ended.includes(command));
+    const known = new Set(commands.map(({ id }) => id));
+    // Another tab has stored its own meanwhile.
+    const others = read(storage).filter(({ id }) => !known.has(id));
+    const both = [...others, ...commands].sort((a, b) => a.askedAtMs - b.askedAtMs);
+    const ended = both.filter(hasEnded).slice(-MOST_ENDED);
+    const kept = both.filter((command) => !hasEnded(command) || ended.includes(command));
     storage.setItem(KEY, JSON.stringify(kept));
     all.value = kept;
   };

@@ -14,8 +14,8 @@ export interface SendParts {
 /** How long the gateway may keep a request until the outcome is final. */
 const WAIT_SECONDS = 30;
 const AGAIN_MS = 1_000;
-/** The status of a request that was one too many just now. */
-const TOO_MANY = 429;
+/** Answers that say nothing of the command: the request was too slow, at the wrong host, or one too many. */
+const sayNothing = [408, 421, 429];
 
 /**
  * Asks for a command until its end is known, always under the same id with the same body: the gateway takes
@@ -63,6 +63,6 @@ function readAnswer(status: number, body: unknown): AskedState {
   }
   if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
   const reason = (body as Problem).detail ?? `the gateway answers ${status}`;
-  const isForLater = status >= 500 || status === TOO_MANY;
+  const isForLater = status >= 500 || sayNothing.includes(status);
   return isForLater ? { state: "asked", problem: reason } : { state: "refused", reason };
 }

@@ -18,24 +18,13 @@ export function Frame() {
 
 /** The page of a user who is let in. */
 function Inside() {
-  const { store, route } = usePage();
+  const { store } = usePage();
   const fleet = store.fleet.value;
-  const { view } = route.value;
   return (
     <>
       <header>
         <p class="gateway">{fleet?.gatewayId ?? "Fleetgate"}</p>
-        <nav aria-label="Views">
-          <Link to="/" current={view === "floor"}>
-            Floor
-          </Link>
-          <Link to="/commands" current={view === "commands"}>
-            Commands
-          </Link>
-          <Link to="/alarms" current={view === "alarms"}>
-            Alarms{fleet === null || fleet.alarms.count === 0 ? "" : ` (${fleet.alarms.count})`}
-          </Link>
-        </nav>
+        <Views />
         <LoggedIn />
         <LiveState />
       </header>
@@ -44,18 +33,37 @@ function Inside() {
           Open, without a log-in: every program of this machine may read, and command as the rights allow.
         </p>
       )}
-      {fleet !== null && store.isLive.value && !fleet.isFleetLinkUp && (
-        <p class="warning" role="status">
-          ◆ The gateway does not reach the fleet service.
-        </p>
-      )}
       <div class="values">
+        {fleet !== null && store.isLive.value && !fleet.isFleetLinkUp && (
+          <p class="warning" role="status">
+            ◆ The gateway does not reach the fleet service.
+          </p>
+        )}
         <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <View />}</main>
         <div class="veil" aria-hidden="true">
           <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
         </div>
       </div>
     </>
+  );
+}
+
+function Views() {
+  const { store, route } = usePage();
+  const { view } = route.value;
+  const alarms = store.isLive.value ? (store.fleet.value?.alarms.count ?? 0) : 0;
+  return (
+    <nav aria-label="Views">
+      <Link to="/" current={view === "floor"}>
+        Floor
+      </Link>
+      <Link to="/commands" current={view === "commands"}>
+        Commands
+      </Link>
+      <Link to="/alarms" current={view === "alarms"}>
+        Alarms{alarms > 0 && <span class="while-live"> ({alarms})</span>}
+      </Link>
+    </nav>
   );
 }
 
@@ -94,9 +102,11 @@ function LiveState() {
   }
   if (store.isLive.value) {
     return (
-      <p class="live" role="status">
-        <span>● live</span>
-        <Clock />
+      <p class="live ticking" role="status">
+        <span class="while-live">
+          <span>● live</span>
+          <Clock />
+        </span>
       </p>
     );
   }

@@ -46,6 +46,19 @@ describe("a command that was asked for", () => {
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([21, "open", "c29"]);
   });
 
+  it("is not lost when another tab stores its own", () => {
+    const storage = memory();
+    const [first, second] = [createAskedCommands(storage), createAskedCommands(storage)];
+    first.add(asked);
+    second.add({ ...asked, id: "c2", askedAtMs: 1 });
+    first.learn("c1", { state: "taken", stage: "sent" });
+    const ids = createAskedCommands(storage).all.value.map(({ id, known }) => [id, known.state]);
+    expect(ids).toEqual([
+      ["c1", "taken"],
+      ["c2", "asked"],
+    ]);
+  });
+
   it("is none if what was stored cannot be read", () => {
     expect(createAskedCommands(memory("{")).all.value).toEqual([]);
     expect(createAskedCommands(memory('"text"')).all.value).toEqual([]);

@@ -1,4 +1,4 @@
-import type { Browser, CDPSession, Page } from "playwright-core";
+import type { Browser, CDPSession, Locator, Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { standingRobot } from "../standing-robot.ts";
 import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
@@ -68,9 +68,12 @@ describe.runIf(isChromiumThere)("values that are not known to be true now", () =
     expect(await page.getByRole("list", { name: "Robots" }).textContent()).toMatch(/^cart-02/);
   });
 
-  it("are grey while the page's script hangs", async () => {
+  it("are grey while the page's script hangs, those in the header too", async () => {
+    gateway.send("change", { at: new Date().toISOString(), alarms: { count: 7, alarms: [] } });
+    const count = await boxOf(page.getByText("(7)"));
+    const word = await boxOf(page.getByRole("status"));
     const session = await page.context().newCDPSession(page);
-    const before = await brightness(await frameOf(session));
+    const before = await colours(await frameOf(session), count, word);
     gateway.tick(true);
     let isHanging = true;
     const hangs = page
@@ -82,11 +85,21 @@ describe.runIf(isChromiumThere)("values that are not known to be true now", () =
     await new Promise((resolve) => setTimeout(resolve, GREY_MS));
     const picture = await frameOf(session);
     expect(isHanging).toBe(true);
-    const after = await brightness(picture);
+    const after = await colours(picture, count, word);
     await hangs;
-    expect(before).toBeGreaterThan(250);
-    expect(after).toBeLessThan(225);
+    expect(before.map).toBeGreaterThan(250);
+    expect(after.map).toBeLessThan(225);
+    // The number of alarms is gone, and the red word stands where "live" stood.
+    expect([before.darkest < 150, after.darkest > 230]).toEqual([true, true]);
+    expect([before.red, after.red > 20]).toEqual([0, true]);
   });
+
+  async function boxOf(part: Locator): Promise<Box> {
+    const box = await part.boundingBox();
+    if (box === null) throw new Error("it is not shown");
+    // Its edges share pixels with what stands beside it.
+    return { ...box, x: box.x + 3, width: box.width - 6 };
+  }
 
   /** The next picture that the browser itself puts together: the page's script has no part in it. */
   async function frameOf(session: CDPSession): Promise<string> {
@@ -99,17 +112,32 @@ describe.runIf(isChromiumThere)("values that are not known to be true now", () =
     return picture;
   }
 
-  /** Of a place of the map that is white. */
-  async function brightness(picture: string): Promise<number> {
+  async function colours(picture: string, dark: Box, red: Box): Promise<Colours> {
     const reader = await browser.newPage();
-    const value = await reader.evaluate<number>(brightnessOf(picture));
+    const value = await reader.evaluate<Colours>(coloursOf(picture, dark, red));
     await reader.close();
     return value;
   }
 });
 
-/** What a browser does to find the brightness of a picture at one place. */
-function brightnessOf(picture: string): string {
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+interface Colours {
+  /** The brightness of a place of the map that is white. */
+  readonly map: number;
+  /** The brightness of the darkest pixel of a box. */
+  readonly darkest: number;
+  /** How many pixels of another box are red. */
+  readonly red: number;
+}
+
+/** What a browser does to find the colours of a picture of the page, 1,000 pixels wide. */
+function coloursOf(picture: string, dark: Box, red: Box): string {
   return `(async () => {
     const image = new Image();
     image.src = "data:image/png;base64,${picture}";
@@ -118,7 +146,16 @@ function brightnessOf(picture: string): string {
     [canvas.width, canvas.height] = [image.width, image.height];
     const ink = canvas.getContext("2d");
     ink.drawImage(image, 0, 0);
-    return ink.getImageData(image.width / 3, image.height / 2, 1, 1).data[1];
+    const scale = image.width / 1000;
+    const pixels = ({ x, y, width, height }) => {
+      const { data } = ink.getImageData(x * scale, y * scale, width * scale, height * scale);
+      return Array.from({ length: data.length / 4 }, (_, at) => data.slice(4 * at, 4 * at + 3));
+    };
+    return {
+      map: ink.getImageData(image.width / 3, image.height / 2, 1, 1).data[1],
+      darkest: Math.min(...pixels(${JSON.stringify(dark)}).map(([, green]) => green)),
+      red: pixels(${JSON.stringify(red)}).filter(([r, g]) => r > 150 && g < 90).length,
+    };
   })()`;
 }
 

@@ -2,16 +2,18 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { fastify } from "fastify";
 import { describe, expect, it } from "vitest";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
+import { createAccess } from "../../../src/northbound/web/access/access.ts";
 import { addControlRoutes } from "../../../src/northbound/web/control-server.ts";
 import { openApiDocument } from "../../../src/northbound/web/openapi/document.ts";
 import { type Endpoint, endpoints } from "../../../src/northbound/web/openapi/endpoints.ts";
 import { modelSchemas } from "../../../src/northbound/web/openapi/models.ts";
 import { addWebApi } from "../../../src/northbound/web/server.ts";
 import { createTail } from "../../../src/northbound/web/tail.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { missionEvent, rosterEvent } from "../../delivery/fleet-updates.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createControlHarness } from "./control-harness.ts";
-import { webApiParts } from "./web-harness.ts";
+import { openAccess, webApiParts } from "./web-harness.ts";
 
 const catalogue = createCatalogue();
 const document = openApiDocument("1.2.3", catalogue);
@@ -51,13 +53,18 @@ describe("the OpenAPI document", () => {
     await using harness = await createControlHarness();
     const { parts } = harness;
     const routes = await routesOf((server) => void addControlRoutes(server, parts, createTail(parts)));
-    expect(routes).toEqual(described(() => true));
+    expect(routes).toEqual(described(({ onSocket }) => onSocket !== false));
   });
 
   it("has each route of the web listener, and says which it does not have", async () => {
     const clock = createManualClock();
-    const parts = { ...webApiParts(clock).parts, gatewayId: "plant1", clock, viewerOf: () => null };
-    expect(await routesOf((server) => addWebApi(server, parts))).toEqual(described(({ onWeb }) => onWeb));
+    const parts = { ...webApiParts(clock).parts, gatewayId: "plant1", clock, log: silentLog };
+    const access = createAccess(() => openAccess, { ...parts, isTls: false });
+    const routes = await routesOf((server) => {
+      access.addTo(server);
+      addWebApi(server, { ...parts, viewerOf: access.viewerOf });
+    });
+    expect(routes).toEqual(described(({ onWeb }) => onWeb));
   });
 
   it("refers to schemas that there are, and each of them can be used", () => {

@@ -2,6 +2,12 @@ import { z } from "zod";
 import { roles } from "../../../domain/command.ts";
 import { robotId, type Shown, time } from "./parts.ts";
 
+/** The body of `POST /api/v1/session`. */
+export const logIn = z.strictObject({
+  user: z.string().describe("A name of web.users."),
+  password: z.string(),
+});
+
 /** The answer of `GET` and `POST /api/v1/session`. */
 export const session = z.strictObject({
   open: z.boolean().describe("There are neither users nor tokens: everybody is let in."),

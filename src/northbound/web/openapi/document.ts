@@ -9,6 +9,15 @@ const parameters: Readonly<Record<string, string>> = {
   id: "Of a command: its request id, yours to choose. Of an alarm: as the list shows it. Percent-encoded.",
 };
 
+const securitySchemes = {
+  token: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "A token of web.tokens. None is needed without web.users and web.tokens, or on the control socket. Browsers send the cookie of POST /session instead.",
+  },
+};
+
 /** The OpenAPI 3.1 document of the HTTP API: its routes, its models, and the requests of every operation. */
 export function openApiDocument(version: string, catalogue: OperationManual): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -27,12 +36,13 @@ export function openApiDocument(version: string, catalogue: OperationManual): Js
     },
     servers: [{ url: "http://127.0.0.1:8080", description: "The default of web.listen." }],
     paths,
-    components: { schemas: { ...modelSchemas(), ...commandSchemas(catalogue) } },
+    security: [{ token: [] }, {}],
+    components: { securitySchemes, schemas: { ...modelSchemas(), ...commandSchemas(catalogue) } },
   };
 }
 
 function operationOf(endpoint: Endpoint): JsonSchema {
-  const { summary, onWeb, body, answers } = endpoint;
+  const { summary, onWeb, onSocket, isPublic, body, answers } = endpoint;
   const problem = {
     description: "A problem (RFC 9457).",
     content: jsonOf("Problem", "application/problem+json"),
@@ -40,6 +50,8 @@ function operationOf(endpoint: Endpoint): JsonSchema {
   return {
     summary,
     ...(onWeb ? {} : { description: "On the control socket only." }),
+    ...(onSocket === false ? { description: "On the web listener only." } : {}),
+    ...(isPublic === true ? { security: [] } : {}),
     parameters: parametersOf(endpoint),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonOf(body) } }),
     responses: {
@@ -55,6 +67,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
 }
 
 function contentOf({ path }: Endpoint, body: string | null): JsonSchema {
+  if (body === "Empty") return {};
   if (body !== null) return { content: jsonOf(body) };
   const type = path === "/stream" ? "text/event-stream" : "application/x-ndjson";
   return { content: { [type]: { schema: { type: "string" } } } };

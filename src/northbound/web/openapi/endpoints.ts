@@ -9,14 +9,20 @@ export interface Endpoint {
   readonly summary: string;
   /** Whether the web listener has it too; otherwise the control socket alone. */
   readonly onWeb: boolean;
+  /** False: the web listener alone has it. */
+  readonly onSocket?: false;
+  /** Whether it is answered without a log-in. */
+  readonly isPublic?: true;
   /** Whether it is a list with pages. */
   readonly isList?: true;
   /** The names of what its query may have besides, each with what it means. */
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: ModelName | "CommandRequest";
-  /** By status. Null: no JSON. Every other status is a Problem. */
-  readonly answers: Readonly<Record<number, { readonly says: string; readonly body: ModelName | null }>>;
+  /** By status. Null: no JSON. Empty: no body. Every other status is a Problem. */
+  readonly answers: Readonly<
+    Record<number, { readonly says: string; readonly body: ModelName | "Empty" | null }>
+  >;
 }
 
 const list = (
@@ -57,6 +63,16 @@ const filters = Object.fromEntries(
       : `Only commands with this ${name.replace("_", " ")}.`,
   ]),
 );
+
+const ofSession = (method: Endpoint["method"], summary: string, answers: Endpoint["answers"]): Endpoint => ({
+  method,
+  path: "/session",
+  summary,
+  onWeb: true,
+  onSocket: false,
+  isPublic: true,
+  answers,
+});
 
 /** All of the API. A test compares it with the routes. */
 export const endpoints: readonly Endpoint[] = [
@@ -143,6 +159,14 @@ export const endpoints: readonly Endpoint[] = [
     answers: { 200: { says: "Messages, for as long as you read.", body: null } },
   },
   one("/openapi.json", "This document.", "Described"),
+  ofSession("GET", "Who asks.", { 200: { says: "The user or the token.", body: "Session" } }),
+  {
+    ...ofSession("POST", "Logs a user in. 429 has Retry-After while failed attempts delay it.", {
+      200: { says: "Logged in; the answer sets the cookie of the session.", body: "Session" },
+    }),
+    body: "LogIn",
+  },
+  ofSession("DELETE", "Logs out.", { 204: { says: "There is no session any more.", body: "Empty" } }),
   ofMachine("GET", "/status", "How the gateway is (docs/operate.md, What is going on).", {
     200: { says: "As it is now.", body: "Described" },
   }),

@@ -6,6 +6,7 @@ import * as gateway from "../api/gateway.ts";
 import * as hold from "../api/hold.ts";
 import * as operation from "../api/operation.ts";
 import * as robot from "../api/robot.ts";
+import * as session from "../api/session.ts";
 import * as stream from "../api/stream.ts";
 import * as tag from "../api/tag.ts";
 
@@ -41,6 +42,8 @@ export const models = {
   Connections: gateway.connections,
   Tag: tag.tag,
   Tags: tag.tags,
+  LogIn: session.logIn,
+  Session: session.session,
   LogLevelRequest: gateway.logLevelRequest,
   Problem: gateway.problem,
   StreamSnapshot: stream.snapshot,
