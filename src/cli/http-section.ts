@@ -81,7 +81,7 @@ export const httpSection = [
   "|---|---|",
   "| `snapshot`, then `robots` until `more` is false | all that there is |",
   "| `change` | what has changed, merged by robot, four times a second at most. A robot has only the keys that changed |",
-  "| `tick` | each second: the gateway lives. After 3 s without one, nothing that was shown is known any more |",
+  "| `tick` | each second, and after the snapshot: the gateway lives. After 3 s without one, nothing that was shown is known any more |",
   "| `event` | something that happened, as MQTT publishes it. With `Last-Event-ID` it goes on behind that one; 1,000 are kept |",
   "| `gap` | events are missing here: so many, or null for not known |",
   "| `closed` | why the gateway ends the stream |",

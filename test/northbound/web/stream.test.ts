@@ -73,6 +73,16 @@ describe("the stream", () => {
     expect(reader.all("tick").at(-1)).toMatchObject({ fleet_link_up: true, poll_age_ms: expect.any(Number) });
   });
 
+  it("repeats the last tick at the end of a snapshot, with what is true then", async () => {
+    harness.fleet.hear(missionEvent("r1", []));
+    expect((await follow()).all("tick")).toEqual([]);
+    await harness.clock.settle(1_500);
+    const reader = await follow();
+    await reader.messages.first("a tick", ({ name }) => name === "tick");
+    expect(reader.all("tick")).toMatchObject([{ id: "s1.1", at: "2026-01-01T00:00:01.500Z" }]);
+    expect(reader.messages.entries.map(({ name }) => name)).toEqual(["snapshot", "robots", "tick"]);
+  });
+
   it("merges the changes of a robot, four times a second, and sends what has changed alone", async () => {
     const { fleet, clock } = harness;
     fleet.hear(missionEvent("r1", []), missionEvent("r2", []));
@@ -100,8 +110,7 @@ describe("the stream", () => {
     }
     await reader.messages.first("the end", ({ name, body }) => name === "robots" && !body.more);
     await clock.settle(1_000);
-    const last = `s1.${reader.all("tick").length}`;
-    await reader.messages.first("a later tick", ({ name, body }) => name === "tick" && body.id >= last);
+    await reader.messages.first("the second tick", ({ name, body }) => name === "tick" && body.id === "s1.2");
     const { body } = await harness.ask("GET", "/api/v1/robots");
     const robots = new Map((body as Robots).robots.map((robot) => [robot.robot_id, robot]));
     const byId = [...shown(reader)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, robot]) => robot);

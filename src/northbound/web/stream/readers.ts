@@ -11,6 +11,8 @@ export interface ReaderParts {
   readonly robots: (ids: readonly RobotId[]) => SnapshotRobots["robots"];
   /** The time as text. */
   readonly at: () => string;
+  /** The last tick with what is true now; empty: there was none. */
+  readonly tickAgain: () => string;
 }
 
 /** One that wants to read. */
@@ -128,7 +130,8 @@ function nextRobots(parts: ReaderParts, client: StreamClient): string | null {
   for (const id of ids) client.left.delete(id);
   client.isCurrent = client.left.size === 0;
   const body: SnapshotRobots = { robots: parts.robots(ids), more: !client.isCurrent };
-  return messageText("robots", body);
+  // Until its first tick a page shows nothing as true, and the next one may be a second away.
+  return messageText("robots", body) + (client.isCurrent ? parts.tickAgain() : "");
 }
 
 /** The next events that the client has not had; null: it has all. */

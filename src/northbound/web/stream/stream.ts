@@ -55,7 +55,22 @@ export function createStream(parts: StreamParts): Stream {
       });
     },
     at: () => timeText(clock.nowMs()),
+    tickAgain() {
+      const id = ticks.last();
+      return id === null ? "" : tickText(id);
+    },
   });
+
+  function tickText(id: string): string {
+    const listAgeMs = parts.places.listAgeMs();
+    const body: Tick = {
+      at: timeText(clock.nowMs()),
+      id,
+      fleet_link_up: parts.isFleetLinkUp(),
+      poll_age_ms: listAgeMs === null ? null : Math.round(listAgeMs),
+    };
+    return messageText("tick", body);
+  }
 
   function flush(): void {
     readers.closeSlow();
@@ -72,14 +87,7 @@ export function createStream(parts: StreamParts): Stream {
   function tick(): void {
     floor.tick();
     flush();
-    const listAgeMs = parts.places.listAgeMs();
-    const body: Tick = {
-      at: timeText(clock.nowMs()),
-      id: ticks.next(),
-      fleet_link_up: parts.isFleetLinkUp(),
-      poll_age_ms: listAgeMs === null ? null : Math.round(listAgeMs),
-    };
-    readers.sendAll(messageText("tick", body));
+    readers.sendAll(tickText(ticks.next()));
   }
 
   function follow(command: LoggedCommand): void {

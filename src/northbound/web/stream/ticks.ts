@@ -7,6 +7,8 @@ import type { Clock } from "../../../platform/clock.ts";
 export interface Ticks {
   /** The id of the tick that is due now. */
   next(): string;
+  /** The id of the tick that was sent last; null: none was. */
+  last(): string | null;
   /** What a start that names this tick lacks, as an instruction; null: nothing. */
   refused(id: string): string | null;
 }
@@ -27,6 +29,7 @@ export function createTicks(sessionId: string, clock: Pick<Clock, "monotonicMs">
       if (sentAtMs.size > MOST_KEPT && oldest !== undefined) sentAtMs.delete(oldest);
       return id;
     },
+    last: () => (number === 0 ? null : `${sessionId}.${number}`),
     refused(id) {
       const atMs = sentAtMs.get(id);
       if (atMs !== undefined && clock.monotonicMs() - atMs <= LONGEST_MS) return null;
