@@ -19,7 +19,7 @@ export function floorState(
     });
   return {
     mapId,
-    points: (map?.points ?? []).map(shownPoint),
+    points: shownPoints(map),
     robots: [...fleet.robots.values()].map((known) => {
       const isChosen = known.robot.robot_id === chosenId;
       return floorRobot(known, fleet, isChosen ? aheadOf(known) : [], isChosen);
@@ -28,6 +28,17 @@ export function floorState(
     isLive,
     chosenId,
   };
+}
+
+const noPoints: readonly FloorPoint[] = [];
+const pointsOf = new WeakMap<FleetMap, readonly FloorPoint[]>();
+
+/** The same list for the same map: the drawing keeps what it has drawn of it. */
+function shownPoints(map: FleetMap | null): readonly FloorPoint[] {
+  if (map === null) return noPoints;
+  const known = pointsOf.get(map) ?? (map.points ?? []).map(shownPoint);
+  pointsOf.set(map, known);
+  return known;
 }
 
 function shownPoint({ x, y, alias, code }: MapPoint): FloorPoint {

@@ -1,42 +1,81 @@
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
-import type { Emphasis, Mark, Scene } from "./scene.ts";
+import type { Mark, Scene } from "./scene.ts";
+import { createSprites, type Sprites } from "./sprites.ts";
 import type { Place } from "./track.ts";
 
 type Ink = CanvasRenderingContext2D;
 
 const colours = {
+  ground: "#fff",
   point: "#b0b7bb",
   pointName: "#5f6a70",
   trail: "#90a4ae",
   text: "#263238",
   chosen: "#0d47a1",
 } as const;
-/** Normal is grey: colour is for what somebody should look at. */
-const markColours: Readonly<Record<Emphasis, string>> = {
-  normal: "#546e7a",
-  abnormal: "#8a5a00",
-  alarm: "#b71c1c",
-};
 
-const RADIUS = 8;
 /** Names of points would cover each other when fewer pixels lie between them. */
 const NAMED_POINTS = 400;
 const font = "12px system-ui, sans-serif";
 
-/** Draws a scene. Whatever was drawn before is gone. */
-export function draw(ink: Ink, scene: Scene, camera: Camera, size: Size): void {
-  ink.clearRect(0, 0, size.width, size.height);
-  ink.font = font;
-  ink.lineWidth = 1.5;
-  drawPoints(ink, scene, camera, size);
-  drawLine(ink, scene.trail, camera, []);
-  if (scene.direction !== null) drawLine(ink, scene.direction, camera, [6, 6]);
-  for (const place of scene.ahead) drawRing(ink, place, camera);
-  for (const mark of scene.marks) drawMark(ink, mark, camera, size);
-  drawScale(ink, camera, size);
+/** Draws scenes on one canvas. */
+export interface Painter {
+  /** Whatever was drawn before is gone. */
+  draw(scene: Scene, camera: Camera, size: Size): void;
 }
 
-function drawPoints(ink: Ink, { points }: Scene, camera: Camera, size: Size): void {
+/** @param ratio pixels of the screen for one of the drawing */
+export function createPainter(ink: Ink, ratio: number): Painter {
+  const sprites = createSprites(ratio);
+  const ground = createGround(ratio);
+  return {
+    draw(scene, camera, size) {
+      ground.draw(ink, scene.points, camera, size);
+      ink.font = font;
+      ink.lineWidth = 1.5;
+      drawLine(ink, scene.trail, camera, []);
+      if (scene.direction !== null) drawLine(ink, scene.direction, camera, [6, 6]);
+      for (const place of scene.ahead) drawRing(ink, place, camera);
+      drawMarks(
+        ink,
+        sprites,
+        scene.marks.filter(({ isChosen }) => !isChosen),
+        camera,
+        size,
+      );
+      for (const mark of scene.marks) if (mark.isChosen) drawChosen(ink, sprites, mark, camera, size);
+    },
+  };
+}
+
+/** What stands still while marks move: it is drawn once for each view of the map. */
+function createGround(ratio: number) {
+  const canvas = document.createElement("canvas");
+  const own = canvas.getContext("2d", { alpha: false });
+  let drawn: readonly unknown[] = [];
+  return {
+    draw(ink: Ink, points: Scene["points"], camera: Camera, size: Size): void {
+      if (own === null) return;
+      const { pixelsPerUnit, originX, originY } = camera;
+      const wanted = [points, pixelsPerUnit, originX, originY, size.width, size.height];
+      if (wanted.some((value, at) => value !== drawn[at])) {
+        drawn = wanted;
+        canvas.width = Math.round(size.width * ratio);
+        canvas.height = Math.round(size.height * ratio);
+        own.setTransform(ratio, 0, 0, ratio, 0, 0);
+        own.fillStyle = colours.ground;
+        own.fillRect(0, 0, size.width, size.height);
+        own.font = font;
+        own.lineWidth = 1.5;
+        drawPoints(own, points, camera, size);
+        drawScale(own, camera, size);
+      }
+      ink.drawImage(canvas, 0, 0, size.width, size.height);
+    },
+  };
+}
+
+function drawPoints(ink: Ink, points: Scene["points"], camera: Camera, size: Size): void {
   ink.fillStyle = colours.point;
   const seen = points
     .map((point) => ({ ...toPixels(camera, point), name: point.name }))
@@ -68,48 +107,25 @@ function drawRing(ink: Ink, place: Place, camera: Camera): void {
   ink.stroke();
 }
 
-function drawMark(ink: Ink, mark: Mark, camera: Camera, size: Size): void {
-  const { x, y } = toPixels(camera, mark.place);
-  if (!isWithin({ x, y }, size)) return;
-  const colour = markColours[mark.emphasis];
-  ink.strokeStyle = colour;
-  ink.fillStyle = mark.isHollow ? "#fff" : colour;
-  ink.beginPath();
-  outline(ink, mark.emphasis, x, y);
-  ink.fill();
-  ink.setLineDash(mark.isHollow ? [3, 3] : []);
-  ink.stroke();
-  ink.setLineDash([]);
-  drawHeading(ink, mark, x, y);
-  if (mark.isChosen) {
-    ink.strokeStyle = colours.chosen;
-    ink.strokeRect(x - 14, y - 14, 28, 28);
-  }
+/** All marks, then all names: to change between them for each takes longer. */
+function drawMarks(ink: Ink, sprites: Sprites, marks: readonly Mark[], camera: Camera, size: Size): void {
+  const seen = marks
+    .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
+    .filter((at) => isWithin(at, size));
+  for (const { mark, x, y } of seen) sprites.draw(ink, mark, x, y);
   ink.fillStyle = colours.text;
-  ink.fillText(mark.note === "" ? mark.name : `${mark.name}: ${mark.note}`, x + 14, y - 4);
+  for (const { mark, x, y } of seen) {
+    const text = mark.note === "" ? mark.name : `${mark.name}: ${mark.note}`;
+    // On whole pixels, which takes less time.
+    ink.fillText(text, Math.round(x + 14), Math.round(y - 4));
+  }
 }
 
-/** A circle, a diamond or a triangle: the shape says what the colour says. */
-function outline(ink: Ink, emphasis: Emphasis, x: number, y: number): void {
-  if (emphasis === "normal") {
-    ink.arc(x, y, RADIUS, 0, 2 * Math.PI);
-    return;
-  }
-  const corners = emphasis === "alarm" ? 3 : 4;
-  for (let corner = 0; corner < corners; corner += 1) {
-    const turn = (2 * Math.PI * corner) / corners - Math.PI / 2;
-    ink.lineTo(x + 1.3 * RADIUS * Math.cos(turn), y + 1.3 * RADIUS * Math.sin(turn));
-  }
-  ink.closePath();
-}
-
-function drawHeading(ink: Ink, { place: { headingRadians } }: Mark, x: number, y: number): void {
-  if (headingRadians === null) return;
-  const [right, up] = [Math.cos(headingRadians), Math.sin(headingRadians)];
-  ink.beginPath();
-  ink.moveTo(x + RADIUS * right, y - RADIUS * up);
-  ink.lineTo(x + 1.7 * RADIUS * right, y - 1.7 * RADIUS * up);
-  ink.stroke();
+function drawChosen(ink: Ink, sprites: Sprites, mark: Mark, camera: Camera, size: Size): void {
+  drawMarks(ink, sprites, [mark], camera, size);
+  const { x, y } = toPixels(camera, mark.place);
+  ink.strokeStyle = colours.chosen;
+  ink.strokeRect(x - 14, y - 14, 28, 28);
 }
 
 /** A length, and the directions of the axes. */

@@ -2,7 +2,7 @@ import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, fitted, type Size, type Zoom, zoomed } from "../floor/camera.ts";
-import { draw, markNear } from "../floor/draw.ts";
+import { createPainter, markNear, type Painter } from "../floor/draw.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
 import type { Moment } from "../trust/moment.ts";
 
@@ -55,16 +55,17 @@ interface Drawing {
 
 /** Draws when something has changed, and in each frame while a mark moves. */
 function createDrawing(canvas: HTMLCanvasElement): Drawing {
-  const ink = canvas.getContext("2d");
+  const ink = canvas.getContext("2d", { alpha: false });
   let shown: DrawingProps | null = null;
   let last: { readonly scene: Scene; readonly camera: Camera } | null = null;
   let [size, ask]: [Size, number] = [{ width: 0, height: 0 }, 0];
+  let painter: Painter | null = null;
   let transform: Zoom = zoomIdentity;
   let base: { readonly of: string; readonly camera: Camera } | null = null;
 
   function paint(): void {
     ask = 0;
-    if (ink === null || shown === null || size.width === 0) return;
+    if (painter === null || shown === null || size.width === 0) return;
     const scene = sceneAt(shown.state, shown.now());
     const { mapId } = shown.state;
     // The whole is fitted once a map: it must not move under the pointer when a robot does.
@@ -73,7 +74,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
       base = { of, camera: fitted([...scene.points, ...scene.marks.map(({ place }) => place)], size) };
     }
     const camera = zoomed(base.camera, transform);
-    draw(ink, scene, camera, size);
+    painter.draw(scene, camera, size);
     last = { scene, camera };
     if (scene.isMoving) plan();
   }
@@ -89,6 +90,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
     ink?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    painter = ink === null ? null : createPainter(ink, ratio);
     base = null;
     plan();
   }

@@ -24,8 +24,11 @@ interface ListProps {
 export function RobotList(props: ListProps) {
   const { fleet, floor, search, chosenId } = props;
   const rows = useRef(new Map<string, Row>());
-  const wanted = [...fleet.robots.values()].filter(({ robot }) => isFound(robot.robot_id, search));
-  wanted.sort((a, b) => order.compare(a.robot.robot_id, b.robot.robot_id));
+  const sorted = useRef<readonly string[]>([]);
+  sorted.current = inOrder(sorted.current, fleet);
+  const wanted = sorted.current.flatMap((robotId) =>
+    isFound(robotId, search) ? (fleet.robots.get(robotId) ?? []) : [],
+  );
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
   const next = new Map(
     wanted.map((known) => {
@@ -42,6 +45,12 @@ export function RobotList(props: ListProps) {
       </ul>
     </>
   );
+}
+
+/** Sorted anew only when there are other robots: it takes longer than all else of a change. */
+function inOrder(before: readonly string[], { robots }: Fleet): readonly string[] {
+  const isSame = before.length === robots.size && before.every((robotId) => robots.has(robotId));
+  return isSame ? before : [...robots.keys()].sort(order.compare);
 }
 
 /** A row as it was made last. The same item again costs nothing. */
