@@ -109,6 +109,11 @@ export class Child {
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
   }
 
+  /** Stops the child as it is, or lets it go on. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#process.kill(signal);
+  }
+
   /** Ends the child and waits until it is gone. */
   async end(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
     this.#isEnding = true;

@@ -23,6 +23,8 @@ export interface GatewayOptions {
   /** The Node.js that runs it; the bench's own without it. */
   readonly program?: string;
   readonly logLevel?: "info" | "warn";
+  /** Modules that it loads before its program. */
+  readonly preload?: readonly string[];
 }
 
 /** The gateway under test. */
@@ -30,6 +32,8 @@ export interface Gateway {
   readonly id: string;
   readonly child: Child;
   readonly opcuaPort: number;
+  /** Of its console. */
+  readonly webUrl: string;
   /** Its control socket. */
   readonly socketPath: string;
   /** Its health, as it says itself. An answer costs CPU: ask rarely while that is measured. */
@@ -66,6 +70,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
   const child = run.start("gateway", build.script, ["run", "--config", path], {
     ...(options.program === undefined ? {} : { program: options.program }),
+    preload: options.preload ?? [],
     nodeOptions: [
       ...build.nodeOptions,
       ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),
@@ -75,6 +80,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     id: options.id,
     child,
     opcuaPort,
+    webUrl: `http://127.0.0.1:${webPort}`,
     socketPath: join(dataFolder(run, options.id), "control.sock"),
     async health() {
       const response = await fetch(`http://127.0.0.1:${webPort}/healthz`);

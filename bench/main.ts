@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { type Build, buildAt } from "./build.ts";
 import { compareCommands } from "./commands/builds.ts";
 import { measureCommands } from "./commands/section.ts";
+import { measureConsole } from "./console/section.ts";
 import { compareFleets } from "./fleet/builds.ts";
 import { measureFleet } from "./fleet/section.ts";
 import { measureFlood } from "./flood/section.ts";
@@ -26,13 +27,24 @@ const { values: options } = parseArgs({
     rate: { type: "string", default: "4000" },
     rounds: { type: "string" },
     against: { type: "string" },
+    minutes: { type: "string" },
   },
 });
 const size = { robots: Number(options.robots), quick: options.quick };
 const rounds = options.rounds === undefined ? null : Number(options.rounds);
+const minutes = options.minutes === undefined ? null : Number(options.minutes);
 const messages = { ...size, rate: Number(options.rate), rounds };
 type Section = (run: SectionRun) => Promise<Findings>;
-type SectionName = "messages" | "service" | "fleet" | "opcua" | "commands" | "flood" | "outbox" | "start";
+type SectionName =
+  | "messages"
+  | "service"
+  | "fleet"
+  | "opcua"
+  | "commands"
+  | "flood"
+  | "outbox"
+  | "start"
+  | "console";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
 
@@ -46,6 +58,7 @@ function alone(): Record<SectionName, Section> {
     flood: (run) => measureFlood(run),
     outbox: (run) => measureOutbox(run, size),
     start: (run) => measureStart(run, size),
+    console: (run) => measureConsole(run, { ...size, minutes }),
   };
 }
 

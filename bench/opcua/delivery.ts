@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { ask } from "../ask.ts";
 import type { Child } from "../child.ts";
 import { nodesBuilt } from "../fleet/open.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import { loadFleet } from "../messages/load-fleet.ts";
 import { benchFolder, REPLY_TIMEOUT_MS, type SectionRun, startBroker } from "../section-run.ts";
-import { ask } from "./ask.ts";
 import type { ChangesReply, ChangesResult } from "./protocol.ts";
 
 /** Each changes five of a robot's ten subscribed tags. */

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { ask } from "../ask.ts";
 import type { Child } from "../child.ts";
 import { nodesBuilt, streamsOpen } from "../fleet/open.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import { benchFolder, freePorts, pause, type SectionRun, startBroker } from "../section-run.ts";
 import { fleetSection, type Service, startService } from "../service.ts";
-import { ask } from "./ask.ts";
 import type { Browsed, ClientReply } from "./protocol.ts";
 
 /** Time for what a start leaves to do, and for the heap to be collected. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ask } from "../ask.ts";
 import { Availability } from "../availability.ts";
 import { cartIds, cartScenario } from "../commands/scenario.ts";
 import { measureSync } from "../commands/sync.ts";
@@ -15,7 +16,6 @@ import {
   startBroker,
 } from "../section-run.ts";
 import { fleetSection, startService } from "../service.ts";
-import { ask } from "./ask.ts";
 import type { ClientReply } from "./protocol.ts";
 
 const CARTS = 500;

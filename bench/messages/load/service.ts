@@ -34,6 +34,12 @@ export class LoadService {
   };
   readonly #grpc = new grpc.Server({ "grpc.max_concurrent_streams": 1000 });
   #https: HttpsServer | undefined;
+  readonly #answer: (path: string) => object | null;
+
+  /** @param answer answers a GET over HTTPS; null: it is none that the service has */
+  constructor(answer: (path: string) => object | null = () => null) {
+    this.#answer = answer;
+  }
 
   /** Binds both ports on loopback and gives their numbers. */
   async listen(keys: {
@@ -53,6 +59,11 @@ export class LoadService {
       );
     });
     const https = createServer(keys, (request, response) => {
+      const found = this.#answer(request.url ?? "");
+      if (found !== null) {
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(found));
+        return;
+      }
       let body = "";
       request.on("data", (chunk) => {
         body += chunk;

@@ -1,4 +1,4 @@
-import type { Child } from "../child.ts";
+import type { Child } from "./child.ts";
 
 const REPLY_WITHIN_MS = 300_000;
 
