@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { nearest } from "../config/nearest.ts";
 import type { JsonObject } from "../platform/json.ts";
+import { jsonLine, plain } from "../platform/plain-text.ts";
 import { alarmRows } from "./alarm-rows.ts";
 import { listOf, textOf } from "./answer-fields.ts";
 import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
 import { exitCodes } from "./exit.ts";
-import { jsonLine, plain } from "./plain-text.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { endWithReader } from "./unread-output.ts";
 

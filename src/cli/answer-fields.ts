@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
-import { plain } from "./plain-text.ts";
+import { plain } from "../platform/plain-text.ts";
 
 /**
  * Fields of the gateway's answer, which may be of another version: a field that is missing, or of another

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import { readSocketPath } from "../config/control-socket.ts";
 import type { JsonObject } from "../platform/json.ts";
+import { jsonLine, plain } from "../platform/plain-text.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
 import { exitCodes, fail } from "./exit.ts";
-import { jsonLine, plain } from "./plain-text.ts";
 
 /** The options of every subcommand that talks to a running gateway. */
 export interface ControlOptions {

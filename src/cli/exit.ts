@@ -1,3 +1,4 @@
+import { CertificateRefused } from "../northbound/opcua/certificate-store/refused.ts";
 import { FolderLocked } from "../platform/folder-lock.ts";
 import { describeError } from "../platform/log.ts";
 import { FolderNotMade } from "../platform/make-folder.ts";
@@ -55,9 +56,14 @@ export type PortOption = (wanted: PortTaken | PortRefused) => string;
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const wanted = portWanted(error);
-  const isPlain = [FolderLocked, FolderNotMade, NotPossible, RestoreUnfinished, StoreTooNew].some(
-    (known) => error instanceof known,
-  );
+  const isPlain = [
+    CertificateRefused,
+    FolderLocked,
+    FolderNotMade,
+    NotPossible,
+    RestoreUnfinished,
+    StoreTooNew,
+  ].some((known) => error instanceof known);
   const reason = error instanceof Error && isPlain ? error.message : describeError(error);
   const line = wanted === null ? reason : portLine(wanted, portOption(wanted));
   process.stderr.write(`fleetgate: ${line}\n`);
@@ -66,6 +72,7 @@ export function fail(error: unknown, portOption: PortOption): never {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof NotPossible) return error.exitCode;
+  if (error instanceof CertificateRefused) return error.isMalformed ? exitCodes.usage : exitCodes.failure;
   return error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure;
 }
 

@@ -2,11 +2,11 @@ import { Command } from "commander";
 import { nearest } from "../config/nearest.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { logLevels } from "../platform/log.ts";
+import { jsonLine } from "../platform/plain-text.ts";
 import { objectOf, textOf } from "./answer-fields.ts";
 import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
 import { exitCodes } from "./exit.ts";
-import { jsonLine } from "./plain-text.ts";
 import { columns } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
+import { jsonLine, plain } from "../platform/plain-text.ts";
 import { textOf } from "./answer-fields.ts";
 import { askGateway, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
 import { exitCodes } from "./exit.ts";
-import { jsonLine, plain } from "./plain-text.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** 64 MB are written and synced to a slow disk. */

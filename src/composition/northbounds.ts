@@ -14,7 +14,7 @@ export async function createNorthbounds(parts: NorthboundParts): Promise<readonl
   return [
     ...(opcuaServer === null ? [] : [opcuaServer]),
     ...(ofMqtt?.components ?? []),
-    ...(config.web === null ? [] : [web(config.web, parts, api)]),
+    ...(config.web === null ? [] : [web(config.web, parts, api, opcuaServer?.clientCertificates ?? null)]),
     ...(config.control === null ? [] : [control(config.control, parts, api)]),
   ];
 }

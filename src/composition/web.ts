@@ -1,4 +1,5 @@
 import type { Config } from "../config/load.ts";
+import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { eventPayload } from "../northbound/mqtt/payloads.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
@@ -12,7 +13,12 @@ import { consoleFolder, version } from "../version.ts";
 import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
 /** The web listener, and what a reload changes of it. */
-export function web(options: NonNullable<Config["web"]>, parts: NorthboundParts, api: FleetApi): Component {
+export function web(
+  options: NonNullable<Config["web"]>,
+  parts: NorthboundParts,
+  api: FleetApi,
+  clientCertificates: ClientCertificates | null,
+): Component {
   const { config, dispatcher, intake, shown } = parts;
   const server = createWebServer(options, {
     ...parts,
@@ -26,6 +32,7 @@ export function web(options: NonNullable<Config["web"]>, parts: NorthboundParts,
     holds: dispatcher.holds,
     alarms: alarmsOf(parts),
     standingAlarms: shown.alarmBook.all,
+    clientCertificates,
     log: parts.log.child({ part: "web" }),
   });
   parts.onReload(server.configurationChanged);

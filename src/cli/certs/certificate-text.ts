@@ -1,7 +1,7 @@
-import { plainStart } from "../plain-text.ts";
-import type { CertificateFacts } from "./certificate-facts.ts";
+import type { CertificateFacts } from "../../northbound/opcua/certificate-store/certificate-facts.ts";
+import type { Moved } from "../../northbound/opcua/certificate-store/move.ts";
+import { plainStart } from "../../platform/plain-text.ts";
 import type { Damaged, Inventory, Listed } from "./inventory.ts";
-import type { Moved } from "./move.ts";
 import type { Placed } from "./renewal.ts";
 
 const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string, none: string | null]> = [

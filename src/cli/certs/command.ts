@@ -1,4 +1,7 @@
 import { Command, Option } from "commander";
+import { moveCertificates } from "../../northbound/opcua/certificate-store/move.ts";
+import { select } from "../../northbound/opcua/certificate-store/selection.ts";
+import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
 import {
@@ -10,9 +13,6 @@ import {
   placedText,
 } from "./certificate-text.ts";
 import { type GatewayLocation, takeInventory } from "./inventory.ts";
-import { moveCertificates } from "./move.ts";
-import { select } from "./selection.ts";
-import { storeFolder } from "./store.ts";
 
 interface Options extends GatewayLocation {
   readonly json?: true;

@@ -1,17 +1,21 @@
 import { X509Certificate } from "node:crypto";
 import { type ConfiguredCertificates, readCertificateFiles } from "../../config/certificate-files.ts";
 import { contentOf, missingNames } from "../../northbound/opcua/certificate-content.ts";
-import { certificatesIn } from "../../platform/pem.ts";
-import { exitCodes, NotPossible } from "../exit.ts";
-import { unitEnvironment } from "../unit-environment.ts";
 import {
   applicationWarnings,
   type CertificateFacts,
   factsOf,
   validityWarnings,
   type Wanted,
-} from "./certificate-facts.ts";
-import { readStore, type StoredCertificate, storeFolder } from "./store.ts";
+} from "../../northbound/opcua/certificate-store/certificate-facts.ts";
+import {
+  readStore,
+  type StoredCertificate,
+  storeFolder,
+} from "../../northbound/opcua/certificate-store/store.ts";
+import { certificatesIn } from "../../platform/pem.ts";
+import { exitCodes, NotPossible } from "../exit.ts";
+import { unitEnvironment } from "../unit-environment.ts";
 
 /** A certificate that the gateway uses or knows, and what is wrong with it. */
 export interface Listed {

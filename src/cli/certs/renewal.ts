@@ -2,14 +2,19 @@ import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto"
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { contentOf, missingNames } from "../../northbound/opcua/certificate-content.ts";
+import {
+  applicationWarnings,
+  type CertificateFacts,
+  certificatesOf,
+  factsOf,
+} from "../../northbound/opcua/certificate-store/certificate-facts.ts";
+import { giveToOwner } from "../../northbound/opcua/certificate-store/move.ts";
+import { places, storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { selfSigned, signingRequest } from "../../northbound/opcua/made-certificate.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
+import { plainStart } from "../../platform/plain-text.ts";
 import { NotPossible } from "../exit.ts";
-import { plainStart } from "../plain-text.ts";
-import { applicationWarnings, type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
 import { configuredOf, type GatewayLocation, notAllowed } from "./inventory.ts";
-import { giveToOwner } from "./move.ts";
-import { places, storeFolder } from "./store.ts";
 
 const KEY = "own/private/private_key.pem";
 const PREVIOUS = "own/certs/previous.pem";

@@ -1,3 +1,4 @@
+import type { CertificateChange } from "../../contracts/client-certificates.ts";
 import type { RefusedRequest, SessionChange } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import { clip } from "../../domain/clip.ts";
@@ -12,7 +13,7 @@ import { isJsonObject } from "../../platform/json.ts";
  */
 export interface AuditRecord {
   readonly at: string;
-  readonly event: "command" | "lease" | "hold" | "permit" | "alarm" | "reload" | "session";
+  readonly event: "command" | "lease" | "hold" | "permit" | "alarm" | "reload" | "session" | "certificate";
   readonly [field: string]: unknown;
 }
 
@@ -132,6 +133,22 @@ export function sessionRecord(session: SessionChange, atMs: number): AuditRecord
     operation: change,
     outcome: "succeeded",
     reason,
+  };
+}
+
+/** The record of a decision on the certificate of a client. */
+export function certificateRecord(change: CertificateChange, atMs: number): AuditRecord {
+  const { source, address, thumbprint, subject, isTrusted } = change;
+  return {
+    at: new Date(atMs).toISOString(),
+    event: "certificate",
+    protocol: source.protocol,
+    user: clip(source.name, LONGEST_NAME),
+    address,
+    operation: isTrusted ? "approve" : "reject",
+    outcome: "succeeded",
+    thumbprint,
+    subject,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { Commander, Envelope, RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
@@ -36,7 +37,7 @@ export interface IntakeParts {
 }
 
 /** What every command passes before the dispatcher has it, whichever protocol it came by. */
-export interface Intake extends Commander, RefusalAudit, SessionAudit {
+export interface Intake extends Commander, RefusalAudit, SessionAudit, CertificateAudit {
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -47,7 +48,7 @@ export function createIntake(parts: IntakeParts): Intake {
   const anywhere = rightsAnywhere(rights);
   const inFlight = createInFlight(options, log);
   const rateLimits = createRateLimits(options.rates, clock);
-  const { refuse, refused, session, answer, count } = createRefusals(parts);
+  const { refuse, refused, session, certificate, answer, count } = createRefusals(parts);
 
   function take(envelope: Envelope, onStage: OnStage | undefined): Promise<Outcome> | Outcome {
     const { source, scope } = envelope;
@@ -130,6 +131,7 @@ export function createIntake(parts: IntakeParts): Intake {
     },
     refused,
     session,
+    certificate,
     figures: () => ({
       commandsInFlight: inFlight.count,
       refusedAtIntake: count(),

@@ -1,3 +1,4 @@
+import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { Envelope, RefusalAudit, RefusedRequest, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
 import { clip } from "../../domain/clip.ts";
@@ -5,7 +6,7 @@ import type { Outcome } from "../../domain/outcome.ts";
 import { idStands } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type AuditSink, refusedRecord, sessionRecord } from "../audit/audit.ts";
+import { type AuditSink, certificateRecord, refusedRecord, sessionRecord } from "../audit/audit.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
 import type { ReadRequest } from "./request.ts";
 
@@ -20,8 +21,8 @@ export interface Opened {
   readonly known: KnownCommand | null;
 }
 
-/** Tells refusals to log and audit, and sessions to the audit log. */
-export interface Refusals extends RefusalAudit, SessionAudit {
+/** Tells refusals to log and audit; sessions, and decisions on certificates, to the audit log. */
+export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit {
   /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
   refuse(opened: Opened, reason: Outcome): Outcome;
   /** The same for the sender alone: neither logged nor audited. */
@@ -63,6 +64,7 @@ export function createRefusals(parts: {
   return {
     refused,
     session: (change) => parts.audit(sessionRecord(change, parts.clock.nowMs())),
+    certificate: (change) => parts.audit(certificateRecord(change, parts.clock.nowMs())),
     answer,
     refuse(opened, reason) {
       const { envelope, requestId, read } = opened;

@@ -3,6 +3,7 @@ import "./node-opcua/library-log.ts";
 
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
+import type { ClientCertificates as ApprovedClients } from "../../contracts/client-certificates.ts";
 import type { Sink } from "../../contracts/link.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
@@ -13,6 +14,7 @@ import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { type OpcUaParts, openAddressSpace, type ShownTags } from "./address-space.ts";
 import { contentOf } from "./certificate-content.ts";
+import { createClientList } from "./certificate-store/client-list.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
@@ -49,6 +51,7 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
   readonly tags: TagSource;
+  readonly clientCertificates: ApprovedClients;
 }
 
 /**
@@ -87,6 +90,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     name: "opcua",
     url: () => url,
     tags: book,
+    clientCertificates: createClientList(() => pki?.path ?? null, parts.clock),
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
       gateway?.showLink(parts.clock.nowMs());

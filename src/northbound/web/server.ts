@@ -1,6 +1,7 @@
 import type { Server } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyInstance } from "fastify";
+import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
@@ -8,9 +9,10 @@ import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import type { Readiness } from "../../platform/readiness.ts";
-import { type Access, createAccess } from "./access/access.ts";
+import { type Access, type ConfirmUser, createAccess } from "./access/access.ts";
 import { limitMoves } from "./access/limited-moves.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
+import { addCertificateRoutes, type CertificateRouteParts } from "./client-certificates.ts";
 import type { JudgeStart } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections, type WebConnections } from "./connections.ts";
@@ -32,7 +34,8 @@ import type { ViewerOf } from "./viewer.ts";
 export interface WebParts
   extends Omit<CommandRouteParts, "senderOf" | "judgeStart">,
     Omit<HoldRouteParts, "senderOf">,
-    Omit<AlarmRouteParts, "senderOf"> {
+    Omit<AlarmRouteParts, "senderOf">,
+    Pick<CertificateRouteParts, "clientCertificates"> {
   readonly api: FleetApi;
   readonly gatewayId: string;
   /** Where the console's files are; null where it was not built. */
@@ -43,7 +46,7 @@ export interface WebParts
   readonly hang: () => Hang | null;
   readonly readiness: Pick<Readiness, "problem">;
   readonly metrics: Metrics;
-  readonly audit: RefusalAudit & SessionAudit;
+  readonly audit: RefusalAudit & SessionAudit & CertificateAudit;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -116,7 +119,7 @@ function makeServer(
   addMetricsRoute(server, parts.metrics);
   addConsole(server, parts.consoleFolder);
   const commander = limitMoves({ ...parts, movesFrom: () => options.access.movesFrom });
-  addWebApi(server, { ...parts, commander, viewerOf: access.viewerOf });
+  addWebApi(server, { ...parts, commander, viewerOf: access.viewerOf, confirm: access.confirm });
   return server;
 }
 
@@ -144,8 +147,9 @@ const NO_TIMES = "give expires_in_ms or expires_at, or as tick the id of the str
 
 export interface WebApiParts
   extends Omit<WebParts, "consoleFolder" | "health" | "hang" | "readiness" | "metrics" | "log" | "audit"> {
-  readonly audit: RefusalAudit;
+  readonly audit: RefusalAudit & CertificateAudit;
   readonly viewerOf: ViewerOf;
+  readonly confirm: ConfirmUser;
 }
 
 /** The API of the control socket, without what belongs to the machine: levels of the log, reload, records. */
@@ -156,6 +160,7 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   api.addRoutes(server, browserCookie(gatewayId));
   addAlarmRoutes(server, sent);
   addHoldRoutes(server, sent);
+  addCertificateRoutes(server, sent);
   const judgeStart: JudgeStart = (tick, hasExpiry) => {
     if (tick !== null) return api.stream.ticks.refused(tick);
     return hasExpiry ? null : NO_TIMES;

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { takeInventory } from "../../../src/cli/certs/inventory.ts";
-import { moveCertificates } from "../../../src/cli/certs/move.ts";
+import { moveCertificates } from "../../../src/northbound/opcua/certificate-store/move.ts";
 import { clientCertificate, newPlant, type Plant, removePlants } from "./certs-harness.ts";
 
 afterEach(removePlants);

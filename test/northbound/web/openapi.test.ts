@@ -62,7 +62,7 @@ describe("the OpenAPI document", () => {
     const access = createAccess(() => openAccess, { ...parts, isTls: false });
     const routes = await routesOf((server) => {
       access.addTo(server);
-      addWebApi(server, { ...parts, viewerOf: access.viewerOf });
+      addWebApi(server, { ...parts, ...access });
     });
     expect(routes).toEqual(described(({ onWeb }) => onWeb));
   });

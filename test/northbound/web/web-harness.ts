@@ -1,3 +1,4 @@
+import type { CertificateAudit } from "../../../src/contracts/client-certificates.ts";
 import type { WebAccess } from "../../../src/northbound/web/options.ts";
 import { createWebServer, type WebParts, type WebServer } from "../../../src/northbound/web/server.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
@@ -24,12 +25,13 @@ export function webApiParts(clock: Clock) {
   const parts = {
     api: fleet.api,
     commander,
-    audit: { refused: commander.refused, session: () => {} },
+    audit: { refused: commander.refused, session: () => {}, certificate: () => {} },
     records: commander,
     stations: { leaseOf: () => null, override: () => null },
     holds: createFakeHolds(),
     alarms: noAlarms,
     standingAlarms: () => [],
+    clientCertificates: null,
   };
   return { parts, commander, fleet };
 }
@@ -46,12 +48,20 @@ export interface WebHarness extends AsyncDisposable {
   access: WebAccess;
 }
 
-export async function createWebHarness(): Promise<WebHarness> {
+/** What a test puts in the place of nothing. */
+type OfCertificates = Pick<WebParts, "clientCertificates"> & CertificateAudit;
+
+export async function createWebHarness(
+  ofCertificates: (clock: Clock) => Partial<OfCertificates> = () => ({}),
+): Promise<WebHarness> {
   const clock = createManualClock();
   const found = { access: openAccess };
   const { parts, commander, fleet } = webApiParts(clock);
+  const { certificate = () => {}, ...given } = ofCertificates(clock);
   const all: WebParts = {
     ...parts,
+    ...given,
+    audit: { ...parts.audit, certificate },
     gatewayId: "plant1",
     consoleFolder: null,
     health: () => ({ fleet: { state: "up" } }),

@@ -10,7 +10,7 @@ import type { Viewer, ViewerOf } from "../viewer.ts";
 import { createAccessAudit } from "./access-audit.ts";
 import { bearerOf, findToken } from "./bearer-token.ts";
 import { foreignPage } from "./foreign-page.ts";
-import { createLogIn } from "./log-in.ts";
+import { createLogIn, type LogInResult } from "./log-in.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { addSessionRoutes, sendUnauthorized } from "./session-routes.ts";
 import { createSessions, type Session } from "./sessions.ts";
@@ -26,6 +26,8 @@ export interface AccessParts {
 /** Who may use the web listener. */
 export interface Access {
   readonly viewerOf: ViewerOf;
+  /** Asks the user of a session for the password again, with the delays of log-ins. */
+  readonly confirm: ConfirmUser;
   /** Guards every route, and adds those of sessions. */
   addTo(server: FastifyInstance): void;
   /** The configuration has changed: ends what it does not allow any more. */
@@ -34,6 +36,15 @@ export interface Access {
   /** Ends all sessions. */
   close(): void;
 }
+
+/** Whether a password is that of the user of a request's session. */
+export type ConfirmUser = (request: FastifyRequest, password: string) => Promise<Confirmed>;
+
+export type Confirmed =
+  | LogInResult
+  /** Without users there is no password. A program that shows a token has none either. */
+  | { readonly kind: "open" }
+  | { readonly kind: "no_user" };
 
 /** What a request shows. */
 type Credential =
@@ -100,8 +111,18 @@ export function createAccess(options: () => WebAccess, parts: AccessParts): Acce
     return credential === null ? null : viewerBy(credential);
   };
 
+  const confirm: ConfirmUser = async (request, password) => {
+    const credential = credentialOf(request);
+    if (credential?.kind === "open") return credential;
+    if (credential?.kind !== "session") return { kind: "no_user" };
+    const { ip: address, raw } = request;
+    const { name } = credential.session.user;
+    return logIn({ name, password, address, isThere: () => !raw.socket.destroyed });
+  };
+
   return {
     viewerOf,
+    confirm,
     addTo(server) {
       server.addHook("onRequest", async (request, reply) => {
         const { url, config } = request.routeOptions;

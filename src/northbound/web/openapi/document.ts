@@ -5,6 +5,7 @@ import { commandSchemas } from "./request-schemas.ts";
 
 const parameters: Readonly<Record<string, string>> = {
   robot: "The robot's id, percent-encoded.",
+  thumbprint: "SHA-1 of the certificate, hexadecimal, in lower case.",
   map: "The number of the map.",
   id: "Of a command: its request id, yours to choose. Of an alarm: as the list shows it. Percent-encoded.",
 };

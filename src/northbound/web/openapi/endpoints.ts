@@ -147,6 +147,19 @@ export const endpoints: readonly Endpoint[] = [
       address: "Only this address, with its whole value.",
     },
   }),
+  {
+    ...list("/certificates", "The certificates of OPC UA clients: those that wait first.", "Certificates"),
+    onSocket: false,
+  },
+  {
+    method: "PUT",
+    path: "/certificates/{thumbprint}",
+    summary: "Lets an OPC UA client in, or keeps it out: for engineers that give their password again.",
+    onWeb: true,
+    onSocket: false,
+    body: "CertificateRequest",
+    answers: { 200: { says: "It is so now.", body: "Certificate" } },
+  },
   one("/health", "The state of every part of the gateway.", "Health"),
   {
     method: "GET",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import * as alarm from "../api/alarm.ts";
+import * as certificate from "../api/certificate.ts";
 import * as command from "../api/command.ts";
 import * as floor from "../api/floor.ts";
 import * as gateway from "../api/gateway.ts";
@@ -44,6 +45,9 @@ export const models = {
   Tags: tag.tags,
   LogIn: session.logIn,
   Session: session.session,
+  Certificate: certificate.certificate,
+  Certificates: certificate.certificates,
+  CertificateRequest: certificate.certificateRequest,
   LogLevelRequest: gateway.logLevelRequest,
   Problem: gateway.problem,
   StreamSnapshot: stream.snapshot,

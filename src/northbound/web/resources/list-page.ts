@@ -22,8 +22,15 @@ const pageParameters = ["limit", "cursor"] as const;
 /**
  * Answers with one page: `{"count","<name>":[…],"next"}`. The cursor is the key of the last item, so that
  * items that come or go meanwhile make a client neither miss nor repeat another one.
+ *
+ * @param more what the answer says beside its items
  */
-export function sendPage<Item>(reply: FastifyReply, query: Query, list: PagedList<Item>): FastifyReply {
+export function sendPage<Item>(
+  reply: FastifyReply,
+  query: Query,
+  list: PagedList<Item>,
+  more: Readonly<Record<string, unknown>> = {},
+): FastifyReply {
   const read = readPage(query);
   if (typeof read === "string") return sendProblem(reply, 400, read);
   const { limit, after } = read;
@@ -35,6 +42,7 @@ export function sendPage<Item>(reply: FastifyReply, query: Query, list: PagedLis
     count: list.items.length,
     [list.name]: page.map(list.write),
     next: hasMore ? cursorOf(list.keyOf(last)) : null,
+    ...more,
   });
 }
 

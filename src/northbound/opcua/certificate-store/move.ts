@@ -1,15 +1,24 @@
 import { constants } from "node:fs";
 import { lutimes, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { putInPlace } from "../../platform/kept-file.ts";
-import { makeFolder } from "../../platform/make-folder.ts";
-import { NotPossible } from "../exit.ts";
-import { plainStart } from "../plain-text.ts";
-import type { Listed } from "./inventory.ts";
+import { putInPlace } from "../../../platform/kept-file.ts";
+import { makeFolder } from "../../../platform/make-folder.ts";
+import { plainStart } from "../../../platform/plain-text.ts";
+import type { CertificateFacts } from "./certificate-facts.ts";
+import { CertificateRefused } from "./refused.ts";
 import { select } from "./selection.ts";
-import { isConfigured, places } from "./store.ts";
+import { isConfigured, type Place, places } from "./store.ts";
 
 type Side = "rejected" | "trusted";
+
+/** A certificate that could be moved. */
+export interface Movable {
+  /** Those of the configuration are never moved. */
+  readonly place: Place | "configuration";
+  readonly path: string;
+  readonly facts: CertificateFacts;
+  readonly warnings: readonly string[];
+}
 
 /** What became of one certificate. */
 export interface Moved {
@@ -27,7 +36,7 @@ export interface Moved {
  */
 export async function moveCertificates(
   store: string,
-  certificates: readonly Listed[],
+  certificates: readonly Movable[],
   wanted: readonly string[],
   to: Side,
 ): Promise<readonly Moved[]> {
@@ -39,16 +48,16 @@ export async function moveCertificates(
   return moved;
 }
 
-function refuseConfigured(copies: readonly Listed[]): void {
+function refuseConfigured(copies: readonly Movable[]): void {
   const configured = copies.find(({ place, path }) => place === "trusted" && isConfigured(path));
   if (configured !== undefined) {
-    throw new NotPossible(
+    throw new CertificateRefused(
       `${configured.facts.thumbprint} is an authority of the configuration: change the file of opcua.authorities, and restart the gateway`,
     );
   }
 }
 
-async function moveOne(folder: string, copies: readonly Listed[], to: Side): Promise<Moved> {
+async function moveOne(folder: string, copies: readonly Movable[], to: Side): Promise<Moved> {
   const [first] = copies;
   if (first === undefined) throw new Error("nothing was selected");
   const { thumbprint, subject, isAuthority } = first.facts;
@@ -96,14 +105,16 @@ export async function giveToOwner(path: string, folder: string): Promise<void> {
     (error: unknown) => {
       const isLink = error instanceof Error && "code" in error && error.code === "ELOOP";
       throw isLink
-        ? new NotPossible(`${plainStart(path, 400)} is a link: put the file itself into ${dirname(path)}`)
+        ? new CertificateRefused(
+            `${plainStart(path, 400)} is a link: put the file itself into ${dirname(path)}`,
+          )
         : error;
     },
   );
   try {
     const [about, wanted] = [await file.stat(), await stat(folder)];
     if (!about.isFile() || about.nlink > 1)
-      throw new NotPossible(`${plainStart(path, 400)} is no file of its own: copy it, and remove it`);
+      throw new CertificateRefused(`${plainStart(path, 400)} is no file of its own: copy it, and remove it`);
     const isOthers = about.uid !== wanted.uid || about.gid !== wanted.gid;
     if (isOthers && process.getuid?.() === 0) await file.chown(wanted.uid, wanted.gid);
     await file.chmod(wanted.mode & READ_AND_WRITE);

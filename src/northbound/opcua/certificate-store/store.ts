@@ -2,7 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isCode } from "../../platform/socket-probe.ts";
+import { isCode } from "../../../platform/socket-probe.ts";
 import { type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
 
 /** Where a certificate of the OPC UA server lies. */

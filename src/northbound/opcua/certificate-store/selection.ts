@@ -1,6 +1,6 @@
-import { exitCodes, NotPossible } from "../exit.ts";
-import { plainStart } from "../plain-text.ts";
+import { plainStart } from "../../../platform/plain-text.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
+import { CertificateRefused } from "./refused.ts";
 
 /** Something that has a certificate. */
 interface Candidate {
@@ -11,14 +11,14 @@ const SHORTEST_PREFIX = 4;
 
 /**
  * The candidates with the one thumbprint that fits: SHA-1 or SHA-256, the whole of it or its beginning, with
- * or without colons and spaces. Throws NotPossible where none fits, or several do.
+ * or without colons and spaces. Throws CertificateRefused where none fits, or several do.
  */
 export function select<T extends Candidate>(candidates: readonly T[], wanted: string): readonly T[] {
   const prefix = wanted.replaceAll(/[\s:]/g, "").toLowerCase();
   if (!/^[0-9a-f]+$/.test(prefix) || prefix.length < SHORTEST_PREFIX) {
-    throw new NotPossible(
+    throw new CertificateRefused(
       `${JSON.stringify(plainStart(wanted, 80))} is no thumbprint: give at least its first ${SHORTEST_PREFIX} hexadecimal digits, as fleetgate certs list shows them`,
-      exitCodes.usage,
+      true,
     );
   }
   const found = candidates.filter(
@@ -26,12 +26,16 @@ export function select<T extends Candidate>(candidates: readonly T[], wanted: st
   );
   const different = new Map(found.map(({ facts }) => [facts.thumbprint, facts]));
   if (different.size === 0)
-    throw new NotPossible(`no certificate has the thumbprint ${prefix}: fleetgate certs list shows all`);
+    throw new CertificateRefused(
+      `no certificate has the thumbprint ${prefix}: fleetgate certs list shows all`,
+    );
   if (different.size > 1) {
     const lines = [...different.values()].map(
       ({ thumbprint, subject }) => `\n  ${thumbprint}  ${plainStart(subject, 200)}`,
     );
-    throw new NotPossible(`${prefix} fits ${different.size} certificates; give more of it:${lines.join("")}`);
+    throw new CertificateRefused(
+      `${prefix} fits ${different.size} certificates; give more of it:${lines.join("")}`,
+    );
   }
   return found;
 }

@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import type {
+  CertificateDecision,
+  ClientCertificate,
+  ClientCertificates,
+} from "../../../contracts/client-certificates.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { plainStart } from "../../../platform/plain-text.ts";
+import { applicationWarnings } from "./certificate-facts.ts";
+import { type Movable, moveCertificates } from "./move.ts";
+import { CertificateRefused } from "./refused.ts";
+import { isConfigured, type Place, readStore } from "./store.ts";
+
+interface Found extends Movable {
+  readonly place: Place;
+  readonly since: string;
+}
+
+const LONGEST_TEXT = 400;
+const NOT_RUNNING = "the OPC UA server is not running";
+
+/**
+ * The certificates of clients in the folders that `fleetgate certs` moves them between.
+ *
+ * @param folder where the running server keeps keys and certificates; null while it does not run
+ */
+export function createClientList(
+  folder: () => string | null,
+  clock: Pick<Clock, "nowMs">,
+): ClientCertificates {
+  const storeNow = () => {
+    const path = folder();
+    return path === null ? null : join(path, "server");
+  };
+
+  /** Two decisions at once could move one file twice. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function find(store: string): Promise<readonly Found[]> {
+    const nowMs = clock.nowMs();
+    const stored = await readStore(store, nowMs);
+    return stored.flatMap(({ place, path, since, content }) =>
+      "damage" in content || (place !== "rejected" && place !== "trusted")
+        ? []
+        : [{ place, path, since, facts: content.facts, warnings: applicationWarnings(content.facts, nowMs) }],
+    );
+  }
+
+  async function decide(thumbprint: string, isTrusted: boolean): Promise<CertificateDecision> {
+    const store = storeNow();
+    if (store === null) return { kind: "refused", reason: NOT_RUNNING };
+    const found = await find(store);
+    if (!found.some(({ facts }) => facts.thumbprint === thumbprint)) return { kind: "unknown" };
+    try {
+      const to = isTrusted ? "trusted" : "rejected";
+      const [moved] = await moveCertificates(store, found, [thumbprint], to);
+      const [certificate] = shown(await find(store)).filter((each) => each.thumbprint === thumbprint);
+      if (moved === undefined || certificate === undefined) return { kind: "unknown" };
+      return { kind: "done", certificate, isNew: moved.isNew };
+    } catch (error) {
+      if (error instanceof CertificateRefused) return { kind: "refused", reason: error.message };
+      throw error;
+    }
+  }
+
+  return {
+    async list() {
+      const store = storeNow();
+      return store === null ? [] : shown(await find(store));
+    },
+    decide(thumbprint, isTrusted) {
+      const decision = turn.then(() => decide(thumbprint, isTrusted));
+      turn = decision.catch(() => {});
+      return decision;
+    },
+  };
+}
+
+/** Each once: a copy among the trusted ones lets its client in. */
+function shown(found: readonly Found[]): readonly ClientCertificate[] {
+  const byThumbprint = new Map<string, Found>();
+  for (const each of found) {
+    const { thumbprint } = each.facts;
+    if (each.place === "trusted" || !byThumbprint.has(thumbprint)) byThumbprint.set(thumbprint, each);
+  }
+  return [...byThumbprint.values()].map(({ place, path, since, facts, warnings }) => ({
+    thumbprint: facts.thumbprint,
+    isTrusted: place === "trusted",
+    isConfigured: place === "trusted" && isConfigured(path),
+    isAuthority: facts.isAuthority,
+    // A client wrote them, and a person decides by them.
+    subject: plainStart(facts.subject, LONGEST_TEXT),
+    issuer: plainStart(facts.issuer, LONGEST_TEXT),
+    applicationUri: facts.applicationUri === null ? null : plainStart(facts.applicationUri, LONGEST_TEXT),
+    since,
+    validFrom: facts.validFrom,
+    validTo: facts.validTo,
+    warnings,
+  }));
+}
