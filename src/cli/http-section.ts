@@ -19,6 +19,8 @@ export const httpSection = [
   "| `GET /api/v1/maps`, `GET /api/v1/maps/{map}` | | the points of maps, as `GetMap` answered them last |",
   "| `GET /api/v1/stations` | | the stations of the configuration |",
   "| `GET /api/v1/operations` | | the operations of this page, with the fields of their requests |",
+  "| `GET /api/v1/rights` | | what the sender may send; with `?robot=`, to that robot |",
+  '| `POST /api/v1/check` | `{"operation","request":{…}}` | what would become of a command now; nothing is sent |',
   "| `GET /api/v1/tags` | | every OPC UA node and every MQTT topic with value, quality and times; `text`, `robot`, `station`, `protocol` and `address` choose among them |",
   '| `GET /api/v1/certificates`, `PUT /api/v1/certificates/{thumbprint}` | `{"trusted","password"}` | on the web listener alone: certificates of OPC UA clients, and a decision on one, by an engineer that gives the password again |',
   "| `GET /api/v1/connections`, `GET /api/v1/health` | | what connects the gateway to others; the state of all its parts |",

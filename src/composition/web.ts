@@ -28,6 +28,7 @@ export function web(
     commander: timedIntake(parts, "web"),
     audit: intake,
     records: dispatcher,
+    rights: dispatcher.rights,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     alarms: alarmsOf(parts),
@@ -53,10 +54,12 @@ export function control(
     parts;
   return createControlServer(options, {
     api,
+    catalogue: parts.catalogue,
     reload,
     commander: timedIntake(parts, "control"),
     audit: intake,
     records: dispatcher,
+    rights: dispatcher.rights,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     alarms: alarmsOf(parts),

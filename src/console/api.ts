@@ -8,9 +8,18 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
   return answerOf<T>(path, signal === undefined ? {} : { signal });
 }
 
-/** `PUT` without a body of an address under `/api/v1`. */
-export function put<T>(path: string): Promise<Answer<T>> {
-  return answerOf<T>(path, { method: "PUT" });
+/** `PUT` of an address under `/api/v1`. */
+export function put<T>(path: string, body?: object): Promise<Answer<T>> {
+  return answerOf<T>(path, { method: "PUT", ...(body === undefined ? {} : jsonOf(body)) });
+}
+
+/** `POST` of an address under `/api/v1`. */
+export function post<T>(path: string, body: object): Promise<Answer<T>> {
+  return answerOf<T>(path, { method: "POST", ...jsonOf(body) });
+}
+
+function jsonOf(body: object): Pick<RequestInit, "headers" | "body"> {
+  return { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
 async function answerOf<T>(path: string, request: RequestInit): Promise<Answer<T>> {

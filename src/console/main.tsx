@@ -94,7 +94,7 @@ async function follow(command: Asked): Promise<void> {
   underWay.delete(command.id);
 }
 
-function ask(robotId: string, label: string, wanted: Wanted): void {
+function ask(robotId: string, label: string, wanted: Wanted, isStop = false): void {
   const id = `console-${randomName()}`;
   const by = askerOf(sessions.now.peek());
   // Values are shown before it is known to whom, for a moment.
@@ -104,8 +104,11 @@ function ask(robotId: string, label: string, wanted: Wanted): void {
       : ({ state: "asked", problem: "" } as const);
   const tick = store.tickId.peek() ?? "";
   const command = { ...wanted, id, by: by ?? "", robotId, label, tick, askedAtMs: Date.now(), known };
-  asked.add(command);
-  if (by !== null) void follow(command);
+  const isStored = asked.add(command);
+  if (by === null) return;
+  // A stop is sent all the same: sending it twice does no harm.
+  if (isStored || isStop) void follow(command);
+  else asked.learn(id, { state: "refused", reason: "this browser stores nothing: a reload could repeat it" });
 }
 
 /** `randomUUID` exists only where the browser trusts the connection. */

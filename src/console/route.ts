@@ -4,6 +4,7 @@ export type Route =
   | { readonly view: "robot"; readonly robotId: string }
   | { readonly view: "commands" }
   | { readonly view: "command"; readonly key: string }
+  | { readonly view: "send"; readonly operation: string | null; readonly robotId: string | null }
   | { readonly view: "alarms" }
   | { readonly view: "nothing" };
 
@@ -13,6 +14,7 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
   if (name === null) return { view: "nothing" };
   if (first === "robots" && name !== "") return { view: "robot", robotId: name };
   if (first === "commands") return name === "" ? { view: "commands" } : { view: "command", key: name };
+  if (first === "send" && name === "") return sendRoute(new URLSearchParams(address.search));
   if (first === "alarms" && name === "") return { view: "alarms" };
   if (first !== "" || name !== "") return { view: "nothing" };
   const query = new URLSearchParams(address.search);
@@ -34,6 +36,17 @@ export function floorAddress(mapId: number | null, chosenId: string | null): str
   if (mapId !== null) query.set("map", `${mapId}`);
   if (chosenId !== null) query.set("robot", chosenId);
   return query.size === 0 ? "/" : `/?${query}`;
+}
+
+export function sendAddress(operation: string | null, robotId: string | null): string {
+  const query = new URLSearchParams();
+  if (operation !== null) query.set("operation", operation);
+  if (robotId !== null) query.set("robot", robotId);
+  return query.size === 0 ? "/send" : `/send?${query}`;
+}
+
+function sendRoute(query: URLSearchParams): Route {
+  return { view: "send", operation: query.get("operation"), robotId: query.get("robot") };
 }
 
 function decoded(text: string): string | null {

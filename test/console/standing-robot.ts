@@ -17,6 +17,7 @@ export function standingRobot(robotId: string, changes: Partial<Robot> = {}): Ro
     },
     place: {
       quality: "good",
+      amr_id: 101,
       map_id: 1,
       map_name: "Hall 1",
       point: "P1",

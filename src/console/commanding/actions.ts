@@ -5,6 +5,8 @@ import type { Wanted } from "./asked.ts";
 /** What a user may ask of a robot, with a second step. */
 export interface Action {
   readonly label: string;
+  /** Whether it sets the robot going: from some addresses that is refused. */
+  readonly moves: boolean;
   /** What it does, for the second step. */
   readonly effect: string;
   readonly wanted: Wanted;
@@ -18,12 +20,14 @@ export function actionsOf(robot: Robot): readonly Action[] {
   if (mission === undefined || hasEnded(mission)) return [charge(robotId)];
   const cancel: Action = {
     label: "Cancel mission",
+    moves: false,
     effect: "its mission ends as canceled, and is not resumed",
     wanted: missionCommand(robotId, mission, "COMMAND_CANCEL"),
   };
   if (mission.state !== "STATE_PAUSED") return [cancel];
   const resume: Action = {
     label: "Resume mission",
+    moves: true,
     effect: "it drives on",
     wanted: missionCommand(robotId, mission, "COMMAND_RESUME"),
   };
@@ -49,6 +53,7 @@ export function basisOf({ quality, standing, missions, lease, hold, place }: Rob
 function charge(robotId: string): Action {
   return {
     label: "Send to charge",
+    moves: true,
     effect: "it drives to a charger",
     wanted: { operation: "ChargeRobot", request: { robotId } },
   };

@@ -11,8 +11,14 @@ export interface Wanted {
 export type AskedState =
   /** It may have arrived, or not: it is asked for again under the same id. */
   | { readonly state: "asked"; readonly problem: string }
-  | { readonly state: "taken"; readonly stage: PendingCommand["stage"] }
-  | { readonly state: "final"; readonly outcome: FinalCommand["outcome"]; readonly message: string }
+  | { readonly state: "taken"; readonly stage: PendingCommand["stage"]; readonly problem?: string }
+  | {
+      readonly state: "final";
+      readonly outcome: FinalCommand["outcome"];
+      readonly message: string;
+      /** The service's answer as JSON text, cut to what people read; empty: there was none. */
+      readonly response: string;
+    }
   /** It never became a command. */
   | { readonly state: "refused"; readonly reason: string };
 
@@ -36,8 +42,8 @@ export interface Asked extends Wanted {
 /** The commands that this browser has asked for, also before the page was loaded again. */
 export interface AskedCommands {
   readonly all: Signal<readonly Asked[]>;
-  /** Stores it: only then may it be sent. */
-  add(asked: Asked): void;
+  /** Stores it. False: the browser stores nothing, and another page would not know of it. */
+  add(asked: Asked): boolean;
   learn(id: string, known: AskedState): void;
 }
 
@@ -60,15 +66,33 @@ export function createAskedCommands(storage: Storage): AskedCommands {
     const both = [...others, ...commands].sort((a, b) => a.askedAtMs - b.askedAtMs);
     const ended = both.filter(hasEnded).slice(-MOST_ENDED);
     const kept = both.filter((command) => !hasEnded(command) || ended.includes(command));
-    storage.setItem(KEY, JSON.stringify(kept));
     all.value = kept;
+    return isStored(storage, JSON.stringify(kept));
   };
   return {
     all,
     add: (asked) => keep([...all.peek(), asked]),
-    learn: (id, known) =>
-      keep(all.peek().map((command) => (command.id === id ? { ...command, known } : command))),
+    learn(id, known) {
+      const learnt = (command: Asked) => ({ ...command, known: laterOf(command.known, known) });
+      keep(all.peek().map((command) => (command.id === id ? learnt(command) : command)));
+    },
   };
+}
+
+/** A browser may have no room, or a user that lets it store nothing. */
+function isStored(storage: Storage, text: string): boolean {
+  try {
+    storage.setItem(KEY, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What was taken stays taken, though the gateway is not reached meanwhile. */
+function laterOf(before: AskedState, known: AskedState): AskedState {
+  if (before.state !== "taken" || known.state !== "asked") return known;
+  return { ...before, problem: known.problem };
 }
 
 export function hasEnded({ known }: Asked): boolean {

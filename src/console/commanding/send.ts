@@ -14,6 +14,8 @@ export interface SendParts {
 /** How long the gateway may keep a request until the outcome is final. */
 const WAIT_SECONDS = 30;
 const AGAIN_MS = 1_000;
+/** Of the service's answer, as people read it. */
+const LONGEST_RESPONSE = 4_000;
 /** Answers that say nothing of the command: the request was too slow, at the wrong host, or one too many. */
 const sayNothing = [408, 421, 429];
 
@@ -58,8 +60,9 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
 
 function readAnswer(status: number, body: unknown): AskedState {
   if (status === 200) {
-    const { outcome, message } = body as FinalCommand;
-    return { state: "final", outcome, message };
+    const { outcome, message, response } = body as FinalCommand;
+    const text = response == null ? "" : JSON.stringify(response).slice(0, LONGEST_RESPONSE);
+    return { state: "final", outcome, message, response: text };
   }
   if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
   const reason = (body as Problem).detail ?? `the gateway answers ${status}`;

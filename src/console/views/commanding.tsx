@@ -1,84 +1,92 @@
-import { useSignal, useSignalEffect } from "@preact/signals";
-import type { Command } from "../../northbound/web/api/command.ts";
+import { useSignal } from "@preact/signals";
+import type { Holders } from "../../northbound/web/api/hold.ts";
+import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
-import { get } from "../api.ts";
-import { type Action, actionsOf, basisOf } from "../commanding/actions.ts";
-import { type Asked, hasEnded } from "../commanding/asked.ts";
-import { commandKey, type Fleet, type KnownRobot } from "../fleet/fleet.ts";
-import { sentence } from "../fleet/words.ts";
-import { elapsedMs, type Moment } from "../trust/moment.ts";
-import { timeOfDay } from "../trust/time-text.ts";
-import { sourceText } from "./command-log.tsx";
+import { get, put } from "../api.ts";
+import { actionsOf } from "../commanding/actions.ts";
+import { hasEnded } from "../commanding/asked.ts";
+import type { KnownRobot } from "../fleet/fleet.ts";
+import { sendAddress } from "../route.ts";
+import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
-
-/** A second step that nobody takes within this time lapses. */
-const LAPSE_MS = 15_000;
-/** Commands of others that the second step names. */
-const RECENT_MS = 120_000;
-
-/** Of them. */
-const MOST_NAMED = 5;
-
-/** The first step that was taken, and what was true then. */
-interface FirstStep {
-  readonly action: Action;
-  readonly basis: string;
-  readonly at: Moment;
-}
+import { Link } from "./parts.tsx";
+import { type Intent, useSecondStep } from "./second-step.tsx";
+import { isAllowed, useRights } from "./use-rights.ts";
 
 /** What may be asked of a robot: a stop by one click, all else by two. */
 export function Commanding({ known }: { readonly known: KnownRobot }) {
-  const { store, ask, now } = usePage();
   const { robot } = known;
-  const { robot_id: robotId } = robot;
-  const first = useSignal<FirstStep | null>(null);
-  const lapsed = useSignal("");
-  useSignalEffect(() => {
-    const step = first.value;
-    const shown = store.fleet.value?.robots.get(robotId)?.robot;
-    if (step === null) return;
-    const reason = lapseOf(step, shown, store.isLive.value, store.now.value);
-    if (reason === null) return;
-    first.value = null;
-    lapsed.value = `${step.action.label}: not sent, because ${reason}.`;
-  });
-  const begin = (action: Action) => {
-    lapsed.value = "";
-    first.value = { action, basis: basisOf(robot), at: now() };
-  };
-  const send = (action: Action) => {
-    first.value = null;
-    ask(robotId, action.label, action.wanted);
-  };
+  const { rights, problem } = useRights(robot.robot_id);
+  const own = rights.value;
   return (
-    <section class="commanding" aria-label={`Commands to ${robotId}`}>
-      <Pause robotId={robotId} />
-      {actionsOf(robot).map((action) => (
-        <button type="button" key={action.label} disabled={!store.isLive.value} onClick={() => begin(action)}>
-          {action.label}…
-        </button>
-      ))}
-      {first.value !== null && (
-        <SecondStep
-          robot={robot}
-          step={first.value}
-          send={send}
-          leave={() => {
-            first.value = null;
-          }}
-        />
+    <section class="commanding" aria-label={`Commands to ${robot.robot_id}`}>
+      {own?.robot == null ? (
+        <Pause robotId={robot.robot_id} />
+      ) : (
+        <p>You may not command this robot: {own.robot}.</p>
       )}
-      {lapsed.value !== "" && <p role="status">{lapsed.value}</p>}
+      {own !== null && own.robot === null && <Actions robot={robot} rights={own} />}
+      {problem.value !== "" && <p class="warning">◆ What you may send is not known: {problem.value}.</p>}
       <AskedList robot={robot} />
     </section>
   );
 }
 
-/** Why a first step counts no more; null: it does. */
-function lapseOf(step: FirstStep, robot: Robot | undefined, isLive: boolean, now: Moment): string | null {
-  if (!isLive) return "the values are not live";
-  if (robot === undefined || basisOf(robot) !== step.basis) return "the robot's state has changed";
-  return elapsedMs(step.at, now) >= LAPSE_MS ? "15 s have passed" : null;
+/** Those that the robot's state and the user's rights allow, each with a second step. */
+function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Rights }) {
+  const { store, ask } = usePage();
+  const { robot_id: robotId } = robot;
+  const { begin, step } = useSecondStep();
+  const { intent: holdIntent, problem } = useHold(robot, rights);
+  const commands = actionsOf(robot)
+    .filter(({ moves, wanted }) => isAllowed(rights, wanted.operation) && !(moves && rights.moves !== null))
+    .map(
+      ({ label, effect, wanted }): Intent => ({
+        label,
+        effect,
+        robotId,
+        send: () => ask(robotId, label, wanted),
+      }),
+    );
+  return (
+    <>
+      {[...commands, holdIntent].map((intent) => (
+        <button type="button" key={intent.label} disabled={!store.isLive.value} onClick={() => begin(intent)}>
+          {intent.label}…
+        </button>
+      ))}
+      <Link to={sendAddress(null, robotId)}>Another command…</Link>
+      {rights.moves !== null && <p>You may stop it, and not move it: {rights.moves}.</p>}
+      {problem !== "" && <p role="status">{problem}</p>}
+      {step}
+    </>
+  );
+}
+
+/** A hold is a level: the same again changes nothing. */
+function useHold({ robot_id: robotId, hold }: Robot, { user }: Rights) {
+  const problem = useSignal("");
+  const set = async (isHeld: boolean) => {
+    problem.value = "";
+    const path = `/robots/${encodeURIComponent(robotId)}/hold`;
+    const answer = await put<Holders>(path, { hold: isHeld });
+    const what = isHeld ? "Hold" : "Lift your hold";
+    if ("problem" in answer) problem.value = `${what}: not known to be taken: ${answer.problem}. Try again.`;
+  };
+  const intent: Intent = hold.by.includes(user)
+    ? {
+        label: "Lift your hold",
+        effect: "it takes starts again when nobody else holds it. Nothing is resumed by that",
+        robotId,
+        send: () => void set(false),
+      }
+    : {
+        label: "Hold",
+        effect: "what it does is stopped, and starts are refused, of everybody, until you lift your hold",
+        robotId,
+        send: () => void set(true),
+      };
+  return { intent, problem: problem.value };
 }
 
 /**
@@ -99,7 +107,7 @@ function Pause({ robotId }: { readonly robotId: string }) {
     if ("problem" in answer) problem.value = answer.problem;
     else if (answer.value.commands.length === 0)
       problem.value = "nothing was sent: neither a mission nor a task chain is under way";
-    else for (const wanted of answer.value.commands) ask(robotId, label, wanted);
+    else for (const wanted of answer.value.commands) ask(robotId, label, wanted, true);
     isBegun.value = false;
   };
   return (
@@ -111,92 +119,4 @@ function Pause({ robotId }: { readonly robotId: string }) {
       {problem.value !== "" && <span role="status"> {problem.value}</span>}
     </p>
   );
-}
-
-/** Names what would happen, and to what. Enter does not send. */
-function SecondStep(props: {
-  readonly robot: Robot;
-  readonly step: FirstStep;
-  readonly send: (action: Action) => void;
-  readonly leave: () => void;
-}) {
-  const { store } = usePage();
-  const { robot, step } = props;
-  const { action } = step;
-  const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
-  const others = recentOf(robot.robot_id, store.fleet.value?.recent ?? [], store.now.value);
-  const refuseEnter = (event: KeyboardEvent) => {
-    if (event.key === "Enter") event.preventDefault();
-  };
-  return (
-    <div class="second" role="alertdialog" aria-label={`${action.label}: second step`}>
-      <p>
-        <strong>
-          {action.label}: {robot.robot_id}
-        </strong>
-        , {placeText(robot)}. Effect: {action.effect}.
-      </p>
-      <p>{robot.lease === null ? "No station has a lease on it." : leaseText(robot.lease)}</p>
-      {others.length > 0 && (
-        <p>
-          In the last two minutes:{" "}
-          {others.map((each) => `${each.operation} by ${sourceText(each)}`).join(", ")}.
-        </p>
-      )}
-      <button type="button" onKeyDown={refuseEnter} onClick={() => props.send(action)}>
-        {action.label} {robot.robot_id}
-      </button>{" "}
-      <button type="button" onClick={props.leave}>
-        Do not send
-      </button>{" "}
-      <span aria-hidden="true">lapses in {Math.max(0, Math.ceil(leftMs / 1_000))} s</span>
-    </div>
-  );
-}
-
-function leaseText({ station, owner }: NonNullable<Robot["lease"]>): string {
-  return `Station ${station} has a lease on it (${owner}).`;
-}
-
-function placeText({ place }: Robot): string {
-  if (place === null) return "whose place is not known";
-  return place.point === "" ? `on map ${place.map_name}` : `at ${place.point}`;
-}
-
-function recentOf(robotId: string, heard: Fleet["recent"], now: Moment): readonly Command[] {
-  const recent = heard.filter(
-    ({ command, heardAt }) => command.robot_id === robotId && elapsedMs(heardAt, now) < RECENT_MS,
-  );
-  const newest = new Map(recent.map(({ command }) => [commandKey(command), command]));
-  return [...newest.values()].slice(-MOST_NAMED);
-}
-
-/** Asked, taken and standing: each from its own source. */
-function AskedList({ robot }: { readonly robot: Robot }) {
-  const { asked } = usePage();
-  const own = asked.all.value.filter((each) => each.robotId === robot.robot_id).slice(-5);
-  if (own.length === 0) return null;
-  return (
-    <ul aria-label="Asked from this browser">
-      {own.reverse().map((each) => (
-        <li key={each.id}>
-          {timeOfDay(each.askedAtMs)} {each.label}: {knownText(each)}
-        </li>
-      ))}
-      <li>Robot: {robot.standing.text === "" ? "moves" : robot.standing.text}</li>
-    </ul>
-  );
-}
-
-function knownText({ known }: Asked): string {
-  switch (known.state) {
-    case "asked":
-      return `asked${known.problem === "" ? "" : `, ${known.problem}`}`;
-    case "taken":
-      return known.stage === "received" ? "asked" : `taken (${known.stage})`;
-    case "final":
-      return `${sentence(known.outcome)}${known.message === "" ? "" : `: ${known.message}`}`;
-    case "refused":
-      return `not taken: ${known.reason}`;
-  }
 }

@@ -14,8 +14,8 @@ export interface Page {
   readonly session: ReadonlySignal<SessionState>;
   readonly now: () => Moment;
   readonly asked: AskedCommands;
-  /** Asks the gateway for a command, until its end is known. */
-  ask(robotId: string, label: string, wanted: Wanted): void;
+  /** Asks the gateway for a command, until its end is known. A stop is sent though nothing can be stored. */
+  ask(robotId: string, label: string, wanted: Wanted, isStop?: boolean): void;
   /** Shows another address. */
   go(address: string, how?: "push" | "replace"): void;
   /** Each gives null when it is done, or why it is not. */

@@ -1,7 +1,6 @@
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { FleetMap, MapSummary } from "../../northbound/web/api/floor.ts";
-import { get } from "../api.ts";
+import type { MapSummary } from "../../northbound/web/api/floor.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
 import { noticeOf } from "../floor/scene.ts";
@@ -10,6 +9,7 @@ import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
 import { Link } from "./parts.tsx";
 import { RobotList } from "./robot-list.tsx";
+import { useMap } from "./use-map.ts";
 
 /** Where the robots are, as a drawing and as a list. */
 export function Floor(props: { readonly mapId: number | null; readonly chosenId: string | null }) {
@@ -78,32 +78,6 @@ function shownMapId(
   }
   const [most] = [...counts].sort(([idA, a], [idB, b]) => b - a || idA - idB);
   return most?.[0] ?? null;
-}
-
-/** The points of a map, read again when the gateway has read it again. */
-function useMap(mapId: number | null, readAt: string) {
-  const wanted = useSignal({ mapId, readAt });
-  if (wanted.peek().mapId !== mapId || wanted.peek().readAt !== readAt) wanted.value = { mapId, readAt };
-  const map = useSignal<FleetMap | null>(null);
-  const problem = useSignal<string | null>(null);
-  useSignalEffect(() => {
-    const { mapId: id, readAt: at } = wanted.value;
-    if (id === null || at === "") return;
-    const over = new AbortController();
-    void get<FleetMap>(`/maps/${id}`, over.signal).then((answer) => {
-      if (over.signal.aborted) return;
-      problem.value = problemOf(answer);
-      if ("value" in answer) map.value = answer.value;
-    });
-    return () => over.abort();
-  });
-  const shown = useComputed(() => (map.value?.map_id === wanted.value.mapId ? map.value : null));
-  return { map: shown.value, problem: problem.value };
-}
-
-function problemOf(answer: { readonly value: FleetMap } | { readonly problem: string }): string | null {
-  if ("problem" in answer) return `The map could not be read: ${answer.problem}.`;
-  return answer.value.points === null ? "The map is too large to be shown, or cannot be read." : null;
 }
 
 function MapChoice(props: {

@@ -7,6 +7,7 @@ import { Floor } from "./floor.tsx";
 import { LoggedIn, LogIn } from "./log-in.tsx";
 import { Link } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
+import { Send } from "./send.tsx";
 
 /** All of the page: what every view has, and the view that the address names. */
 export function Frame() {
@@ -79,6 +80,8 @@ function View() {
       return <Commands />;
     case "command":
       return <Command key={shown.key} commandKey={shown.key} />;
+    case "send":
+      return <Send operation={shown.operation} robotId={shown.robotId} />;
     case "alarms":
       return <Alarms />;
     case "nothing":

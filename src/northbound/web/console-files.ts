@@ -6,7 +6,7 @@ import { publicRoute } from "./access/public-route.ts";
 import { sendProblem } from "./problem.ts";
 
 /** Where the console's own addresses begin: its script shows what they name. */
-const pages = ["/", "/robots/*", "/commands", "/commands/*", "/alarms"];
+const pages = ["/", "/robots/*", "/commands", "/commands/*", "/send", "/alarms"];
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -21,6 +21,7 @@ import type { ControlOptions } from "./options.ts";
 import { addRecordingRoute, type RecordingRouteParts } from "./recordings.ts";
 import { addReloadRoute, type ReloadRouteParts } from "./reload.ts";
 import { addJsonBodies } from "./request-body.ts";
+import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
 import { senderOfSocket } from "./sender.ts";
 import { clearSocket, listenPrivately } from "./socket-file.ts";
 import { addStatusRoute, type StatusRouteParts } from "./status.ts";
@@ -35,7 +36,8 @@ export interface ControlParts
     TailParts,
     LogLevelParts,
     RecordingRouteParts,
-    ReloadRouteParts {
+    ReloadRouteParts,
+    Pick<RightsRouteParts, "rights" | "catalogue"> {
   readonly api: FleetApi;
   /** Every component's health by name, now. */
   readonly health: () => Readonly<Record<string, Health>>;
@@ -104,6 +106,7 @@ export function addControlRoutes(
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);
   addHoldRoutes(server, sent);
+  addRightsRoutes(server, { ...sent, refusedMoves: () => null });
   addStatusRoute(server, parts);
   addAlarmRoutes(server, sent);
   addLogLevelRoutes(server, parts);

@@ -10,7 +10,7 @@ import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import type { Readiness } from "../../platform/readiness.ts";
 import { type Access, type ConfirmUser, createAccess } from "./access/access.ts";
-import { limitMoves } from "./access/limited-moves.ts";
+import { limitMoves, refusedMoves } from "./access/limited-moves.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import { addCertificateRoutes, type CertificateRouteParts } from "./client-certificates.ts";
 import type { JudgeStart } from "./command-envelope.ts";
@@ -27,6 +27,7 @@ import { addMetricsRoute } from "./metrics/route.ts";
 import type { WebOptions } from "./options.ts";
 import { sendProblem } from "./problem.ts";
 import { addJsonBodies } from "./request-body.ts";
+import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
 import { senderOfViewer } from "./sender.ts";
 import type { ViewerOf } from "./viewer.ts";
 
@@ -35,7 +36,8 @@ export interface WebParts
   extends Omit<CommandRouteParts, "senderOf" | "judgeStart">,
     Omit<HoldRouteParts, "senderOf">,
     Omit<AlarmRouteParts, "senderOf">,
-    Pick<CertificateRouteParts, "clientCertificates"> {
+    Pick<CertificateRouteParts, "clientCertificates">,
+    Pick<RightsRouteParts, "rights" | "catalogue"> {
   readonly api: FleetApi;
   readonly gatewayId: string;
   /** Where the console's files are; null where it was not built. */
@@ -118,8 +120,11 @@ function makeServer(
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);
   addConsole(server, parts.consoleFolder);
-  const commander = limitMoves({ ...parts, movesFrom: () => options.access.movesFrom });
-  addWebApi(server, { ...parts, commander, viewerOf: access.viewerOf, confirm: access.confirm });
+  const movesFrom = () => options.access.movesFrom;
+  const commander = limitMoves({ ...parts, movesFrom });
+  const moves = { refusedMoves: (address: string) => refusedMoves(address, movesFrom()) };
+  const { viewerOf, confirm } = access;
+  addWebApi(server, { ...parts, ...moves, commander, viewerOf, confirm });
   return server;
 }
 
@@ -150,6 +155,7 @@ export interface WebApiParts
   readonly audit: RefusalAudit & CertificateAudit;
   readonly viewerOf: ViewerOf;
   readonly confirm: ConfirmUser;
+  readonly refusedMoves: RightsRouteParts["refusedMoves"];
 }
 
 /** The API of the control socket, without what belongs to the machine: levels of the log, reload, records. */
@@ -161,6 +167,7 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   addAlarmRoutes(server, sent);
   addHoldRoutes(server, sent);
   addCertificateRoutes(server, sent);
+  addRightsRoutes(server, sent);
   const judgeStart: JudgeStart = (tick, hasExpiry) => {
     if (tick !== null) return api.stream.ticks.refused(tick);
     return hasExpiry ? null : NO_TIMES;

@@ -31,7 +31,7 @@ const asked: Asked = {
 describe("a command that was asked for", () => {
   it("is stored before it is sent, and known to the page that is loaded next", () => {
     const storage = memory();
-    createAskedCommands(storage).add(asked);
+    expect(createAskedCommands(storage).add(asked)).toBe(true);
     expect(createAskedCommands(memory(storage.stored())).all.value).toEqual([asked]);
   });
 
@@ -57,6 +57,30 @@ describe("a command that was asked for", () => {
       ["c1", "taken"],
       ["c2", "asked"],
     ]);
+  });
+
+  it("is told where a browser stores nothing", () => {
+    const full = {
+      ...memory(),
+      setItem() {
+        throw new Error("QuotaExceededError");
+      },
+    };
+    const commands = createAskedCommands(full);
+    expect(commands.add(asked)).toBe(false);
+    expect(commands.all.value).toEqual([asked]);
+  });
+
+  it("stays taken while the gateway is not reached", () => {
+    const commands = createAskedCommands(memory());
+    commands.add(asked);
+    commands.learn("c1", { state: "taken", stage: "sent" });
+    commands.learn("c1", { state: "asked", problem: "no answer yet" });
+    expect(commands.all.value[0]?.known).toEqual({
+      state: "taken",
+      stage: "sent",
+      problem: "no answer yet",
+    });
   });
 
   it("is none if what was stored cannot be read", () => {
@@ -113,7 +137,7 @@ describe("sending", () => {
         ]),
       ]),
     );
-    expect(known).toEqual({ state: "final", outcome: "succeeded", message: "" });
+    expect(known).toEqual({ state: "final", outcome: "succeeded", message: "", response: "" });
   });
 
   it("ends when the gateway says that it never became a command", async () => {
@@ -152,7 +176,7 @@ describe("sending", () => {
     const { requests, known } = await send(Response.json(unknown));
     expect([requests.length, known]).toEqual([
       1,
-      { state: "final", outcome: "unknown", message: "look at the robot" },
+      { state: "final", outcome: "unknown", message: "look at the robot", response: "" },
     ]);
   });
 });

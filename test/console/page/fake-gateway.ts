@@ -1,13 +1,16 @@
 import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { fastify } from "fastify";
+import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
 import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
+import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
 import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
 import { addConsole } from "../../../src/northbound/web/console-files.ts";
+import { addOperationRoutes } from "../../../src/northbound/web/resources/operations.ts";
 
 /** The console's own server, with an API that says what a test wants, when it wants it. */
 export interface FakeGateway extends AsyncDisposable {
@@ -28,6 +31,13 @@ export interface FakeGateway extends AsyncDisposable {
   readonly asked: AskedFor[];
   /** How the next requests for commands are answered; null: not at all. */
   answer: { readonly status: number; readonly body: object } | null;
+  /** What the user may send, besides everything. */
+  rights: Partial<Rights>;
+  /** What checks are answered with, and their requests so far. */
+  check: Check;
+  readonly checked: unknown[];
+  /** The holds that were asked for. */
+  readonly held: unknown[];
   /** The alarms that were acknowledged. */
   readonly acknowledged: string[];
   robots: Robot[];
@@ -48,6 +58,7 @@ export interface AskedFor {
 /** Of every user. */
 export const PASSWORD = "a-word-of-a-test";
 
+const catalogue = createCatalogue();
 const built = fileURLToPath(new URL("../../../dist/console", import.meta.url));
 
 const floorMap: FleetMap = {
@@ -99,6 +110,19 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
   server.get("/api/v1/commands", async () =>
     commands.parse({ count: gateway.commands.length, next: null, commands: gateway.commands }),
   );
+  addOperationRoutes(server, { catalogue });
+  server.get("/api/v1/rights", async () => {
+    const operations = [...catalogue.keys()].map((name) => ({ name, refused: null }));
+    return rights.parse({ user: "web:anna", robot: null, moves: null, operations, ...gateway.rights });
+  });
+  server.post("/api/v1/check", async ({ body }) => {
+    gateway.checked.push(body);
+    return check.parse(gateway.check);
+  });
+  server.put("/api/v1/robots/:robot/hold", async ({ body }) => {
+    gateway.held.push(body);
+    return { held: true, by: ["web:anna"] };
+  });
   server.get("/api/v1/robots/:robot/pause", async () => ({ commands: gateway.pause }));
   server.put<{ Params: { id: string } }>("/api/v1/commands/:id", ({ params, body }, reply) => {
     const asked = commandRequest.parse(body);
@@ -148,6 +172,10 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     pause: [],
     asked: [],
     answer: null,
+    rights: {},
+    check: { outcome: "checked", code: "OK", message: "", effect: "moves", robot_id: "cart-1" },
+    checked: [],
+    held: [],
     acknowledged: [],
     robots: [...robots],
     alarms: [],

@@ -89,6 +89,8 @@ export async function createControlHarness(): Promise<ControlHarness> {
     commander,
     audit: commander,
     records: commander,
+    catalogue: fakeCatalogue(),
+    rights: { refusedRobot: () => null, refusedOperation: () => null, refusedStation: () => null },
     stations: createFakeStations(),
     holds,
     alarms: {

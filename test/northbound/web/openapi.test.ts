@@ -62,7 +62,7 @@ describe("the OpenAPI document", () => {
     const access = createAccess(() => openAccess, { ...parts, isTls: false });
     const routes = await routesOf((server) => {
       access.addTo(server);
-      addWebApi(server, { ...parts, ...access });
+      addWebApi(server, { ...parts, ...access, refusedMoves: () => null });
     });
     expect(routes).toEqual(described(({ onWeb }) => onWeb));
   });

@@ -84,7 +84,7 @@ describe("robots", () => {
       robot_id: "r1",
       quality: "good",
       standing: { reason: "PAUSED", not_ready: false },
-      place: { map_id: 1, map_name: "Hall 2", x: 1.5, point: "P1", age_ms: 1_500, listed: true },
+      place: { amr_id: 1, map_id: 1, map_name: "Hall 2", x: 1.5, point: "P1", age_ms: 1_500, listed: true },
       missions: { age_ms: 1_500, state: { current_mission_index: 1 } },
       battery: { state: { charge_percent: 81 } },
       conveyors: [{ index: 1, state: { operation_state: "OPERATION_STATE_ROLLING" } }],

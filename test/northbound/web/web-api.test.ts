@@ -39,6 +39,8 @@ describe("commands over the web listener", () => {
     ["PUT", "/api/v1/hold"],
     ["PUT", "/api/v1/robots/r1/hold"],
     ["DELETE", "/api/v1/robots/r1/lease"],
+    ["GET", "/api/v1/rights"],
+    ["POST", "/api/v1/check"],
   ])("are not taken from a viewer that has not logged in: %s %s", async (method, path) => {
     harness.access = { users: [anna], tokens: [], movesFrom: null };
     expect(await send(method, path)).toMatchObject([401, { detail: expect.stringContaining("log in") }]);

@@ -17,6 +17,13 @@ export const openAccess: WebAccess = { users: [], tokens: [], movesFrom: null };
 /** What a listener without log-in has besides its address. */
 export const openListener = { tls: null, access: openAccess };
 
+/** Everybody may send everything. */
+const allowed: WebParts["rights"] = {
+  refusedRobot: () => null,
+  refusedOperation: () => null,
+  refusedStation: () => null,
+};
+
 /** What a web server needs beside its page: a fleet of its own, and commands that a test answers. */
 export function webApiParts(clock: Clock) {
   const commander = createFakeCommander();
@@ -25,6 +32,8 @@ export function webApiParts(clock: Clock) {
   const parts = {
     api: fleet.api,
     commander,
+    catalogue: fakeCatalogue(),
+    rights: allowed,
     audit: { refused: commander.refused, session: () => {}, certificate: () => {} },
     records: commander,
     stations: { leaseOf: () => null, override: () => null },

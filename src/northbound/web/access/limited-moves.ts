@@ -20,18 +20,25 @@ export function limitMoves({ commander, records, audit, movesFrom }: LimitedMove
     return "effect" in read && read.effect === "moves" ? (read.robotId ?? calledOn) : undefined;
   }
 
+  const refusedFor = (operation: string, address: string) => {
+    const why = refusedMoves(address, movesFrom());
+    return why === null ? null : refusal("NOT_ALLOWED", `${operation} moves a robot, and ${why}`);
+  };
+
   return {
     ...commander,
+    async check(envelope) {
+      const outcome = await commander.check(envelope);
+      if (outcome.outcome !== "checked" || movedRobot(envelope) === undefined) return outcome;
+      return refusedFor(envelope.operation, envelope.origin?.address ?? "") ?? outcome;
+    },
     submit(envelope, signal, onStage) {
       const { source, requestId, operation, origin } = envelope;
-      const from = movesFrom();
-      const address = origin?.address ?? "";
       // A repetition sends nothing, and its outcome must be told.
       const isKnown = requestId !== null && records.knows(source, requestId);
-      const robotId = from === null || isKnown || isWithin(address, from) ? undefined : movedRobot(envelope);
-      if (robotId === undefined) return commander.submit(envelope, signal, onStage);
-      const why = `${operation} moves a robot, and web.commands.from does not name the address ${address}`;
-      const refused = refusal("NOT_ALLOWED", why);
+      const refused = isKnown ? null : refusedFor(operation, origin?.address ?? "");
+      const robotId = refused === null ? undefined : movedRobot(envelope);
+      if (refused === null || robotId === undefined) return commander.submit(envelope, signal, onStage);
       audit.refused(
         { source, requestId, operation, robotId, ...(origin === undefined ? {} : { origin }) },
         refused,
@@ -39,6 +46,12 @@ export function limitMoves({ commander, records, audit, movesFrom }: LimitedMove
       return Promise.resolve(refused);
     },
   };
+}
+
+/** Why no robot may be moved from an address; null: it may. */
+export function refusedMoves(address: string, from: readonly string[] | null): string | null {
+  if (from === null || isWithin(address, from)) return null;
+  return `web.commands.from does not name the address ${address}`;
 }
 
 /** An IPv4 address that arrives at an IPv6 listener is the same address. */

@@ -34,6 +34,7 @@ export const standing = z.strictObject({
 /** Where the online list has seen a robot. It has an age of its own, whatever the robot's quality. */
 export const place = z.strictObject({
   quality,
+  amr_id: z.int().describe("The number by which task chains name the robot."),
   map_id: z.int(),
   map_name: z.string(),
   point: z.string().describe("The code of the point that the robot is at; empty: at none."),

@@ -47,6 +47,7 @@ export function createRobotWriter({ ages, places, stations, clock }: RobotJsonPa
     const age = places.placeAge(robotId);
     return {
       quality,
+      amr_id: value.amrId,
       map_id: value.mapId,
       map_name: textIn(value, "map_name"),
       point: value.position,

@@ -102,6 +102,18 @@ export const endpoints: readonly Endpoint[] = [
   ),
   list("/operations", "What a form for each operation needs.", "Operations"),
   {
+    ...one("/rights", "What the sender may send.", "Rights"),
+    query: { robot: "The robot that is to be commanded." },
+  },
+  {
+    method: "POST",
+    path: "/check",
+    summary: "What would become of a command that is sent now. Nothing is sent.",
+    onWeb: true,
+    body: "CheckRequest",
+    answers: { 200: { says: "It would be taken, or refused.", body: "Check" } },
+  },
+  {
     method: "PUT",
     path: "/commands/{id}",
     summary:

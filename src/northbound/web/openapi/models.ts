@@ -6,6 +6,7 @@ import * as floor from "../api/floor.ts";
 import * as gateway from "../api/gateway.ts";
 import * as hold from "../api/hold.ts";
 import * as operation from "../api/operation.ts";
+import * as rights from "../api/rights.ts";
 import * as robot from "../api/robot.ts";
 import * as session from "../api/session.ts";
 import * as stream from "../api/stream.ts";
@@ -35,6 +36,9 @@ export const models = {
   Operations: operation.operations,
   PendingCommand: command.pendingCommand,
   FinalCommand: command.finalCommand,
+  Rights: rights.rights,
+  CheckRequest: rights.checkRequest,
+  Check: rights.check,
   HoldRequest: hold.holdRequest,
   Holders: hold.holders,
   EndedLease: hold.endedLease,

@@ -26,7 +26,15 @@ export function addOperationRoutes(server: FastifyInstance, { catalogue }: Opera
   });
 }
 
-function operationJson({ name, summary, role, fields, examples, robotField }: DescribedOperation): Operation {
+/** An operation as the API shows it. */
+export function operationJson({
+  name,
+  summary,
+  role,
+  fields,
+  examples,
+  robotField,
+}: DescribedOperation): Operation {
   return { name, summary, role, fields: fields.map(fieldJson), examples, robot_field: robotField };
 }
 

@@ -1,0 +1,148 @@
+import type { RequestField } from "../../northbound/web/api/operation.ts";
+
+/** What a form holds for a field: text that was typed, a box, the parts of a message, the items of a list. */
+export type FormValue = string | boolean | FormObject | readonly FormValue[];
+/**
+ * Of a message, by camelCase name. A field of a group is chosen when it has a value, and absent otherwise.
+ */
+export interface FormObject {
+  readonly [name: string]: FormValue;
+}
+
+/** Fields that belong together: one, or a group of which at most one may be set. */
+export type FieldGroup =
+  | { readonly kind: "field"; readonly field: RequestField }
+  | { readonly kind: "choice"; readonly name: string; readonly fields: readonly RequestField[] };
+
+/** The fields in their order, groups at the place of their first field. */
+export function groupsOf(fields: readonly RequestField[]): readonly FieldGroup[] {
+  const seen = new Set<string>();
+  return fields.flatMap((field): readonly FieldGroup[] => {
+    const { one_of: name } = field;
+    if (name === null) return [{ kind: "field", field }];
+    if (seen.has(name)) return [];
+    seen.add(name);
+    return [{ kind: "choice", name, fields: fields.filter((each) => each.one_of === name) }];
+  });
+}
+
+/** The field of a group that is chosen. */
+export function chosenOf(fields: readonly RequestField[], value: FormObject): RequestField | null {
+  return fields.find(({ json_name: name }) => value[name] !== undefined) ?? null;
+}
+
+/** With another field of a group, or none. */
+export function withChoice(
+  fields: readonly RequestField[],
+  value: FormObject,
+  name: string | null,
+): FormObject {
+  const rest = Object.entries(value).filter(([key]) => !fields.some((field) => field.json_name === key));
+  const field = fields.find(({ json_name: own }) => own === name);
+  const chosen = field === undefined ? [] : [[field.json_name, emptyOf(field)] as const];
+  return Object.fromEntries([...rest, ...chosen]);
+}
+
+/** What a field holds before anything was typed. */
+export function emptyOf(field: RequestField): FormValue {
+  if (field.list) return [];
+  if (field.type === "bool") return false;
+  return isMessage(field) ? {} : "";
+}
+
+/** Whether a field has fields of its own. A message that has none is either given or not. */
+export function isMessage({ type, values, fields }: RequestField): boolean {
+  return fields.length > 0 || (values.length === 0 && /^[A-Z]/.test(type) && type !== "Struct");
+}
+
+/** A message of another version, or of a type that no form can know. */
+export function isShown(field: RequestField): boolean {
+  return field.type !== "Any";
+}
+
+/** The request that a form stands for: what is empty is left out. */
+export function requestOf(
+  fields: readonly RequestField[],
+  value: FormObject,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const found = value[field.json_name];
+      const written = found === undefined ? undefined : fieldJson(field, found);
+      return written === undefined ? [] : [[field.json_name, written]];
+    }),
+  );
+}
+
+function fieldJson(field: RequestField, value: FormValue): unknown {
+  if (!field.list) return oneJson(field, value, field.one_of !== null);
+  const items = Array.isArray(value) ? value : [];
+  const written = items.map((item) => oneJson(field, item, true));
+  return written.length === 0 ? undefined : written;
+}
+
+/** @param isGiven whether the field stands there although it is empty */
+function oneJson(field: RequestField, value: FormValue, isGiven: boolean): unknown {
+  if (typeof value === "boolean") return value || isGiven ? value : undefined;
+  if (typeof value === "string") return textJson(field, value.trim(), isGiven);
+  const written = requestOf(field.fields, isObject(value) ? value : {});
+  return isGiven || field.required || Object.keys(written).length > 0 ? written : undefined;
+}
+
+const integer = /^-?\d{1,10}$/;
+const decimal = /^-?\d{1,15}(\.\d{1,15})?$/;
+
+/** A number that cannot be read stays text: the gateway's answer then names its field. */
+function textJson({ type, values }: RequestField, text: string, isGiven: boolean): unknown {
+  if (text === "") return isGiven && type === "string" ? "" : undefined;
+  if (values.length > 0 || type === "string") return text;
+  if (type === "float" || type === "double") return decimal.test(text) ? Number(text) : text;
+  if (type === "int32" || type === "uint32") return integer.test(text) ? Number(text) : text;
+  return type === "map" || type === "Struct" ? parsed(text) : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A form that holds a request, as the examples of an operation have them. */
+export function formOf(fields: readonly RequestField[], request: unknown): FormObject {
+  if (!isObject(request)) return {};
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const found: unknown = request[field.json_name] ?? request[field.name];
+      return found === undefined ? [] : [[field.json_name, formValueOf(field, found)]];
+    }),
+  );
+}
+
+function formValueOf(field: RequestField, value: unknown): FormValue {
+  if (field.list && Array.isArray(value)) return value.map((item) => formItemOf(field, item));
+  return formItemOf(field, value);
+}
+
+function formItemOf(field: RequestField, value: unknown): FormValue {
+  if (typeof value === "boolean") return value;
+  if (isMessage(field)) return formOf(field.fields, value);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** What the gateway said is wrong, and the path of the field that it names; an empty path: none. */
+export interface FormProblem {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Reads `request.goals.0.destinationId: should be a text`. */
+export function problemOf(message: string): FormProblem {
+  const [, path, text] = /^request\.([\w.]+): (.+)$/s.exec(message) ?? [];
+  return path === undefined || text === undefined ? { path: "", text: message } : { path, text };
+}
+
+function isObject(value: unknown): value is FormObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,55 @@
+import type { Robot } from "../../northbound/web/api/robot.ts";
+import type { Asked } from "../commanding/asked.ts";
+import { sentence } from "../fleet/words.ts";
+import { timeOfDay } from "../trust/time-text.ts";
+import { usePage } from "./context.ts";
+
+const MOST_SHOWN = 5;
+
+/** Asked, taken and standing: each from its own source. */
+export function AskedList({ robot }: { readonly robot: Robot | null }) {
+  const { asked } = usePage();
+  const all = asked.all.value;
+  const own = (robot === null ? all : all.filter((each) => each.robotId === robot.robot_id)).slice(
+    -MOST_SHOWN,
+  );
+  if (own.length === 0) return null;
+  return (
+    <ul aria-label="Asked from this browser">
+      {own.reverse().map((each) => (
+        <li key={each.id}>
+          {timeOfDay(each.askedAtMs)} {each.label}
+          {robot === null && each.robotId !== "" && ` (${each.robotId})`}: {knownText(each)}
+          {each.known.state === "final" && each.known.response !== "" && (
+            <details>
+              <summary>Answer</summary>
+              <p class="id">{each.known.response}</p>
+            </details>
+          )}
+        </li>
+      ))}
+      {robot !== null && <li>Robot: {standingText(robot)}</li>}
+    </ul>
+  );
+}
+
+/** What the robot itself shows, as its first line says it. */
+function standingText({ standing: { reason, text } }: Robot): string {
+  if (reason === "MOVING") return "moves";
+  return reason === "UNKNOWN" ? `not known: ${text}` : `stands: ${text}`;
+}
+
+function knownText({ known }: Asked): string {
+  switch (known.state) {
+    case "asked":
+      return `asked${known.problem === "" ? "" : `, ${known.problem}`}`;
+    case "taken": {
+      const problem = known.problem === undefined ? "" : `, ${known.problem}`;
+      return known.stage === "received" ? `asked${problem}` : `taken (${known.stage})${problem}`;
+    }
+    case "final":
+      return `${sentence(known.outcome)}${known.message === "" ? "" : `: ${known.message}`}`;
+    case "refused":
+      return `not taken: ${known.reason}`;
+  }
+}

@@ -1,0 +1,148 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { Command } from "../../northbound/web/api/command.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
+import { basisOf } from "../commanding/actions.ts";
+import { commandKey, type Fleet } from "../fleet/fleet.ts";
+import { elapsedMs, type Moment } from "../trust/moment.ts";
+import { sourceText } from "./command-log.tsx";
+import { usePage } from "./context.ts";
+
+/** A second step that nobody takes within this time lapses. */
+const LAPSE_MS = 15_000;
+/** Commands of others that the second step names. */
+const RECENT_MS = 120_000;
+/** Of them. */
+const MOST_NAMED = 5;
+
+/** What a user has asked for by a first step. */
+export interface Intent {
+  readonly label: string;
+  /** What it does, as the end of a sentence. */
+  readonly effect: string;
+  /** The request, where the user has written it. */
+  readonly request?: string;
+  /** The robot that it concerns; null: none that the page knows. */
+  readonly robotId: string | null;
+  readonly send: () => void;
+}
+
+/** The first step that was taken, and what was true then. */
+interface FirstStep {
+  readonly intent: Intent;
+  readonly basis: string;
+  readonly at: Moment;
+}
+
+/** The second step of whatever is not a stop. */
+export function useSecondStep() {
+  const { store, now } = usePage();
+  const first = useSignal<FirstStep | null>(null);
+  const lapsed = useSignal("");
+  const robotOf = (robotId: string | null) => store.fleet.value?.robots.get(robotId ?? "")?.robot;
+  useSignalEffect(() => {
+    const step = first.value;
+    if (step === null) return;
+    const reason = lapseOf(step, robotOf(step.intent.robotId), store.isLive.value, store.now.value);
+    if (reason === null) return;
+    first.value = null;
+    lapsed.value = `${step.intent.label}: not sent, because ${reason}.`;
+  });
+  return {
+    begin(intent: Intent) {
+      lapsed.value = "";
+      first.value = { intent, basis: basisText(robotOf(intent.robotId)), at: now() };
+    },
+    step: (
+      <>
+        {first.value !== null && (
+          <SecondStep
+            step={first.value}
+            robot={robotOf(first.value.intent.robotId) ?? null}
+            close={() => {
+              first.value = null;
+            }}
+          />
+        )}
+        {lapsed.value !== "" && <p role="status">{lapsed.value}</p>}
+      </>
+    ),
+  };
+}
+
+function basisText(robot: Robot | undefined): string {
+  return robot === undefined ? "" : basisOf(robot);
+}
+
+/** Why a first step counts no more; null: it does. */
+function lapseOf(step: FirstStep, robot: Robot | undefined, isLive: boolean, now: Moment): string | null {
+  if (!isLive) return "the values are not live";
+  if (basisText(robot) !== step.basis) return "the robot's state has changed";
+  return elapsedMs(step.at, now) >= LAPSE_MS ? "15 s have passed" : null;
+}
+
+/** Names what would happen, and to what. Enter does not send. */
+function SecondStep(props: {
+  readonly step: FirstStep;
+  readonly robot: Robot | null;
+  readonly close: () => void;
+}) {
+  const { store } = usePage();
+  const { robot, step, close } = props;
+  const { intent } = step;
+  const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
+  const heard = store.fleet.value?.recent ?? [];
+  const others = robot === null ? [] : recentOf(robot.robot_id, heard, store.now.value);
+  const refuseEnter = (event: KeyboardEvent) => {
+    if (event.key === "Enter") event.preventDefault();
+  };
+  const send = () => {
+    close();
+    intent.send();
+  };
+  return (
+    <div class="second" role="alertdialog" aria-label={`${intent.label}: second step`}>
+      <p>
+        <strong>
+          {intent.label}
+          {robot !== null && `: ${robot.robot_id}`}
+        </strong>
+        {robot === null ? ", no robot that is known here" : `, ${placeText(robot)}`}. Effect: {intent.effect}.
+      </p>
+      {robot !== null && (
+        <p>{robot.lease === null ? "No station has a lease on it." : leaseText(robot.lease)}</p>
+      )}
+      {others.length > 0 && (
+        <p>
+          In the last two minutes:{" "}
+          {others.map((each) => `${each.operation} by ${sourceText(each)}`).join(", ")}.
+        </p>
+      )}
+      {intent.request !== undefined && <p class="id">{intent.request}</p>}
+      <button type="button" onKeyDown={refuseEnter} onClick={send}>
+        {intent.label}
+        {robot !== null && ` ${robot.robot_id}`}
+      </button>{" "}
+      <button type="button" onClick={close}>
+        Do not send
+      </button>{" "}
+      <span aria-hidden="true">lapses in {Math.max(0, Math.ceil(leftMs / 1_000))} s</span>
+    </div>
+  );
+}
+
+function leaseText({ station, owner }: NonNullable<Robot["lease"]>): string {
+  return `Station ${station} has a lease on it (${owner}).`;
+}
+
+function placeText({ place }: Robot): string {
+  if (place === null) return "whose place is not known";
+  return place.point === "" ? `on map ${place.map_name}` : `at ${place.point}`;
+}
+
+function recentOf(robotId: string, heard: Fleet["recent"], now: Moment): readonly Command[] {
+  const recent = heard.filter(
+    ({ command, heardAt }) => command.robot_id === robotId && elapsedMs(heardAt, now) < RECENT_MS,
+  );
+  const newest = new Map(recent.map(({ command }) => [commandKey(command), command]));
+  return [...newest.values()].slice(-MOST_NAMED);
+}

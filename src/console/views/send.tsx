@@ -1,0 +1,212 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { MapPoint } from "../../northbound/web/api/floor.ts";
+import type { Operation, Operations } from "../../northbound/web/api/operation.ts";
+import type { Check, Rights } from "../../northbound/web/api/rights.ts";
+import { get, post } from "../api.ts";
+import { type FormObject, type FormProblem, formOf, problemOf, requestOf } from "../commanding/form.ts";
+import { offersOf } from "../commanding/offers.ts";
+import { prefilled, robotNamed } from "../commanding/prefill.ts";
+import { robotAddress, sendAddress } from "../route.ts";
+import { AskedList } from "./asked-list.tsx";
+import { usePage } from "./context.ts";
+import { Link } from "./parts.tsx";
+import { RequestFields } from "./request-form.tsx";
+import { useSecondStep } from "./second-step.tsx";
+import { useMap } from "./use-map.ts";
+import { isAllowed, useRights } from "./use-rights.ts";
+
+interface SendProps {
+  readonly operation: string | null;
+  readonly robotId: string | null;
+}
+
+/** Any command of the catalogue, by a form. */
+export function Send({ operation: wanted, robotId }: SendProps) {
+  const { go } = usePage();
+  const { rights, problem } = useRights(robotId);
+  const { operations, problem: unread } = useOperations();
+  const own = rights.value;
+  const open = own === null ? [] : operations.filter(({ name }) => isAllowed(own, name));
+  const operation = open.find(({ name }) => name === wanted);
+  return (
+    <>
+      <h1>Send a command</h1>
+      <Refusals rights={own} problem={problem.value === "" ? unread : problem.value} robotId={robotId} />
+      {robotId !== null && (
+        <p>
+          To <Link to={robotAddress(robotId)}>{robotId}</Link>
+        </p>
+      )}
+      {open.length > 0 && (
+        <label>
+          Operation{" "}
+          <select
+            value={operation?.name ?? ""}
+            onChange={({ currentTarget: { value } }) =>
+              go(sendAddress(value === "" ? null : value, robotId), "replace")
+            }
+          >
+            <option value="">choose one</option>
+            {open.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {operation !== undefined && own?.robot == null && (
+        <OperationForm key={`${operation.name} ${robotId}`} operation={operation} robotId={robotId} />
+      )}
+      <AskedList robot={null} />
+    </>
+  );
+}
+
+/** What is not offered, and why. */
+function Refusals({
+  rights,
+  problem,
+  robotId,
+}: {
+  readonly rights: Rights | null;
+  readonly problem: string;
+  readonly robotId: string | null;
+}) {
+  if (problem !== "") return <p class="warning">◆ What you may send is not known: {problem}.</p>;
+  if (rights === null) return <p>Reading what you may send.</p>;
+  const refused = rights.operations.filter((each) => each.refused !== null);
+  return (
+    <>
+      {rights.robot !== null && (
+        <p>
+          You may not command {robotId}: {rights.robot}.
+        </p>
+      )}
+      {rights.moves !== null && <p>You may move no robot from here: {rights.moves}.</p>}
+      {refused.length > 0 && (
+        <details>
+          <summary>{refused.length} operations are not offered to you</summary>
+          <ul>
+            {refused.map(({ name, refused: reason }) => (
+              <li key={name}>
+                {name}: {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function OperationForm(props: { readonly operation: Operation; readonly robotId: string | null }) {
+  const { operation, robotId } = props;
+  const { store } = usePage();
+  const fleet = store.fleet.value;
+  const chosen = fleet?.robots.get(robotId ?? "")?.robot ?? null;
+  const fill = (request: unknown) => {
+    const empty = formOf(operation.fields, request);
+    return chosen === null ? empty : prefilled(operation.fields, empty, chosen);
+  };
+  const value = useSignal<FormObject>(fill({}));
+  const { problem, begin, step, isAsking } = useCheckedSend(operation);
+  const mapId = chosen?.place?.map_id ?? fleet?.maps.keys().next().value ?? null;
+  const { map } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
+  if (fleet === null) return null;
+  const points: readonly MapPoint[] = map?.points ?? [];
+  const set = (next: FormObject) => {
+    problem.value = null;
+    value.value = next;
+  };
+  return (
+    <form class="request" onSubmit={(event) => event.preventDefault()}>
+      <p>
+        {operation.summary} Needs the role {operation.role}.
+      </p>
+      <p>
+        Begin with{" "}
+        {operation.examples.map(({ title, request }) => (
+          <button type="button" key={title} onClick={() => set(fill(request))}>
+            {title}
+          </button>
+        ))}
+      </p>
+      <RequestFields
+        fields={operation.fields}
+        path=""
+        value={value.value}
+        set={set}
+        form={{ problem: problem.value, offers: offersOf(fleet, points, chosen) }}
+      />
+      {problem.value?.path === "" && (
+        <p class="wrong" role="alert">
+          ◆ {problem.value.text}
+        </p>
+      )}
+      <button
+        type="button"
+        disabled={!store.isLive.value || isAsking}
+        onClick={() => void begin(requestOf(operation.fields, value.value))}
+      >
+        {operation.name}…
+      </button>
+      {step}
+    </form>
+  );
+}
+
+const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
+  moves: "the robot may move",
+  stops: "it stops something",
+  changes: "it changes something at the fleet service",
+  reads: "nothing changes: it reads",
+};
+
+/**
+ * Asks the gateway what would become of the command: bad input is named at its field, before a second step.
+ */
+function useCheckedSend(operation: Operation) {
+  const { store, ask } = usePage();
+  const problem = useSignal<FormProblem | null>(null);
+  const isAsking = useSignal(false);
+  const { begin, step } = useSecondStep();
+  const { name } = operation;
+  const check = async (request: Readonly<Record<string, unknown>>) => {
+    isAsking.value = true;
+    problem.value = null;
+    const answer = await post<Check>("/check", { operation: name, request });
+    isAsking.value = false;
+    const fleet = store.fleet.peek();
+    if ("problem" in answer) problem.value = { path: "", text: answer.problem };
+    else if (answer.value.outcome === "refused") problem.value = problemOf(answer.value.message);
+    else if (fleet !== null) {
+      const { effect, robot_id: robotId } = answer.value;
+      const robot = robotNamed(fleet, operation, request);
+      begin({
+        label: name,
+        effect: `${effect === null ? "not known" : effects[effect]}. ${operation.summary.replace(/\.$/, "")}`,
+        request: JSON.stringify(request),
+        robotId: robot?.robot_id ?? robotId,
+        send: () => ask(robot?.robot_id ?? robotId ?? "", name, { operation: name, request }),
+      });
+    }
+  };
+  return { problem, begin: check, step, isAsking: isAsking.value };
+}
+
+/** The catalogue, read once: a gateway of another version brings another page. */
+function useOperations() {
+  const operations = useSignal<readonly Operation[]>([]);
+  const problem = useSignal("");
+  useSignalEffect(() => {
+    const over = new AbortController();
+    void get<Operations>("/operations", over.signal).then((answer) => {
+      if (over.signal.aborted) return;
+      problem.value = "problem" in answer ? answer.problem : "";
+      if ("value" in answer) operations.value = answer.value.operations;
+    });
+    return () => over.abort();
+  });
+  return { operations: operations.value, problem: problem.value };
+}

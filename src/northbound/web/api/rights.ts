@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { type Shown, user } from "./parts.ts";
+
+/** What the sender of a request may send. The gateway judges each command anew. */
+export const rights = z.strictObject({
+  user: user.describe("As whom the gateway knows the sender."),
+  robot: z
+    .string()
+    .nullable()
+    .describe("Why it may send the robot nothing; null: it may, or none was named."),
+  moves: z.string().nullable().describe("Why it may move no robot from its address; null: it may."),
+  operations: z.array(
+    z.strictObject({
+      name: z.string(),
+      refused: z.string().nullable().describe("Why it may send it to no robot at all; null: it may."),
+    }),
+  ),
+});
+
+/** The body of `POST /api/v1/check`. */
+export const checkRequest = z.strictObject({
+  operation: z.string().describe("One of docs/commands.md."),
+  request: z.record(z.string(), z.unknown()).optional().describe("As that of a command."),
+});
+
+/** What would become of a command that is sent now. Nothing was sent. */
+export const check = z.strictObject({
+  outcome: z.enum(["checked", "refused"]),
+  code: z.string(),
+  message: z
+    .string()
+    .describe("Begins with the path of a field that is wrong, as request.goals.0.destinationId:"),
+  effect: z.enum(["reads", "changes", "moves", "stops"]).nullable().describe("Null: it cannot be read."),
+  robot_id: z.string().nullable().describe("The robot that it names by id."),
+});
+
+export type Rights = Shown<typeof rights>;
+export type CheckRequest = Shown<typeof checkRequest>;
+export type Check = Shown<typeof check>;

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { CommandRights } from "../../contracts/command-rights.ts";
+import type { Commander } from "../../contracts/commander.ts";
+import type { OperationManual } from "../../contracts/operation-manual.ts";
+import { sourceKey } from "../../domain/command.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { Check, Rights } from "./api/rights.ts";
+import { sendProblem, sendRefusal } from "./problem.ts";
+import { readBody } from "./request-body.ts";
+import { textIn } from "./resources/list-page.ts";
+import type { SenderOf } from "./sender.ts";
+
+export interface RightsRouteParts {
+  readonly rights: CommandRights;
+  readonly catalogue: OperationManual;
+  readonly commander: Pick<Commander, "check" | "read">;
+  readonly senderOf: SenderOf;
+  /** Why no robot may be moved from this address; null: it may. */
+  readonly refusedMoves: (address: string) => string | null;
+}
+
+const BODY_BYTES = 256 * 1024;
+/** A check is no command: its id names nothing. */
+const CHECK_ID = "check";
+
+/**
+ * `GET /api/v1/rights?robot=` says what the sender may send. `POST /api/v1/check` says what would become of a
+ * command now, and sends nothing.
+ */
+export function addRightsRoutes(server: FastifyInstance, parts: RightsRouteParts): void {
+  const { rights, catalogue, commander, senderOf, refusedMoves } = parts;
+
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/rights", async (request, reply) => {
+    const [source, wrongSender] = senderOf(request);
+    if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
+    const robotId = textIn(request.query, "robot");
+    const answer: Rights = {
+      user: sourceKey(source),
+      robot: robotId === null ? null : rights.refusedRobot(source, robotId),
+      moves: refusedMoves(addressOf(request)),
+      operations: [...catalogue.values()].map(({ name, role }) => ({
+        name,
+        refused: rights.refusedOperation(source, name, role),
+      })),
+    };
+    return reply.send(answer);
+  });
+
+  server.post("/api/v1/check", { bodyLimit: BODY_BYTES }, async (request, reply) => {
+    const [source, wrongSender] = senderOf(request);
+    const read = readBody(request.body, ["operation", "request"]);
+    const malformed = wrongSender ?? (read.ok ? null : read.reason);
+    if (malformed !== null || !read.ok) return sendRefusal(reply, 400, refusal("MALFORMED", `${malformed}`));
+    const { operation, request: json } = read.object;
+    if (typeof operation !== "string") return sendProblem(reply, 400, "operation: must be the name of one");
+    const outcome = await commander.check({
+      source,
+      requestId: CHECK_ID,
+      scope: CHECK_ID,
+      operation,
+      request: { json },
+      origin: { address: addressOf(request) },
+    });
+    return reply.send(checkJson(outcome, commander.read(operation, json)));
+  });
+}
+
+function addressOf({ raw }: FastifyRequest): string {
+  return raw.socket.remoteAddress ?? "";
+}
+
+function checkJson({ outcome, code, message }: Outcome, read: ReturnType<Commander["read"]>): Check {
+  const parsed = "effect" in read ? read : null;
+  return {
+    outcome: outcome === "checked" ? "checked" : "refused",
+    code,
+    message,
+    effect: parsed?.effect ?? null,
+    robot_id: parsed?.robotId ?? null,
+  };
+}

@@ -1,0 +1,228 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const at = "2026-01-02T03:04:05.000Z";
+const response = { mission_id: "m7" };
+const succeeded = {
+  status: 200,
+  body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response },
+};
+
+describe.runIf(isChromiumThere)("a command by a form", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function open(
+    path: string,
+    prepare: (gateway: FakeGateway) => void = () => {},
+    robot: Partial<Robot> = {},
+  ): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
+    const gateway = await openFakeGateway([standingRobot("cart-1", robot)]);
+    prepare(gateway);
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}${path}`);
+    await page.getByText("● live").waitFor();
+    return { page, gateway };
+  }
+
+  const mission = "/send?operation=CreateMission&robot=cart-1";
+  const says = (page: Page) => page.getByRole("list", { name: "Asked from this browser" });
+  const next = (page: Page) => page.getByRole("button", { name: "CreateMission…" });
+
+  it("is found from the robot, offers destinations, and ends in its outcome", async () => {
+    const { page, gateway } = await open("/robots/cart-1");
+    gateway.answer = succeeded;
+    await page.getByRole("link", { name: "Another command…" }).click();
+    await page.getByLabel("Operation").selectOption("CreateMission");
+    expect(await page.getByLabel("robot id (required)").inputValue()).toBe("cart-1");
+    await page.getByLabel("mission", { exact: true }).first().selectOption("baseMission");
+    await page.getByLabel("mission", { exact: true }).nth(1).selectOption("navigateMission");
+    await page.getByLabel("goal", { exact: true }).selectOption("destinationId");
+    const destination = page.getByLabel("destination id");
+    const list = await destination.getAttribute("list");
+    const offered = page.locator(`datalist[id="${list}"] option`);
+    expect(await offered.evaluateAll((all) => all.map((each) => each.getAttribute("value")))).toEqual([
+      "P2",
+      "Station A",
+    ]);
+    await destination.fill("Station A");
+    await next(page).click();
+    const second = page.getByRole("alertdialog");
+    expect(await second.textContent()).toMatch(
+      /CreateMission: cart-1, at P1\. Effect: the robot may move\. Gives a mission.*"destinationId":"Station A"/,
+    );
+    expect(gateway.asked).toEqual([]);
+    await second.getByRole("button", { name: "CreateMission cart-1" }).click();
+    await says(page)
+      .getByText(/CreateMission \(cart-1\): succeeded/)
+      .waitFor();
+    const goal = { destinationId: "Station A" };
+    const request = { robotId: "cart-1", mission: { baseMission: { navigateMission: { goal } } } };
+    expect(gateway.checked).toEqual([{ operation: "CreateMission", request }]);
+    expect(gateway.asked).toMatchObject([{ body: { operation: "CreateMission", request } }]);
+    await page.getByText("Answer").click();
+    await page.getByText('{"mission_id":"m7"}').waitFor();
+  });
+
+  it("begins with an example, for the robot that was chosen", async () => {
+    const { page } = await open(mission);
+    await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
+    const goals = page.getByLabel("destination id");
+    expect(await Promise.all((await goals.all()).map((each) => each.inputValue()))).toEqual([
+      "Station A",
+      "Station B",
+    ]);
+    expect(await page.getByLabel("robot id (required)").inputValue()).toBe("cart-1");
+    await page.getByRole("button", { name: "Remove goals 2" }).click();
+    expect(await goals.count()).toBe(1);
+    await page.getByRole("button", { name: "Add goals" }).click();
+    expect(await page.getByLabel("goal", { exact: true }).count()).toBe(2);
+  });
+
+  it("has the message about bad input at its field, and no second step", async () => {
+    const { page, gateway } = await open("/send?operation=ControlConveyor&robot=cart-1");
+    gateway.check = {
+      outcome: "refused",
+      code: "MALFORMED",
+      message: 'request.commands.0.index: should be a whole number of 32 bits, and is "one"',
+      effect: null,
+      robot_id: null,
+    };
+    await page.getByRole("button", { name: "Add commands" }).click();
+    const field = page.getByLabel("index", { exact: true });
+    await field.fill("one");
+    await page.getByRole("button", { name: "ControlConveyor…" }).click();
+    const problem = page.getByRole("alert");
+    expect(await problem.textContent()).toContain('should be a whole number of 32 bits, and is "one"');
+    expect([
+      await field.getAttribute("aria-invalid"),
+      await field.getAttribute("aria-describedby"),
+      await page.getByRole("alertdialog").count(),
+    ]).toEqual(["true", await problem.getAttribute("id"), 0]);
+    await field.fill("1");
+    expect([await problem.count(), gateway.asked.length]).toEqual([0, 0]);
+  });
+
+  it("is not sent by Enter, in a field or on the button of the second step", async () => {
+    const { page, gateway } = await open(mission);
+    await page.getByLabel("robot id (required)").press("Enter");
+    expect([gateway.checked.length, await page.getByRole("alertdialog").count()]).toEqual([0, 0]);
+    await next(page).click();
+    const send = page.getByRole("alertdialog").getByRole("button", { name: "CreateMission cart-1" });
+    await send.press("Enter");
+    expect([await page.getByRole("alertdialog").count(), gateway.asked.length]).toEqual([1, 0]);
+  });
+
+  it("names what another operator has just sent, and lapses when the robot's state changes", async () => {
+    const { page, gateway } = await open(mission);
+    await next(page).click();
+    gateway.send("change", {
+      at,
+      commands: [
+        {
+          number: 7,
+          protocol: "web",
+          user: "bert",
+          request_id: "b1",
+          operation: "ChargeRobot",
+          robot_id: "cart-1",
+          request: "{}",
+          on_behalf_of: null,
+          stage: "sent",
+          accepted_at: at,
+          sent_at: at,
+          final_at: null,
+          age_ms: 0,
+          outcome: null,
+          code: null,
+          message: null,
+          meaning: null,
+          mission_id: null,
+          evidence: null,
+          found_later: null,
+        },
+      ],
+    });
+    await page.getByText("In the last two minutes: ChargeRobot by web:bert.").waitFor();
+    const standing = {
+      reason: "MOVING",
+      text: "",
+      since: at,
+      for_ms: 0,
+      not_ready: false,
+    } as const;
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", standing }] });
+    await page.getByText("CreateMission: not sent, because the robot's state has changed.").waitFor();
+    expect(gateway.asked).toEqual([]);
+  });
+
+  it("offers only what the rights allow, and says why the rest is not", async () => {
+    const { page } = await open(mission, (gateway) => {
+      gateway.rights = {
+        operations: [
+          { name: "CreateMission", refused: 'web "anna" may not send CreateMission' },
+          { name: "GetMap", refused: null },
+        ],
+      };
+    });
+    await page.getByText("1 operations are not offered to you").click();
+    await page.getByText('CreateMission: web "anna" may not send CreateMission').waitFor();
+    const options = page.getByLabel("Operation").locator("option");
+    expect(await options.allTextContents()).toEqual(["choose one", "GetMap"]);
+    expect(await next(page).count()).toBe(0);
+  });
+
+  it("is not offered by buttons that would be refused, and the robot's page says so", async () => {
+    const moves = "web.commands.from does not name the address 127.0.0.1";
+    const { page } = await open("/robots/cart-1", (gateway) => {
+      gateway.rights = { moves };
+    });
+    await page.getByText(`You may stop it, and not move it: ${moves}.`).waitFor();
+    expect(await page.getByRole("button", { name: "Send to charge…" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Pause cart-1" }).count()).toBe(1);
+  });
+
+  it("is not offered at all for a robot that the user may not command", async () => {
+    const { page } = await open("/robots/cart-1", (gateway) => {
+      gateway.rights = { robot: "rights[0] names only cart-2" };
+    });
+    await page.getByText("You may not command this robot: rights[0] names only cart-2.").waitFor();
+    expect(await page.getByRole("region", { name: "Commands to cart-1" }).getByRole("button").count()).toBe(
+      0,
+    );
+  });
+
+  it("holds a robot, and lifts the user's own hold", async () => {
+    const { page, gateway } = await open("/robots/cart-1");
+    await page.getByRole("button", { name: "Hold…" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Hold cart-1" }).click();
+    await expect.poll(() => gateway.held).toEqual([{ hold: true }]);
+    const hold = { held: true, by: ["web:anna"], stored: true };
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", hold }] });
+    await page.getByRole("button", { name: "Lift your hold…" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Lift your hold cart-1" }).click();
+    await expect.poll(() => gateway.held).toEqual([{ hold: true }, { hold: false }]);
+  });
+});
