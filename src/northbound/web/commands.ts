@@ -1,15 +1,14 @@
-import type { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
 import type { CommandStage } from "../../domain/command.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
 import { type JudgeStart, readEnvelope } from "./command-envelope.ts";
-import { SILENCE_MS } from "./connections.ts";
 import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import type { SenderOf } from "./sender.ts";
+import { allowSilence, streamOf } from "./silence.ts";
 
 export interface CommandRouteParts {
   readonly commander: Commander;
@@ -38,19 +37,23 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
   async function outcomeWithin(
     envelope: Envelope,
     waitMs: number,
-    socket: Socket,
+    { raw }: FastifyRequest,
     onStage: (stage: Stage) => void,
   ): Promise<Outcome | null> {
     const over = new AbortController();
     const end = () => over.abort();
+    const isAnswered = allowSilence(raw, waitMs);
+    // A response that waits behind others of its connection does not hear that the connection is closed.
+    const client = streamOf(raw) ?? raw.socket;
     waiting += 1;
-    socket.once("close", end).setTimeout(waitMs + SILENCE_MS);
+    client.once("close", end);
     try {
       const outcome = parts.commander.submit(envelope, over.signal, onStage).catch(() => null);
       return await noLaterThan(parts.clock, waitMs, outcome, null);
     } finally {
       waiting -= 1;
-      socket.off("close", end).setTimeout(SILENCE_MS);
+      isAnswered();
+      client.off("close", end);
       end();
     }
   }
@@ -69,7 +72,7 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
       const duplicate = parts.records.knows(envelope.source, id);
       const seconds = waiting < MOST_WAITING ? waitSeconds(headers.prefer) : 0;
       let stage: Stage = "received";
-      const outcome = await outcomeWithin(envelope, seconds * 1_000, raw.socket, (reached) => {
+      const outcome = await outcomeWithin(envelope, seconds * 1_000, request, (reached) => {
         stage = reached;
       });
       if (headers.prefer !== undefined) reply.header("preference-applied", `wait=${seconds}`);

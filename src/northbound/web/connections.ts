@@ -1,15 +1,25 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2Server } from "node:http2";
+import type { Server, Socket } from "node:net";
 import { type TLSSocket, Server as TlsServer } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
 import { createIdleConnections } from "../../platform/idle-connections.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
+import { SILENCE_MS } from "./silence.ts";
+
+/** An HTTP server, with TLS or without. */
+interface LimitedServer extends Server {
+  setTimeout(ms: number): unknown;
+}
 
 /** Connections of an HTTP server. */
 export interface WebConnections {
-  /** Limits a server's connections from now on. */
-  limit(server: Server): void;
+  /**
+   * Limits a server's connections from now on.
+   * @param http2 is given those of its connections that speak HTTP/2
+   */
+  limit(server: LimitedServer, http2?: Http2Server): void;
   /** Why connections are closed; null when none was within the last half minute. */
   problem(): string | null;
   figures(): { readonly connections: number; readonly connectionsClosed: number };
@@ -25,10 +35,10 @@ export interface ConnectionBounds {
   readonly mostIdle: number;
 }
 
-/** A connection on which nothing moves for this long is closed. */
-export const SILENCE_MS = 10_000;
-/** Requests that a connection may have under way at once. */
+/** Requests that a connection of HTTP/1.1 may have under way at once. */
 const MOST_PIPELINED = 4;
+
+type Message = Pick<IncomingMessage, "socket">;
 
 export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log: Log): WebConnections {
   const { most, mostIdle } = bounds;
@@ -52,11 +62,11 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
   });
   let open = 0;
 
-  function began({ socket }: IncomingMessage): void {
+  function began(socket: Socket, most: number): void {
     const requests = (underWay.get(socket) ?? 0) + 1;
     underWay.set(socket, requests);
     idle.remove(socket);
-    if (requests > MOST_PIPELINED) socket.destroy();
+    if (requests > most) socket.destroy();
   }
 
   function ended(socket: Socket): void {
@@ -69,7 +79,7 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
   }
 
   return {
-    limit(server) {
+    limit(server, http2) {
       server.maxConnections = most;
       server.setTimeout(SILENCE_MS);
       server.on("connection", (socket) => {
@@ -80,12 +90,17 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
         });
         idle.add(socket);
       });
-      followHandshakes(server, idle.remove, idle.add);
+      const socketOf = followHandshakes(server, idle.remove, idle.add);
       // Before the request's handler, which ignores the requests of a destroyed socket.
-      server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
-        began(request);
-        response.once("close", () => ended(request.socket));
-      });
+      const follow = (mostRequests: number) => (request: Message, response: ServerResponse) => {
+        const socket = socketOf(request);
+        began(socket, mostRequests);
+        response.once("close", () => ended(socket));
+      };
+      server.prependListener("request", follow(MOST_PIPELINED));
+      http2?.setTimeout(SILENCE_MS);
+      // The protocol itself bounds their number.
+      http2?.prependListener("request", follow(Number.POSITIVE_INFINITY) as never);
     },
     problem: () =>
       closing.isRecurring()
@@ -97,25 +112,29 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
 
 /**
  * Over TLS a connection has two sockets: the one that was accepted, and after the handshake the one of its
- * requests. Address and port of the peer are the same for both.
+ * requests. Address and port of the peer are the same for both, and for what HTTP/2 gives as socket of a
+ * request. The result gives the socket of a request.
  */
 function followHandshakes(
   server: Server,
   leave: (accepted: Socket) => void,
   enter: (secured: Socket) => void,
-): void {
-  if (!(server instanceof TlsServer)) return;
-  const accepted = new Map<string, Socket>();
+): (request: Message) => Socket {
+  if (!(server instanceof TlsServer)) return ({ socket }) => socket;
+  const sockets = new Map<string, Socket>();
   server.on("connection", (socket: Socket) => {
     const peer = peerOf(socket);
-    accepted.set(peer, socket);
-    socket.once("close", () => accepted.delete(peer));
+    sockets.set(peer, socket);
+    socket.once("close", () => sockets.delete(peer));
   });
   server.on("secureConnection", (socket: TLSSocket) => {
-    const before = accepted.get(peerOf(socket));
+    const peer = peerOf(socket);
+    const before = sockets.get(peer);
     if (before !== undefined) leave(before);
+    sockets.set(peer, socket);
     enter(socket);
   });
+  return ({ socket }) => sockets.get(peerOf(socket)) ?? socket;
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

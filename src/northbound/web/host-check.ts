@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import ipaddr from "ipaddr.js";
 import { quoted } from "../../domain/clip.ts";
 
@@ -30,6 +31,11 @@ export function misdirected(
       return null;
   }
   return `this gateway does not answer for the host ${quoted(name)}: use its address, or add the name to web.hostnames in its configuration`;
+}
+
+/** The host that a request names. HTTP/2 has it in a header of its own, and may have both. */
+export function hostIn(headers: IncomingHttpHeaders): string | undefined {
+  return headers[":authority"] === undefined ? headers.host : String(headers[":authority"]);
 }
 
 function withoutPort(host: string): string {

@@ -5,8 +5,9 @@ import { describeError, type Log } from "../../platform/log.ts";
 import type { WebConnections } from "./connections.ts";
 import type { WebOptions } from "./options.ts";
 import { problemAnswer, sendProblem } from "./problem.ts";
+import { REQUEST_TIMEOUT_MS } from "./request-body.ts";
+import { createTwoProtocols } from "./two-protocols.ts";
 
-const REQUEST_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** How often the server looks for requests that take too long to arrive. */
@@ -45,7 +46,7 @@ export function createHttpServer(
   log: Log,
   tls: WebOptions["tls"] = null,
 ): FastifyInstance {
-  const server = makeServer(tls, {
+  const server = makeServer(tls, connections, {
     logger: false,
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -57,7 +58,6 @@ export function createHttpServer(
     clientErrorHandler: ({ code }, socket) =>
       answerLast(socket, problemAnswer(...(brokenRequests[code] ?? NO_REQUEST))),
   });
-  connections.limit(server.server);
   server.addHook("onRequest", async (request, reply) => {
     // Requests that a client pipelined beyond the limit: the limit has closed the connection already.
     if (request.raw.socket.destroyed) return reply.hijack();
@@ -78,12 +78,31 @@ export function createHttpServer(
   return server;
 }
 
-function makeServer(tls: WebOptions["tls"], options: FastifyServerOptions): FastifyInstance {
+function makeServer(
+  tls: WebOptions["tls"],
+  connections: WebConnections,
+  options: FastifyServerOptions,
+): FastifyInstance {
   const http = { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS };
-  if (tls === null) return fastify({ ...options, http });
-  const https = { ...http, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
-  // Its type has another server, of which nothing here uses what is different.
-  return fastify({ ...options, https } as FastifyServerOptions);
+  if (tls === null) {
+    const server = fastify({ ...options, http });
+    connections.limit(server.server);
+    return server;
+  }
+  const times = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
+  const https = { ...http, ...times, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  let closeSessions = () => {};
+  const server = fastify({
+    ...options,
+    serverFactory(listener) {
+      const both = createTwoProtocols(https, listener);
+      closeSessions = both.closeSessions;
+      connections.limit(both.server, both.http2);
+      return both.server;
+    },
+  });
+  server.addHook("preClose", async () => closeSessions());
+  return server;
 }
 
 /** Logs connections that could not be accepted; the server goes on. For a server that listens. */

@@ -20,7 +20,7 @@ import { addConsole } from "./console-files.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
-import { misdirected } from "./host-check.ts";
+import { hostIn, misdirected } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
@@ -133,9 +133,10 @@ function showCertificate(listener: Server | null, tls: WebOptions["tls"]): void 
   if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(tls);
 }
 
-async function bind(server: FastifyInstance, { listen }: WebOptions): Promise<string> {
+async function bind(server: FastifyInstance, { listen, tls }: WebOptions): Promise<string> {
   try {
-    return await server.listen({ host: listen.host, port: listen.port });
+    const address = await server.listen({ host: listen.host, port: listen.port });
+    return tls === null ? address : address.replace(/^http:/, "https:");
   } catch (error) {
     throw listenError(error, "web", listen.port);
   }
@@ -143,7 +144,7 @@ async function bind(server: FastifyInstance, { listen }: WebOptions): Promise<st
 
 function addHostCheck(server: FastifyInstance, hostnames: readonly string[]): void {
   server.addHook("onRequest", async ({ raw: { headers, socket } }, reply) => {
-    const problem = misdirected({ host: headers.host, localAddress: socket.localAddress }, hostnames);
+    const problem = misdirected({ host: hostIn(headers), localAddress: socket.localAddress }, hostnames);
     if (problem !== null) return sendProblem(reply, 421, problem);
   });
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusalAudit, SessionAudit } from "../../../contracts/commander.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { hostIn } from "../host-check.ts";
 import type { WebAccess, WebToken } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { openViewer } from "../sender.ts";
@@ -127,7 +128,9 @@ export function createAccess(options: () => WebAccess, parts: AccessParts): Acce
       server.addHook("onRequest", async (request, reply) => {
         const { url, config } = request.routeOptions;
         if (url === undefined) return;
-        const problem = isOfPages(url) ? null : foreignPage(request.headers);
+        const problem = isOfPages(url)
+          ? null
+          : foreignPage({ ...request.headers, host: hostIn(request.headers) });
         if (problem !== null) return sendProblem(reply, 403, problem);
         if (config.isPublic === true) return;
         const credential = credentialOf(request);

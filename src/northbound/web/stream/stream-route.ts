@@ -36,13 +36,17 @@ export function addStreamRoute(server: FastifyInstance, { stream, browserCookie 
     // A proxy that keeps answers until they end would show nothing.
     raw.setHeader("x-accel-buffering", "no");
     if (browser !== null && known === null)
-      raw.setHeader("set-cookie", `${browserCookie}=${browser}; Path=/api/v1; HttpOnly; SameSite=Strict`);
+      raw.setHeader("set-cookie", `${browserCookie}=${browser}; ${attributes(request.protocol)}`);
     const last = headers["last-event-id"] ?? query.last_event_id;
     const lastEventId = typeof last === "string" && last !== "" ? last : null;
     if (stream.add({ response: raw, browser, lastEventId })) return void reply.hijack();
     const full = `${MOST_STREAMS} readers follow the gateway already: end one of them`;
     return sendProblem(reply, 503, full);
   });
+}
+
+function attributes(protocol: string): string {
+  return `Path=/api/v1; HttpOnly; SameSite=Strict${protocol === "https" ? "; Secure" : ""}`;
 }
 
 function cookieIn(header: string | undefined, name: string): string | null {

@@ -1,0 +1,52 @@
+import type { RequestListener } from "node:http";
+import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from "node:http2";
+import { createServer, type Server, type ServerOptions } from "node:https";
+import type { TLSSocket } from "node:tls";
+
+/** An HTTPS server that speaks HTTP/2 to those who ask for it, and HTTP/1.1 to all others. */
+export interface TwoProtocols {
+  /** Listens, and speaks HTTP/1.1. */
+  readonly server: Server;
+  /** Never listens: it is given the connections that speak HTTP/2. */
+  readonly http2: Http2Server;
+  /** Ends all connections that speak HTTP/2. */
+  closeSessions(): void;
+}
+
+/** A browser has one connection for all its tabs, each with a stream, and asks beside them. */
+const MOST_STREAMS = 32;
+/** As Node bounds those of HTTP/1.1. */
+const HEADER_BYTES = 16 * 1024;
+
+/**
+ * Node's own server for both protocols puts no bound on the time of an HTTP/1.1 request (Node 20), so each
+ * protocol has a server here.
+ */
+export function createTwoProtocols(options: ServerOptions, listener: RequestListener): TwoProtocols {
+  const server = createServer({ ...options, ALPNProtocols: ["h2", "http/1.1"] }, listener);
+  const settings = {
+    maxConcurrentStreams: MOST_STREAMS,
+    maxHeaderListSize: HEADER_BYTES,
+    enablePush: false,
+  };
+  // Its messages have what a listener uses of those of HTTP/1.1.
+  const http2 = createHttp2Server({ settings, maxSessionMemory: 4 }, listener as never);
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  });
+  const [speakHttp1] = server.listeners("secureConnection");
+  server.removeAllListeners("secureConnection");
+  server.on("secureConnection", (socket: TLSSocket) => {
+    if (socket.alpnProtocol === "h2") http2.emit("connection", socket);
+    else speakHttp1?.call(server, socket);
+  });
+  return {
+    server,
+    http2,
+    closeSessions() {
+      for (const session of sessions) session.destroy();
+    },
+  };
+}
