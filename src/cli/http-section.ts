@@ -23,7 +23,7 @@ export const httpSection = [
   '| `POST /api/v1/check` | `{"operation","request":{…}}` | what would become of a command now; nothing is sent |',
   "| `GET /api/v1/tags` | | every OPC UA node and every MQTT topic with value, quality and times; `text`, `robot`, `station`, `protocol` and `address` choose among them |",
   '| `GET /api/v1/certificates`, `PUT /api/v1/certificates/{thumbprint}` | `{"trusted","password"}` | on the web listener alone: certificates of OPC UA clients, and a decision on one, by an engineer that gives the password again |',
-  "| `GET /api/v1/connections`, `GET /api/v1/health` | | what connects the gateway to others; the state of all its parts |",
+  "| `GET /api/v1/connections`, `GET /api/v1/health` | | what connects the gateway to others: brokers, OPC UA sessions, who follows the stream, queues, disk, and when certificates and the token expire; the state of all parts |",
   "| `GET /api/v1/stream` | | live state and events ([below](#live-by-http)) |",
   "| `GET /api/v1/openapi.json` | | all of this for programs: OpenAPI 3.1, as `config/openapi.json` |",
   '| `PUT /api/v1/robots/{robot}/hold` | `{"hold":true}` or `{"hold":false,"user"?}` | holds a robot, or lifts a hold; the answer is `{"held","by":[…]}` |',

@@ -18,7 +18,7 @@ const WRITE_TIMEOUT_MS = 30_000;
 const OWN_BROKER_MS = 60_000;
 
 /** What speaks MQTT. */
-export interface MqttNorthbound extends Pick<MqttLink, "tags"> {
+export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
   /** In the order in which they open. */
   readonly components: readonly Component[];
 }
@@ -80,7 +80,8 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     log,
   });
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
-  return { components: broker === null ? [component] : [broker, component], tags: link.tags };
+  const { tags, peers } = link;
+  return { components: broker === null ? [component] : [broker, component], tags, peers };
 }
 
 /** What of the live keys cannot change all the same. */

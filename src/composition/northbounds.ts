@@ -10,7 +10,11 @@ export async function createNorthbounds(parts: NorthboundParts): Promise<readonl
   const opcuaServer = config.opcua === null ? null : await opcua(config.opcua, parts);
   const ofMqtt = config.mqtt === null ? null : mqtt(config.mqtt, parts);
   const tags = [opcuaServer, ofMqtt].flatMap((each) => (each === null ? [] : [each.tags]));
-  const api = fleetApi(parts, { tags });
+  const peers = [
+    ...(opcuaServer === null ? [] : [{ part: "opcua", peers: opcuaServer.peers }]),
+    ...(ofMqtt === null ? [] : [{ part: "mqtt", peers: ofMqtt.peers }]),
+  ];
+  const api = fleetApi(parts, { tags, peers });
   return [
     ...(opcuaServer === null ? [] : [opcuaServer]),
     ...(ofMqtt?.components ?? []),

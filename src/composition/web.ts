@@ -92,12 +92,16 @@ function statusFacts(parts: NorthboundParts): StatusFacts {
     holds: dispatcher.holds.all(),
     alarms: shown.alarmBook.all(),
     certificates: certificates.found(),
-    disk: { path: dataDir, freeBytes: freeBytes(dataDir) },
+    disk: diskOf(dataDir),
   };
 }
 
+function diskOf(path: string): StatusFacts["disk"] {
+  return { path, freeBytes: freeBytes(path) };
+}
+
 /** What the web listener and the control socket share. */
-export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tags">): FleetApi {
+export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");
   return createFleetApi({
@@ -111,6 +115,8 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     pollMs: config.fleet.times.rosterPollMs,
     health: parts.health,
     stateSinceMs: parts.stateSinceMs,
+    certificates: parts.certificates.found,
+    disk: () => diskOf(config.gateway.dataDir),
     isFleetLinkUp: parts.isFleetLinkUp,
     places: state,
     stations: dispatcher.stations,

@@ -32,6 +32,8 @@ export interface BrokerOrder {
   connect(signal: AbortSignal): Promise<Connection>;
   /** The place of the broker in use, or last used, in the order of preference. */
   place(): number;
+  /** Why a broker is not used, by its place; empty: nothing is known against it. */
+  reason(place: number): string;
   /** Why the connection is not to the first broker, as one sentence; null when it is. */
   problem(): string | null;
 }
@@ -147,6 +149,7 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
       throw new Error(failures.map(messageOf).join("; "), { cause: failures[0] });
     },
     place: () => current,
+    reason: (place) => reasons[place] ?? "",
     problem() {
       if (current === 0) return null;
       const [why = ""] = reasons;

@@ -1,10 +1,11 @@
 import type { Connection } from "../../contracts/link.ts";
+import type { Peer } from "../../contracts/peers.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createBrokerOrder } from "./broker-order.ts";
 import { createBrokerTls } from "./client/broker-tls.ts";
 import { correctStatus, reachable } from "./client/checking.ts";
-import { brokersOf, type MqttOptions } from "./options.ts";
+import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
 import { statusPayload } from "./status.ts";
 
 export interface BrokersParts {
@@ -25,6 +26,8 @@ export interface Brokers {
   connect(signal: AbortSignal): Promise<Connection>;
   /** The index is that of the broker in use, or last used, in the order of preference. */
   figures(isConnected: boolean): { readonly connected: number; readonly brokerIndex: number };
+  /** All of them, in the order of preference. */
+  peers(isConnected: boolean): readonly Peer[];
   /** The configuration may name other certificates: for the next connection. */
   certificatesChanged(): void;
   /** What is wrong although there is a connection. */
@@ -34,11 +37,17 @@ export interface Brokers {
 export function createBrokers(parts: BrokersParts): Brokers {
   const { options, sessionId, clock, log } = parts;
   const tls = createBrokerTls(options, clock, log);
+  const brokers = brokersOf(options);
+  let openedAtMs: number | null = null;
   const order = createBrokerOrder({
-    brokers: brokersOf(options),
+    brokers,
     clock,
     log,
-    open: (broker, signal) => parts.open(tls.applyTo(broker), signal),
+    async open(broker, signal) {
+      const connection = await parts.open(tls.applyTo(broker), signal);
+      openedAtMs = clock.nowMs();
+      return connection;
+    },
     reachable: (broker, ...rest) => reachable(tls.applyTo(broker), clock, ...rest),
     correctStatus(broker, signal) {
       const left = {
@@ -55,7 +64,25 @@ export function createBrokers(parts: BrokersParts): Brokers {
       return order.connect(signal);
     },
     figures: (isConnected) => ({ connected: Number(isConnected), brokerIndex: order.place() }),
+    peers: (isConnected) =>
+      brokers.map((broker, place) => {
+        const isUsed = isConnected && place === order.place();
+        return {
+          kind: "broker",
+          name: brokerName(broker),
+          client: "",
+          address: addressOf(broker),
+          state: isUsed ? "connected" : isConnected ? "unused" : "lost",
+          sinceMs: isUsed ? openedAtMs : null,
+          detail: isUsed ? "" : order.reason(place),
+        };
+      }),
     certificatesChanged: tls.follow,
     problems: () => [order.problem(), tls.problem()],
   };
+}
+
+/** A URL may have a token as its query. */
+function addressOf({ broker }: MqttOptions): string {
+  return broker.kind === "external" ? new URL(broker.url).host : "";
 }

@@ -2,6 +2,7 @@ import type { Alarms } from "../../contracts/alarms.ts";
 import type { Commander, RefusalAudit } from "../../contracts/commander.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Connection, Link } from "../../contracts/link.ts";
+import type { Peer } from "../../contracts/peers.ts";
 import type { Stations } from "../../contracts/stations.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -63,6 +64,8 @@ export interface MqttLink extends Link {
   certificatesChanged(): void;
   health(): Health;
   readonly tags: TagSource;
+  /** The brokers. */
+  peers(): readonly Peer[];
 }
 
 const LARGEST_PACKET = 320 * 1024;
@@ -151,6 +154,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   return {
     name: "mqtt",
     tags: book,
+    peers: () => brokers.peers(connected),
     connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
     topicsMoved: moves.add,
     certificatesChanged: brokers.certificatesChanged,
@@ -164,15 +168,17 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       };
       // Without a connection every reply is dropped, and that there is none is what has to be said.
       const ofConnection = [...brokers.problems(), ...limits.problems(), commands.problem()];
-      const problems = [duplicates.problem(), ...(connected ? ofConnection : [])].filter(
-        (one) => one !== null,
-      );
-      return healthOf(connected, problems.join("; "), figures);
+      return healthOf(connected, [duplicates.problem(), ...(connected ? ofConnection : [])], figures);
     },
   };
 }
 
-function healthOf(isConnected: boolean, detail: string, figures: Readonly<Record<string, number>>): Health {
+function healthOf(
+  isConnected: boolean,
+  problems: readonly (string | null)[],
+  figures: Readonly<Record<string, number>>,
+): Health {
+  const detail = problems.filter((one) => one !== null).join("; ");
   if (detail === "") return { state: isConnected ? "up" : "down", figures };
   return { state: isConnected ? "degraded" : "down", detail, figures };
 }

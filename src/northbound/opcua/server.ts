@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { ClientCertificates as ApprovedClients } from "../../contracts/client-certificates.ts";
 import type { Sink } from "../../contracts/link.ts";
+import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
@@ -33,6 +34,7 @@ import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
 import { endRejectedClients, type RejectedClients } from "./node-opcua/rejected-clients.ts";
 import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
+import { listSessions } from "./node-opcua/session-list.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type OptionsChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
@@ -52,6 +54,8 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
   url(): string | null;
   readonly tags: TagSource;
   readonly clientCertificates: ApprovedClients;
+  /** Its sessions. */
+  peers(): readonly Peer[];
 }
 
 /**
@@ -90,6 +94,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     name: "opcua",
     url: () => url,
     tags: book,
+    peers: () => (server === null ? [] : listSessions(server)),
     clientCertificates: createClientList(() => pki?.path ?? null, parts.clock),
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {

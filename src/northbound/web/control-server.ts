@@ -113,7 +113,7 @@ export function addControlRoutes(
   addTailRoute(server, tail, parts);
   addReloadRoute(server, parts);
   addRecordingRoute(server, parts);
-  parts.api.addRoutes(server, null);
+  parts.api.addRoutes(server, { ...sent, part: "control", browserCookie: null });
   // Programs of this machine have no page that could have slept: a tick is judged where one is given.
   const judgeStart: JudgeStart = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
   return addCommandRoute(server, { ...sent, judgeStart });

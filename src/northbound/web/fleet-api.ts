@@ -1,24 +1,29 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Sink } from "../../contracts/link.ts";
+import type { Peer } from "../../contracts/peers.ts";
+import { clip } from "../../domain/clip.ts";
+import { holderName } from "../../domain/hold.ts";
 import { createAges } from "./floor/ages.ts";
 import { createFloor, type FloorParts } from "./floor/floor.ts";
 import { createRobotWriter } from "./floor/robot-json.ts";
 import { addOpenApiRoute, type OpenApiRouteParts } from "./openapi/route.ts";
 import { addCommandListRoute, type CommandListParts } from "./resources/command-list.ts";
-import { addGatewayHealthRoutes, type GatewayHealthParts } from "./resources/gateway-health.ts";
+import { addConnectionRoutes, type ConnectionRouteParts } from "./resources/connections.ts";
+import { addGatewayHealthRoutes } from "./resources/gateway-health.ts";
 import { addMapRoutes } from "./resources/maps.ts";
 import { addOperationRoutes } from "./resources/operations.ts";
 import { addPauseRoute, type PauseRouteParts } from "./resources/pause.ts";
 import { addRobotRoutes } from "./resources/robots.ts";
 import { addStationRoutes, type StationRouteParts } from "./resources/stations.ts";
 import { addTagRoutes, type TagRouteParts } from "./resources/tags.ts";
+import type { SenderOf } from "./sender.ts";
 import { createStream, type Stream, type StreamParts } from "./stream/stream.ts";
 import { addStreamRoute } from "./stream/stream-route.ts";
 
 export interface FleetApiParts
   extends Omit<FloorParts, "ages">,
     CommandListParts,
-    GatewayHealthParts,
+    ConnectionRouteParts,
     OpenApiRouteParts,
     Omit<PauseRouteParts, "floor">,
     Omit<StationRouteParts, "floor">,
@@ -31,6 +36,15 @@ export interface FleetApiParts
   readonly attach: (sink: Sink) => () => void;
 }
 
+/** The listener that has the routes. */
+export interface ApiListener {
+  /** The name of the part. */
+  readonly part: string;
+  /** Names the cookie of browsers; null: there are none. */
+  readonly browserCookie: string | null;
+  readonly senderOf: SenderOf;
+}
+
 /** What the web listener and the control socket answer alike: one state, one stream. */
 export interface FleetApi {
   readonly stream: Stream;
@@ -38,9 +52,10 @@ export interface FleetApi {
    * Begins to follow the fleet, if nobody does. The result ends that, when nobody is left, and all readers.
    */
   open(): () => void;
-  /** @param browserCookie names the cookie of browsers; null: there are none */
-  addRoutes(server: FastifyInstance, browserCookie: string | null): void;
+  addRoutes(server: FastifyInstance, listener: ApiListener): void;
 }
+
+const listeners = ["web", "control"];
 
 export function createFleetApi(parts: FleetApiParts): FleetApi {
   const ages = createAges(parts.clock);
@@ -48,6 +63,7 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
   const robotWriter = createRobotWriter({ ...parts, ages });
   const shared = { ...parts, floor, robotWriter };
   const stream = createStream(shared);
+  const readers = listeners.map((part) => ({ part, peers: () => stream.peers(part) }));
   let users = 0;
   let close = () => {};
 
@@ -71,17 +87,42 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
         if (users === 0) close();
       };
     },
-    addRoutes(server, browserCookie) {
+    addRoutes(server, { part, browserCookie, senderOf }) {
       addRobotRoutes(server, shared);
       addPauseRoute(server, shared);
       addMapRoutes(server, shared);
       addStationRoutes(server, shared);
       addCommandListRoute(server, shared);
       addGatewayHealthRoutes(server, shared);
+      addConnectionRoutes(server, { ...shared, peers: [...parts.peers, ...readers] });
       addTagRoutes(server, shared);
       addOperationRoutes(server, shared);
       addOpenApiRoute(server, shared);
-      addStreamRoute(server, { stream, browserCookie });
+      addStreamRoute(server, {
+        stream,
+        browserCookie,
+        whose: (request) => ({ part, peer: readerOf(request, senderOf, parts.clock) }),
+      });
     },
+  };
+}
+
+/** Of texts that a client chooses. */
+const LONGEST_TEXT = 200;
+
+function readerOf(
+  request: FastifyRequest,
+  senderOf: SenderOf,
+  { nowMs }: { readonly nowMs: () => number },
+): Peer {
+  const [source] = senderOf(request);
+  return {
+    kind: "reader",
+    name: holderName(source),
+    client: clip(request.headers["user-agent"] ?? "", LONGEST_TEXT),
+    address: request.ip ?? "",
+    state: "connected",
+    sinceMs: nowMs(),
+    detail: "",
   };
 }

@@ -164,7 +164,7 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   const { api, gatewayId } = parts;
   const sent = { ...parts, senderOf: senderOfViewer(parts.viewerOf) };
   addJsonBodies(server);
-  api.addRoutes(server, browserCookie(gatewayId));
+  api.addRoutes(server, { ...sent, part: "web", browserCookie: browserCookie(gatewayId) });
   addAlarmRoutes(server, sent);
   addHoldRoutes(server, sent);
   addCertificateRoutes(server, sent);

@@ -55,7 +55,7 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
     ...partLists(facts),
     robots: robotCounts(facts),
     holds: holdCounts(facts.holds),
-    queues: queues(health.queues),
+    queues: queuesOf(health.queues).map(({ name, figures }) => ({ northbound: name, ...figures })),
     commands: publishedHealth({ commands: health.commands ?? { state: "starting" } }).commands?.figures ?? {},
     alarms: alarmCounts(facts.alarms),
     token: { seconds_left: secondsLeft > 0 ? secondsLeft : null },
@@ -166,17 +166,19 @@ function partLists({ health, stateSinceMs }: StatusFacts): Readonly<Record<"link
   };
 }
 
-/** The figures `opcua.eventsDropped` of the queues, by northbound. */
-function queues(health: Health | undefined): ReadonlyArray<Readonly<Record<string, string | number>>> {
-  const rows = new Map<string, Record<string, string | number>>();
+/** The figures of the queue of each northbound: it has `opcua.eventsDropped` of the queue of `opcua`. */
+export function queuesOf(
+  health: Health | undefined,
+): ReadonlyArray<{ readonly name: string; readonly figures: Readonly<Record<string, number>> }> {
+  const rows = new Map<string, Record<string, number>>();
   for (const [key, value] of Object.entries(health?.figures ?? {})) {
     const at = key.lastIndexOf(".");
-    const northbound = key.slice(0, at);
-    const row = rows.get(northbound) ?? { northbound };
+    const name = key.slice(0, at);
+    const row = rows.get(name) ?? {};
     row[key.slice(at + 1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
-    rows.set(northbound, row);
+    rows.set(name, row);
   }
-  return [...rows.values()];
+  return [...rows].map(([name, figures]) => ({ name, figures }));
 }
 
 function time(atMs: number): string {

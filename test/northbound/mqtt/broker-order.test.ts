@@ -85,7 +85,18 @@ it("takes the first broker that lets it in, and says once that it is not the fir
       /^connected to mqtt\.fallbackBrokers\[0\] instead of mqtt\.broker: .*mqtt\.broker \(127\.0\.0\.1:\d+\): nothing listens there/,
     ),
   });
+  expect(link.peers()).toMatchObject([
+    {
+      name: "mqtt.broker",
+      state: "unused",
+      sinceMs: null,
+      detail: expect.stringContaining("nothing listens"),
+    },
+    { name: "mqtt.fallbackBrokers[0]", state: "connected", sinceMs: clock.nowMs(), detail: "" },
+  ]);
   await connection[Symbol.asyncDispose]();
+  await connection.lost;
+  expect(link.peers().map(({ state }) => state)).toEqual(["lost", "lost"]);
   await connect();
   expect(said).toHaveLength(1);
 });

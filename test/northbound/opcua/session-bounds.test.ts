@@ -63,6 +63,23 @@ it("a user who takes all that it may leaves room for every other, and health and
   expect(running.server.health().state).toBe("up");
 });
 
+it("its sessions are listed, with user, program and address, and those whose connection is gone", async () => {
+  await start();
+  const wire = await startTcpProxy(() => running.url.replace("opc.tcp://", ""));
+  await open("hands");
+  const gone = await openSession(`opc.tcp://${wire.address}`, as("eyes"));
+  const seen = { kind: "session", client: "test", address: expect.stringContaining("127.0.0.1") };
+  expect(running.server.peers()).toEqual([
+    { ...seen, name: "hands", state: "connected", sinceMs: expect.any(Number), detail: "" },
+    { ...seen, name: "eyes", state: "connected", sinceMs: expect.any(Number), detail: "" },
+  ]);
+  await wire.unplug();
+  await expect.poll(() => running.server.peers()[1]?.state).toBe("lost");
+  expect(running.server.peers()[1]).toMatchObject({ name: "eyes", detail: expect.stringContaining("gone") });
+  await gone.client.disconnect();
+  await wire.close();
+});
+
 it("at its bound, a user's own session whose connection is gone gives way, and nobody else's", async () => {
   await start();
   const wire = await startTcpProxy(() => running.url.replace("opc.tcp://", ""));

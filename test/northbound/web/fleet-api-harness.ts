@@ -1,5 +1,6 @@
 import type { LoggedCommand } from "../../../src/contracts/command-log.ts";
 import type { Batch, Sink } from "../../../src/contracts/link.ts";
+import type { Peer } from "../../../src/contracts/peers.ts";
 import type { PermitState } from "../../../src/contracts/permits.ts";
 import type { RobotLease } from "../../../src/contracts/stations.ts";
 import type { TagSource } from "../../../src/contracts/tags.ts";
@@ -20,6 +21,8 @@ export interface TestApi {
   readonly permit: { now: PermitState };
   /** Where the tags come from. */
   readonly sources: TagSource[];
+  /** Who is connected by OPC UA. */
+  readonly peers: Peer[];
   /** The log of commands, newest first. */
   readonly commands: LoggedCommand[];
   /** The fleet says something; what follows from it is shown at once. */
@@ -34,6 +37,7 @@ export function createTestApi(clock: Clock): TestApi {
   const state = newFleetState(clock, { maxRobots: 2_000 });
   const sinks = new Set<Sink>();
   const sources: TagSource[] = [];
+  const peers: Peer[] = [];
   const leases: TestApi["leases"] = new Map();
   const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
   const commands: LoggedCommand[] = [];
@@ -47,8 +51,10 @@ export function createTestApi(clock: Clock): TestApi {
     isOpen: () => true,
     pollMs: 2_000,
     health: () => ({
-      fleet: { state: "up", figures: { streamsOpen: 3 } },
+      fleet: { state: "up", figures: { streamsOpen: 3, tokenSecondsLeft: 600 } },
+      queues: { state: "up", figures: { "mqtt.eventsDropped": 2 } },
       opcua: { state: "degraded", detail: "full" },
+      control: { state: "up" },
       state: { state: "up" },
     }),
     stateSinceMs: (part) => (part === "fleet" ? clock.nowMs() : null),
@@ -66,6 +72,9 @@ export function createTestApi(clock: Clock): TestApi {
     stopRequest,
     eventJson: (event) => eventPayload(event, "s1"),
     tags: sources,
+    peers: [{ part: "opcua", peers: () => peers }],
+    certificates: () => [{ key: "opcua", path: "/data/own.pem", endMs: clock.nowMs() + 86_400_000 }],
+    disk: () => ({ path: "/data", freeBytes: 1_000 }),
     attach(sink) {
       sinks.add(sink);
       sink.write({ changes: state.snapshot(), events: [] });
@@ -82,6 +91,7 @@ export function createTestApi(clock: Clock): TestApi {
     leases,
     permit,
     sources,
+    peers,
     commands,
     tell,
     hear: (...updates) => updates.forEach((update) => void tell(state.apply(update))),

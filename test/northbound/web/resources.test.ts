@@ -3,6 +3,7 @@ import { fleetMap } from "../../../src/domain/fleet-map.ts";
 import { unknownSight } from "../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../src/domain/station-visits.ts";
 import * as commandModels from "../../../src/northbound/web/api/command.ts";
+import { connections } from "../../../src/northbound/web/api/connection.ts";
 import * as floorModels from "../../../src/northbound/web/api/floor.ts";
 import * as gatewayModels from "../../../src/northbound/web/api/gateway.ts";
 import * as operationModels from "../../../src/northbound/web/api/operation.ts";
@@ -278,10 +279,36 @@ describe("the gateway", () => {
       gateway_id: "plant1",
       parts: { fleet: { figures: { streams_open: 3 } }, opcua: { since: null, detail: "full" } },
     });
-    const { connections } = gatewayModels.connections.parse(await get("connections"));
-    expect(connections.map(({ name, state }) => [name, state])).toEqual([
+    const { connections: found } = connections.parse(await get("connections"));
+    expect(found.map(({ name, state }) => [name, state])).toEqual([
+      ["control", "up"],
       ["fleet", "up"],
       ["opcua", "degraded"],
     ]);
+  });
+
+  it("tells who is connected to each part, what waits, and what will not last", async () => {
+    harness.fleet.peers.push({
+      kind: "session",
+      name: "plc1",
+      client: "S7-1500",
+      address: "10.0.0.7",
+      state: "lost",
+      sinceMs: 1_000,
+      detail: "gone",
+    });
+    const answer = connections.parse(await get("connections"));
+    expect(answer.connections.find(({ name }) => name === "opcua")).toMatchObject({
+      peer_count: 1,
+      peers: [{ name: "plc1", state: "lost", since: "1970-01-01T00:00:01.000Z", detail: "gone" }],
+    });
+    expect(answer).toMatchObject({
+      queues: [{ name: "mqtt", figures: { events_dropped: 2 } }],
+      disk: { path: "/data", free_bytes: 1_000, detail: "" },
+      expiries: [
+        { kind: "token", seconds_left: 600, path: null },
+        { kind: "certificate", name: "opcua", path: "/data/own.pem", seconds_left: 86_400 },
+      ],
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connections } from "../../../src/northbound/web/api/connection.ts";
 import type { Robot, Robots } from "../../../src/northbound/web/api/robot.ts";
 import { MOST_STREAMS } from "../../../src/northbound/web/stream/readers.ts";
 import { batteryEvent, missionEvent, rosterEvent } from "../../delivery/fleet-updates.ts";
@@ -45,6 +46,19 @@ const withoutAges = (robots: Iterable<Robot>) =>
   JSON.parse(JSON.stringify([...robots], (key, value) => (/^(age|for)_ms$/.test(key) ? 0 : value)));
 
 describe("the stream", () => {
+  it("is listed with those who read it, under their names, until they leave", async () => {
+    const readers = async () => {
+      const { body } = await harness.ask("GET", "/api/v1/connections");
+      return connections.parse(body).connections.find(({ name }) => name === "control")?.peers;
+    };
+    const reader = await follow({ "fleetgate-user": "eva", "user-agent": "browser" });
+    expect(await readers()).toMatchObject([
+      { kind: "reader", name: "cli:eva", client: "browser", state: "connected" },
+    ]);
+    reader.close();
+    await expect.poll(readers).toEqual([]);
+  });
+
   it("begins with all that there is, and ticks each second", async () => {
     harness.fleet.hear(missionEvent("r1", ["m1:RUNNING"]), missionEvent("r2", []));
     harness.fleet.tell({ changes: [{ kind: "alarms", alarms: [standingAlarm("DISK_FULL", "")] }] });

@@ -34,7 +34,7 @@ const ACTIVATION_MS = 10_000;
 const IDLE_MS = 30_000;
 
 /** The parts of node-opcua's session and channel that are needed here. */
-interface Session {
+export interface Session {
   readonly status: "new" | "active" | "screwed" | "disposed" | "closed";
   readonly channel?: Channel | undefined;
   readonly userIdentityToken?: unknown;
@@ -250,7 +250,7 @@ function ownersOfOrphans({ engine }: OPCUAServer): readonly string[] {
   });
 }
 
-function userOf(token: unknown): string {
+export function userOf(token: unknown): string {
   return token instanceof UserNameIdentityToken ? (token.userName ?? "") : ANONYMOUS;
 }
 
@@ -262,6 +262,6 @@ function isIdle(session: Session): boolean {
   return isDisconnected(session) || session.clientLastContactTime > IDLE_MS;
 }
 
-function isDisconnected({ channel }: Session): boolean {
+export function isDisconnected({ channel }: Session): boolean {
   return channel === undefined || !channel.isOpened;
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { page, type Shown, session, time } from "./parts.ts";
+import { type Shown, session, time } from "./parts.ts";
 
 const partState = z.enum(["starting", "up", "degraded", "down"]);
 
-const part = z.strictObject({
+export const part = z.strictObject({
   state: partState,
   since: time.nullable().describe("Null: not known."),
   detail: z.string().describe("Why; empty where all is well."),
@@ -19,14 +19,6 @@ export const health = z.strictObject({
   started_at: time,
   parts: z.record(z.string(), part),
 });
-
-/** Whatever the gateway is connected to, or is connected to it. */
-export const connection = z.strictObject({
-  name: z.string(),
-  ...part.shape,
-});
-
-export const connections = z.strictObject({ ...page, connections: z.array(connection) });
 
 /** The body of `PUT /api/v1/log-level`. */
 export const logLevelRequest = z.strictObject({
@@ -46,6 +38,4 @@ export const problem = z.strictObject({
 
 export type PartState = Shown<typeof partState>;
 export type Health = Shown<typeof health>;
-export type Connection = Shown<typeof connection>;
-export type Connections = Shown<typeof connections>;
 export type Problem = Shown<typeof problem>;

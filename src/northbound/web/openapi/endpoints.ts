@@ -149,7 +149,11 @@ export const endpoints: readonly Endpoint[] = [
     onWeb: true,
     answers: { 200: { says: "It is ended, or there was none.", body: "EndedLease" } },
   },
-  list("/connections", "What connects the gateway to others.", "Connections"),
+  list(
+    "/connections",
+    "What connects the gateway to others, with each who is connected; queues, and what will not last.",
+    "Connections",
+  ),
   list("/tags", "Every OPC UA node and every MQTT topic, with what it says now.", "Tags", {
     query: {
       robot: "Only tags of this robot.",

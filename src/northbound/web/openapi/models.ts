@@ -2,6 +2,7 @@ import { z } from "zod";
 import * as alarm from "../api/alarm.ts";
 import * as certificate from "../api/certificate.ts";
 import * as command from "../api/command.ts";
+import * as connection from "../api/connection.ts";
 import * as floor from "../api/floor.ts";
 import * as gateway from "../api/gateway.ts";
 import * as hold from "../api/hold.ts";
@@ -43,8 +44,8 @@ export const models = {
   Holders: hold.holders,
   EndedLease: hold.endedLease,
   Health: gateway.health,
-  Connection: gateway.connection,
-  Connections: gateway.connections,
+  Connection: connection.connection,
+  Connections: connection.connections,
   Tag: tag.tag,
   Tags: tag.tags,
   LogIn: session.logIn,

@@ -1,3 +1,4 @@
+import type { Peer } from "../../../contracts/peers.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Closed, Gap, SnapshotRobots } from "../api/stream.ts";
 import { createBrowserBound } from "./browser-bound.ts";
@@ -16,7 +17,7 @@ export interface ReaderParts {
 }
 
 /** One that wants to read. */
-export type NewReader = Pick<StreamClient, "response" | "browser"> & {
+export type NewReader = Pick<StreamClient, "response" | "browser" | "whose"> & {
   /** The id of the last event that it has seen; null: it has seen none. */
   readonly lastEventId: string | null;
 };
@@ -24,6 +25,8 @@ export type NewReader = Pick<StreamClient, "response" | "browser"> & {
 /** All who read the stream. */
 export interface Readers {
   readonly count: number;
+  /** Those of a listener. */
+  peers(part: string): readonly Peer[];
   /** @param first the message with which its stream begins. False: as many read as may. */
   add(reader: NewReader, first: () => string): boolean;
   /**
@@ -85,11 +88,12 @@ export function createReaders(parts: ReaderParts): Readers {
     get count() {
       return clients.size;
     },
-    add({ response, browser, lastEventId }, first) {
+    peers: (part) => [...clients].filter(({ whose }) => whose.part === part).map(({ whose }) => whose.peer),
+    add({ response, browser, whose, lastEventId }, first) {
       if (clients.size >= MOST_STREAMS) return false;
       const { from, missing } = ring.resume(lastEventId);
       const left = new Set(parts.robotIds());
-      const client = { response, browser, left, isCurrent: false, nextEvent: from, isPumping: false };
+      const client = { response, browser, whose, left, isCurrent: false, nextEvent: from, isPumping: false };
       clients.add(client);
       browsers.add(client);
       response.once("close", () => remove(client));

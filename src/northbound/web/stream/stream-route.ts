@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendProblem } from "../problem.ts";
+import type { WhoseStream } from "./client.ts";
 import { MOST_STREAMS } from "./readers.ts";
 import type { Stream } from "./stream.ts";
 
@@ -10,6 +11,8 @@ export interface StreamRouteParts {
    * Names the cookie: a browser sends the cookies of a host to all its ports. Null: there are no browsers.
    */
   readonly browserCookie: string | null;
+  /** Whose a request is. */
+  readonly whose: (request: FastifyRequest) => WhoseStream;
 }
 
 interface Route {
@@ -22,7 +25,10 @@ const ID_BYTES = 16;
  * `GET /api/v1/stream` answers 200 and then server-sent events, for as long as the client reads. The id of
  * the last event comes in the header `Last-Event-ID`, or in the query for a client that cannot set headers.
  */
-export function addStreamRoute(server: FastifyInstance, { stream, browserCookie }: StreamRouteParts): void {
+export function addStreamRoute(
+  server: FastifyInstance,
+  { stream, browserCookie, whose }: StreamRouteParts,
+): void {
   // A HEAD request would read the stream, and get nothing of it.
   server.get<Route>("/api/v1/stream", { exposeHeadRoute: false }, (request, reply) => {
     const { headers, query } = request;
@@ -39,7 +45,8 @@ export function addStreamRoute(server: FastifyInstance, { stream, browserCookie 
       raw.setHeader("set-cookie", `${browserCookie}=${browser}; ${attributes(request.protocol)}`);
     const last = headers["last-event-id"] ?? query.last_event_id;
     const lastEventId = typeof last === "string" && last !== "" ? last : null;
-    if (stream.add({ response: raw, browser, lastEventId })) return void reply.hijack();
+    if (stream.add({ response: raw, browser, whose: whose(request), lastEventId }))
+      return void reply.hijack();
     const full = `${MOST_STREAMS} readers follow the gateway already: end one of them`;
     return sendProblem(reply, 503, full);
   });

@@ -1,5 +1,6 @@
 import type { CommandLog, LoggedCommand } from "../../../contracts/command-log.ts";
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
+import type { Peer } from "../../../contracts/peers.ts";
 import type { FleetEvent } from "../../../domain/event.ts";
 import { type Clock, every } from "../../../platform/clock.ts";
 import type { Tick } from "../api/stream.ts";
@@ -24,6 +25,8 @@ export interface Stream {
   /** Writes to a response from now on. False: as many read as may. */
   add(reader: NewReader): boolean;
   readonly ticks: Pick<Ticks, "refused">;
+  /** Those who read it over a listener. */
+  peers(part: string): readonly Peer[];
   /** Begins to follow the fleet. The result ends that. */
   open(): () => void;
   /** Ends all readers, and tells them that a listener stops. */
@@ -99,6 +102,7 @@ export function createStream(parts: StreamParts): Stream {
 
   return {
     ticks,
+    peers: readers.peers,
     add: (reader) => readers.add(reader, () => messageText("snapshot", snapshotBody(parts))),
     open() {
       const over = new AbortController();

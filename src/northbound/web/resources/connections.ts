@@ -1,0 +1,110 @@
+import type { FastifyInstance } from "fastify";
+import type { Peer, PeerSource } from "../../../contracts/peers.ts";
+import type { Health } from "../../../platform/component.ts";
+import { publishedHealth } from "../../../platform/published-health.ts";
+import type { Connection, Connections, Expiry } from "../api/connection.ts";
+import { timeText, timeTextOrNull } from "../floor/time-text.ts";
+import { sendProblem } from "../problem.ts";
+import { linkNames, queuesOf, type StatusFacts } from "../status-report.ts";
+import type { GatewayHealthParts } from "./gateway-health.ts";
+import { type Query, sendPage, unknownParameter } from "./list-page.ts";
+
+export interface ConnectionRouteParts extends GatewayHealthParts {
+  readonly peers: readonly PeerSource[];
+  readonly certificates: () => StatusFacts["certificates"];
+  readonly disk: () => StatusFacts["disk"];
+}
+
+/** Of one part. Its own bounds are lower, unless somebody raises them. */
+const MOST_PEERS = 500;
+/** What waits there for somebody else. */
+const queueParts = ["outbox", "syslog"];
+
+/**
+ * `GET /api/v1/connections`: what connects the gateway to others, with each who is connected; the queues to
+ * them, and what will not last: certificates, the token, room on the disk.
+ */
+export function addConnectionRoutes(server: FastifyInstance, parts: ConnectionRouteParts): void {
+  server.get<{ Querystring: Query }>("/api/v1/connections", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    const health = publishedHealth(parts.health());
+    const list = {
+      name: "connections",
+      items: Object.entries(health)
+        .filter(([name]) => linkNames.includes(name))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+      keyOf: ([name]: readonly [string, Health]) => name,
+      write: ([name, part]: readonly [string, Health]) => connectionJson(parts, name, part),
+    };
+    return sendPage(reply, query, list, around(parts, health));
+  });
+}
+
+function connectionJson(
+  { stateSinceMs, peers }: ConnectionRouteParts,
+  name: string,
+  part: Health,
+): Connection {
+  const found = peers.filter((source) => source.part === name).flatMap((source) => source.peers());
+  return {
+    name,
+    state: part.state,
+    since: timeTextOrNull(stateSinceMs(name)),
+    detail: part.detail ?? "",
+    figures: part.figures ?? {},
+    peer_count: found.length,
+    peers: found.slice(0, MOST_PEERS).map(peerJson),
+  };
+}
+
+function peerJson({
+  kind,
+  name,
+  client,
+  address,
+  state,
+  sinceMs,
+  detail,
+}: Peer): Connection["peers"][number] {
+  return { kind, name, client, address, state, since: timeTextOrNull(sinceMs), detail };
+}
+
+/** What the answer says beside the connections. */
+function around(
+  parts: ConnectionRouteParts,
+  health: Readonly<Record<string, Health>>,
+): Pick<Connections, "queues" | "disk" | "expiries"> {
+  const { path, freeBytes } = parts.disk();
+  const kept = queueParts.flatMap((name) => {
+    const figures = health[name]?.figures;
+    return figures === undefined ? [] : [{ name, figures }];
+  });
+  return {
+    queues: [...queuesOf(parts.health().queues), ...kept],
+    disk: { path, free_bytes: freeBytes, detail: health.disk?.detail ?? "" },
+    expiries: [...tokenExpiry(health.fleet, parts.clock.nowMs()), ...certificateExpiries(parts)],
+  };
+}
+
+function tokenExpiry(fleet: Health | undefined, nowMs: number): readonly Expiry[] {
+  const seconds = fleet?.figures?.token_seconds_left ?? 0;
+  if (seconds <= 0) return [];
+  const endMs = nowMs + seconds * 1_000;
+  return [
+    { kind: "token", name: "fleet service", path: null, ends_at: timeText(endMs), seconds_left: seconds },
+  ];
+}
+
+/** The soonest first. */
+function certificateExpiries({ certificates, clock }: ConnectionRouteParts): readonly Expiry[] {
+  return certificates()
+    .toSorted((a, b) => a.endMs - b.endMs)
+    .map(({ key, path, endMs }) => ({
+      kind: "certificate",
+      name: key,
+      path,
+      ends_at: timeTextOrNull(endMs),
+      seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - clock.nowMs()) / 1_000) : null,
+    }));
+}
