@@ -21,6 +21,8 @@ export interface Control {
   /** The faults that are switched on, with the counts that are left. */
   faults(): readonly Fault[];
   clearFaults(): void;
+  /** Switches off the faults that fit. */
+  endFaults(fits: (fault: Fault) => boolean): void;
   happen(incident: Incident): void;
   /** Starts a mission as somebody else: `touchscreen`, or another client's name. @returns its id. */
   startMission(robotId: string, owner: string, mission: Mission | undefined): string;
@@ -44,6 +46,7 @@ export function createControl(world: World, driver: WorldDriver, faults: FaultRe
     apply: faults.apply,
     faults: faults.list,
     clearFaults: faults.clear,
+    endFaults: faults.end,
     happen(incident) {
       robotOf(incident.robotId);
       driver.sync();

@@ -79,12 +79,14 @@ export function createTransports(parts: TransportParts): Transports {
     maxMessageBytes: 4 * MEBIBYTE,
     maxUnreadBytes: options.maxUnreadBytes ?? 8 * MEBIBYTE,
     isSilent: faults.isSilent,
+    isCut: faults.isCut,
     log,
   });
   const https = createHttpServer({
     identity,
     maxBodyBytes: MEBIBYTE,
     isSilent: faults.isSilent,
+    isCut: faults.isCut,
     clock,
     log,
     addRoutes(app) {
@@ -96,7 +98,11 @@ export function createTransports(parts: TransportParts): Transports {
   return {
     grpc,
     https,
-    effects: { endStreams: (how) => endStreams(grpc, clock, how), expireTokens: tokens.expireAll },
+    effects: {
+      endStreams: (how) => endStreams(grpc, clock, how),
+      expireTokens: tokens.expireAll,
+      closeConnections: grpc.closeConnections,
+    },
   };
 }
 

@@ -4,6 +4,8 @@ export interface Armed<F extends { readonly count: number }> {
   /** What is switched on, with the counts that are left. */
   list(): readonly F[];
   clear(): void;
+  /** Switches off those that fit. */
+  remove(fits: (fault: F) => boolean): void;
   /** The first that fits, in the order in which they were added; it is thereby used once. */
   take(fits: (fault: F) => boolean): F | undefined;
 }
@@ -17,6 +19,9 @@ export function createArmed<F extends { readonly count: number }>(): Armed<F> {
     list: () => armed,
     clear() {
       armed = [];
+    },
+    remove(fits) {
+      armed = armed.filter((fault) => !fits(fault));
     },
     take(fits) {
       const found = armed.find(fits);

@@ -16,8 +16,11 @@ const stream = z.enum(
 /** A fault of commands: what happens between a command and its answer. */
 const commandFault = z.strictObject({
   kind: z.literal("command"),
-  /** Name of an operation, as `CreateMission`, or of a stream that is opened; every one without it. */
-  operation: operation.optional(),
+  /**
+   * Name of an operation, as `CreateMission`, or of a stream that is opened, or a list of names; every one
+   * without it.
+   */
+  operation: z.union([operation, z.array(operation).min(1).readonly()]).optional(),
   /** Every robot without it. */
   robotId,
   /** How many commands it affects. */
@@ -42,6 +45,9 @@ const streamFault = z.strictObject({
  * load balancer.
  */
 const silence = z.strictObject({ kind: z.literal("silence"), forMs });
+
+/** Connections are closed, and new ones too: as where a cable is out. */
+const cut = z.strictObject({ kind: z.literal("cut"), forMs });
 
 /** The exchange answers 401, 429 or 503 to whatever it is asked. */
 const exchangeFault = z.strictObject({
@@ -76,6 +82,7 @@ export const faultSchema = z.discriminatedUnion("kind", [
   commandFault,
   streamFault,
   silence,
+  cut,
   exchangeFault,
   earlyExpiry,
   endStreams,
@@ -87,4 +94,4 @@ export type StreamFault = z.output<typeof streamFault>;
 export type ExchangeFault = z.output<typeof exchangeFault>;
 
 /** Faults that last, at most one of each kind at a time. */
-export type LastingFault = Extract<Fault, { kind: "silence" | "exchange" | "early-expiry" }>;
+export type LastingFault = Extract<Fault, { kind: "silence" | "cut" | "exchange" | "early-expiry" }>;

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
-import type { FaultSwitch } from "../service/command-faults.ts";
+import type { CommandFault, FaultSwitch } from "../service/command-faults.ts";
 import type { ExchangeFault, Fault, LastingFault } from "./fault.ts";
 import { createStreamFaults, type StreamFaults } from "./stream-faults.ts";
 
@@ -7,6 +7,8 @@ import { createStreamFaults, type StreamFaults } from "./stream-faults.ts";
 export interface FaultEffects {
   endStreams(how: Extract<Fault, { kind: "end-streams" }>["how"]): void;
   expireTokens(): void;
+  /** Closes every connection. */
+  closeConnections(): void;
 }
 
 /** Every fault that is switched on. */
@@ -16,8 +18,12 @@ export interface FaultRegistry {
   /** What is switched on, with the counts that are left. */
   list(): readonly Fault[];
   clear(): void;
+  /** Switches off those that fit. */
+  end(fits: (fault: Fault) => boolean): void;
   readonly streams: StreamFaults;
   isSilent(): boolean;
+  /** Whether no connection may be there. */
+  isCut(): boolean;
   exchange(): ExchangeFault["effect"] | undefined;
   /** How much before their `exp` tokens stop to count, in milliseconds. */
   tokenEarlyMs(): number;
@@ -31,14 +37,15 @@ export function createFaultRegistry(
   const streams = createStreamFaults();
   const lasting = new Map<LastingFault["kind"], { readonly fault: LastingFault; readonly cancel: Cancel }>();
 
-  function end(kind: LastingFault["kind"]): void {
+  function endLasting(kind: LastingFault["kind"]): void {
     lasting.get(kind)?.cancel();
     lasting.delete(kind);
   }
 
   function begin(fault: LastingFault): void {
-    end(fault.kind);
-    const cancel = fault.forMs === undefined ? () => {} : clock.after(fault.forMs, () => end(fault.kind));
+    endLasting(fault.kind);
+    const cancel =
+      fault.forMs === undefined ? () => {} : clock.after(fault.forMs, () => endLasting(fault.kind));
     lasting.set(fault.kind, { fault, cancel });
   }
 
@@ -56,6 +63,10 @@ export function createFaultRegistry(
         case "stream":
           streams.add(fault);
           return;
+        case "cut":
+          begin(fault);
+          effects().closeConnections();
+          return;
         case "silence":
         case "exchange":
         case "early-expiry":
@@ -70,18 +81,28 @@ export function createFaultRegistry(
       }
     },
     list: () => [
-      ...commands.list().map((fault) => ({ kind: "command" as const, ...fault })),
+      ...commands.list().map(ofCommand),
       ...streams.list(),
       ...[...lasting.values()].map(({ fault }) => fault),
     ],
     clear() {
       commands.clear();
       streams.clear();
-      for (const kind of lasting.keys()) end(kind);
+      for (const kind of lasting.keys()) endLasting(kind);
+    },
+    end(fits) {
+      commands.remove((fault) => fits(ofCommand(fault)));
+      streams.remove(fits);
+      for (const [kind, { fault }] of lasting) if (fits(fault)) endLasting(kind);
     },
     streams,
     isSilent: () => lasting.has("silence"),
+    isCut: () => lasting.has("cut"),
     exchange: () => current("exchange")?.effect,
     tokenEarlyMs: () => current("early-expiry")?.earlyMs ?? 0,
   };
+}
+
+function ofCommand(fault: CommandFault): Fault {
+  return { kind: "command", ...fault };
 }

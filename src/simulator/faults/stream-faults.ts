@@ -10,6 +10,8 @@ export interface StreamFaults {
   /** What is switched on, with the counts that are left. */
   list(): readonly StreamFault[];
   clear(): void;
+  /** Switches off those that fit. */
+  remove(fits: (fault: StreamFault) => boolean): void;
   /** What one subscriber of `stream` is delivered through. */
   shape(stream: string, deliver: Deliver): Deliver;
 }
@@ -26,6 +28,7 @@ export function createStreamFaults(): StreamFaults {
     add: armed.add,
     list: armed.list,
     clear: armed.clear,
+    remove: armed.remove,
     shape(stream, deliver) {
       // A message of a robot that waits until its next one has overtaken it.
       const overtaken = new Map<string, StreamMessage>();

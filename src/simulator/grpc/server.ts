@@ -26,6 +26,8 @@ export interface GrpcServerOptions {
   readonly maxUnreadBytes: number;
   /** While true calls are neither looked at nor answered; connections stay open and pings are answered. */
   isSilent(): boolean;
+  /** While true every new connection is closed at once. */
+  isCut(): boolean;
   readonly log: Log;
 }
 
@@ -43,6 +45,8 @@ export interface GrpcServer {
   resetCalls(): void;
   /** Tells every connection to go away, and drops those that have not gone after `graceMs` on this clock. */
   goAway(graceMs: number, clock: Clock): void;
+  /** Destroys every connection. */
+  closeConnections(): void;
   /** Calls under way: all, or those of the method with this name. */
   openCalls(method?: string): number;
   close(): Promise<void>;
@@ -66,7 +70,13 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     settings: { maxConcurrentStreams: options.maxConcurrentStreams },
   });
 
+  // Before TLS takes the socket over.
+  server.prependListener("connection", (socket) => {
+    if (options.isCut()) socket.destroy();
+  });
   server.on("session", (session) => {
+    // It was under way when the cut began.
+    if (options.isCut()) return session.destroy();
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     // A client that breaks the protocol loses its connection, and that is all.
@@ -104,6 +114,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       for (const response of calls.values()) response.reset(constants.NGHTTP2_NO_ERROR);
     },
     goAway,
+    closeConnections() {
+      for (const session of sessions) session.destroy();
+    },
     openCalls(method) {
       if (method === undefined) return calls.size;
       return [...calls.keys()].filter((stream) => pathsOf.get(stream)?.endsWith(`/${method}`)).length;

@@ -14,6 +14,8 @@ export interface HttpServerOptions {
   readonly maxBodyBytes: number;
   /** While true requests are taken and never answered: a fault. */
   isSilent(): boolean;
+  /** While true requests end with their connection: a fault. */
+  isCut(): boolean;
   /** What the Date of answers is by. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly log: Log;
@@ -49,7 +51,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.addHook("onRequest", async (request, reply) => {
     reply.header("date", new Date(options.clock.nowMs()).toUTCString());
-    if (options.isSilent() && !request.url.startsWith("/simulator/")) await new Promise(() => {});
+    // The control endpoint ends faults, so it stays within reach.
+    if (request.url.startsWith("/simulator/")) return;
+    if (options.isCut()) {
+      request.raw.socket.destroy();
+      return reply.hijack();
+    }
+    if (options.isSilent()) await new Promise(() => {});
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof Refusal) return refuse(reply, error);

@@ -14,8 +14,8 @@ export type CommandFaultEffect =
 
 /** A fault that waits for commands. */
 export interface CommandFault {
-  /** Name of an operation, as `CreateMission`; undefined: every one. */
-  readonly operation?: string | undefined;
+  /** Name of an operation, as `CreateMission`, or a list of names; undefined: every one. */
+  readonly operation?: string | readonly string[] | undefined;
   /** undefined: every robot. */
   readonly robotId?: string | undefined;
   /** How many commands it affects before it is used up. */
@@ -35,6 +35,8 @@ export interface FaultSwitch extends CommandFaults {
   /** What is switched on, with the counts that are left. */
   list(): readonly CommandFault[];
   clear(): void;
+  /** Switches off those that fit. */
+  remove(fits: (fault: CommandFault) => boolean): void;
 }
 
 /** Faults held in memory, taken in the order they were added. */
@@ -44,9 +46,13 @@ export function createFaultSwitch(): FaultSwitch {
     add: armed.add,
     list: armed.list,
     clear: armed.clear,
+    remove: armed.remove,
     take: (operation, robotId) =>
-      armed.take(
-        (fault) => (fault.operation ?? operation) === operation && (fault.robotId ?? robotId) === robotId,
-      )?.effect,
+      armed.take((fault) => concerns(fault.operation, operation) && (fault.robotId ?? robotId) === robotId)
+        ?.effect,
   };
+}
+
+function concerns(named: CommandFault["operation"], operation: string): boolean {
+  return named === undefined || (typeof named === "string" ? named === operation : named.includes(operation));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faultSchema } from "../../../src/simulator/faults/fault.ts";
+import { type Fault, faultSchema } from "../../../src/simulator/faults/fault.ts";
 import { createStreamFaults } from "../../../src/simulator/faults/stream-faults.ts";
 import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
 import { parseScenario } from "../../../src/simulator/scenario/scenario.ts";
@@ -40,6 +40,8 @@ test("a fault strikes only the stream and the robot that it names, as often as i
 test.each([
   [{ kind: "command", effect: "delay-taken" }, true],
   [{ kind: "command", effect: "delay-taken", operation: "CreateMision" }, false],
+  [{ kind: "command", effect: "delay-taken", operation: ["CreateMission", "PauseRobot"] }, true],
+  [{ kind: "command", effect: "delay-taken", operation: ["CreateMision"] }, false],
   [{ kind: "stream", effect: "drop", stream: "CreateMission" }, false],
   [{ kind: "stream", effect: "lose" }, false],
   [{ kind: "silence", forMS: 5 }, false],
@@ -64,5 +66,30 @@ test("a scenario switches faults on at the start and later, and names a robot th
   expect(simulator.control.faults()).toEqual([]);
   clock.advance(1);
   expect(simulator.control.faults()).toEqual([{ kind: "silence" }]);
+  await simulator.stop();
+});
+
+test("a fault of several operations strikes each of them, and no other", async () => {
+  const simulator = await startSimulator();
+  const operation = ["SkipGoal", "CreateMission"];
+  const fault: Fault = { kind: "command", operation, effect: "internal-before", count: 9 };
+  simulator.control.apply(fault);
+  const statusOf = async (path: string, body: object) => (await simulator.rest("POST", path, body)).status;
+  expect(await statusOf("/v1/goal/skip", { robotId: "cart-01" })).toBe(500);
+  expect((await simulator.rest("GET", "/amr/onlineAmr")).status).toBe(200);
+  expect(simulator.control.faults()).toEqual([{ ...fault, count: 8 }]);
+  await simulator.stop();
+});
+
+test("one fault ends, and the others stay", async () => {
+  const simulator = await startSimulator();
+  const command = (robotId: string): Fault => ({ kind: "command", effect: "delay-taken", robotId, count: 1 });
+  const drop: Fault = { kind: "stream", effect: "drop", count: 1 };
+  for (const fault of [command("cart-01"), command("cart-02"), drop, { kind: "silence" } as const])
+    simulator.control.apply(fault);
+  simulator.control.endFaults((fault) => fault.kind === "command" && fault.robotId === "cart-01");
+  expect(simulator.control.faults()).toEqual([command("cart-02"), drop, { kind: "silence" }]);
+  simulator.control.endFaults(({ kind }) => kind === "silence" || kind === "stream");
+  expect(simulator.control.faults()).toEqual([command("cart-02")]);
   await simulator.stop();
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { frame } from "../../../src/simulator/grpc/frame.ts";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import type { FleetClient } from "../../support/fleet-client.ts";
+import { https } from "../../support/https.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 
@@ -128,4 +129,27 @@ test("silence keeps connections open and says nothing, until it has passed", asy
   expect(told).toEqual(["after it: response"]);
   connection.destroy();
   stream.cancel();
+});
+
+test("a cut closes connections and takes no new ones, until it ends", async () => {
+  const { grpc } = simulator.endpoints;
+  const open = () => connect(`https://${grpc}`, { ca: simulator.ca });
+  const before = open();
+  await once(before, "connect");
+  const lost = once(before, "close");
+  simulator.control.apply({ kind: "cut" });
+  await lost;
+  const during = open();
+  const [refused] = await once(during, "error");
+  expect(refused).toBeInstanceOf(Error);
+  await expect(simulator.rest("GET", "/amr/onlineAmr")).rejects.toThrow("socket hang up");
+  // The control endpoint ends the fault, so it answers.
+  const url = `${simulator.endpoints.https}/simulator/faults`;
+  const faults = await https({ url, ca: simulator.ca });
+  expect(faults.json()).toEqual({ faults: [{ kind: "cut" }] });
+  simulator.control.endFaults(({ kind }) => kind === "cut");
+  const after = open();
+  await once(after, "connect");
+  expect((await simulator.rest("GET", "/amr/onlineAmr")).status).toBe(200);
+  after.destroy();
 });
