@@ -9,9 +9,10 @@ import { makeFolder } from "../platform/make-folder.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { renewStore } from "../platform/stores/kept-store.ts";
 import { runSupervised } from "../platform/supervisor.ts";
-import type { Endpoints } from "../simulator/simulator.ts";
+import type { Endpoints, Simulator } from "../simulator/simulator.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config.ts";
+import { createDemoFaults } from "./demo-faults.ts";
 import { demoGreeting } from "./demo-greeting.ts";
 import { fail } from "./exit.ts";
 import { createNarrator } from "./narrator.ts";
@@ -66,9 +67,8 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
     name: "gateway",
     health: () => ({ state: "up" }),
     async run(stop, ready) {
-      const fleet = simulator.endpoints();
-      const config = await writeConfiguration(folder, ports, fleet);
-      await runGateway(config, log, stop, ready, ports, fleet, options.json === true);
+      const config = await writeConfiguration(folder, ports, simulator.endpoints());
+      await runGateway(config, log, stop, ready, ports, simulator, options.json === true);
     },
   };
   // Closed in reverse, so that the gateway does not report a lost service.
@@ -86,12 +86,14 @@ async function runGateway(
   signal: AbortSignal,
   ready: () => void,
   ports: DemoPorts,
-  fleet: Endpoints,
+  simulator: Simulator,
   asJson: boolean,
 ): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const { createGateway } = await import("../gateway.ts");
-  const parts = { clock: systemClock, chance: Math.random, log, logLevels: log.levels };
+  const fleet = simulator.endpoints();
+  const simulatedFaults = createDemoFaults(simulator.control(), systemClock);
+  const parts = { clock: systemClock, chance: Math.random, log, logLevels: log.levels, simulatedFaults };
   const gateway = createGateway(config, parts);
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {

@@ -6,6 +6,7 @@ import type { Alarms } from "../contracts/alarms.ts";
 import type { CommandLog } from "../contracts/command-log.ts";
 import type { OperationManual } from "../contracts/operation-manual.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
+import type { SimulatedFaults } from "../contracts/simulated-faults.ts";
 import type { FanOut } from "../delivery/fan-out.ts";
 import type { QueueLimits } from "../delivery/feed.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
@@ -35,6 +36,8 @@ export interface GatewayParts {
   readonly ownHealth?: () => Readonly<Record<string, Health>>;
   /** Where the work of each part is timed; left out: nobody looks. */
   readonly work?: WorkTimes;
+  /** Of the simulated fleet service that runs beside the gateway; left out: there is none. */
+  readonly simulatedFaults?: SimulatedFaults;
   /** Absent where the configuration is not read again. */
   readonly configuration?: ConfigurationSource;
 }

@@ -19,7 +19,7 @@ export function web(
   api: FleetApi,
   clientCertificates: ClientCertificates | null,
 ): Component {
-  const { config, dispatcher, intake, shown } = parts;
+  const { config, dispatcher, intake, shown, simulatedFaults: faults } = parts;
   const server = createWebServer(options, {
     ...parts,
     gatewayId: config.gateway.id,
@@ -34,6 +34,7 @@ export function web(
     alarms: alarmsOf(parts),
     standingAlarms: shown.alarmBook.all,
     clientCertificates,
+    ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
     log: parts.log.child({ part: "web" }),
   });
   parts.onReload(server.configurationChanged);
@@ -112,6 +113,7 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     sessionId,
     startedAtMs: clock.nowMs(),
     isOpen: () => config.web !== null && isOpenAccess(config.web.access),
+    hasSimulator: parts.simulatedFaults !== undefined,
     pollMs: config.fleet.times.rosterPollMs,
     health: parts.health,
     stateSinceMs: parts.stateSinceMs,

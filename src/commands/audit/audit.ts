@@ -1,6 +1,7 @@
 import type { CertificateChange } from "../../contracts/client-certificates.ts";
 import type { RefusedRequest, SessionChange } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
+import type { FaultChange } from "../../contracts/simulated-faults.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Command, OnBehalfOf } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
@@ -13,7 +14,16 @@ import { isJsonObject } from "../../platform/json.ts";
  */
 export interface AuditRecord {
   readonly at: string;
-  readonly event: "command" | "lease" | "hold" | "permit" | "alarm" | "reload" | "session" | "certificate";
+  readonly event:
+    | "command"
+    | "lease"
+    | "hold"
+    | "permit"
+    | "alarm"
+    | "reload"
+    | "session"
+    | "certificate"
+    | "simulator";
   readonly [field: string]: unknown;
 }
 
@@ -149,6 +159,21 @@ export function certificateRecord(change: CertificateChange, atMs: number): Audi
     outcome: "succeeded",
     thumbprint,
     subject,
+  };
+}
+
+/** The record of a fault of the simulated fleet service that began or ended. */
+export function faultRecord({ source, address, fault, change }: FaultChange, atMs: number): AuditRecord {
+  return {
+    at: new Date(atMs).toISOString(),
+    event: "simulator",
+    protocol: source.protocol,
+    user: clip(source.name, LONGEST_NAME),
+    address,
+    operation: change,
+    fault: fault.name,
+    robot_id: fault.robotId,
+    outcome: "succeeded",
   };
 }
 

@@ -2,6 +2,7 @@ import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { Commander, Envelope, RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
 import type { Catalogue, ParsedRequest } from "../../contracts/operation.ts";
+import type { FaultAudit } from "../../contracts/simulated-faults.ts";
 import { type Command, type CommandStage, commandId } from "../../domain/command.ts";
 import { checked, type Outcome, refusal } from "../../domain/outcome.ts";
 import {
@@ -37,7 +38,7 @@ export interface IntakeParts {
 }
 
 /** What every command passes before the dispatcher has it, whichever protocol it came by. */
-export interface Intake extends Commander, RefusalAudit, SessionAudit, CertificateAudit {
+export interface Intake extends Commander, RefusalAudit, SessionAudit, CertificateAudit, FaultAudit {
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -48,7 +49,7 @@ export function createIntake(parts: IntakeParts): Intake {
   const anywhere = rightsAnywhere(rights);
   const inFlight = createInFlight(options, log);
   const rateLimits = createRateLimits(options.rates, clock);
-  const { refuse, refused, session, certificate, answer, count } = createRefusals(parts);
+  const { refuse, refused, session, certificate, fault: simulated, answer, count } = createRefusals(parts);
 
   function take(envelope: Envelope, onStage: OnStage | undefined): Promise<Outcome> | Outcome {
     const { source, scope } = envelope;
@@ -132,6 +133,7 @@ export function createIntake(parts: IntakeParts): Intake {
     refused,
     session,
     certificate,
+    fault: simulated,
     figures: () => ({
       commandsInFlight: inFlight.count,
       refusedAtIntake: count(),

@@ -1,12 +1,19 @@
 import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { Envelope, RefusalAudit, RefusedRequest, SessionAudit } from "../../contracts/commander.ts";
 import type { Meter } from "../../contracts/metrics.ts";
+import type { FaultAudit } from "../../contracts/simulated-faults.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { idStands } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type AuditSink, certificateRecord, refusedRecord, sessionRecord } from "../audit/audit.ts";
+import {
+  type AuditSink,
+  certificateRecord,
+  faultRecord,
+  refusedRecord,
+  sessionRecord,
+} from "../audit/audit.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
 import type { ReadRequest } from "./request.ts";
 
@@ -21,8 +28,8 @@ export interface Opened {
   readonly known: KnownCommand | null;
 }
 
-/** Tells refusals to log and audit; sessions, and decisions on certificates, to the audit log. */
-export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit {
+/** Tells refusals to log and audit; sessions, decisions on certificates and simulated faults to the audit log. */
+export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit, FaultAudit {
   /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
   refuse(opened: Opened, reason: Outcome): Outcome;
   /** The same for the sender alone: neither logged nor audited. */
@@ -65,6 +72,11 @@ export function createRefusals(parts: {
     refused,
     session: (change) => parts.audit(sessionRecord(change, parts.clock.nowMs())),
     certificate: (change) => parts.audit(certificateRecord(change, parts.clock.nowMs())),
+    fault(change) {
+      const { fault, change: operation } = change;
+      parts.audit(faultRecord(change, parts.clock.nowMs()));
+      parts.log.info({ operation, fault: fault.name, robot: fault.robotId }, "a simulated fault");
+    },
     answer,
     refuse(opened, reason) {
       const { envelope, requestId, read } = opened;

@@ -7,6 +7,8 @@ import { sendProblem } from "./problem.ts";
 
 /** Where the console's own addresses begin: its script shows what they name. */
 const pages = ["/", "/robots/*", "/commands", "/commands/*", "/send", "/alarms"];
+/** That of the demo. */
+const simulatorPage = "/simulator";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -41,13 +43,14 @@ interface ConsoleFile {
  * request says becomes a path of this machine.
  *
  * @param folder what the build made; null where nothing was built
+ * @param hasSimulator whether a simulated fleet service runs beside the gateway
  */
-export function addConsole(server: FastifyInstance, folder: string | null): void {
+export function addConsole(server: FastifyInstance, folder: string | null, hasSimulator = false): void {
   const files = folder === null ? new Map<string, ConsoleFile>() : readConsole(folder);
   for (const [path, file] of files)
     if (path !== "/index.html") server.get(path, publicRoute, (request, reply) => send(file, request, reply));
   const page = files.get("/index.html");
-  for (const path of pages) {
+  for (const path of hasSimulator ? [...pages, simulatorPage] : pages) {
     server.get(path, publicRoute, (request, reply) =>
       page === undefined
         ? sendProblem(reply, 503, "the console is not built: run npm run build")

@@ -29,6 +29,7 @@ import { sendProblem } from "./problem.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
 import { senderOfViewer } from "./sender.ts";
+import { addSimulatorRoutes, type WebSimulator } from "./simulator-routes.ts";
 import type { ViewerOf } from "./viewer.ts";
 
 /** The dependencies of the web server. */
@@ -49,6 +50,8 @@ export interface WebParts
   readonly readiness: Pick<Readiness, "problem">;
   readonly metrics: Metrics;
   readonly audit: RefusalAudit & SessionAudit & CertificateAudit;
+  /** Left out: the fleet service is a real one, and there are no such routes. */
+  readonly simulator?: WebSimulator;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -119,7 +122,7 @@ function makeServer(
   access.addTo(server);
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);
-  addConsole(server, parts.consoleFolder);
+  addConsole(server, parts.consoleFolder, parts.simulator !== undefined);
   const movesFrom = () => options.access.movesFrom;
   const commander = limitMoves({ ...parts, movesFrom });
   const moves = { refusedMoves: (address: string) => refusedMoves(address, movesFrom()) };
@@ -174,6 +177,8 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
     return hasExpiry ? null : NO_TIMES;
   };
   addCommandRoute(server, { ...sent, judgeStart });
+  const { simulator } = parts;
+  if (simulator !== undefined) addSimulatorRoutes(server, { ...parts, simulator });
 }
 
 /** A browser sends the cookies of a host to all its ports: another gateway there has another name. */

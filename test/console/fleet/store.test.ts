@@ -18,6 +18,7 @@ const snapshot: StreamMessages["snapshot"] = {
   gateway_id: "plant1",
   version: "1.0.0",
   open: false,
+  has_simulator: false,
   poll_ms: 1_000,
   robot_count: 1,
   maps: [],

@@ -46,6 +46,7 @@ export interface FakeGateway extends AsyncDisposable {
   isOpen: boolean;
   /** Who is logged in; null: nobody. Counts unless it is open. */
   user: string | null;
+  hasSimulator: boolean;
   pollMs: number | null;
   isFleetLinkUp: boolean;
 }
@@ -153,6 +154,7 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
       gateway_id: "plant1",
       version: "1.0.0",
       open: gateway.isOpen,
+      has_simulator: gateway.hasSimulator,
       poll_ms: gateway.pollMs,
       robot_count: gateway.robots.length,
       maps: [summary],
@@ -182,6 +184,7 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     commands: [],
     isOpen: false,
     user: "ann",
+    hasSimulator: false,
     pollMs: 1_000,
     isFleetLinkUp: true,
     url,

@@ -49,6 +49,7 @@ export function createTestApi(clock: Clock): TestApi {
     sessionId: "s1",
     startedAtMs: clock.nowMs(),
     isOpen: () => true,
+    hasSimulator: false,
     pollMs: 2_000,
     health: () => ({
       fleet: { state: "up", figures: { streamsOpen: 3, tokenSecondsLeft: 600 } },

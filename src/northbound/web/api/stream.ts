@@ -24,6 +24,7 @@ export const snapshot = z.strictObject({
   gateway_id: z.string(),
   version: z.string(),
   open: z.boolean().describe("Whether it runs as a demo, without log-in."),
+  has_simulator: z.boolean().describe("Whether the fleet service is a simulated one, beside the gateway."),
   poll_ms: milliseconds.nullable().describe("Between two online lists; null: none are asked for."),
   robot_count: z.int().min(0),
   maps: z.array(mapSummary),

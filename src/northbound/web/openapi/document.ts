@@ -1,12 +1,14 @@
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { type JsonSchema, modelSchemas, schemaRef } from "./models.ts";
+import { type JsonSchema, modelSchemas, models, schemaRef, simulatorModels } from "./models.ts";
 import { commandSchemas } from "./request-schemas.ts";
+import { simulatorEndpoints } from "./simulator-endpoints.ts";
 
 const parameters: Readonly<Record<string, string>> = {
   robot: "The robot's id, percent-encoded.",
   thumbprint: "SHA-1 of the certificate, hexadecimal, in lower case.",
   map: "The number of the map.",
+  fault: "cut, silence, block, lost_answer or flat_battery.",
   id: "Of a command: its request id, yours to choose. Of an alarm: as the list shows it. Percent-encoded.",
 };
 
@@ -19,10 +21,19 @@ const securitySchemes = {
   },
 };
 
-/** The OpenAPI 3.1 document of the HTTP API: its routes, its models, and the requests of every operation. */
-export function openApiDocument(version: string, catalogue: OperationManual): JsonSchema {
+/**
+ * The OpenAPI 3.1 document of the HTTP API: its routes, its models, and the requests of every operation.
+ *
+ * @param hasSimulator whether it has the routes of the demo too
+ */
+export function openApiDocument(
+  version: string,
+  catalogue: OperationManual,
+  hasSimulator = false,
+): JsonSchema {
+  const shown = hasSimulator ? { ...models, ...simulatorModels } : models;
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const endpoint of endpoints) {
+  for (const endpoint of hasSimulator ? [...endpoints, ...simulatorEndpoints] : endpoints) {
     const path = `/api/v1${endpoint.path}`;
     paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operationOf(endpoint) };
   }
@@ -38,7 +49,7 @@ export function openApiDocument(version: string, catalogue: OperationManual): Js
     servers: [{ url: "http://127.0.0.1:8080", description: "The default of web.listen." }],
     paths,
     security: [{ token: [] }, {}],
-    components: { securitySchemes, schemas: { ...modelSchemas(), ...commandSchemas(catalogue) } },
+    components: { securitySchemes, schemas: { ...modelSchemas(shown), ...commandSchemas(catalogue) } },
   };
 }
 

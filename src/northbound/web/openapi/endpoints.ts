@@ -1,5 +1,7 @@
 import { commandFilters } from "../resources/command-list.ts";
-import type { ModelName } from "./models.ts";
+import type { ModelName, SimulatorModelName } from "./models.ts";
+
+type BodyName = ModelName | SimulatorModelName;
 
 /** One request that the API takes. */
 export interface Endpoint {
@@ -18,10 +20,10 @@ export interface Endpoint {
   /** The names of what its query may have besides, each with what it means. */
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: ModelName | "CommandRequest";
+  readonly body?: BodyName | "CommandRequest";
   /** By status. Null: no JSON. Empty: no body. Every other status is a Problem. */
   readonly answers: Readonly<
-    Record<number, { readonly says: string; readonly body: ModelName | "Empty" | null }>
+    Record<number, { readonly says: string; readonly body: BodyName | "Empty" | null }>
   >;
 }
 

@@ -10,6 +10,7 @@ import * as operation from "../api/operation.ts";
 import * as rights from "../api/rights.ts";
 import * as robot from "../api/robot.ts";
 import * as session from "../api/session.ts";
+import { faultRequest, simulatedFaults } from "../api/simulator.ts";
 import * as stream from "../api/stream.ts";
 import * as tag from "../api/tag.ts";
 
@@ -65,7 +66,14 @@ export const models = {
   Described: described,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
+/** Those of the demo alone. */
+export const simulatorModels = {
+  SimulatedFaults: simulatedFaults,
+  FaultRequest: faultRequest,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
 export type ModelName = keyof typeof models;
+export type SimulatorModelName = keyof typeof simulatorModels;
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Where the document has a schema. */
@@ -73,10 +81,12 @@ export function schemaRef(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The schemas of all models; one names another where it has it as a part. */
-export function modelSchemas(): Readonly<Record<string, JsonSchema>> {
+/** The schemas of models; one names another where it has it as a part. */
+export function modelSchemas(
+  shown: Readonly<Record<string, z.ZodType>> = models,
+): Readonly<Record<string, JsonSchema>> {
   const registry = z.registry<{ id: string }>();
-  for (const [name, model] of Object.entries(models)) registry.add(model, { id: name });
+  for (const [name, model] of Object.entries(shown)) registry.add(model, { id: name });
   const { schemas } = z.toJSONSchema(registry, {
     uri: (name) => `#/components/schemas/${name}`,
     override({ jsonSchema }) {

@@ -5,15 +5,20 @@ import { openApiDocument } from "./document.ts";
 export interface OpenApiRouteParts {
   readonly version: string;
   readonly catalogue: OperationManual;
+  /** Whether a simulated fleet service runs beside the gateway. */
+  readonly hasSimulator: boolean;
 }
 
 /**
  * `GET /api/v1/openapi.json`: what the API takes and answers, for programs. Made when it is first asked for.
  */
-export function addOpenApiRoute(server: FastifyInstance, { version, catalogue }: OpenApiRouteParts): void {
+export function addOpenApiRoute(
+  server: FastifyInstance,
+  { version, catalogue, hasSimulator }: OpenApiRouteParts,
+): void {
   let text: string | null = null;
   server.get("/api/v1/openapi.json", async (_request, reply) => {
-    text ??= JSON.stringify(openApiDocument(version, catalogue));
+    text ??= JSON.stringify(openApiDocument(version, catalogue, hasSimulator));
     return reply.type("application/json; charset=utf-8").send(text);
   });
 }

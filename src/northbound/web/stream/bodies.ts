@@ -22,6 +22,8 @@ export interface MessageParts extends StationJsonParts {
   readonly sessionId: string;
   /** Whether it runs as a demo, without log-in. */
   readonly isOpen: () => boolean;
+  /** Whether a simulated fleet service runs beside the gateway. */
+  readonly hasSimulator: boolean;
   /** Between two online lists; null: none are asked for. */
   readonly pollMs: number | null;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
@@ -31,13 +33,14 @@ export interface MessageParts extends StationJsonParts {
 const MOST_ALARMS = 200;
 
 export function snapshotBody(parts: MessageParts): Snapshot {
-  const { floor, clock, gatewayId, version, sessionId, isOpen, pollMs } = parts;
+  const { floor, clock, gatewayId, version, sessionId, isOpen, hasSimulator, pollMs } = parts;
   return {
     at: timeText(clock.nowMs()),
     session_id: sessionId,
     gateway_id: gatewayId,
     version,
     open: isOpen(),
+    has_simulator: hasSimulator,
     poll_ms: pollMs,
     robot_count: floor.robots().size,
     maps: mapsBody(parts, floor.maps().keys()),
