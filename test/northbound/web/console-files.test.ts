@@ -64,9 +64,17 @@ test.each([
   "/assets/../index.html",
   "/assets/..%2f..%2f..%2fetc/passwd",
   "/alarms/1",
+  "/simulator",
 ])("serves nothing at %s", async (url) => {
   const answer = await server.inject({ url });
   expect(answer.statusCode).toBe(404);
+});
+
+test("has a page for the simulator only where there is one", async () => {
+  const demo = fastify();
+  addConsole(demo, folder, true);
+  expect((await demo.inject({ url: "/simulator" })).body).toBe(page);
+  await demo.close();
 });
 
 test("says that it was not built", async () => {

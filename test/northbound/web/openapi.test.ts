@@ -67,6 +67,35 @@ describe("the OpenAPI document", () => {
     expect(routes).toEqual(described(({ onWeb }) => onWeb));
   });
 
+  it("has the routes of the demo only where the fleet service is a simulated one", async () => {
+    const clock = createManualClock();
+    const faults = { active: () => [], begin: () => null, end: () => null };
+    const simulator = { faults, audit: { refused: () => {}, fault: () => {} } };
+    const parts = {
+      ...webApiParts(clock).parts,
+      gatewayId: "plant1",
+      clock,
+      viewerOf: () => null,
+      simulator,
+    };
+    const ofDemo = openApiDocument("1.2.3", catalogue, true);
+    const inDemo = Object.entries(ofDemo.paths as object).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(inDemo).toEqual(
+      expect.arrayContaining([...(await routesOf((server) => addWebApi(server, parts)))]),
+    );
+    const namesOf = ({ paths, components }: typeof ofDemo) =>
+      [paths, (components as { schemas: object }).schemas].flatMap((names) => Object.keys(names as object));
+    const added = namesOf(ofDemo).filter((name) => !namesOf(document).includes(name));
+    expect(added).toEqual([
+      "/api/v1/simulator/faults",
+      "/api/v1/simulator/faults/{fault}",
+      "SimulatedFaults",
+      "FaultRequest",
+    ]);
+  });
+
   it("refers to schemas that there are, and each of them can be used", () => {
     const { schemas } = document.components as { schemas: Readonly<Record<string, unknown>> };
     const names = Array.from(

@@ -62,6 +62,7 @@ type OfCertificates = Pick<WebParts, "clientCertificates"> & CertificateAudit;
 
 export async function createWebHarness(
   ofCertificates: (clock: Clock) => Partial<OfCertificates> = () => ({}),
+  more: Pick<WebParts, "simulator"> = {},
 ): Promise<WebHarness> {
   const clock = createManualClock();
   const found = { access: openAccess };
@@ -79,6 +80,7 @@ export async function createWebHarness(
     metrics: fakeMetrics,
     clock,
     log: silentLog,
+    ...more,
   };
   const server = createWebServer(
     {
