@@ -6,6 +6,7 @@ export type Route =
   | { readonly view: "command"; readonly key: string }
   | { readonly view: "send"; readonly operation: string | null; readonly robotId: string | null }
   | { readonly view: "alarms" }
+  | { readonly view: "simulator" }
   | { readonly view: "nothing" };
 
 export function routeOf(address: { readonly pathname: string; readonly search: string }): Route {
@@ -16,6 +17,7 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
   if (first === "commands") return name === "" ? { view: "commands" } : { view: "command", key: name };
   if (first === "send" && name === "") return sendRoute(new URLSearchParams(address.search));
   if (first === "alarms" && name === "") return { view: "alarms" };
+  if (first === "simulator" && name === "") return { view: "simulator" };
   if (first !== "" || name !== "") return { view: "nothing" };
   const query = new URLSearchParams(address.search);
   const map = query.get("map");

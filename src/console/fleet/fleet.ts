@@ -29,6 +29,8 @@ export interface Fleet {
   readonly version: string;
   readonly sessionId: string;
   readonly isOpen: boolean;
+  /** Whether the fleet service is a simulated one, whose faults the gateway offers. */
+  readonly hasSimulator: boolean;
   readonly pollMs: number | null;
   readonly robots: ReadonlyMap<string, KnownRobot>;
   readonly stations: ReadonlyMap<string, Station>;
@@ -65,6 +67,7 @@ export function begun(snapshot: Snapshot): Fleet {
     version: snapshot.version,
     sessionId: snapshot.session_id,
     isOpen: snapshot.open,
+    hasSimulator: snapshot.has_simulator,
     pollMs: snapshot.poll_ms,
     robots: new Map(),
     stations: new Map(snapshot.stations.map((station) => [station.station, station])),

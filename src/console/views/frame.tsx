@@ -1,13 +1,16 @@
 import { timeOfDay } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
-import { Command } from "./command.tsx";
-import { Commands } from "./commands.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
+import { viewLater } from "./later.tsx";
 import { LoggedIn, LogIn } from "./log-in.tsx";
 import { Link } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
 import { Send } from "./send.tsx";
+
+const Command = viewLater(() => import("./command.tsx").then((module) => module.Command));
+const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands));
+const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator));
 
 /** All of the page: what every view has, and the view that the address names. */
 export function Frame() {
@@ -64,12 +67,17 @@ function Views() {
       <Link to="/alarms" current={view === "alarms"}>
         Alarms{alarms > 0 && <span class="while-live"> ({alarms})</span>}
       </Link>
+      {store.fleet.value?.hasSimulator === true && (
+        <Link to="/simulator" current={view === "simulator"}>
+          Simulator
+        </Link>
+      )}
     </nav>
   );
 }
 
 function View() {
-  const { route } = usePage();
+  const { store, route } = usePage();
   const shown = route.value;
   switch (shown.view) {
     case "floor":
@@ -84,9 +92,15 @@ function View() {
       return <Send operation={shown.operation} robotId={shown.robotId} />;
     case "alarms":
       return <Alarms />;
+    case "simulator":
+      return store.fleet.value?.hasSimulator === true ? <Simulator /> : <Nothing />;
     case "nothing":
-      return <p>There is no such page.</p>;
+      return <Nothing />;
   }
+}
+
+function Nothing() {
+  return <p>There is no such page.</p>;
 }
 
 /** Whether the values are live, in words: the veil alone would not reach every reader. */

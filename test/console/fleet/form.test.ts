@@ -105,6 +105,7 @@ describe("what a form offers", () => {
     gateway_id: "plant1",
     version: "1",
     open: true,
+    has_simulator: false,
     poll_ms: 1_000,
     robot_count: 1,
     maps: [{ map_id: 1, name: "Hall 1", read_at: at, bytes: 1 }],

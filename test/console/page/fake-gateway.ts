@@ -8,6 +8,7 @@ import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
+import { type SimulatedFaultState, simulatedFaults } from "../../../src/northbound/web/api/simulator.ts";
 import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
 import { addConsole } from "../../../src/northbound/web/console-files.ts";
 import { addOperationRoutes } from "../../../src/northbound/web/resources/operations.ts";
@@ -47,6 +48,10 @@ export interface FakeGateway extends AsyncDisposable {
   /** Who is logged in; null: nobody. Counts unless it is open. */
   user: string | null;
   hasSimulator: boolean;
+  /** The faults of the simulated service that last. */
+  faults: SimulatedFaultState[];
+  /** The requests for faults so far: name and body. */
+  readonly faultsAsked: Array<readonly [string, unknown]>;
   pollMs: number | null;
   isFleetLinkUp: boolean;
 }
@@ -78,7 +83,7 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
   let [opened, isCut, number]: [number, boolean, number] = [0, false, 0];
   let ticking: NodeJS.Timeout | undefined;
   const server = fastify({ forceCloseConnections: true });
-  addConsole(server, built);
+  addConsole(server, built, true);
   server.get("/api/v1/stream", (request, reply) => {
     if (isCut) return reply.code(503).send({ detail: "it stops" });
     if (isLoggedOut()) return reply.code(401).send({ detail: "log in" });
@@ -138,6 +143,12 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     gateway.acknowledged.push(id);
     return acknowledgement.parse({ id, acknowledged_by: "web:open" });
   });
+  const faultStates = () => simulatedFaults.parse({ at: new Date().toISOString(), active: gateway.faults });
+  server.get("/api/v1/simulator/faults", async () => faultStates());
+  server.put<{ Params: { fault: string } }>("/api/v1/simulator/faults/:fault", async ({ params, body }) => {
+    gateway.faultsAsked.push([params.fault, body]);
+    return faultStates();
+  });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
 
   const isLoggedOut = () => !gateway.isOpen && gateway.user === null;
@@ -185,6 +196,8 @@ export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGat
     isOpen: false,
     user: "ann",
     hasSimulator: false,
+    faults: [],
+    faultsAsked: [],
     pollMs: 1_000,
     isFleetLinkUp: true,
     url,

@@ -1,0 +1,142 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { SimulatedFaultStates } from "../../northbound/web/api/simulator.ts";
+import { type Answer, get, put } from "../api.ts";
+import { robotAddress } from "../route.ts";
+import { type FaultRow, faultRows } from "../simulator/faults.ts";
+import { ageMs, type Moment } from "../trust/moment.ts";
+import { ageText } from "../trust/time-text.ts";
+import { usePage } from "./context.ts";
+import { Link, Table, Word } from "./parts.tsx";
+
+/** The gateway's own ticks come as often. */
+const LOOK_MS = 1_000;
+const order = new Intl.Collator(undefined, { numeric: true });
+
+/** The faults that last, and when the gateway said so; null: it has not yet. */
+interface Heard {
+  readonly states: SimulatedFaultStates;
+  readonly heardAt: Moment;
+}
+
+/** What the simulated fleet service can be made to do. */
+export function Simulator() {
+  const { store, now } = usePage();
+  const heard = useSignal<Heard | null>(null);
+  const problem = useSignal("");
+  const said = useSignal("");
+  const chosen = useSignal("");
+
+  const take = (answer: Answer<SimulatedFaultStates>) => {
+    problem.value = "problem" in answer ? answer.problem : "";
+    if ("value" in answer) heard.value = { states: answer.value, heardAt: now() };
+  };
+  useEffect(() => {
+    const over = new AbortController();
+    const look = async () => {
+      const answer = await get<SimulatedFaultStates>("/simulator/faults", over.signal);
+      if (!over.signal.aborted) take(answer);
+    };
+    void look();
+    const timer = setInterval(() => {
+      if (!document.hidden) void look();
+    }, LOOK_MS);
+    return () => {
+      clearInterval(timer);
+      over.abort();
+    };
+  }, []);
+
+  const robotIds = [...(store.fleet.value?.robots.keys() ?? [])].sort(order.compare);
+  const chosenId = robotIds.includes(chosen.value) ? chosen.value : (robotIds[0] ?? null);
+  const change = async ({ fault, robotId, active }: FaultRow) => {
+    const isActive = active === null;
+    const body = { active: isActive, ...(robotId === null ? {} : { robot_id: robotId }) };
+    const answer = await put<SimulatedFaultStates>(`/simulator/faults/${fault.name}`, body);
+    const name = robotId === null ? fault.label : `${fault.label}: ${robotId}`;
+    said.value = "problem" in answer ? "" : `${name} – ${isActive ? "begun" : "ended"}.`;
+    take(answer);
+  };
+  return (
+    <>
+      <h1>Simulator</h1>
+      <p class="first">
+        These are faults of the simulated fleet service of this demo. Nothing is wrong with the gateway, and
+        no real robot is concerned.
+      </p>
+      <p>A fault lasts until you end it, or the demo ends. Watch what the other views make of it.</p>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Robot{" "}
+          <select
+            value={chosenId ?? ""}
+            onChange={(event) => {
+              chosen.value = event.currentTarget.value;
+            }}
+          >
+            {robotIds.map((robotId) => (
+              <option key={robotId} value={robotId}>
+                {robotId}
+              </option>
+            ))}
+          </select>
+        </label>
+      </form>
+      <p role="status">{said.value}</p>
+      {problem.value !== "" && <p class="warning">◆ The simulator does not answer: {problem.value}.</p>}
+      {heard.value === null ? (
+        <p>Its faults are not known yet.</p>
+      ) : (
+        <FaultTable heard={heard.value} chosenId={chosenId} change={change} />
+      )}
+    </>
+  );
+}
+
+function FaultTable(props: {
+  readonly heard: Heard;
+  readonly chosenId: string | null;
+  readonly change: (row: FaultRow) => Promise<void>;
+}) {
+  const { heard, chosenId, change } = props;
+  return (
+    <Table
+      caption="Faults of the simulated service"
+      columns={["Fault", "Of", "State", "", "What it does", "Where to look"]}
+    >
+      {faultRows(heard.states.active, chosenId).map((row) => (
+        <tr key={row.key}>
+          <th scope="row">{row.fault.label}</th>
+          <td>
+            {row.robotId === null ? "the service" : <Link to={robotAddress(row.robotId)}>{row.robotId}</Link>}
+          </td>
+          <td>
+            <State row={row} heardAt={heard.heardAt} />
+          </td>
+          <td>
+            <button type="button" onClick={() => void change(row)}>
+              {row.active === null ? "Begin" : "End"}
+              <span class="unseen">
+                {" "}
+                {row.fault.label} {row.robotId}
+              </span>
+            </button>
+          </td>
+          <td>{row.fault.does}</td>
+          <td>{row.fault.look}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function State({ row: { active }, heardAt }: { readonly row: FaultRow; readonly heardAt: Moment }) {
+  const { store } = usePage();
+  if (active === null) return <Word word="off" emphasis="normal" />;
+  const { active_for_ms: forMs } = active;
+  const lasts =
+    forMs === null
+      ? "did not begin here"
+      : `for ${ageText(ageMs({ ageWhenSentMs: forMs, heardAt }, store.now.value))}`;
+  return <Word word={`active, ${lasts}`} emphasis="abnormal" />;
+}
