@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Command } from "commander";
 import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -56,8 +56,10 @@ export function demoCommand(): Command {
 
 async function demo(options: Options, signal: AbortSignal): Promise<void> {
   const ports = options.basePort === undefined ? usualPorts : portsFrom(options.basePort);
-  const folder =
-    options.data ?? demoFolder(options.basePort === undefined ? "demo" : `demo-${options.basePort}`);
+  // Absolute: the configuration in it takes relative paths as of its own folder.
+  const folder = resolve(
+    options.data ?? demoFolder(options.basePort === undefined ? "demo" : `demo-${options.basePort}`),
+  );
   const log = createLog(options.json === true ? "info" : "warn");
   logWarnings(log);
   const lively = options.lively ?? options.json !== true;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
 import { listenMqtt } from "../e2e/mqtt-ear.ts";
@@ -145,6 +146,39 @@ test("demo tells a person where to look and what happens; watch follows; one Ctr
   expect(performance.now() - sentMs).toBeLessThan(ENDED_WITHIN_MS);
   const unsaid = demo.err.entries.filter((line) => !/INSECURE|WITHOUT SECURITY/.test(line));
   expect(unsaid).toEqual([]);
+});
+
+test("a fault that its console asks for strikes the simulated service, is audited, and ends again", async () => {
+  const base = await freePorts(5);
+  const folder = newFolder();
+  const demo = fleetgate(folder, "demo", "--json", "--data", "data", "--base-port", String(base));
+  const { web } = await ready(demo);
+  const ask = async (path: string, body?: object) => {
+    const headers = { "content-type": "application/json", origin: web };
+    const request = body === undefined ? {} : { method: "PUT", headers, body: JSON.stringify(body) };
+    return (await fetch(`${web}/api/v1${path}`, request)).json() as Promise<Record<string, unknown>>;
+  };
+  const fleetState = async () => {
+    const { parts } = (await ask("/health")) as { parts: { fleet: { state: string } } };
+    return parts.fleet.state;
+  };
+  await expect.poll(fleetState).toBe("up");
+  expect(await ask("/simulator/faults")).toMatchObject({ active: [] });
+  const active = [{ fault: "cut", robot_id: null, active_for_ms: expect.any(Number) }];
+  expect(await ask("/simulator/faults/cut", { active: true })).toMatchObject({ active });
+  await expect.poll(fleetState).not.toBe("up");
+  expect(await ask("/simulator/faults/cut", { active: false })).toMatchObject({ active: [] });
+  await expect.poll(fleetState).toBe("up");
+  expect((await fetch(`${web}/simulator`)).status).toBe(200);
+  demo.send("SIGTERM");
+  expect((await demo.ended).code).toBe(0);
+  const audit = await readFile(join(folder, "data", "gateway", "audit", "audit.jsonl"), "utf8");
+  const lines = audit.trim().split("\n");
+  const faults = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "simulator");
+  expect(faults).toMatchObject([
+    { protocol: "web", user: "open", address: "127.0.0.1", operation: "begin_fault", fault: "cut" },
+    { operation: "end_fault", fault: "cut", robot_id: null, outcome: "succeeded" },
+  ]);
 });
 
 test("Ctrl-C while the demo still starts ends it", async () => {

@@ -197,6 +197,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/northbound/web/status.test.ts", has: "/api/v1/status" },
   ],
   [/^curl .*\/api\/v1\/robots$/, { kind: "ends", code: 0, prints: /"robot_id":"cart-01"/ }],
+  [/^curl .*\/simulator\/faults\/silence /, { kind: "ends", code: 0, prints: /"active":\[/ }],
   [/^curl --unix-socket /, { kind: "ends", code: 0, prints: /"outcome":"succeeded"/ }],
   [/^sudo systemctl reload fleetgate$/, booted("sudo systemctl reload fleetgate\n")],
   [/^sudo systemctl restart fleetgate$/, booted("sudo systemctl restart fleetgate\n")],

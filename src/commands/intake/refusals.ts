@@ -28,7 +28,9 @@ export interface Opened {
   readonly known: KnownCommand | null;
 }
 
-/** Tells refusals to log and audit; sessions, decisions on certificates and simulated faults to the audit log. */
+/**
+ * Tells refusals to log and audit; sessions, decisions on certificates and simulated faults to the audit log.
+ */
 export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit, FaultAudit {
   /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
   refuse(opened: Opened, reason: Outcome): Outcome;
