@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { readPlainFile } from "../platform/plain-file.ts";
 import { readDocument } from "./document.ts";
 import { dataDir } from "./load.ts";
 import { type Environment, fileProblem } from "./named-files.ts";
+import { LARGEST_CONFIGURATION_BYTES } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 import { socketPath } from "./sections/control.ts";
 
@@ -37,7 +38,7 @@ export async function readDataDir(path: string, env: Environment): Promise<PathR
 
 /** Rejects when the file cannot be read. */
 async function readSection(path: string, name: string): Promise<unknown> {
-  const read = readDocument(await readFile(path, "utf8"));
+  const read = readDocument((await readPlainFile(path, LARGEST_CONFIGURATION_BYTES)).text);
   const value = read.ok ? read.document.value : null;
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : null;
 }

@@ -1,9 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
 import { messageOf } from "../platform/error-text.ts";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
+import { NoPlainFile, readPlainFile } from "../platform/plain-file.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
@@ -166,14 +166,10 @@ async function readNamed(
       message: `${name} needs systemd, which sets $CREDENTIALS_DIRECTORY; it is not set. As root, fleetgate check finds it in the LoadCredential= lines of an installed unit`,
     };
   try {
-    const about = await stat(path);
-    if (!about.isFile()) return { message: `${path} is no file` };
-    if (about.size > LARGEST_FILE_BYTES)
-      return { message: `${path} is larger than ${LARGEST_FILE_BYTES} bytes` };
-    const text = await readFile(path, "utf8");
+    const { text, mode } = await readPlainFile(path, LARGEST_FILE_BYTES);
     const wrong = contentProblem(kind, text);
     if (wrong !== null) return { message: `${path} ${wrong}` };
-    const open = secretKinds.has(kind) && (about.mode & 0o004) !== 0;
+    const open = secretKinds.has(kind) && (mode & 0o004) !== 0;
     return {
       file: { path, text: kind === "password" || kind === "userPassword" ? firstLine(text) : text },
       warning: open ? `${path} can be read by every user of this machine; chmod o-r would keep it` : null,
@@ -256,6 +252,7 @@ export function firstLine(text: string): string {
 
 /** Why a file cannot be read, as the end of a sentence. */
 export function fileProblem(error: unknown): string {
+  if (error instanceof NoPlainFile) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
   if (code === "EACCES") return UNREADABLE;

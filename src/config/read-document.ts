@@ -1,9 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { readPlainFile } from "../platform/plain-file.ts";
 import type { SoundSections } from "./cross-checks.ts";
 import { type ConfigDocument, type DocumentResult, readDocument } from "./document.ts";
 import { fileProblem } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { configSchema } from "./schema.ts";
+
+/** A row for each of ten thousand robots takes less than 2 MB. */
+export const LARGEST_CONFIGURATION_BYTES = 4_000_000;
 
 /** Reads the configuration file itself, and none of the files that it names. Never rejects. */
 export async function readConfigDocument(path: string): Promise<DocumentResult> {
@@ -19,7 +22,8 @@ type TextResult = { readonly ok: true; readonly text: string } | Extract<Documen
 
 async function readText(path: string): Promise<TextResult> {
   try {
-    return { ok: true, text: await readFile(path, "utf8") };
+    const { text } = await readPlainFile(path, LARGEST_CONFIGURATION_BYTES);
+    return { ok: true, text };
   } catch (error) {
     return unread(`the file ${fileProblem(error)}`);
   }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dispatcherDefaults } from "../../src/commands/options.ts";
@@ -187,6 +188,28 @@ rights:
       ok: false,
       problems: [{ path: "", line: null, message: "the file does not exist" }],
     });
+  });
+
+  it.each([
+    ["mkdir", [], "the file is no file, but a folder, a pipe or a device"],
+    ["mkfifo", [], "the file is no file, but a folder, a pipe or a device"],
+    ["ln", ["-s", "/dev/zero"], "the file is no file, but a folder, a pipe or a device"],
+    ["truncate", ["-s", "5G"], "the file is larger than 4000000 bytes"],
+  ])("made by %s %j is refused at once", async (program, args, message) => {
+    const path = join(folder.path, "odd.yaml");
+    execFileSync(program, [...args, path]);
+    const problems = [{ path: "", line: null, message }];
+    expect(await loadConfig(path, {}, createCatalogue())).toEqual({ ok: false, problems });
+  });
+
+  it.each([
+    ["mkdir", []],
+    ["mkfifo", []],
+    ["ln", ["-s", "/dev/zero"]],
+  ])("that names what %s %j has made is refused at once", async (program, args) => {
+    execFileSync(program, [...args, join(folder.path, "odd")]);
+    const found = await folder.problems(`${minimal}  ca: odd\n`);
+    expect(found).toEqual([expect.stringContaining("is no file, but a folder, a pipe or a device")]);
   });
 
   it.each([
