@@ -23,6 +23,8 @@ export const KEPT_FOLDER = "opcua";
 const OWN = ["server", "own"];
 /** What leads elsewhere than it looks. */
 const oddName = /(^|\/)\.{0,2}(\/|$)|\0/;
+/** Keys, certificates and a configuration: a file that unpacks to more is none of ours. */
+const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
 const TRIES = 5;
 const PAUSE_MS = 200;
 
@@ -68,7 +70,7 @@ export function packBackup({ facts, entries }: Backup): Buffer {
 /** Throws NotPossible for anything that is no whole backup, or that a newer program has written. */
 export function unpackBackup(path: string, bytes: Buffer): Backup {
   try {
-    const [first, ...entries] = unpackTar(gunzipSync(bytes));
+    const [first, ...entries] = unpackTar(gunzipSync(bytes, { maxOutputLength: MOST_UNPACKED_BYTES }));
     const facts = readFacts(path, first);
     const odd = entries.find(({ name }) => oddName.test(name));
     if (odd === undefined) return { facts, entries };

@@ -98,9 +98,10 @@ function readHeader(header: Buffer): {
     return bytes.toString("utf8", 0, end === -1 ? length : end);
   };
   const octal = (field: keyof typeof fields) => {
-    const value = Number.parseInt(text(field), 8);
-    if (!Number.isSafeInteger(value)) throw new ArchiveRefused("it is no archive that fleetgate has written");
-    return value;
+    const digits = text(field).trimEnd();
+    // A negative size would lead back, to the same header for ever.
+    if (!/^[0-7]+$/.test(digits)) throw new ArchiveRefused("it is no archive that fleetgate has written");
+    return Number.parseInt(digits, 8);
   };
   if (text("magic") !== "ustar" || octal("checksum") !== checksumOf(header))
     throw new ArchiveRefused("it is damaged, or no archive");

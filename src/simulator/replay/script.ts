@@ -84,9 +84,8 @@ function scriptOf({ entries }: Recording): ReplayScript {
       if (call === undefined || text === "") continue;
       add(answers, call.key, { atMs, delayMs: Math.max(0, atMs - call.atMs), code, text });
     } else if (kind === "read") {
-      const request = fromJson(method.input, JSON.parse(entry.first.toString()) as JsonValue);
-      const text = entry.second.toString();
-      add(polls, requestKey(method, request), { atMs, delayMs: 0, code: 0, text });
+      const key = keyOfJson(method, entry.first.toString());
+      if (key !== null) add(polls, key, { atMs, delayMs: 0, code: 0, text: entry.second.toString() });
     }
   }
   return { startedAtMs: entries[0]?.atMs ?? 0, messages, answers, polls, locations };
@@ -98,6 +97,15 @@ function messageOf(method: DescMethod, { atMs, name, first, second: bytes }: Ent
   try {
     const message: Message & { readonly robotId?: string } = fromBinary(method.output, bytes);
     return { atMs, method: name, robotId: message.robotId ?? "", bytes };
+  } catch {
+    return null;
+  }
+}
+
+/** Null: the file is damaged there. */
+function keyOfJson(method: DescMethod, text: string): string | null {
+  try {
+    return requestKey(method, fromJson(method.input, JSON.parse(text) as JsonValue));
   } catch {
     return null;
   }

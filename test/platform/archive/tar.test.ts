@@ -56,3 +56,15 @@ it("refuses what it has not written", () => {
   spawnSync("tar", ["--format=ustar", "-cf", join(folder, "l.tar"), "-C", folder, "link"]);
   expect(() => unpackTar(readFileSync(join(folder, "l.tar")))).toThrow("neither a file nor a folder");
 });
+
+it.each(["-0000001000", "-1", "7777777777a", "+10", " 10"])("refuses a size of %s", (size) => {
+  const archive = packTar([entry("etc/file", "x")]);
+  const header = archive.subarray(0, 512);
+  header.fill(0, 124, 136);
+  header.write(size, 124);
+  header.write("        ", 148);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\u0000 `, 148);
+  // A size of -512 led back to the same header for ever: the archive would not end.
+  expect(() => unpackTar(archive)).toThrow("it is no archive that fleetgate has written");
+});

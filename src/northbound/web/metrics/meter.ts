@@ -13,7 +13,13 @@ export interface PromMeter extends Meter {
 }
 
 const SECOND_MS = 1_000;
-const protocols: readonly EndedCommand["protocol"][] = ["mqtt", "opcua", "cli", "gateway"];
+const protocols = Object.keys({
+  mqtt: 0,
+  opcua: 0,
+  web: 0,
+  cli: 0,
+  gateway: 0,
+} satisfies Record<EndedCommand["protocol"], number>);
 /** Those of commands: `checked` is that of a dry run. */
 const outcomes = Object.keys({
   succeeded: 0,

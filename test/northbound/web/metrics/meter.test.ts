@@ -48,8 +48,10 @@ it("counts commands by protocol, operation and outcome, and how long those took 
 
 it("has a series for each outcome before the first command, or Prometheus would miss the first", async () => {
   const { value } = await scrape(createMeter(["CreateMission"]));
-  const labels = { protocol: "opcua", operation: "CreateMission", outcome: "unknown" };
-  expect(value("fleetgate_commands_total", labels)).toBe(0);
+  for (const protocol of ["mqtt", "opcua", "web", "cli", "gateway"]) {
+    const labels = { protocol, operation: "CreateMission", outcome: "unknown" };
+    expect(value("fleetgate_commands_total", labels), protocol).toBe(0);
+  }
   expect(value("fleetgate_command_duration_seconds_count", { operation: "CreateMission" })).toBe(0);
 });
 
