@@ -10,6 +10,10 @@ export interface Build {
   readonly nodeOptions: readonly string[];
   /** The key of a rule's `source` that names the protocol, which older builds call `door`. */
   readonly protocolKey: string;
+  /** Modules that are loaded before it. */
+  readonly preload?: readonly string[];
+  /** Sections of its configuration that are not the product's default. */
+  readonly sections?: Readonly<Record<string, unknown>>;
 }
 
 /** The folder of this tree, above the compiled bench. */

@@ -66,11 +66,12 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     ...(options.operators === true
       ? { rights: [{ source: { [build.protocolKey]: "mqtt", name: "*" }, role: "operator" }] }
       : {}),
+    ...build.sections,
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
   const child = run.start("gateway", build.script, ["run", "--config", path], {
     ...(options.program === undefined ? {} : { program: options.program }),
-    preload: options.preload ?? [],
+    preload: [...(options.preload ?? []), ...(build.preload ?? [])],
     nodeOptions: [
       ...build.nodeOptions,
       ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),

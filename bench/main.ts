@@ -9,6 +9,7 @@ import { measureFleet } from "./fleet/section.ts";
 import { measureFlood } from "./flood/section.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
+import { measureWatched } from "./messages/watched.ts";
 import { measureOpcUa } from "./opcua/section.ts";
 import { measureOutbox } from "./outbox/section.ts";
 import { ratioLines } from "./ratio.ts";
@@ -37,6 +38,7 @@ const messages = { ...size, rate: Number(options.rate), rounds };
 type Section = (run: SectionRun) => Promise<Findings>;
 type SectionName =
   | "messages"
+  | "watched"
   | "service"
   | "fleet"
   | "opcua"
@@ -51,6 +53,7 @@ const sections: Partial<Record<SectionName, Section>> =
 function alone(): Record<SectionName, Section> {
   return {
     messages: (run) => measureMessages(run, { ...messages, against: null }),
+    watched: (run) => measureWatched(run, messages),
     service: (run) => measureService(run, size),
     fleet: (run) => measureFleet(run, size),
     opcua: (run) => measureOpcUa(run, size),

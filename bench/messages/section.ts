@@ -35,6 +35,8 @@ export interface MessageOptions {
   readonly quick: boolean;
   /** How often each side has its two blocks; null: as is usual. */
   readonly rounds: number | null;
+  /** The build of the gateway that is measured; this tree's without it. */
+  readonly own?: Build;
   /** Another build of the gateway to compare with. */
   readonly against: Build | null;
 }
@@ -83,7 +85,7 @@ function ratiosOfBuilds(running: Running, measured: readonly Measured[]): readon
 
 async function open(
   run: SectionRun,
-  { robots, against }: MessageOptions,
+  { robots, own = ownBuild, against }: MessageOptions,
 ): Promise<{ readonly load: Child; readonly running: Running }> {
   const mqttPort = await startBroker(run);
   const load = run.start("load", join(benchFolder, "messages", "load", "main.js"), [
@@ -110,7 +112,7 @@ async function open(
   };
   await openFloor("floor");
   if (against === null) await openFloor("script");
-  await openGateway("gateway", ownBuild);
+  await openGateway("gateway", own);
   if (against !== null) await openGateway("other", against);
   return { load, running };
 }

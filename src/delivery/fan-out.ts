@@ -7,7 +7,7 @@ import type { WorkTimes } from "../platform/work-times.ts";
 import { createFeed, type Feed, type FeedParts, isEmpty, type QueueLimits } from "./feed.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
-import { toldText } from "./told-text.ts";
+import { createToldTape, type ToldTape } from "./told-tape.ts";
 
 export interface FanOutParts extends FeedParts {
   /** Keeps what is handed over; left out: nothing does. */
@@ -51,6 +51,7 @@ const TURN_LIMIT_MS = 30_000;
  */
 export function createFanOut(parts: FanOutParts): FanOut {
   const { clock, log, work, tape = noTape } = parts;
+  const told = createToldTape(tape);
   const subscribers = new Map<string, Subscriber>();
   /** Since when a turn is asked for, by the monotonic clock; null while none is. */
   let scheduledAtMs: number | null = null;
@@ -91,11 +92,11 @@ export function createFanOut(parts: FanOutParts): FanOut {
     },
     attachSink(name, sink, limits) {
       const feed = createFeed(name, limits, parts);
-      add(name, createSinkSubscriber(name, sink, recorded(name, feed, tape), log));
+      add(name, createSinkSubscriber(name, sink, recorded(name, feed, told), log));
       return () => void subscribers.delete(name);
     },
     attachOutlet(name, limits, outbox) {
-      const feed = recorded(name, createFeed(name, limits, parts, outbox), tape);
+      const feed = recorded(name, createFeed(name, limits, parts, outbox), told);
       outbox?.onReady(schedule);
       const { outlet, turn } = createOutlet(feed, schedule);
       add(name, { feed, turn, figures: feed.figures });
@@ -120,12 +121,12 @@ export function createFanOut(parts: FanOutParts): FanOut {
 }
 
 /** The same feed, of which each slice is recorded as it is handed over. */
-function recorded(name: string, feed: Feed, tape: Tape): Feed {
+function recorded(name: string, feed: Feed, told: ToldTape): Feed {
   return {
     ...feed,
     take() {
       const slice = feed.take();
-      if (tape.isOn && !isEmpty(slice)) tape.write("told", { name, second: Buffer.from(toldText(slice)) });
+      if (!isEmpty(slice)) told.tell(name, slice);
       return slice;
     },
   };

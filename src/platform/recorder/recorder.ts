@@ -65,9 +65,10 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
   }
 
   async function drain(): Promise<void> {
-    for (let chunk = chunks.take(); chunk !== null; chunk = chunks.take()) {
+    for (let chunk = chunks.take(), isFirst = true; chunk !== null; chunk = chunks.take(), isFirst = false) {
       try {
-        needRoom(folder, freeBytes, chunk.bytes.length);
+        // Once is enough: what waits is small beside the room that is left to others.
+        if (isFirst) needRoom(folder, freeBytes, chunk.bytes.length);
         await segments.append(chunk.bytes);
         counts.bytes += chunk.bytes.length;
         if (problem !== null) log.info({ folder }, "recording goes on");

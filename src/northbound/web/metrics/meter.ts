@@ -6,6 +6,7 @@ import type { Stamp } from "../../../domain/observed.ts";
 import type { OutcomeName } from "../../../domain/outcome.ts";
 import type { FleetUpdate, StreamAspect } from "../../../domain/update.ts";
 import { missionStateLabel, OTHER, streamKinds, streamLabels } from "./labels.ts";
+import { createQuickHistogram } from "./quick-histogram.ts";
 
 /** A meter, and the metrics that it counts in. */
 export interface PromMeter extends Meter {
@@ -92,12 +93,11 @@ function createCommandMetrics(operations: ReadonlySet<string>) {
 }
 
 function createMessageMetrics() {
-  const age = new Histogram({
+  const age = createQuickHistogram({
     name: "fleetgate_message_age_seconds",
     help: "Age of robots' messages when they came: the gateway's clock minus the robot's. 0: the robot's is ahead.",
-    labelNames: ["stream"],
     buckets: ageBuckets,
-    registers: [],
+    series: streamKinds.map((kind) => streamLabels[kind]),
   });
   const ahead = new Counter({
     name: "fleetgate_messages_ahead_total",
@@ -105,21 +105,18 @@ function createMessageMetrics() {
     labelNames: ["stream"],
     registers: [],
   });
-  for (const kind of streamKinds) {
-    age.zero(streamLabels[kind]);
-    ahead.inc(streamLabels[kind], 0);
-  }
+  for (const kind of streamKinds) ahead.inc(streamLabels[kind], 0);
 
   function came(kind: StreamAspect, { sourceTimeMs, receivedAtMs }: Stamp): void {
     const ageMs = sourceTimeMs === null ? Number.NaN : receivedAtMs - sourceTimeMs;
     if (!Number.isFinite(ageMs)) return;
     // A sum that falls would look like a restart of the gateway.
-    age.observe(streamLabels[kind], Math.max(0, ageMs) / SECOND_MS);
+    age.observe(streamKinds.indexOf(kind), Math.max(0, ageMs) / SECOND_MS);
     if (ageMs < 0) ahead.inc(streamLabels[kind]);
   }
 
   return {
-    metrics: [age, ahead],
+    metrics: [age.metric, ahead],
     heard(update: FleetUpdate): void {
       if (update.kind === "mission" || update.kind === "battery" || update.kind === "conveyors")
         came(update.kind, update.stamp);
