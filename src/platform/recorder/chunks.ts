@@ -4,6 +4,8 @@ import { type EntryKind, type EntryParts, entryBytes, writeEntry } from "./entry
 export interface Chunk {
   readonly bytes: Buffer;
   readonly entries: number;
+  /** In which the bytes are. */
+  readonly memory: Buffer;
 }
 
 /** Entries in memory on their way to the disk, bounded. */
@@ -12,6 +14,8 @@ export interface Chunks {
   write(kind: EntryKind, parts: EntryParts): boolean;
   /** The oldest entries that wait; null when none do. */
   take(): Chunk | null;
+  /** A chunk that was taken is on the disk: its memory is used again. */
+  written(chunk: Chunk): void;
   /** A chunk that was taken could not be written. */
   lost(chunk: Chunk): void;
   /** An entry is dropped before it gets here. */
@@ -22,6 +26,8 @@ export interface Chunks {
 }
 
 const CHUNK_BYTES = 128 * 1024;
+/** Fresh memory makes V8 collect the whole heap every minute: it counts what lies outside of it. */
+const MOST_SPARE = 16;
 /** A map may have megabytes. */
 const LARGEST_ENTRY_BYTES = 1024 * 1024;
 /** For a disk that answers slowly, and while a recording is saved. */
@@ -29,19 +35,25 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
   let waiting: Chunk[] = [];
+  const spare: Buffer[] = [];
   let waitingBytes = 0;
   let current: Buffer | null = null;
   let used = 0;
   let entriesInCurrent = 0;
-  const counts = { entries: 0, entriesDropped: 0 };
+  const counts = { bytes: 0, entries: 0, entriesDropped: 0 };
 
   function finish(): void {
     if (current === null || used === 0) return;
-    waiting.push({ bytes: current.subarray(0, used), entries: entriesInCurrent });
+    waiting.push({ bytes: current.subarray(0, used), entries: entriesInCurrent, memory: current });
     waitingBytes += used;
     current = null;
     used = 0;
     entriesInCurrent = 0;
+  }
+
+  function memoryFor(size: number): Buffer {
+    const used = size <= CHUNK_BYTES ? spare.pop() : undefined;
+    return used ?? Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, size));
   }
 
   return {
@@ -52,7 +64,7 @@ export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
         return false;
       }
       if (current !== null && used + size > current.length) finish();
-      current ??= Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, size));
+      current ??= memoryFor(size);
       used = writeEntry(current, used, kind, clock.nowMs(), parts);
       entriesInCurrent += 1;
       counts.entries += 1;
@@ -64,6 +76,10 @@ export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
       if (chunk === undefined) return null;
       waitingBytes -= chunk.bytes.length;
       return chunk;
+    },
+    written({ bytes, memory }) {
+      counts.bytes += bytes.length;
+      if (memory.length === CHUNK_BYTES && spare.length < MOST_SPARE) spare.push(memory);
     },
     lost(chunk) {
       counts.entriesDropped += chunk.entries;

@@ -41,7 +41,7 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
   const savedFolder = join(folder, "saved");
   const chunks = createChunks(clock);
   const segments = createSegments(options, version, clock);
-  const counts = { bytes: 0, saved: 0, saveFailures: 0 };
+  const counts = { saved: 0, saveFailures: 0 };
   let isRunning = false;
   /** Why nothing is recorded. */
   let problem: string | null = null;
@@ -70,7 +70,7 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
         // Once is enough: what waits is small beside the room that is left to others.
         if (isFirst) needRoom(folder, freeBytes, chunk.bytes.length);
         await segments.append(chunk.bytes);
-        counts.bytes += chunk.bytes.length;
+        chunks.written(chunk);
         if (problem !== null) log.info({ folder }, "recording goes on");
         problem = null;
       } catch (error) {

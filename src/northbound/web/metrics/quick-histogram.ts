@@ -32,8 +32,8 @@ interface Counts {
 }
 
 /**
- * Counts in fixed places. prom-client's own histogram checks, sorts and hashes the labels at each value, which
- * takes ten times as long.
+ * Counts in fixed places. prom-client's own histogram checks, sorts and hashes the labels at each value,
+ * which takes ten times as long.
  */
 export function createQuickHistogram(options: QuickHistogramOptions): QuickHistogram {
   const { name, help, buckets, series } = options;

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { createChunks } from "../../../src/platform/recorder/chunks.ts";
+import { entriesIn } from "../../../src/platform/recorder/entry.ts";
+
+const KILOBYTE = 1024;
+
+it("uses the memory of a chunk again once it is written, and never before", () => {
+  const chunks = createChunks({ nowMs: () => 1_000 });
+  const write = (text: string) => chunks.write("told", { name: "mqtt", second: Buffer.from(text) });
+  const take = () => {
+    const chunk = chunks.take();
+    if (chunk === null) throw new Error("nothing waits");
+    return chunk;
+  };
+  write("one");
+  const first = take();
+  write("two");
+  const second = take();
+  expect(second.memory).not.toBe(first.memory);
+  chunks.written(first);
+  write("three");
+  const third = take();
+  expect(third.memory).toBe(first.memory);
+  const texts = [second, third].map(({ bytes }) =>
+    [...entriesIn(bytes, 0)].map((entry) => `${entry.second}`),
+  );
+  expect(texts).toEqual([["two"], ["three"]]);
+  expect(chunks.figures()).toMatchObject({ entries: 3, bytes: first.bytes.length });
+});
+
+it("keeps no memory of large entries, and little of a burst", () => {
+  const chunks = createChunks({ nowMs: () => 1_000 });
+  chunks.write("read", { name: "GetMap", second: Buffer.alloc(300 * KILOBYTE) });
+  const large = chunks.take();
+  if (large !== null) chunks.written(large);
+  chunks.write("told", { name: "mqtt", second: Buffer.from("small") });
+  const small = chunks.take();
+  expect(small?.memory.length).toBe(128 * KILOBYTE);
+  for (let each = 0; each < 40; each += 1)
+    chunks.write("read", { name: "GetMap", second: Buffer.alloc(100 * KILOBYTE) });
+  const burst = Array.from({ length: 40 }, () => chunks.take()).filter((chunk) => chunk !== null);
+  expect(burst).toHaveLength(40);
+  for (const chunk of burst) chunks.written(chunk);
+  const again = Array.from({ length: 40 }, () => {
+    chunks.write("read", { name: "GetMap", second: Buffer.alloc(100 * KILOBYTE) });
+    return chunks.take()?.memory;
+  });
+  const known = new Set(burst.map(({ memory }) => memory));
+  expect(again.filter((memory) => memory !== undefined && known.has(memory))).toHaveLength(16);
+});
