@@ -91,7 +91,7 @@ export function createNodeBuilder(
   addressSpace: AddressSpace,
   namespace: INamespace,
   writers: RolePermissionTypeOptions[],
-  note: (tag: Tag) => void,
+  note: (tag: Tag, parentPath: string) => void,
 ): NodeBuilder {
   const nodes = createLeanNodes(addressSpace, namespace);
   const variables = createVariables(nodes, createSharedProperties(namespace), writers, note);

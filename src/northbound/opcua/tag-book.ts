@@ -5,7 +5,11 @@ import type { Tag } from "./node-opcua/tag.ts";
 
 /** The tags of all nodes that were built, for those who look at all of them. It builds none. */
 export interface TagBook extends TagSource {
-  add(tag: Tag): void;
+  /**
+   * To look into the tag's own name would make a copy of it: V8 keeps a name that was joined in parts, and 50
+   * bytes more once it was looked into. Its parent's is that of ten tags.
+   */
+  add(tag: Tag, parentPath: string): void;
   /** Says of which robot the nodes below this path are. */
   nameRobot(path: string, robotId: RobotId): void;
   /** The stations that a reload has removed, by the step of their NodeIds that names them. */
@@ -49,7 +53,7 @@ export function createTagBook(missingRobots: () => number): TagBook {
     prefix: `ns=${FLEET_NAMESPACE_INDEX};s=`,
     hidden,
     missingRobots,
-    add: (tag) => groupOf(ownerOf(tag.name)).add(tag),
+    add: (tag, parentPath) => groupOf(ownerOf(parentPath)).add(tag),
     nameRobot: (path, robotId) => void robotIds.set(path, robotId),
     groups: () =>
       [...groups].flatMap(([owner, group]) => (group.station !== null && isHidden(owner) ? [] : [group])),
@@ -76,9 +80,9 @@ function createGroup(robotId: RobotId | null, station: string | null): Group {
   };
 }
 
-/** `Robots.cart-1` of `Robots.cart-1.Battery.ChargePercent`; empty for what is of no robot and no station. */
-function ownerOf(path: string): string {
-  if (!path.startsWith("Robots.") && !path.startsWith("Stations.")) return OF_GATEWAY;
-  const end = path.indexOf(".", path.indexOf(".") + 1);
-  return end < 0 ? OF_GATEWAY : path.slice(0, end);
+/** `Robots.cart-1` of `Robots.cart-1.Battery`; empty for what is of no robot and no station. */
+function ownerOf(parentPath: string): string {
+  if (!parentPath.startsWith("Robots.") && !parentPath.startsWith("Stations.")) return OF_GATEWAY;
+  const end = parentPath.indexOf(".", parentPath.indexOf(".") + 1);
+  return end < 0 ? parentPath : parentPath.slice(0, end);
 }

@@ -38,13 +38,13 @@ const dataTypes = DataType;
 
 /**
  * @param writers who may write
- * @param note is told of each tag
+ * @param note is told of each tag, and of the path of its parent
  */
 export function createVariables(
   nodes: LeanNodes,
   properties: SharedProperties,
   writers: RolePermissionTypeOptions[],
-  note: (tag: Tag) => void,
+  note: (tag: Tag, parentPath: string) => void,
 ): Variables {
   // A member of a type says that its instances are written. It has no value of its own, so nobody may.
   const permissions = makePermissionFlag("Browse | Read | ReadRolePermissions");
@@ -80,23 +80,23 @@ export function createVariables(
     });
   }
 
-  function tagOf(node: ReturnType<typeof variable>, type: DataType, isList: boolean): Tag {
+  function tagOf(parent: UAObject, node: ReturnType<typeof variable>, type: DataType, isList: boolean): Tag {
     const tag = new Tag(node, type, isList);
-    note(tag);
+    note(tag, String(parent.nodeId.value));
     return tag;
   }
 
   const made: Omit<Variables, "any"> = {
     tag(parent, path, name, model) {
       const node = variable(parent, path, name, model);
-      return tagOf(node, dataTypes[model.type], model.length !== undefined);
+      return tagOf(parent, node, dataTypes[model.type], model.length !== undefined);
     },
     enumeration(parent, path, name, model) {
       const number = variable(parent, path, name, model);
       const text = textOf(number, path);
       const tags = [
-        tagOf(number, DataType.Int32, false),
-        tagOf(text, DataType.LocalizedText, false),
+        tagOf(parent, number, DataType.Int32, false),
+        tagOf(parent, text, DataType.LocalizedText, false),
       ] as const;
       return new EnumTag(...tags, model.enumeration);
     },

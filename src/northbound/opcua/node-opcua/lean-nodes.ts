@@ -116,6 +116,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   const displayNames = new Map<string, LocalizedText>();
   const accessorNames = new Map<string, string | undefined>();
   const dataTypes = new Map<DataType, NodeId>();
+  const dimensions = new Map<number, number[]>();
   const permissions = new WeakMap<RolePermissionTypeOptions[], unknown>();
 
   function browseNameOf(name: string, namespaceIndex: number): QualifiedName {
@@ -183,7 +184,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         references: referencesOf(variableTypes[kind], parent, relation, rule),
         dataType: cached(dataTypes, dataType, () => standardId(dataType)),
         valueRank: length === null ? -1 : 1,
-        arrayDimensions: length === null ? null : [length],
+        arrayDimensions: length === null ? null : cached(dimensions, length, () => [length]),
         accessLevel: writers === null ? READ : READ_AND_WRITE,
         minimumSamplingInterval: 0,
         historizing: false,

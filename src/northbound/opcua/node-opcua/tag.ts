@@ -46,7 +46,8 @@ export class Tag implements ShownTag {
   readonly #live: DataValue;
   readonly #variant: Variant;
   #status: StatusCode;
-  #last: TagScalar | TagList | null = null;
+  /** Of a list the very one that is shown: a copy for each would take 3 kB a robot. */
+  #last: TagScalar | TagList | Int32Array | null = null;
 
   constructor(variable: UAVariable, dataType: DataType, isList: boolean) {
     this.variable = variable;
@@ -95,8 +96,8 @@ export class Tag implements ShownTag {
   /** Shows a list. `values` may be used again by the caller: it is copied when it differs. */
   setList(values: TagList, status: StatusCode, times: TagTimes): void {
     if (status === this.#status && isSameList(values, this.#last)) return;
-    this.#last = values.slice();
-    this.#variant.value = isNumbers(values) ? Int32Array.from(values) : values.slice();
+    this.#last = isNumbers(values) ? Int32Array.from(values) : values.slice();
+    this.#variant.value = this.#last;
     this.#show(this.#variant, status, times);
   }
 
@@ -176,8 +177,8 @@ export function fittingText(text: string): string {
   return `${shown}...`;
 }
 
-function isSameList(a: TagList, b: TagScalar | TagList | null): boolean {
-  if (!Array.isArray(b) || a.length !== b.length) return false;
+function isSameList(a: TagList, b: TagScalar | TagList | Int32Array | null): boolean {
+  if (!(Array.isArray(b) || b instanceof Int32Array) || a.length !== b.length) return false;
   for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false;
   return true;
 }
