@@ -104,7 +104,7 @@ it("a page sees a robot, starts it once, watches what becomes of it, and finds i
 });
 
 it("without a rule for the protocol web a page reads, and moves nothing", async () => {
-  await begin({});
+  await begin({ rights: [] });
   expect(await put("go", { ...mission, expires_in_ms: 5_000 })).toMatchObject([403, { code: "NOT_ALLOWED" }]);
   expect((await commands()).commands).toMatchObject([{ outcome: "refused", code: "NOT_ALLOWED" }]);
 });

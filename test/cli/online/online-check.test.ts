@@ -199,8 +199,8 @@ describe("check --online, of this machine", () => {
   });
 
   it("says that an address to listen on is none of this machine", async () => {
-    const parts = await harness.check(good('web: { listen: { host: "192.0.2.1" } }'));
-    expect(parts.get("port web.listen")).toMatchObject({
+    const parts = await harness.check(good('opcua: { listen: { host: "192.0.2.1" } }'));
+    expect(parts.get("port opcua.listen")).toMatchObject({
       state: "wrong",
       advice: expect.stringContaining("none of this machine"),
     });
