@@ -6,6 +6,9 @@ export type Route =
   | { readonly view: "command"; readonly key: string }
   | { readonly view: "send"; readonly operation: string | null; readonly robotId: string | null }
   | { readonly view: "alarms" }
+  | { readonly view: "tags"; readonly text: string; readonly protocol: string }
+  | { readonly view: "tag"; readonly protocol: string; readonly address: string }
+  | { readonly view: "connections" }
   | { readonly view: "simulator" }
   | { readonly view: "nothing" };
 
@@ -17,6 +20,8 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
   if (first === "commands") return name === "" ? { view: "commands" } : { view: "command", key: name };
   if (first === "send" && name === "") return sendRoute(new URLSearchParams(address.search));
   if (first === "alarms" && name === "") return { view: "alarms" };
+  if (first === "tags") return tagRoute(name, new URLSearchParams(address.search));
+  if (first === "connections" && name === "") return { view: "connections" };
   if (first === "simulator" && name === "") return { view: "simulator" };
   if (first !== "" || name !== "") return { view: "nothing" };
   const query = new URLSearchParams(address.search);
@@ -49,6 +54,31 @@ export function sendAddress(operation: string | null, robotId: string | null): s
 
 function sendRoute(query: URLSearchParams): Route {
   return { view: "send", operation: query.get("operation"), robotId: query.get("robot") };
+}
+
+export function tagsAddress({
+  text,
+  protocol,
+}: {
+  readonly text: string;
+  readonly protocol: string;
+}): string {
+  const query = new URLSearchParams();
+  if (text !== "") query.set("text", text);
+  if (protocol !== "") query.set("protocol", protocol);
+  return query.size === 0 ? "/tags" : `/tags?${query}`;
+}
+
+export function tagAddress(tag: { readonly protocol: string; readonly address: string }): string {
+  return `/tags/${tag.protocol}/${encodeURIComponent(tag.address)}`;
+}
+
+function tagRoute(name: string, query: URLSearchParams): Route {
+  if (name === "")
+    return { view: "tags", text: query.get("text") ?? "", protocol: query.get("protocol") ?? "" };
+  const [protocol = "", ...address] = name.split("/");
+  if ((protocol !== "opcua" && protocol !== "mqtt") || address.length === 0) return { view: "nothing" };
+  return { view: "tag", protocol, address: address.join("/") };
 }
 
 function decoded(text: string): string | null {

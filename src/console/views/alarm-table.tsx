@@ -1,9 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { Acknowledgement, Alarm } from "../../northbound/web/api/alarm.ts";
 import { put } from "../api.ts";
+import { alarmState, concernedText } from "../fleet/alarm-text.ts";
 import { sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
+import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 
 /** Alarms with what to do about them. */
@@ -26,6 +28,7 @@ export function AlarmTable({
             <br />
             {alarm.text}
             {alarm.occurrences > 1 && ` (${alarm.occurrences} times)`}
+            <Concerned alarm={alarm} />
           </td>
           <td>
             <Subject alarm={alarm} />
@@ -34,7 +37,7 @@ export function AlarmTable({
             <Time iso={alarm.since} isDated />
           </td>
           <td>
-            {stateText(alarm)}
+            <State alarm={alarm} />
             {alarm.acknowledged_by === null && <Acknowledge alarm={alarm} />}
           </td>
           <td>
@@ -74,7 +77,33 @@ function emphasisOf({ active, priority }: Alarm): Emphasis {
   return priority === "urgent" || priority === "high" ? "alarm" : "abnormal";
 }
 
-function stateText({ active, acknowledged_by: by }: Alarm): string {
-  const state = active ? "active" : "returned";
-  return by === null ? `${state}, unacknowledged` : `${state}, acknowledged by ${by}`;
+function State({ alarm }: { readonly alarm: Alarm }) {
+  const { acknowledged_by: by, acknowledged_at: at, returned_at: returned } = alarm;
+  return (
+    <>
+      <Word {...alarmState(alarm)} />
+      {by !== null && (
+        <>
+          {" "}
+          by {by} at <Time iso={at} isDated />
+        </>
+      )}
+      {returned !== null && (
+        <>
+          {" "}
+          (returned at <Time iso={returned} isDated />)
+        </>
+      )}
+    </>
+  );
+}
+
+function Concerned({ alarm }: { readonly alarm: Alarm }) {
+  const { store } = usePage();
+  const known = [...(store.fleet.value?.robots.values() ?? [])];
+  const text = concernedText(
+    alarm,
+    known.map(({ robot }) => robot),
+  );
+  return text === "" ? null : <> ({text})</>;
 }

@@ -1,3 +1,4 @@
+import { alarmCounts } from "../fleet/alarm-text.ts";
 import { AlarmTable } from "./alarm-table.tsx";
 import { usePage } from "./context.ts";
 
@@ -15,6 +16,7 @@ export function Alarms() {
           {count} alarms stand. The {alarms.length} most urgent are listed.
         </p>
       )}
+      {count > 0 && <p>{alarmCounts(alarms)}.</p>}
       {count > 0 && <AlarmTable caption="Alarms that stand, the most urgent first" alarms={alarms} />}
     </>
   );

@@ -1,3 +1,4 @@
+import { tagAddress } from "../route.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
 import { usePage } from "./context.ts";
@@ -10,6 +11,9 @@ import { Send } from "./send.tsx";
 
 const Command = viewLater(() => import("./command.tsx").then((module) => module.Command));
 const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands));
+const Connections = viewLater(() => import("./connections.tsx").then((module) => module.Connections));
+const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneTag));
+const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags));
 const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator));
 
 /** All of the page: what every view has, and the view that the address names. */
@@ -67,6 +71,12 @@ function Views() {
       <Link to="/alarms" current={view === "alarms"}>
         Alarms{alarms > 0 && <span class="while-live"> ({alarms})</span>}
       </Link>
+      <Link to="/tags" current={view === "tags" || view === "tag"}>
+        Tags
+      </Link>
+      <Link to="/connections" current={view === "connections"}>
+        Connections
+      </Link>
       {store.fleet.value?.hasSimulator === true && (
         <Link to="/simulator" current={view === "simulator"}>
           Simulator
@@ -92,6 +102,12 @@ function View() {
       return <Send operation={shown.operation} robotId={shown.robotId} />;
     case "alarms":
       return <Alarms />;
+    case "tags":
+      return <Tags query={shown} />;
+    case "tag":
+      return <OneTag key={tagAddress(shown)} protocol={shown.protocol} address={shown.address} />;
+    case "connections":
+      return <Connections />;
     case "simulator":
       return store.fleet.value?.hasSimulator === true ? <Simulator /> : <Nothing />;
     case "nothing":

@@ -6,7 +6,17 @@ import { publicRoute } from "./access/public-route.ts";
 import { sendProblem } from "./problem.ts";
 
 /** Where the console's own addresses begin: its script shows what they name. */
-const pages = ["/", "/robots/*", "/commands", "/commands/*", "/send", "/alarms"];
+const pages = [
+  "/",
+  "/robots/*",
+  "/commands",
+  "/commands/*",
+  "/send",
+  "/alarms",
+  "/tags",
+  "/tags/*",
+  "/connections",
+];
 /** That of the demo. */
 const simulatorPage = "/simulator";
 

@@ -6,6 +6,8 @@ import {
   type Route,
   robotAddress,
   routeOf,
+  tagAddress,
+  tagsAddress,
 } from "../../../src/console/route.ts";
 
 function at(address: string): Route {
@@ -21,6 +23,12 @@ it.each<[string, Route]>([
   ["/commands", { view: "commands" }],
   ["/alarms", { view: "alarms" }],
   ["/alarms/1", { view: "nothing" }],
+  ["/connections", { view: "connections" }],
+  ["/tags", { view: "tags", text: "", protocol: "" }],
+  ["/tags?text=cart+01&protocol=mqtt", { view: "tags", text: "cart 01", protocol: "mqtt" }],
+  ["/tags/opcua/ns%3D2%3Bs%3DA.B", { view: "tag", protocol: "opcua", address: "ns=2;s=A.B" }],
+  ["/tags/mqtt", { view: "nothing" }],
+  ["/tags/modbus/1", { view: "nothing" }],
   ["/robots/%zz", { view: "nothing" }],
 ])("%s", (address, route) => {
   expect(at(address)).toEqual(route);
@@ -35,6 +43,16 @@ it("finds each robot and each command again by its address", () => {
     fc.property(name, (id) => {
       expect(at(robotAddress(id))).toEqual({ view: "robot", robotId: id });
       expect(at(commandAddress(id))).toEqual({ view: "command", key: id });
+      expect(at(tagAddress({ protocol: "mqtt", address: id }))).toEqual({
+        view: "tag",
+        protocol: "mqtt",
+        address: id,
+      });
+      expect(at(tagsAddress({ text: id, protocol: "opcua" }))).toEqual({
+        view: "tags",
+        text: id,
+        protocol: "opcua",
+      });
       expect(at(floorAddress(3, id))).toEqual({ view: "floor", mapId: 3, chosenId: id });
     }),
   );

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
-import { fastify } from "fastify";
+import { type FastifyInstance, fastify } from "fastify";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
@@ -78,12 +78,17 @@ const floorMap: FleetMap = {
   ],
 };
 
-export async function openFakeGateway(robots: readonly Robot[]): Promise<FakeGateway> {
+/** @param addRoutes gives the API what the test needs besides */
+export async function openFakeGateway(
+  robots: readonly Robot[],
+  addRoutes: (server: FastifyInstance) => void = () => {},
+): Promise<FakeGateway> {
   const streams = new Set<ServerResponse>();
   let [opened, isCut, number]: [number, boolean, number] = [0, false, 0];
   let ticking: NodeJS.Timeout | undefined;
   const server = fastify({ forceCloseConnections: true });
   addConsole(server, built, true);
+  addRoutes(server);
   server.get("/api/v1/stream", (request, reply) => {
     if (isCut) return reply.code(503).send({ detail: "it stops" });
     if (isLoggedOut()) return reply.code(401).send({ detail: "log in" });

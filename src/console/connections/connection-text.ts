@@ -1,0 +1,26 @@
+import type { Expiry } from "../../northbound/web/api/connection.ts";
+import { sentence } from "../fleet/words.ts";
+import type { Emphasis } from "../floor/scene.ts";
+
+/** The figures of a queue in words. Those that are 0 say nothing. */
+export function figuresText(figures: Readonly<Record<string, number>>): string {
+  const told = Object.entries(figures).filter(([, value]) => value !== 0);
+  return told.length === 0
+    ? "nothing waits"
+    : told.map(([name, value]) => `${sentence(name)} ${value}`).join(", ");
+}
+
+const DAY_S = 86_400;
+const SOON_DAYS = 30;
+
+/** The gateway renews its token by itself; a certificate is for people to renew. */
+export function leftWord({ kind, seconds_left: left }: Expiry): {
+  readonly word: string;
+  readonly emphasis: Emphasis;
+} {
+  if (left === null) return { word: "cannot be read", emphasis: "abnormal" };
+  if (left <= 0) return { word: "expired", emphasis: "alarm" };
+  if (kind === "token") return { word: `${Math.floor(left / 60)} min`, emphasis: "normal" };
+  const days = Math.floor(left / DAY_S);
+  return { word: `${days} days`, emphasis: days < SOON_DAYS ? "abnormal" : "normal" };
+}

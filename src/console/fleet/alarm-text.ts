@@ -1,0 +1,34 @@
+import type { Alarm } from "../../northbound/web/api/alarm.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
+import type { Emphasis } from "../floor/scene.ts";
+
+/** How an alarm stands: whether it still holds, and whether somebody has said that they look after it. */
+export function alarmState({ active, priority, acknowledged_by: by }: Alarm): {
+  readonly word: string;
+  readonly emphasis: Emphasis;
+} {
+  const word = `${active ? "active" : "returned"}, ${by === null ? "unacknowledged" : "acknowledged"}`;
+  if (!active) return { word, emphasis: "normal" };
+  const isGrave = priority === "urgent" || priority === "high";
+  return { word, emphasis: isGrave && by === null ? "alarm" : "abnormal" };
+}
+
+/** How many alarms stand in each way, in words. */
+export function alarmCounts(alarms: readonly Alarm[]): string {
+  const count = (has: (alarm: Alarm) => boolean) => alarms.filter(has).length;
+  return [
+    `${count((alarm) => alarm.acknowledged_by === null)} unacknowledged`,
+    `${count((alarm) => alarm.acknowledged_by !== null)} acknowledged`,
+    `${count((alarm) => !alarm.active)} of them returned`,
+  ].join(", ");
+}
+
+/**
+ * How many robots a cut link concerns; empty for any other alarm. Their own alarms rest meanwhile, so that it
+ * is one alarm.
+ */
+export function concernedText({ code, active }: Alarm, robots: readonly Pick<Robot, "quality">[]): string {
+  if (code !== "FLEET_LINK_DOWN" || !active) return "";
+  const concerned = robots.filter(({ quality }) => quality !== "good").length;
+  return `${concerned} of ${robots.length} robots are not good meanwhile`;
+}

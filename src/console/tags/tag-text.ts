@@ -1,0 +1,48 @@
+import type { Tag } from "../../northbound/web/api/tag.ts";
+import type { Emphasis } from "../floor/scene.ts";
+
+/** The value of a tag as people read it. */
+export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): string {
+  if (value === null) return "no value";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return clipped ? `${text}…` : text;
+}
+
+/** How far a tag is to be believed. OPC UA has more to say where the value is not good. */
+export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">): {
+  readonly word: string;
+  readonly emphasis: Emphasis;
+} {
+  const isGood = quality === "good";
+  const word = isGood || status === null ? quality : `${quality} (${status})`;
+  return { word, emphasis: isGood ? "normal" : "abnormal" };
+}
+
+/** What the list is asked for. Empty texts ask for nothing. */
+export interface TagQuery {
+  readonly text: string;
+  readonly protocol: string;
+  readonly robotId: string;
+  readonly station: string;
+  /** One address alone. */
+  readonly address: string;
+  /** Of the page; empty: the first. */
+  readonly cursor: string;
+}
+
+/** Of one page: what a screen shows, and little enough to be asked for every other second. */
+const PAGE_TAGS = 50;
+
+/** The address of a page of tags, under `/api/v1`. */
+export function tagsRequest(query: TagQuery): string {
+  const named = {
+    text: query.text.trim(),
+    protocol: query.protocol,
+    robot: query.robotId,
+    station: query.station,
+    address: query.address,
+    cursor: query.cursor,
+  };
+  const given = Object.entries(named).filter(([, value]) => value !== "");
+  return `/tags?${new URLSearchParams([...given, ["limit", `${PAGE_TAGS}`]])}`;
+}

@@ -1,0 +1,63 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { get } from "../api.ts";
+import { sleep, visibilityChange } from "../stream/browser.ts";
+import { nothingPolled, type Polled, poll } from "../stream/polling.ts";
+import { elapsedMs } from "../trust/moment.ts";
+import { timeOfDay } from "../trust/time-text.ts";
+import { usePage } from "./context.ts";
+
+/** Without an answer for this long, what is shown is not known to be true any more. */
+const MOST_AGE_MS = 8_000;
+
+/** What the gateway answers, asked for while the view is open and the page is seen. */
+export function usePolled<T>(address: () => string): Polled<T> {
+  const { now } = usePage();
+  const state = useSignal<Polled<T>>(nothingPolled);
+  useSignalEffect(() => {
+    const path = address();
+    const over = new AbortController();
+    // An answer to another question is none to this one.
+    state.value = nothingPolled;
+    const parts = {
+      ask: (signal: AbortSignal) => get<T>(path, signal),
+      onAnswer(change: (before: Polled<T>) => Polled<T>) {
+        state.value = change(state.peek());
+      },
+      isHidden: () => document.hidden,
+      visibilityChange,
+      sleep,
+      now,
+    };
+    void poll(parts, over.signal);
+    return () => over.abort();
+  });
+  return state.value;
+}
+
+/** Greys what the gateway has not confirmed lately, and says since when. */
+export function Confirmed({
+  polled: { askedAt, problem, value },
+  children,
+}: {
+  readonly polled: Polled<unknown>;
+  readonly children: ComponentChildren;
+}) {
+  const { store } = usePage();
+  const now = store.now.value;
+  const ageMs = askedAt === null ? 0 : elapsedMs(askedAt, now);
+  const isOld = askedAt !== null && ageMs > MOST_AGE_MS;
+  if (value === null || askedAt === null)
+    return problem === "" ? <p>Reading.</p> : <p class="warning">◆ It could not be read: {problem}.</p>;
+  return (
+    <>
+      {(isOld || problem !== "") && (
+        <p class="warning" role="status">
+          ◆ Not read since {timeOfDay(now.wallMs - ageMs)}
+          {problem === "" ? "" : `: ${problem}`}. What follows was true then.
+        </p>
+      )}
+      <div class={isOld ? "unconfirmed" : undefined}>{children}</div>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { figuresText, leftWord } from "../../../src/console/connections/connection-text.ts";
+import type { Expiry } from "../../../src/northbound/web/api/connection.ts";
+
+const end: Expiry = { kind: "certificate", name: "opcua", path: "/a.pem", ends_at: null, seconds_left: null };
+const DAY_S = 86_400;
+
+it.each<[Partial<Expiry>, string, string]>([
+  [{ seconds_left: 90 * DAY_S }, "90 days", "normal"],
+  [{ seconds_left: 29 * DAY_S }, "29 days", "abnormal"],
+  [{ seconds_left: 0 }, "expired", "alarm"],
+  [{}, "cannot be read", "abnormal"],
+  // The gateway renews it by itself.
+  [{ kind: "token", seconds_left: 600 }, "10 min", "normal"],
+])("what expires as %j says it", (changes, word, emphasis) => {
+  expect(leftWord({ ...end, ...changes })).toEqual({ word, emphasis });
+});
+
+it("a queue tells what is not 0", () => {
+  expect(figuresText({ events_waiting: 0, events_dropped: 2, changes_waiting: 1 })).toBe(
+    "events dropped 2, changes waiting 1",
+  );
+  expect(figuresText({ events_waiting: 0 })).toBe("nothing waits");
+});

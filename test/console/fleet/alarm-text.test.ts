@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { alarmCounts, alarmState, concernedText } from "../../../src/console/fleet/alarm-text.ts";
+import type { Alarm } from "../../../src/northbound/web/api/alarm.ts";
+
+const alarm: Alarm = {
+  id: "a-1",
+  code: "FLEET_LINK_DOWN",
+  source: "gateway",
+  priority: "high",
+  severity: 800,
+  text: "",
+  cause: "",
+  advice: "",
+  active: true,
+  since: "2026-01-02T03:04:05.000Z",
+  returned_at: null,
+  occurrences: 1,
+  acknowledged_by: null,
+  acknowledged_at: null,
+};
+const by = { acknowledged_by: "web:eva", acknowledged_at: "2026-01-02T03:05:05.000Z" };
+
+it.each<[Partial<Alarm>, string, string]>([
+  [{}, "active, unacknowledged", "alarm"],
+  [{ priority: "low" }, "active, unacknowledged", "abnormal"],
+  [by, "active, acknowledged", "abnormal"],
+  [{ active: false }, "returned, unacknowledged", "normal"],
+])("an alarm with %j is %s", (changes, word, emphasis) => {
+  expect(alarmState({ ...alarm, ...changes })).toEqual({ word, emphasis });
+});
+
+it("counts how alarms stand", () => {
+  expect(alarmCounts([alarm, { ...alarm, ...by }, { ...alarm, active: false }])).toBe(
+    "2 unacknowledged, 1 acknowledged, 1 of them returned",
+  );
+});
+
+it("a cut link is one alarm, which says how many robots it concerns", () => {
+  const robots = [{ quality: "good" }, { quality: "offline" }, { quality: "lost" }] as const;
+  expect(concernedText(alarm, robots)).toBe("2 of 3 robots are not good meanwhile");
+  expect(concernedText({ ...alarm, active: false }, robots)).toBe("");
+  expect(concernedText({ ...alarm, code: "DISK_FULL" }, robots)).toBe("");
+});

@@ -1,0 +1,253 @@
+import type { FastifyInstance } from "fastify";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Certificate,
+  certificate,
+  certificateRequest,
+  certificates,
+} from "../../../src/northbound/web/api/certificate.ts";
+import { type Connections, connections } from "../../../src/northbound/web/api/connection.ts";
+import { type Tag, tags } from "../../../src/northbound/web/api/tag.ts";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { openFakeGateway, PASSWORD } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const charge: Tag = {
+  protocol: "opcua",
+  address: "ns=2;s=Robots.cart-1.Battery.ChargePercent",
+  robot_id: "cart-1",
+  station: null,
+  type: "Float",
+  value: 81,
+  clipped: false,
+  quality: "good",
+  status: "Good",
+  source_time: "2026-01-02T03:04:05.000Z",
+  received_at: "2026-01-02T03:04:05.000Z",
+  age_ms: 10,
+};
+const topic: Tag = {
+  ...charge,
+  protocol: "mqtt",
+  address: "fleetgate/plant1/robots/cart-1/battery",
+  type: "JSON",
+  value: '<img src=x onerror="document.title=1">',
+  quality: "lost",
+  status: null,
+};
+const waiting: Certificate = {
+  thumbprint: "3f2a9c0123456789012345678901234567890123",
+  state: "waiting",
+  since: "2026-01-02T03:04:05.000Z",
+  subject: "CN=<b>scada</b>",
+  issuer: "CN=scada",
+  application_uri: "urn:scada",
+  authority: false,
+  configured: false,
+  valid_from: "2026-01-02T03:04:05.000Z",
+  valid_to: "2027-01-02T03:04:05.000Z",
+  warnings: [],
+};
+const facts: Connections = {
+  count: 1,
+  next: null,
+  connections: [
+    {
+      name: "opcua",
+      state: "degraded",
+      since: "2026-01-02T03:04:05.000Z",
+      detail: "user eyes has 3 sessions",
+      figures: {},
+      peer_count: 1,
+      peers: [
+        {
+          kind: "session",
+          name: "plc1",
+          client: "S7-1500",
+          address: "10.0.0.7",
+          state: "lost",
+          since: "2026-01-02T03:04:05.000Z",
+          detail: "its connection is gone",
+        },
+      ],
+    },
+  ],
+  queues: [{ name: "mqtt", figures: { events_dropped: 2, events_waiting: 0 } }],
+  disk: { path: "/var/lib/fleetgate", free_bytes: 3 * 1_024 ** 3, detail: "" },
+  expiries: [
+    {
+      kind: "token",
+      name: "fleet service",
+      path: null,
+      ends_at: "2026-01-02T03:04:05.000Z",
+      seconds_left: 600,
+    },
+    {
+      kind: "certificate",
+      name: "web.tls.certificate",
+      path: "/etc/a.pem",
+      ends_at: "2026-01-02T03:04:05.000Z",
+      seconds_left: 5 * 86_400,
+    },
+  ],
+};
+
+/** What the gateway answers, and what it was asked. */
+interface Answers {
+  tags: readonly Tag[];
+  isFailing: boolean;
+  certificate: Certificate;
+  whyNot: string;
+  readonly asked: URLSearchParams[];
+  readonly decided: unknown[];
+}
+
+describe.runIf(isChromiumThere)("tags and connections", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  function routes(server: FastifyInstance, answers: Answers): void {
+    server.get("/api/v1/tags", (request, reply) => {
+      const query = new URL(request.url, "http://localhost").searchParams;
+      answers.asked.push(query);
+      if (answers.isFailing) return reply.code(503).send({ detail: "too many searches: try again later" });
+      const address = query.get("address");
+      const wanted = answers.tags.filter((tag) => address === null || tag.address === address);
+      return reply.send(tags.parse({ count: wanted.length, next: null, tags: wanted, missing_robots: 2 }));
+    });
+    server.get("/api/v1/connections", async () => connections.parse(facts));
+    server.get("/api/v1/certificates", async () =>
+      certificates.parse({
+        count: 1,
+        next: null,
+        certificates: [answers.certificate],
+        why_not: answers.whyNot,
+      }),
+    );
+    server.put<{ Params: { thumbprint: string } }>("/api/v1/certificates/:thumbprint", (request, reply) => {
+      const asked = certificateRequest.parse(request.body);
+      answers.decided.push({ ...asked, thumbprint: request.params.thumbprint });
+      if (asked.password !== PASSWORD) return reply.code(403).send({ detail: "the password is wrong" });
+      answers.certificate = { ...waiting, state: asked.trusted ? "trusted" : "waiting" };
+      return reply.send(certificate.parse(answers.certificate));
+    });
+  }
+
+  async function open(path: string): Promise<{ readonly page: Page; readonly answers: Answers }> {
+    const answers: Answers = {
+      tags: [charge, topic],
+      isFailing: false,
+      certificate: waiting,
+      whyNot: "",
+      asked: [],
+      decided: [],
+    };
+    const gateway = await openFakeGateway([standingRobot("cart-1")], (server) => routes(server, answers));
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}${path}`);
+    await page.getByText("● live").waitFor();
+    return { page, answers };
+  }
+
+  const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
+
+  it("shows each tag with value, quality and time, and takes what is new by itself", async () => {
+    const { page, answers } = await open("/tags");
+    await page.getByText("2 tags, 2 shown. OPC UA nodes of 2 robots are still being made").waitFor();
+    expect(await row(page, charge.address).textContent()).toMatch(/81.*● good.*\d\d:\d\d:\d\d.*cart-1/s);
+    // A payload is text, whatever is in it.
+    expect(await row(page, topic.address).textContent()).toMatch(/<img src=x .*◆ lost/s);
+    answers.tags = [{ ...charge, value: 80 }];
+    await page.getByText("1 tags, 1 shown.").waitFor();
+    expect(await row(page, charge.address).textContent()).toContain("80");
+  });
+
+  it("copies an address by one click", async () => {
+    const { page } = await open("/tags");
+    await page.getByRole("button", { name: `Copy ${charge.address}` }).click();
+    await row(page, charge.address).getByText("copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(charge.address);
+  });
+
+  it("has each search, and each tag, under an address of its own", async () => {
+    const { page, answers } = await open("/tags");
+    await page.getByLabel("Search").fill("cart-1 batt");
+    await page.getByLabel("Protocol").selectOption("opcua");
+    await expect.poll(() => answers.asked.at(-1)?.get("protocol")).toBe("opcua");
+    expect(answers.asked.at(-1)?.get("text")).toBe("cart-1 batt");
+    expect(new URL(page.url()).search).toBe("?text=cart-1+batt&protocol=opcua");
+    await page.reload();
+    await page.getByText("● live").waitFor();
+    expect(await page.getByLabel("Search").inputValue()).toBe("cart-1 batt");
+    await page.getByRole("link", { name: charge.address }).click();
+    await page.getByRole("heading", { name: charge.address }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/tags/opcua/${encodeURIComponent(charge.address)}`);
+    await page.getByRole("definition").filter({ hasText: "81" }).waitFor();
+  });
+
+  it("says since when it could not be read, and greys it", async () => {
+    const { page, answers } = await open("/tags");
+    await row(page, charge.address).waitFor();
+    answers.isFailing = true;
+    await page.getByText(/Not read since \d\d:\d\d:\d\d: too many searches/).waitFor();
+    await page.locator(".unconfirmed").filter({ hasText: charge.address }).waitFor({ timeout: 15_000 });
+    answers.isFailing = false;
+    await page.getByText("Not read since").waitFor({ state: "detached" });
+    expect(await page.locator(".unconfirmed").count()).toBe(0);
+  });
+
+  it("shows who is connected, what was dropped, and what will not last", async () => {
+    const { page } = await open("/connections");
+    expect(await row(page, "OPC UA server").textContent()).toMatch(/◆ degraded.*user eyes has 3 sessions/s);
+    expect(await row(page, "S7-1500").textContent()).toMatch(/plc1.*10\.0\.0\.7.*◆ lost/s);
+    expect(await row(page, "events dropped").textContent()).toBe("mqttevents dropped 2");
+    expect(await row(page, "web.tls.certificate").textContent()).toContain("◆ 5 days");
+    expect(await row(page, "token for the fleet service").textContent()).toContain("● 10 min");
+    await page.getByText("3.0 GiB free").waitFor();
+  });
+
+  it("lets a client in after the password was given again, and says when it was wrong", async () => {
+    const { page, answers } = await open("/connections");
+    await page.getByRole("button", { name: "Approve…" }).click();
+    const step = page.getByRole("form", { name: /^Approve CN=<b>scada/ });
+    await step.getByText("Compare the thumbprint").waitFor();
+    await step.getByLabel("Your password").fill("a-guess");
+    await step.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Nothing was changed: the password is wrong.").waitFor();
+    await step.getByLabel("Your password").fill(PASSWORD);
+    await step.getByLabel("Your password").press("Enter");
+    await page.getByText("● let in").waitFor();
+    expect(answers.decided).toEqual([
+      { trusted: true, password: "a-guess", thumbprint: waiting.thumbprint },
+      { trusted: true, password: PASSWORD, thumbprint: waiting.thumbprint },
+    ]);
+    await page.getByRole("button", { name: "Reject…" }).waitFor();
+  });
+
+  it("offers no decision where the gateway takes none, and says why", async () => {
+    const { page, answers } = await open("/tags");
+    answers.whyNot = "nobody logs in here, so no password shows who decides";
+    await page.getByRole("link", { name: "Connections" }).click();
+    await page.getByText("You cannot decide on them here: nobody logs in here").waitFor();
+    expect(await page.getByRole("button", { name: "Approve…" }).count()).toBe(0);
+  });
+});
