@@ -270,6 +270,7 @@ function build(
     execution: dispatcher,
   });
   const held = { ...parts, state, fanOut, audit, stores, configurationHealth };
+  const queues = { name: "queues", hang: fanOut.hang };
   const history = createHealthHistory(clock, () => healthOf(components, held));
   const dependencies: Dependencies = {
     ...parts,
@@ -294,7 +295,8 @@ function build(
     stateSinceMs: history.sinceMs,
     noteHealth: history.note,
     certificates: createOwnCertificates(config),
-    hang: () => firstHang([...components, { name: "queues", hang: fanOut.hang }]),
+    hang: () => firstHang([...components, queues]),
+    areValuesKept: () => firstHang([...components.filter(({ name }) => name === "quality"), queues]) === null,
   };
   return { dependencies, fleet, auditSink: commands.audit };
 }

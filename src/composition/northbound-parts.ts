@@ -73,6 +73,8 @@ export interface NorthboundParts extends GatewayParts {
   readonly stateSinceMs: HealthHistory["sinceMs"];
   readonly certificates: OwnCertificates;
   readonly hang: () => Hang | null;
+  /** False: what keeps values and their quality true, or hands them over, hangs. */
+  readonly areValuesKept: () => boolean;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
 }

@@ -120,6 +120,7 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     certificates: parts.certificates.found,
     disk: () => diskOf(config.gateway.dataDir),
     isFleetLinkUp: parts.isFleetLinkUp,
+    areValuesKept: parts.areValuesKept,
     places: state,
     stations: dispatcher.stations,
     permits: dispatcher.permits,

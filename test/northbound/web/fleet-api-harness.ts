@@ -19,6 +19,8 @@ export interface TestApi {
   readonly state: FleetState;
   readonly leases: Map<string, RobotLease>;
   readonly permit: { now: PermitState };
+  /** What keeps the values true and hangs; null: nothing does. */
+  readonly hanging: { part: string | null };
   /** Where the tags come from. */
   readonly sources: TagSource[];
   /** Who is connected by OPC UA. */
@@ -39,6 +41,7 @@ export function createTestApi(clock: Clock): TestApi {
   const sources: TagSource[] = [];
   const peers: Peer[] = [];
   const leases: TestApi["leases"] = new Map();
+  const hanging: TestApi["hanging"] = { part: null };
   const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
   const commands: LoggedCommand[] = [];
   const followers = new Set<(command: LoggedCommand) => void>();
@@ -60,6 +63,7 @@ export function createTestApi(clock: Clock): TestApi {
     }),
     stateSinceMs: (part) => (part === "fleet" ? clock.nowMs() : null),
     isFleetLinkUp: () => true,
+    areValuesKept: () => hanging.part === null,
     places: state,
     stations: { leaseOf: (robotId) => leases.get(robotId) ?? null },
     permits: { permitOf: () => permit.now },
@@ -91,6 +95,7 @@ export function createTestApi(clock: Clock): TestApi {
     state,
     leases,
     permit,
+    hanging,
     sources,
     peers,
     commands,

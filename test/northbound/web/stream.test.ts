@@ -97,6 +97,27 @@ describe("the stream", () => {
     expect(reader.messages.entries.map(({ name }) => name)).toEqual(["snapshot", "robots", "tick"]);
   });
 
+  it("does not tick while the values are not kept true, and ticks again", async () => {
+    harness.fleet.hear(missionEvent("r1", []));
+    const reader = await follow();
+    await harness.clock.settle(1_000);
+    await reader.next("tick");
+    harness.fleet.hanging.part = "quality";
+    await harness.clock.settle(3_000);
+    const late = await follow();
+    harness.fleet.hanging.part = null;
+    await harness.clock.settle(1_000);
+    await reader.messages.first(
+      "a tick after the hang",
+      ({ name, body }) => name === "tick" && body.id === "s1.2",
+    );
+    await late.next("tick");
+    expect([reader.all("tick"), late.all("tick")]).toMatchObject([
+      [{ id: "s1.1" }, { id: "s1.2" }],
+      [{ id: "s1.2" }],
+    ]);
+  });
+
   it("merges the changes of a robot, four times a second, and sends what has changed alone", async () => {
     const { fleet, clock } = harness;
     fleet.hear(missionEvent("r1", []), missionEvent("r2", []));

@@ -14,6 +14,8 @@ import { createTicks, type Ticks } from "./ticks.ts";
 export interface StreamParts extends MessageParts {
   readonly places: Pick<PlaceAges, "listAgeMs">;
   readonly isFleetLinkUp: () => boolean;
+  /** False: what keeps values and their quality true hangs. */
+  readonly areValuesKept: () => boolean;
   readonly commandLog: Pick<CommandLog, "follow">;
   /** The JSON object of an event, as MQTT publishes it. */
   readonly eventJson: (event: FleetEvent) => string;
@@ -60,7 +62,7 @@ export function createStream(parts: StreamParts): Stream {
     at: () => timeText(clock.nowMs()),
     tickAgain() {
       const id = ticks.last();
-      return id === null ? "" : tickText(id);
+      return id === null || !parts.areValuesKept() ? "" : tickText(id);
     },
   });
 
@@ -90,7 +92,8 @@ export function createStream(parts: StreamParts): Stream {
   function tick(): void {
     floor.tick();
     flush();
-    readers.sendAll(tickText(ticks.next()));
+    // A tick says that what is shown is true now.
+    if (parts.areValuesKept()) readers.sendAll(tickText(ticks.next()));
   }
 
   function follow(command: LoggedCommand): void {
