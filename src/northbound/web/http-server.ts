@@ -22,6 +22,11 @@ const brokenRequests: Readonly<Record<string, readonly [status: number, detail: 
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long to arrive"],
   HPE_HEADER_OVERFLOW: [431, "the headers are too large"],
 };
+/** What would be right, by the status of a request that the framework refuses without saying so. */
+const advice: Readonly<Record<number, string>> = {
+  414: `a part of the address is longer than ${PARAMETER_CHARACTERS} characters`,
+  415: "the body must be JSON: send content-type: application/json",
+};
 const NO_REQUEST = [400, "these bytes are no HTTP request"] as const;
 
 /** No script, no frame, nothing but the page's own style sheet. */
@@ -54,7 +59,7 @@ export function createHttpServer(
     forceCloseConnections: true,
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS },
     frameworkErrors: ({ statusCode = 400, message }, _request, reply) =>
-      void sendProblem(reply as FastifyReply, statusCode, message),
+      void sendProblem(reply as FastifyReply, statusCode, advice[statusCode] ?? message),
     clientErrorHandler: ({ code }, socket) =>
       answerLast(socket, problemAnswer(...(brokenRequests[code] ?? NO_REQUEST))),
   });
@@ -71,7 +76,7 @@ export function createHttpServer(
   );
   server.setErrorHandler<Error & { statusCode?: number }>(async (error, request, reply) => {
     const { statusCode = 500 } = error;
-    if (statusCode < 500) return sendProblem(reply, statusCode, error.message);
+    if (statusCode < 500) return sendProblem(reply, statusCode, advice[statusCode] ?? error.message);
     log.error({ err: error, route: request.routeOptions.url }, "a web request failed");
     return sendProblem(reply, statusCode, "the gateway failed; its log says why");
   });

@@ -37,6 +37,14 @@ async function isAlive(): Promise<void> {
   expect(await harness.ask("GET", "/livez")).toMatchObject({ status: 200, body: { alive: true } });
 }
 
+/** What the refusal of a request must say, by its status. */
+const wouldBeRight: Readonly<Record<number, RegExp>> = {
+  411: /send a body with content-length/,
+  413: /send at most \d+ bytes/,
+  414: /longer than \d+ characters$/,
+  415: /send content-type: application\/json/,
+};
+
 describe("requests that the control server does not take", () => {
   it.each([
     ["GET", "/api/v1/commands/c1"],
@@ -70,12 +78,15 @@ describe("requests that the control server does not take", () => {
     ["a form", 415, "/api/v1/commands/c1", body, { "content-type": "application/x-www-form-urlencoded" }],
     ["a body that is too large", 413, "/api/v1/commands/c1", "x".repeat(262_145), {}],
     ["a large body for a small request", 413, "/api/v1/hold", "x".repeat(1_025), {}],
+    ["JSON of another kind", 415, "/api/v1/commands/c1", body, { "content-type": "application/json-seq" }],
     ["a body without a length", 411, "/api/v1/commands/c1", body, { "transfer-encoding": "chunked" }],
   ])("%s: %i", async (_what, status, path, sent, headers) => {
     const answer = await harness.ask("PUT", path, sent, headers);
     expect(answer).toMatchObject({ status, body: { type: "about:blank", status } });
     expect(answer.headers["content-type"]).toContain("application/problem+json");
     expect(harness.commander.submitted).toHaveLength(0);
+    if (wouldBeRight[status] !== undefined)
+      expect((answer.body as { detail: string }).detail).toMatch(wouldBeRight[status]);
     await isAlive();
   });
 

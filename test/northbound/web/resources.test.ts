@@ -195,7 +195,7 @@ describe("robots", () => {
   });
 
   it("say that there is no such robot, or map", async () => {
-    for (const path of ["robots/nobody", "maps/7", "maps/x"])
+    for (const path of ["robots/nobody", "maps/7", "maps/x", "maps/1e0", "maps/0x1", "maps/%201"])
       expect((await harness.ask("GET", `/api/v1/${path}`)).status).toBe(404);
   });
 });

@@ -24,7 +24,7 @@ export function addMapRoutes(server: FastifyInstance, { floor }: MapRouteParts):
   });
 
   server.get<{ Params: { map: string } }>("/api/v1/maps/:map", async ({ params }, reply) => {
-    const mapId = Number(params.map);
+    const mapId = /^\d{1,15}$/.test(params.map) ? Number(params.map) : Number.NaN;
     const map = floor.maps().get(mapId);
     if (map === undefined)
       return sendProblem(reply, 404, `the fleet service has answered with no map ${quoted(params.map)}`);
