@@ -20,7 +20,13 @@ const Simulator = viewLater(() => import("./simulator.tsx").then((module) => mod
 export function Frame() {
   const { session } = usePage();
   const { value: now } = session;
-  if (now.state === "none") return <LogIn reason={now.reason} />;
+  if (now.state === "none") {
+    return (
+      <main>
+        <LogIn reason={now.reason} />
+      </main>
+    );
+  }
   return <Inside />;
 }
 
@@ -37,9 +43,9 @@ function Inside() {
         <LiveState />
       </header>
       {fleet?.isOpen === true && (
-        <p class="open">
+        <section class="open" aria-label="Access">
           Open, without a log-in: every program of this machine may read, and command as the rights allow.
-        </p>
+        </section>
       )}
       <div class="values">
         {fleet !== null && store.isLive.value && !fleet.isFleetLinkUp && (
@@ -116,7 +122,7 @@ function View() {
 }
 
 function Nothing() {
-  return <p>There is no such page.</p>;
+  return <h1>There is no such page.</h1>;
 }
 
 /** Whether the values are live, in words: the veil alone would not reach every reader. */

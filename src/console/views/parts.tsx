@@ -65,7 +65,7 @@ export function Table(props: {
           <tr>
             {props.columns.map((column) => (
               <th key={column} scope="col">
-                {column}
+                {column === "" ? <span class="unseen">Place in the queue</span> : column}
               </th>
             ))}
           </tr>

@@ -13,9 +13,11 @@ export function sayIfMissing(): void {
   console.warn(`left out: ${missing}`);
 }
 
-export function openBrowser(): Promise<Browser> {
+/** @param args options of Chromium */
+export function openBrowser(args: readonly string[] = []): Promise<Browser> {
   // A container's user is root, whom the sandbox refuses.
-  return chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const all = ["--no-sandbox", "--disable-dev-shm-usage", ...args];
+  return chromium.launch({ executablePath: path, args: all });
 }
 
 /** What must not happen on any page: an error of its script, and what its policy refuses. */

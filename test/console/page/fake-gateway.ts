@@ -53,6 +53,8 @@ export interface FakeGateway extends AsyncDisposable {
   /** The requests for faults so far: name and body. */
   readonly faultsAsked: Array<readonly [string, unknown]>;
   pollMs: number | null;
+  /** Of the newest online list, as each tick says. */
+  pollAgeMs: number;
   isFleetLinkUp: boolean;
 }
 
@@ -183,7 +185,7 @@ export async function openFakeGateway(
   function tick(): StreamMessages["tick"] {
     number += 1;
     const at = new Date().toISOString();
-    return { at, id: `${number}`, fleet_link_up: gateway.isFleetLinkUp, poll_age_ms: 200 };
+    return { at, id: `${number}`, fleet_link_up: gateway.isFleetLinkUp, poll_age_ms: gateway.pollAgeMs };
   }
 
   const gateway: FakeGateway = {
@@ -204,6 +206,7 @@ export async function openFakeGateway(
     faults: [],
     faultsAsked: [],
     pollMs: 1_000,
+    pollAgeMs: 200,
     isFleetLinkUp: true,
     url,
     open: () => streams.size,

@@ -152,11 +152,4 @@ describe.runIf(isChromiumThere)("the console", () => {
     await page.goBack();
     await rows(page).waitFor();
   });
-
-  // 1,280 pixels at a zoom of 400 % are as narrow.
-  it.each(["/", "/robots/cart-1", "/commands", "/alarms"])("fits 320 pixels: %s", async (path) => {
-    const robots = [standingRobot("cart-1", waits), standingRobot("a".repeat(64))];
-    const { page } = await open(robots, path, () => {}, { width: 320, height: 640 });
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
-  });
 });

@@ -1,0 +1,105 @@
+import type { Alarm } from "../../src/northbound/web/api/alarm.ts";
+import type { Command } from "../../src/northbound/web/api/command.ts";
+import type { Robot } from "../../src/northbound/web/api/robot.ts";
+import { standingRobot } from "./standing-robot.ts";
+
+const at = "2026-01-02T03:04:05.000Z";
+const observed = { quality: "good", received_at: at, age_ms: 100, source_time: null } as const;
+
+/** An alarm that nobody has acknowledged. */
+export const flatBattery: Alarm = {
+  id: "a1",
+  code: "BATTERY_CRITICAL",
+  source: "robot",
+  robot_id: "cart-1",
+  priority: "high",
+  severity: 600,
+  text: "8 % are left",
+  cause: "it was not charged",
+  advice: "charge it now",
+  active: true,
+  since: at,
+  returned_at: null,
+  occurrences: 2,
+  acknowledged_by: null,
+  acknowledged_at: null,
+};
+
+/** A robot of which a page shows all parts that there are. */
+export function busyRobot(robotId: string): Robot {
+  return standingRobot(robotId, {
+    missions: {
+      ...observed,
+      state: {
+        current_mission_index: 0,
+        missions: [
+          {
+            mission_id: "0b9a5c1e-4a0f-4b6e-9a59-2f8f6b8f9d11",
+            state: "STATE_PAUSED",
+            family: "cart",
+            type: "CART_TYPE_TRAVERSE",
+            feedback: null,
+            goals: [
+              { kind: "destination", destination_id: "Station A" },
+              { kind: "pose", x_meters: 1.5, y_meters: 2.25, heading_radians: 0 },
+            ],
+            current_goal_index: 1,
+            owner: "api",
+          },
+        ],
+      },
+    },
+    task_chain: {
+      ...observed,
+      state: {
+        chain_id: 7,
+        task_seq: "seq-7",
+        status: "EXECUTING",
+        finished: false,
+        tasks: [{ type: "TASK_TYPE_LOAD", point: "P1", status: "EXECUTING" }],
+        current_task_index: 0,
+        waits_for_confirmation: false,
+      },
+    },
+    conveyors: [
+      {
+        index: 1,
+        ...observed,
+        state: {
+          operation_state: "OPERATION_STATE_STOP",
+          payload_state: "PAYLOAD_STATE_LOADED",
+          health_state: "HEALTH_STATE_OK",
+          installation_state: "INSTALLATION_STATE_INSTALLED",
+        },
+      },
+    ],
+    exception: { texts: ["the robot's way is blocked"], codes: ["1001"], level: 1 },
+    lease: { station: "dock", owner: "opcua:line1", since: at },
+    hold: { held: true, by: ["web:eva"], stored: true },
+    alarms: [flatBattery],
+  });
+}
+
+/** A command of the log, with an outcome that somebody must look at. */
+export const lostCommand: Command = {
+  number: 1,
+  protocol: "opcua",
+  user: "line1",
+  request_id: "r1",
+  operation: "CreateMission",
+  robot_id: "cart-1",
+  request: '{"robotId":"cart-1"}',
+  on_behalf_of: null,
+  stage: "final",
+  accepted_at: at,
+  sent_at: at,
+  final_at: at,
+  age_ms: 1_000,
+  outcome: "unknown",
+  code: "UNAVAILABLE",
+  message: "the connection was lost",
+  meaning: "nobody knows whether the robot has it: look at the robot",
+  mission_id: null,
+  evidence: null,
+  found_later: null,
+};

@@ -1,0 +1,184 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { busyRobot, flatBattery, lostCommand } from "../busy-fleet.ts";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const require = createRequire(import.meta.url);
+/** As a browser loads it: it looks for what keeps people from using a page. */
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const command = `/commands/${encodeURIComponent("opcua:line1/r1")}`;
+/** Views that no link of the navigation names. */
+const form = "/send?operation=CreateMission&robot=cart-1";
+const others = ["/robots/cart-1", "/robots/none", command, form, "/simulator", "/nothing"];
+
+describe.runIf(isChromiumThere)("every view", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  /** A page of a gateway with something to show in every view. */
+  async function open(viewport = { width: 1_000, height: 700 }): Promise<Opened> {
+    const gateway = await openFakeGateway([busyRobot("cart-1"), standingRobot("a".repeat(64))]);
+    gateway.alarms = [flatBattery];
+    gateway.commands = [lostCommand];
+    gateway.isOpen = true;
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const context = await browser.newContext({ viewport });
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(gateway.url);
+    await page.getByText("● live").waitFor();
+    return { page, gateway };
+  }
+
+  interface Opened {
+    readonly page: Page;
+    readonly gateway: FakeGateway;
+  }
+
+  /** Goes to each view in turn. */
+  async function eachView({ page }: Opened, look: (path: string) => Promise<void>): Promise<void> {
+    const links = page.getByRole("navigation", { name: "Views" }).getByRole("link");
+    const named = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+    expect(named).toContain("/commands");
+    for (const path of [...named, ...others]) {
+      await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+      await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
+      await page.locator("main > *").first().waitFor();
+      await look(path);
+    }
+  }
+
+  async function violations(page: Page): Promise<readonly string[]> {
+    await page.evaluate(axe);
+    return page.evaluate<readonly string[]>(`axe.run(document).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
+        id + " " + target + " " + failureSummary)))`);
+  }
+
+  it("has nothing that axe objects to, live or not", async () => {
+    const opened = await open();
+    const { page, gateway } = opened;
+    const found: string[] = [];
+    const look = async (path: string) => {
+      for (const violation of await violations(page)) found.push(`${path}: ${violation}`);
+    };
+    await eachView(opened, look);
+    await page.goto(`${gateway.url}/robots/cart-1`);
+    await page.getByRole("button", { name: "Cancel mission…" }).click();
+    await page.getByRole("alertdialog").waitFor();
+    await look("second step");
+    gateway.cut(true);
+    await page.getByText("✕ not live").waitFor();
+    await look("not live");
+    expect(found).toEqual([]);
+  });
+
+  it("asks for a log-in with nothing that axe objects to", async () => {
+    const { page, gateway } = await open();
+    gateway.isOpen = false;
+    gateway.user = null;
+    await page.reload();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  // 1,280 pixels at a zoom of 400 % are 320 wide and 256 high; the others are telephones.
+  it.each([
+    { width: 320, height: 256 },
+    { width: 390, height: 844 },
+    { width: 844, height: 390 },
+  ])("is read and used on $width × $height pixels, without scrolling sideways", async (viewport) => {
+    const opened = await open(viewport);
+    await eachView(opened, async (path) => {
+      const width = await opened.page.evaluate("document.documentElement.scrollWidth");
+      expect([path, width]).toEqual([path, viewport.width]);
+      expect([path, await unreachable(opened.page)]).toEqual([path, []]);
+    });
+  });
+
+  it("reaches everything by the keyboard alone, and shows where it is", async () => {
+    const opened = await open();
+    const { page } = opened;
+    await eachView(opened, async (path) => {
+      const wanted = await page.evaluate<number>(markFocusable);
+      const reached = new Set<string>();
+      await page.evaluate("document.activeElement.blur()");
+      for (let press = 0; press < wanted + 5; press += 1) {
+        await page.keyboard.press("Tab");
+        const [name, outline] = await page.evaluate<[string, string]>(focused);
+        if (name === "") continue;
+        reached.add(name);
+        expect([path, name, outline]).not.toEqual([path, name, "none"]);
+      }
+      expect([path, reached.size]).toEqual([path, wanted]);
+    });
+  });
+
+  it("fails these tests when it breaks the page's policy", async () => {
+    const gateway = await openFakeGateway([]);
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const page = await browser.newPage();
+    const errors = watchForErrors(page);
+    closers.push(() => page.close());
+    await page.goto(gateway.url);
+    await page.getByText("● live").waitFor();
+    for (const breach of [
+      "document.body.setAttribute('style', 'color: red')",
+      "{ const all = document.createElement('img'); all.src = 'http://localhost:1/x.png'; }",
+      "fetch('http://localhost:1/').catch(() => {})",
+      "try { document.body.innerHTML = '<p>'; } catch {}",
+    ]) {
+      await page.evaluate(breach);
+      await expect
+        .poll(() => errors.splice(0).join(), { message: breach })
+        .toMatch(/Security Policy|Trusted/i);
+    }
+  });
+});
+
+/** Links, buttons and fields that cannot be brought to a place where a finger or a mouse hits them. */
+async function unreachable(page: Page): Promise<readonly string[]> {
+  return page.evaluate<readonly string[]>(`(() => {
+    const all = [...document.querySelectorAll("a, button, input, select, summary")];
+    const found = all.filter((element) => {
+      if (element.disabled || !element.checkVisibility()) return false;
+      element.scrollIntoView({ block: "center", inline: "center" });
+      // A link that is broken into lines has a box for each.
+      const [{ left, right, top, bottom }] = element.getClientRects();
+      const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      return !element.contains(hit) && !hit?.contains(element.closest("label"));
+    });
+    scrollTo(0, 0);
+    return found.map(({ outerHTML }) => outerHTML.slice(0, 120));
+  })()`);
+}
+
+/** Gives each focusable element a name, and says how many there are. */
+const markFocusable = `(() => {
+  const all = [...document.querySelectorAll("a[href], button, input, select, [tabindex='0']")].filter(
+    (element) => !element.disabled && element.checkVisibility());
+  all.forEach((element, at) => { element.dataset.place = at + " " + element.tagName; });
+  return all.length;
+})()`;
+
+const focused = `[document.activeElement.dataset.place ?? "", getComputedStyle(document.activeElement).outlineStyle]`;

@@ -1,0 +1,186 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+import { openSilentLink } from "./silent-link.ts";
+
+sayIfMissing();
+
+const ROBOT = "cart-1";
+
+/** At a place of its map, between the points A (0, 0) and P2 (20, 10). */
+function placed(x: number, y: number, receivedAt: string): NonNullable<Robot["place"]> {
+  const { place } = standingRobot(ROBOT);
+  if (place === null) throw new Error("a standing robot has a place");
+  return { ...place, point: "", x, y, received_at: receivedAt };
+}
+
+/** A pixel column of the drawing by the map's x. */
+interface Seen {
+  readonly x: number;
+  /** Whether the middle of the mark has its colour. */
+  readonly isFull: boolean;
+}
+
+describe.runIf(isChromiumThere)("the floor in a browser", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function openPage(url: string, reducedMotion: "reduce" | "no-preference"): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1_000, height: 700 }, reducedMotion });
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.clock.install();
+    await page.goto(url);
+    await page.getByText("● live").waitFor();
+    return page;
+  }
+
+  async function openGateway(): Promise<FakeGateway> {
+    const gateway = await openFakeGateway([standingRobot(ROBOT)]);
+    gateway.pollMs = 2_000;
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    return gateway;
+  }
+
+  async function open(reducedMotion: "reduce" | "no-preference" = "no-preference") {
+    const gateway = await openGateway();
+    return { gateway, page: await openPage(gateway.url, reducedMotion) };
+  }
+
+  it("moves a mark from report to report within a poll, and never beyond", async () => {
+    const { page, gateway } = await open();
+    await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
+    const from = await page.evaluate<Seen>(markSeen);
+    const way = page.evaluate<readonly Seen[]>(wayOf(2_600));
+    gateway.send("change", { at: at(1), robots: [{ robot_id: ROBOT, place: placed(8, 4, at(1)) }] });
+    const xs = (await way).map(({ x }) => x);
+    const to = xs.at(-1) ?? 0;
+    expect(to).toBeGreaterThan(from.x + 50);
+    // A pixel is what rounding takes.
+    expect(xs.every((x, index) => x >= (xs[index - 1] ?? from.x) - 1 && x <= to + 1)).toBe(true);
+    expect(xs.filter((x) => x > from.x + 5 && x < to - 5).length).toBeGreaterThan(3);
+  });
+
+  it("jumps for a user whose system asks for less motion", async () => {
+    const { page, gateway } = await open("reduce");
+    await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
+    const from = await page.evaluate<Seen>(markSeen);
+    const way = page.evaluate<readonly Seen[]>(wayOf(1_500));
+    gateway.send("change", { at: at(1), robots: [{ robot_id: ROBOT, place: placed(8, 4, at(1)) }] });
+    const xs = (await way).map(({ x }) => x);
+    const to = xs.at(-1) ?? 0;
+    expect(to).toBeGreaterThan(from.x + 50);
+    expect(xs.filter((x) => x > from.x + 5 && x < to - 5)).toEqual([]);
+  });
+
+  it("hollows its marks while the online list is silent, though all robots are good", async () => {
+    const { page, gateway } = await open();
+    await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
+    gateway.pollAgeMs = 5_001;
+    gateway.tick(true);
+    await page.getByText(/at P1 \(was here at \d\d:\d\d:\d\d\)/).waitFor();
+    await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: false });
+    await page.getByText("1 robot, 1 good").waitFor();
+    await page.getByText("● live").waitFor();
+  });
+
+  it("greys when the link falls silent, and nobody is told", async () => {
+    const gateway = await openGateway();
+    const link = await openSilentLink(gateway.url);
+    closers.push(async () => link[Symbol.asyncDispose]());
+    const page = await openPage(link.url, "no-preference");
+    const grey = page.evaluate<number>(greyAfterMs);
+    gateway.tick(true);
+    link.silence();
+    expect(await grey).toBeLessThanOrEqual(3_500);
+    await page.getByText("✕ not live").waitFor();
+    expect(gateway.open()).toBe(1);
+  });
+
+  it("shows nothing as true that a hidden tab has missed", async () => {
+    const { page, gateway } = await open();
+    await page.evaluate(hide(true));
+    await page.clock.fastForward(30_000);
+    await expect.poll(() => gateway.open()).toBe(0);
+    await page.getByText("✕ not live").waitFor();
+    const veiled = "Number(getComputedStyle(document.querySelector('.veil')).opacity) > 0.8";
+    await expect.poll(() => page.evaluate<boolean>(veiled)).toBe(true);
+    gateway.robots = [standingRobot("cart-2")];
+    gateway.tick(false);
+    await page.evaluate(hide(false));
+    // It has a snapshot, and no tick: nothing of it is known to be true now.
+    await page.getByRole("link", { name: "cart-2", exact: true }).waitFor();
+    expect(await page.evaluate<boolean>(veiled)).toBe(true);
+    gateway.tick(true);
+    await page.getByText("● live").waitFor();
+    await expect.poll(() => page.evaluate<boolean>(veiled)).toBe(false);
+    expect(gateway.opened()).toBe(2);
+  });
+});
+
+function at(second: number): string {
+  return `2026-01-02T03:04:${`${second}`.padStart(2, "0")}.000Z`;
+}
+
+/** The columns of the drawing where the mark's own colour is, which no point has. */
+const markSeen = `(() => {
+  const canvas = document.querySelector("canvas");
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const is = (at) => data[at] === 0x54 && data[at + 1] === 0x6e && data[at + 2] === 0x7a;
+  let [sumX, sumY, count] = [0, 0, 0];
+  for (let y = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1)
+      if (is(4 * (y * width + x))) [sumX, sumY, count] = [sumX + x, sumY + y, count + 1];
+  if (count === 0) return { x: Number.NaN, isFull: false };
+  return { x: sumX / count, isFull: count > 100 };
+})()`;
+
+/** Where the mark was in each frame for so long. */
+const wayOf = (ms: number) => `new Promise((resolve) => {
+  const seen = [];
+  const endMs = performance.now() + ${ms};
+  const look = () => {
+    seen.push(${markSeen});
+    if (performance.now() > endMs) resolve(seen);
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
+
+/** By the page's own clock: a busy machine asks a browser late. */
+const greyAfterMs = `new Promise((resolve) => {
+  const root = document.documentElement;
+  const veil = document.querySelector(".veil");
+  let tickedAt = performance.now();
+  new MutationObserver(() => {
+    if (root.dataset.tick !== "none") tickedAt = performance.now();
+  }).observe(root, { attributes: true });
+  const look = () => {
+    if (Number(getComputedStyle(veil).opacity) > 0.8) resolve(performance.now() - tickedAt);
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
+
+/** A browser that is driven shows all of its tabs, so the page is told what another browser would tell it. */
+const hide = (isHidden: boolean) => `{
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => ${isHidden} });
+  document.dispatchEvent(new Event("visibilitychange"));
+}`;
