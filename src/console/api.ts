@@ -22,6 +22,17 @@ function jsonOf(body: object): Pick<RequestInit, "headers" | "body"> {
   return { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
+/** `GET` of an address under `/api/v1` that answers with lines of JSON. */
+export async function getLines(path: string): Promise<Answer<readonly string[]>> {
+  try {
+    const response = await fetch(`/api/v1${path}`, { headers: { accept: "application/x-ndjson" } });
+    if (!response.ok) return { problem: `the gateway answers ${response.status}` };
+    return { value: (await response.text()).split("\n").filter((line) => line !== "") };
+  } catch (error) {
+    return { problem: error instanceof TypeError ? "the gateway is not reached" : String(error) };
+  }
+}
+
 async function answerOf<T>(path: string, request: RequestInit): Promise<Answer<T>> {
   try {
     const response = await fetch(`/api/v1${path}`, request);

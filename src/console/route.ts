@@ -1,8 +1,18 @@
+/** What a command must have to be listed; an empty text: anything. */
+export interface CommandFilter {
+  readonly robot: string;
+  readonly source: string;
+  readonly operation: string;
+  readonly state: string;
+}
+
+const filterKeys = ["robot", "source", "operation", "state"] as const;
+
 /** What the page shows, by its address. */
 export type Route =
   | { readonly view: "floor"; readonly mapId: number | null; readonly chosenId: string | null }
   | { readonly view: "robot"; readonly robotId: string }
-  | { readonly view: "commands" }
+  | { readonly view: "commands"; readonly filter: CommandFilter }
   | { readonly view: "command"; readonly key: string }
   | { readonly view: "send"; readonly operation: string | null; readonly robotId: string | null }
   | { readonly view: "alarms" }
@@ -17,7 +27,10 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
   const name = decoded(rest.join("/"));
   if (name === null) return { view: "nothing" };
   if (first === "robots" && name !== "") return { view: "robot", robotId: name };
-  if (first === "commands") return name === "" ? { view: "commands" } : { view: "command", key: name };
+  if (first === "commands")
+    return name === ""
+      ? { view: "commands", filter: filterIn(address.search) }
+      : { view: "command", key: name };
   if (first === "send" && name === "") return sendRoute(new URLSearchParams(address.search));
   if (first === "alarms" && name === "") return { view: "alarms" };
   if (first === "tags") return tagRoute(name, new URLSearchParams(address.search));
@@ -36,6 +49,19 @@ export function robotAddress(robotId: string): string {
 
 export function commandAddress(key: string): string {
   return `/commands/${encodeURIComponent(key)}`;
+}
+
+/** The address of the log, with its filter: it can be shared. */
+export function commandsAddress(filter: CommandFilter): string {
+  const query = new URLSearchParams();
+  for (const key of filterKeys) if (filter[key] !== "") query.set(key, filter[key]);
+  return query.size === 0 ? "/commands" : `/commands?${query}`;
+}
+
+function filterIn(search: string): CommandFilter {
+  const query = new URLSearchParams(search);
+  const [robot, source, operation, state] = filterKeys.map((key) => query.get(key) ?? "");
+  return { robot: robot ?? "", source: source ?? "", operation: operation ?? "", state: state ?? "" };
 }
 
 export function floorAddress(mapId: number | null, chosenId: string | null): string {

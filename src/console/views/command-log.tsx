@@ -4,19 +4,9 @@ import { get } from "../api.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
 import { sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
-import { commandAddress, robotAddress } from "../route.ts";
+import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
-
-/** What a command must have to be listed; an empty text: anything. */
-export interface CommandFilter {
-  readonly robotId: string;
-  readonly user: string;
-  readonly operation: string;
-  readonly outcome: string;
-}
-
-const anything: CommandFilter = { robotId: "", user: "", operation: "", outcome: "" };
 
 /** The newest commands first: those that the gateway remembers, and those that the stream brings. */
 export function CommandLog(props: {
@@ -24,9 +14,11 @@ export function CommandLog(props: {
   readonly robotId?: string;
   readonly filter?: CommandFilter;
 }) {
-  const filter = props.filter ?? { ...anything, robotId: props.robotId ?? "" };
+  const { filter, robotId } = props;
   const { remembered, problem } = useCommands();
-  const shown = [...remembered.values()].filter((command) => isWanted(command, filter)).reverse();
+  const isShown = (command: Command) =>
+    filter === undefined ? command.robot_id === robotId : isWanted(command, filter);
+  const shown = [...remembered.values()].filter(isShown).reverse();
   return (
     <>
       {problem !== "" && <p class="warning">◆ The log could not be read: {problem}.</p>}
@@ -64,12 +56,12 @@ export function useCommands() {
 
 function CommandTable({ caption, commands }: { caption: string; commands: readonly Command[] }) {
   return (
-    <Table caption={caption} columns={["Began", "Command", "Robot", "Source", "State", "Says"]}>
+    <Table
+      caption={caption}
+      columns={["Command", "Robot", "Source", "Accepted", "Sent", "Final", "State", "Says"]}
+    >
       {commands.map((command) => (
         <tr key={commandKey(command)}>
-          <td>
-            <Time iso={beganAt(command)} isDated />
-          </td>
           <td>
             <Link to={commandAddress(commandKey(command))}>{command.operation}</Link>
           </td>
@@ -77,27 +69,37 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
             {command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>}
           </td>
           <td>{sourceText(command)}</td>
+          {[command.accepted_at, command.sent_at, command.final_at].map((at, stage) => (
+            <td key={stage}>
+              <Time iso={at} isDated={stage === 0} />
+            </td>
+          ))}
           <td>
             <Word {...commandWord(command)} />
           </td>
-          <td>{command.message}</td>
+          <td>{saysText(command)}</td>
         </tr>
       ))}
     </Table>
   );
 }
 
-function isWanted(command: Command, filter: CommandFilter): boolean {
+/** Whether a command is listed. Parts of names will do, in any case. */
+export function isWanted(command: Command, { robot, source, operation, state }: CommandFilter): boolean {
+  const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
   return (
-    (filter.robotId === "" || command.robot_id === filter.robotId) &&
-    (filter.user === "" || sourceText(command).includes(filter.user)) &&
-    (filter.operation === "" || command.operation.toLowerCase().includes(filter.operation.toLowerCase())) &&
-    (filter.outcome === "" || (command.outcome ?? command.stage) === filter.outcome)
+    has(command.robot_id ?? "", robot) &&
+    has(sourceText(command), source) &&
+    has(command.operation, operation) &&
+    (state === "" || (command.outcome ?? command.stage) === state)
   );
 }
 
-function beganAt(command: Command): string | null {
-  return command.accepted_at ?? command.sent_at ?? command.final_at;
+/** What the outcome says besides its name. An unknown one says what to look at. */
+function saysText({ outcome, message, meaning, evidence, found_later: later }: Command): string {
+  const advice = outcome === "unknown" ? meaning : null;
+  const said = [message, advice, evidence, later === null ? null : `found later: ${later}`];
+  return said.filter((each) => each !== null && each !== "").join("; ");
 }
 
 export function sourceText({ protocol, user, on_behalf_of: owner }: Command): string {

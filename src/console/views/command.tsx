@@ -17,6 +17,17 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
         {command.operation} <Word {...commandWord(command)} />
       </h1>
       <p class="first">{command.meaning ?? "Its outcome is not final yet."}</p>
+      {command.outcome === "unknown" && (
+        <p>
+          ◆ Look at{" "}
+          {command.robot_id === null ? (
+            "the robots that it may concern"
+          ) : (
+            <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
+          )}
+          {" before anything is sent again: what it does now, and where it stands."}
+        </p>
+      )}
       <dl>
         <dt>Robot</dt>
         <dd>

@@ -1,7 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { type CommandFilter, CommandLog } from "./command-log.tsx";
+import type { Command } from "../../northbound/web/api/command.ts";
+import { getLines } from "../api.ts";
+import { type CommandFilter, commandsAddress } from "../route.ts";
+import { CommandLog, isWanted } from "./command-log.tsx";
+import { usePage } from "./context.ts";
 
-const outcomes = [
+const states = [
   "accepted",
   "sent",
   "succeeded",
@@ -12,39 +16,69 @@ const outcomes = [
   "checked",
 ];
 
-/** The log of commands, from whatever protocol they came. */
-export function Commands() {
-  const filter = useSignal<CommandFilter>({ robotId: "", user: "", operation: "", outcome: "" });
+/** The log of commands, from whatever protocol they came. The address has the filter. */
+export function Commands({ filter }: { readonly filter: CommandFilter }) {
+  const { go } = usePage();
   const set = (key: keyof CommandFilter) => (event: Event) => {
     const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement;
-    filter.value = { ...filter.value, [key]: value };
+    go(commandsAddress({ ...filter, [key]: value }), "replace");
   };
   return (
     <>
       <h1>Commands</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
-          Robot <input value={filter.value.robotId} onInput={set("robotId")} />
+          Robot <input value={filter.robot} onInput={set("robot")} />
         </label>
         <label>
-          Source <input value={filter.value.user} onInput={set("user")} />
+          Source <input value={filter.source} onInput={set("source")} />
         </label>
         <label>
-          Operation <input value={filter.value.operation} onInput={set("operation")} />
+          Operation <input value={filter.operation} onInput={set("operation")} />
         </label>
         <label>
           State
-          <select value={filter.value.outcome} onChange={set("outcome")}>
+          <select value={filter.state} onChange={set("state")}>
             <option value="">any</option>
-            {outcomes.map((name) => (
+            {states.map((name) => (
               <option key={name} value={name}>
                 {name.replaceAll("_", " ")}
               </option>
             ))}
           </select>
         </label>
+        <Download filter={filter} />
       </form>
-      <CommandLog caption="Commands, the newest first" filter={filter.value} />
+      <CommandLog caption="Commands, the newest first" filter={filter} />
     </>
   );
+}
+
+/** All that the gateway remembers and the filter leaves, as lines of JSON. */
+function Download({ filter }: { readonly filter: CommandFilter }) {
+  const problem = useSignal("");
+  const download = async () => {
+    const answer = await getLines("/commands");
+    problem.value = "problem" in answer ? `The log could not be read: ${answer.problem}.` : "";
+    if ("problem" in answer) return;
+    const lines = answer.value.filter((line) => isWanted(JSON.parse(line) as Command, filter));
+    saveAs("commands.jsonl", lines.map((line) => `${line}\n`).join(""));
+  };
+  return (
+    <p>
+      <button type="button" onClick={() => void download()}>
+        Download as JSON lines
+      </button>
+      {problem.value !== "" && <span role="status"> {problem.value}</span>}
+    </p>
+  );
+}
+
+function saveAs(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
 }

@@ -101,7 +101,7 @@ function View() {
     case "robot":
       return <Robot key={shown.robotId} robotId={shown.robotId} />;
     case "commands":
-      return <Commands />;
+      return <Commands filter={shown.filter} />;
     case "command":
       return <Command key={shown.key} commandKey={shown.key} />;
     case "send":

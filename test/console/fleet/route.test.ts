@@ -2,10 +2,12 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
   commandAddress,
+  commandsAddress,
   floorAddress,
   type Route,
   robotAddress,
   routeOf,
+  sendAddress,
   tagAddress,
   tagsAddress,
 } from "../../../src/console/route.ts";
@@ -20,7 +22,13 @@ it.each<[string, Route]>([
   ["/?map=two", { view: "floor", mapId: null, chosenId: null }],
   ["/robots/cart-01", { view: "robot", robotId: "cart-01" }],
   ["/robots/", { view: "nothing" }],
-  ["/commands", { view: "commands" }],
+  ["/commands", { view: "commands", filter: { robot: "", source: "", operation: "", state: "" } }],
+  [
+    "/commands?robot=cart-1&state=unknown&source=web%3Aanna",
+    { view: "commands", filter: { robot: "cart-1", source: "web:anna", operation: "", state: "unknown" } },
+  ],
+  ["/send", { view: "send", operation: null, robotId: null }],
+  ["/send?operation=GetMap&robot=Caf%C3%A9+2", { view: "send", operation: "GetMap", robotId: "Café 2" }],
   ["/alarms", { view: "alarms" }],
   ["/alarms/1", { view: "nothing" }],
   ["/connections", { view: "connections" }],
@@ -53,6 +61,9 @@ it("finds each robot and each command again by its address", () => {
         text: id,
         protocol: "opcua",
       });
+      const filter = { robot: id, source: "", operation: id, state: "sent" };
+      expect(at(commandsAddress(filter))).toEqual({ view: "commands", filter });
+      expect(at(sendAddress(id, id))).toEqual({ view: "send", operation: id, robotId: id });
       expect(at(floorAddress(3, id))).toEqual({ view: "floor", mapId: 3, chosenId: id });
     }),
   );

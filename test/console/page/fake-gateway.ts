@@ -120,9 +120,13 @@ export async function openFakeGateway(
     return reply.code(204).send();
   });
   server.get("/api/v1/maps/1", async () => map.parse(floorMap));
-  server.get("/api/v1/commands", async () =>
-    commands.parse({ count: gateway.commands.length, next: null, commands: gateway.commands }),
-  );
+  server.get("/api/v1/commands", async ({ headers }, reply) => {
+    const all = commands.parse({ count: gateway.commands.length, next: null, commands: gateway.commands });
+    if (headers.accept !== "application/x-ndjson") return all;
+    return reply
+      .type("application/x-ndjson")
+      .send(all.commands.map((each) => `${JSON.stringify(each)}\n`).join(""));
+  });
   addOperationRoutes(server, { catalogue });
   server.get("/api/v1/rights", async () => {
     const operations = [...catalogue.keys()].map((name) => ({ name, refused: null }));

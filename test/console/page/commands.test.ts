@@ -1,0 +1,128 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Command } from "../../../src/northbound/web/api/command.ts";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+const at = "2026-01-02T03:04:05.000Z";
+
+function command(number: number, changes: Partial<Command> = {}): Command {
+  return {
+    number,
+    protocol: "web",
+    user: "anna",
+    request_id: `c${number}`,
+    operation: "ChargeRobot",
+    robot_id: "cart-1",
+    request: '{"robotId":"cart-1"}',
+    on_behalf_of: null,
+    stage: "final",
+    accepted_at: at,
+    sent_at: at,
+    final_at: at,
+    age_ms: 0,
+    outcome: "succeeded",
+    code: "OK",
+    message: "",
+    meaning: "the service says that it took the command",
+    mission_id: null,
+    evidence: null,
+    found_later: null,
+    ...changes,
+  };
+}
+
+const lost = command(2, {
+  protocol: "opcua",
+  user: "plc1",
+  operation: "CreateMission",
+  outcome: "unknown",
+  code: "UNAVAILABLE",
+  message: "the connection was lost",
+  meaning: "the robot may have acted, or may act later. Look at it before anything is sent again",
+  evidence: "no mission of it was seen",
+});
+
+describe.runIf(isChromiumThere)("the log of commands", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function open(path: string): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
+    const gateway = await openFakeGateway([standingRobot("cart-1")]);
+    gateway.commands = [lost, command(1)];
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const errors = watchForErrors(page);
+    closers.push(async () => {
+      await context.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}${path}`);
+    await page.getByText("● live").waitFor();
+    return { page, gateway };
+  }
+
+  const operations = (page: Page) => page.locator("tbody td:first-child").allTextContents();
+
+  it("shows each stage with its time, as the stream brings it, and what an unknown outcome asks for", async () => {
+    const { page, gateway } = await open("/commands");
+    await page.getByText("CreateMission").waitFor();
+    const row = page.getByRole("row", { name: /CreateMission/ });
+    expect(await row.textContent()).toMatch(
+      /opcua:plc1.*▲ unknown.*the connection was lost; the robot may have acted.*; no mission of it was seen/,
+    );
+    expect(await row.locator("time").count()).toBe(3);
+    const going = { stage: "sent", outcome: null, final_at: null } as const;
+    gateway.send("change", { at, commands: [command(3, { ...going, operation: "SkipGoal" })] });
+    const live = page.getByRole("row", { name: /SkipGoal/ });
+    await live.getByText("sent", { exact: false }).first().waitFor();
+    expect(await live.locator("time").count()).toBe(2);
+    gateway.send("change", { at, commands: [command(3, { operation: "SkipGoal" })] });
+    await expect.poll(() => live.locator("time").count()).toBe(3);
+  });
+
+  it("has its filter in the address, so that it can be shared", async () => {
+    const { page } = await open("/commands");
+    await page.getByLabel("Source").fill("PLC");
+    await expect.poll(() => operations(page)).toEqual(["CreateMission"]);
+    expect(new URL(page.url()).search).toBe("?source=PLC");
+    await page.reload();
+    await expect.poll(() => operations(page)).toEqual(["CreateMission"]);
+    expect(await page.getByLabel("Source").inputValue()).toBe("PLC");
+    await page.getByLabel("State").selectOption("succeeded");
+    await page.getByText("Commands, the newest first: none.").waitFor();
+  });
+
+  it("is downloaded as lines of JSON, as far as the filter leaves it", async () => {
+    const { page } = await open("/commands?operation=charge");
+    const coming = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download as JSON lines" }).click();
+    const download = await coming;
+    expect(download.suggestedFilename()).toBe("commands.jsonl");
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString()).toBe(`${JSON.stringify(command(1))}\n`);
+  });
+
+  it("has one command's whole life, and leads to the robot that an unknown outcome concerns", async () => {
+    const { page } = await open(`/commands/${encodeURIComponent("opcua:plc1/c2")}`);
+    await page.getByText("the robot may have acted, or may act later.", { exact: false }).waitFor();
+    await page.getByText("no mission of it was seen").waitFor();
+    const look = page.getByRole("paragraph").filter({ hasText: "Look at cart-1 before anything is sent" });
+    await look.getByRole("link", { name: "cart-1" }).click();
+    expect(new URL(page.url()).pathname).toBe("/robots/cart-1");
+  });
+});
