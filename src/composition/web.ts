@@ -115,6 +115,7 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     isOpen: () => config.web !== null && isOpenAccess(config.web.access),
     hasSimulator: parts.simulatedFaults !== undefined,
     pollMs: config.fleet.times.rosterPollMs,
+    floorOptions: () => config.web?.floor ?? { pointTypes: [], drawings: [] },
     health: parts.health,
     stateSinceMs: parts.stateSinceMs,
     certificates: parts.certificates.found,

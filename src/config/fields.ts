@@ -9,7 +9,8 @@ export type FileKind =
   | "revocationList"
   | "privateKey"
   | "password"
-  | "userPassword";
+  | "userPassword"
+  | "drawing";
 
 /** Which text fields of the schema name a file, and what it must hold. */
 export const fileFields = z.registry<{ readonly kind: FileKind }>();

@@ -164,6 +164,9 @@ function webView(first: Config["web"], now: () => Config): Config["web"] {
     get access() {
       return (now().web ?? first).access;
     },
+    get floor() {
+      return (now().web ?? first).floor;
+    },
   };
 }
 

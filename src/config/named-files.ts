@@ -4,6 +4,7 @@ import { messageOf } from "../platform/error-text.ts";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
 import { NoPlainFile, readPlainFile } from "../platform/plain-file.ts";
+import { pngProblem } from "../platform/png.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
@@ -166,7 +167,9 @@ async function readNamed(
       message: `${name} needs systemd, which sets $CREDENTIALS_DIRECTORY; it is not set. As root, fleetgate check finds it in the LoadCredential= lines of an installed unit`,
     };
   try {
-    const { text, mode } = await readPlainFile(path, LARGEST_FILE_BYTES);
+    // A picture is no text: each of its bytes stays a character.
+    const encoding = kind === "drawing" ? "latin1" : "utf8";
+    const { text, mode } = await readPlainFile(path, LARGEST_FILE_BYTES, encoding);
     const wrong = contentProblem(kind, text);
     if (wrong !== null) return { message: `${path} ${wrong}` };
     const open = secretKinds.has(kind) && (mode & 0o004) !== 0;
@@ -208,6 +211,8 @@ export function contentProblem(kind: FileKind, text: string): string | null {
       return passwordProblem(firstLine(text));
     case "userPassword":
       return userPasswordProblem(firstLine(text));
+    case "drawing":
+      return pngProblem(Buffer.from(text, "latin1"));
   }
 }
 

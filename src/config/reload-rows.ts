@@ -31,6 +31,7 @@ const live = [
   "web.users.*",
   "web.tokens.*",
   "web.commands",
+  "web.floor",
   "stations.*.users",
   "stations.*.clients",
   "stations.*.heartbeatMs",

@@ -16,7 +16,11 @@ export class NoPlainFile extends Error {
  * Reads a regular file as text. A pipe, a device or a folder is refused at once: a read of a pipe would wait
  * for a writer for ever, and that of a device may never end. Rejects with NoPlainFile or the system's error.
  */
-export async function readPlainFile(path: string, mostBytes: number): Promise<PlainFile> {
+export async function readPlainFile(
+  path: string,
+  mostBytes: number,
+  encoding: "utf8" | "latin1" = "utf8",
+): Promise<PlainFile> {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -24,7 +28,7 @@ export async function readPlainFile(path: string, mostBytes: number): Promise<Pl
     if ((mode & constants.S_IFMT) !== constants.S_IFREG)
       throw new NoPlainFile("is no file, but a folder, a pipe or a device");
     if (size > mostBytes) throw new NoPlainFile(`is larger than ${mostBytes} bytes`);
-    return { text: await file.readFile("utf8"), mode };
+    return { text: await file.readFile(encoding), mode };
   } finally {
     await file.close();
   }

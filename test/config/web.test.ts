@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { greyPng } from "../support/png.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -41,6 +44,57 @@ web:
 it("is open on loopback by itself", async () => {
   const { web } = await folder.config(`${minimal}web: {}\n`);
   expect(web?.access).toEqual({ users: [], tokens: [], movesFrom: null });
+});
+
+describe("the floor", () => {
+  const places = "at: [{ pixel: [0, 30], map: [0, 0] }, { pixel: [40, 0], map: [20, 15] }]";
+  const drawn = (file: string, at = places) =>
+    `${minimal}web: { floor: { drawings: { 1: { file: ${file}, ${at} } } } }\n`;
+
+  it("is neutral by itself", async () => {
+    const { web } = await folder.config(`${minimal}web: {}\n`);
+    expect(web?.floor).toEqual({ pointTypes: [], drawings: [] });
+  });
+
+  it("has what the types of points mean, and a drawing that two places lay on the map", async () => {
+    const png = greyPng(40, 30);
+    await writeFile(join(folder.path, "hall.png"), png);
+    const types = "pointTypes: { 1: { name: station, shape: square }, 7: { name: door } }";
+    const { web } = await folder.config(drawn("hall.png").replace("floor: {", `floor: { ${types},`));
+    expect(web?.floor).toEqual({
+      pointTypes: [
+        { type: 1, name: "station", shape: "square" },
+        { type: 7, name: "door", shape: "dot" },
+      ],
+      drawings: [
+        {
+          mapId: 1,
+          bytes: png,
+          width: 40,
+          height: 30,
+          first: { pixel: { x: 0, y: 30 }, map: { x: 0, y: 0 } },
+          second: { pixel: { x: 40, y: 0 }, map: { x: 20, y: 15 } },
+        },
+      ],
+    });
+  });
+
+  it("has no drawing that is no PNG, too large, or laid by one place alone", async () => {
+    await folder.write("text.png", "no picture");
+    await writeFile(join(folder.path, "hall.png"), greyPng(40, 30));
+    await writeFile(join(folder.path, "huge.png"), Buffer.concat([greyPng(40, 30), Buffer.alloc(1_000_000)]));
+    const once = "at: [{ pixel: [0, 30], map: [0, 0] }, { pixel: [0, 30], map: [20, 15] }]";
+    const problems = [drawn("text.png"), drawn("huge.png"), drawn("none.png"), drawn("hall.png", once)];
+    const found: string[] = [];
+    // One file of the configuration holds them all, one after the other.
+    for (const text of problems) found.push((await folder.problems(text)).join());
+    expect(found).toEqual([
+      expect.stringContaining("text.png is no PNG"),
+      expect.stringContaining("is larger than 1000000 bytes"),
+      expect.stringContaining("none.png does not exist"),
+      expect.stringContaining("name two places that differ"),
+    ]);
+  });
 });
 
 const users = "users: { anna: { password: pw, role: operator } }";

@@ -3,7 +3,13 @@ import { z } from "zod";
 import type { DispatcherOptions } from "../../commands/options.ts";
 import { roles } from "../../domain/command.ts";
 import { isPlainText } from "../../domain/refusals.ts";
-import type { WebOptions } from "../../northbound/web/options.ts";
+import {
+  type Anchor,
+  type FloorOptions,
+  pointShapes,
+  type WebOptions,
+} from "../../northbound/web/options.ts";
+import { pngSize } from "../../platform/png.ts";
 import { file, listen, names } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
@@ -33,6 +39,43 @@ const token = z.strictObject({
   role: z.enum(roles).describe("What the program may do."),
   robots,
 });
+
+const pair = z.array(z.number()).length(2);
+const anchor = z.strictObject({
+  pixel: pair.describe("A pixel of the drawing: x and y from its upper left corner."),
+  map: pair.describe("Where it lies: x and y of the map."),
+});
+
+const drawing = z.strictObject({
+  file: file("drawing", "File of the drawing: a PNG of at most 1 MB, and 32 million pixels."),
+  at: z
+    .array(anchor)
+    .length(2)
+    .refine(isPlaced, { error: "name two places that differ, on the drawing and on the map" })
+    .describe("Two places that lay the drawing on the map: it is scaled, turned and moved, never stretched."),
+});
+
+const number = z.string().regex(/^\d{1,9}$/, { error: "write its number" });
+
+const floor = z
+  .strictObject({
+    pointTypes: z
+      .record(
+        number,
+        z.strictObject({
+          name: z.string().min(1).max(60).describe("What points of this type are, as people call them."),
+          shape: z.enum(pointShapes).default("dot").describe("How the floor draws them."),
+        }),
+      )
+      .default({})
+      .describe("What the types of points mean, by number: the fleet service does not say."),
+    drawings: z
+      .record(number, drawing)
+      .default({})
+      .describe("A drawing below the points, by number of the map."),
+  })
+  .prefault({})
+  .describe("What the console's floor shows besides what the fleet service tells.");
 
 /** `web:` health checks, metrics, the console and the HTTP API. */
 export const webSection = z
@@ -66,6 +109,7 @@ export const webSection = z
       })
       .prefault({})
       .describe("Commands over this listener."),
+    floor,
   })
   .describe(
     "Health checks (/healthz, /livez, /readyz), metrics (/metrics), the console and the HTTP API (/api/v1). Leave the section out to switch it off.",
@@ -96,7 +140,39 @@ export function webOptions(section: WebSection, files: NamedFiles): WebOptions {
       })),
       movesFrom: section.commands.from ?? null,
     },
+    floor: floorOptions(section, files),
   };
+}
+
+function floorOptions({ floor: { pointTypes, drawings } }: WebSection, files: NamedFiles): FloorOptions {
+  return {
+    pointTypes: Object.entries(pointTypes).map(([type, { name, shape }]) => ({
+      type: Number(type),
+      name,
+      shape,
+    })),
+    drawings: Object.entries(drawings).flatMap(([mapId, { at }]) => {
+      const bytes = Buffer.from(
+        fileAt(files, "web", "floor", "drawings", mapId, "file")?.text ?? "",
+        "latin1",
+      );
+      const size = pngSize(bytes);
+      const [first, second] = at.map(anchorOf);
+      if (size === null || first === undefined || second === undefined) return [];
+      return [{ mapId: Number(mapId), bytes, ...size, first, second }];
+    }),
+  };
+}
+
+function anchorOf({ pixel, map }: z.output<typeof anchor>): Anchor {
+  const place = ([x = 0, y = 0]: readonly number[]) => ({ x, y });
+  return { pixel: place(pixel), map: place(map) };
+}
+
+function isPlaced([first, second]: ReadonlyArray<z.output<typeof anchor>>): boolean {
+  if (first === undefined || second === undefined) return false;
+  const differ = (a: readonly number[], b: readonly number[]) => a[0] !== b[0] || a[1] !== b[1];
+  return differ(first.pixel, second.pixel) && differ(first.map, second.map);
 }
 
 /** The users and tokens of the section with their roles, for the one place that judges rights. */

@@ -1,7 +1,11 @@
 import type { FleetMap, MapPoint } from "../../northbound/web/api/floor.ts";
+import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import type { FloorPoint, FloorRobot, FloorState } from "../floor/scene.ts";
 import { type Fleet, type KnownRobot, seenOf } from "./fleet.ts";
 import { wordOf } from "./words.ts";
+
+type PointTypes = FloorSettings["point_types"];
+const noTypes: PointTypes = [];
 
 /** What the floor draws of a fleet. */
 export function floorState(
@@ -10,6 +14,7 @@ export function floorState(
   mapId: number | null,
   isLive: boolean,
   chosenId: string | null,
+  types: PointTypes = noTypes,
 ): FloorState {
   const places = new Map((map?.points ?? []).map((point) => [point.code, point]));
   const aheadOf = ({ robot }: KnownRobot) =>
@@ -19,7 +24,7 @@ export function floorState(
     });
   return {
     mapId,
-    points: shownPoints(map),
+    points: shownPoints(map, types),
     robots: [...fleet.robots.values()].map((known) => {
       const isChosen = known.robot.robot_id === chosenId;
       return floorRobot(known, fleet, isChosen ? aheadOf(known) : [], isChosen);
@@ -31,18 +36,25 @@ export function floorState(
 }
 
 const noPoints: readonly FloorPoint[] = [];
-const pointsOf = new WeakMap<FleetMap, readonly FloorPoint[]>();
+const pointsOf = new WeakMap<
+  FleetMap,
+  { readonly types: PointTypes; readonly points: readonly FloorPoint[] }
+>();
 
 /** The same list for the same map: the drawing keeps what it has drawn of it. */
-function shownPoints(map: FleetMap | null): readonly FloorPoint[] {
+function shownPoints(map: FleetMap | null, types: PointTypes): readonly FloorPoint[] {
   if (map === null) return noPoints;
-  const known = pointsOf.get(map) ?? (map.points ?? []).map(shownPoint);
-  pointsOf.set(map, known);
-  return known;
+  const known = pointsOf.get(map);
+  if (known?.types === types) return known.points;
+  const points = (map.points ?? []).map((point) => shownPoint(point, types));
+  pointsOf.set(map, { types, points });
+  return points;
 }
 
-function shownPoint({ x, y, alias, code }: MapPoint): FloorPoint {
-  return { x, y, name: alias === "" ? code : alias };
+/** The service does not say what types of points mean: only the configuration can. */
+function shownPoint({ x, y, alias, code, type }: MapPoint, types: PointTypes): FloorPoint {
+  const shape = types.find((each) => each.type === type)?.shape ?? "dot";
+  return { x, y, name: alias === "" ? code : alias, shape };
 }
 
 function floorRobot(

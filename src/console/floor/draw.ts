@@ -1,5 +1,7 @@
+import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
-import type { Mark, Scene } from "./scene.ts";
+import { pictureTransform } from "./picture.ts";
+import type { Mark, PointShape, Scene } from "./scene.ts";
 import { createSprites, type Sprites } from "./sprites.ts";
 import type { Place } from "./track.ts";
 
@@ -21,7 +23,13 @@ const font = "12px system-ui, sans-serif";
 /** Draws scenes on one canvas. */
 export interface Painter {
   /** Whatever was drawn before is gone. */
-  draw(scene: Scene, camera: Camera, size: Size): void;
+  draw(scene: Scene, camera: Camera, size: Size, picture: Picture | null): void;
+}
+
+/** A drawing of the floor, and where it lies. */
+export interface Picture {
+  readonly image: CanvasImageSource;
+  readonly layout: FloorPicture;
 }
 
 /** @param ratio pixels of the screen for one of the drawing */
@@ -29,8 +37,8 @@ export function createPainter(ink: Ink, ratio: number): Painter {
   const sprites = createSprites(ratio);
   const ground = createGround(ratio);
   return {
-    draw(scene, camera, size) {
-      ground.draw(ink, scene.points, camera, size);
+    draw(scene, camera, size, picture) {
+      ground.draw(ink, scene.points, camera, size, picture);
       ink.font = font;
       ink.lineWidth = 1.5;
       drawLine(ink, scene.trail, camera, []);
@@ -54,10 +62,10 @@ function createGround(ratio: number) {
   const own = canvas.getContext("2d", { alpha: false });
   let drawn: readonly unknown[] = [];
   return {
-    draw(ink: Ink, points: Scene["points"], camera: Camera, size: Size): void {
+    draw(ink: Ink, points: Scene["points"], camera: Camera, size: Size, picture: Picture | null): void {
       if (own === null) return;
       const { pixelsPerUnit, originX, originY } = camera;
-      const wanted = [points, pixelsPerUnit, originX, originY, size.width, size.height];
+      const wanted = [points, pixelsPerUnit, originX, originY, size.width, size.height, picture];
       if (wanted.some((value, at) => value !== drawn[at])) {
         drawn = wanted;
         canvas.width = Math.round(size.width * ratio);
@@ -65,6 +73,7 @@ function createGround(ratio: number) {
         own.setTransform(ratio, 0, 0, ratio, 0, 0);
         own.fillStyle = colours.ground;
         own.fillRect(0, 0, size.width, size.height);
+        if (picture !== null) drawPicture(own, picture, camera);
         own.font = font;
         own.lineWidth = 1.5;
         drawPoints(own, points, camera, size);
@@ -78,12 +87,47 @@ function createGround(ratio: number) {
 function drawPoints(ink: Ink, points: Scene["points"], camera: Camera, size: Size): void {
   ink.fillStyle = colours.point;
   const seen = points
-    .map((point) => ({ ...toPixels(camera, point), name: point.name }))
+    .map((point) => ({ ...toPixels(camera, point), name: point.name, shape: point.shape }))
     .filter((at) => isWithin(at, size));
-  for (const { x, y } of seen) ink.fillRect(x - 2.5, y - 2.5, 5, 5);
+  ink.strokeStyle = colours.point;
+  for (const { x, y, shape } of seen) drawPoint(ink, shape, x, y);
   if (seen.length > NAMED_POINTS) return;
   ink.fillStyle = colours.pointName;
   for (const { x, y, name } of seen) ink.fillText(name, x + 6, y + 14);
+}
+
+/** Grey, as all that is normal. */
+function drawPoint(ink: Ink, shape: PointShape, x: number, y: number): void {
+  ink.beginPath();
+  switch (shape) {
+    case "dot":
+      ink.fillRect(x - 2.5, y - 2.5, 5, 5);
+      break;
+    case "bar":
+      ink.fillRect(x - 7, y - 2, 14, 4);
+      break;
+    case "square":
+      ink.rect(x - 5, y - 5, 10, 10);
+      break;
+    case "ring":
+      ink.arc(x, y, 5, 0, 2 * Math.PI);
+      break;
+    case "cross":
+      ink.moveTo(x - 5, y);
+      ink.lineTo(x + 5, y);
+      ink.moveTo(x, y - 5);
+      ink.lineTo(x, y + 5);
+  }
+  ink.stroke();
+}
+
+/** Paler than what the service tells. */
+function drawPicture(ink: Ink, { image, layout }: Picture, camera: Camera): void {
+  ink.save();
+  ink.globalAlpha = 0.5;
+  ink.transform(...pictureTransform(layout, camera));
+  ink.drawImage(image, 0, 0);
+  ink.restore();
 }
 
 function drawLine(ink: Ink, places: readonly Place[], camera: Camera, dashes: number[]): void {

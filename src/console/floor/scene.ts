@@ -1,12 +1,17 @@
+import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { ageMs, type Dated, type Moment, wallTimeMs } from "../trust/moment.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
+
+export type PointShape = FloorSettings["point_types"][number]["shape"];
 
 /** A point of GetMap. */
 export interface FloorPoint {
   readonly x: number;
   readonly y: number;
   readonly name: string;
+  /** As the configuration wants it; a dot where it says nothing of the point's type. */
+  readonly shape: PointShape;
 }
 
 export type Emphasis = "normal" | "abnormal" | "alarm";

@@ -2,12 +2,14 @@ import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, fitted, type Size, type Zoom, zoomed } from "../floor/camera.ts";
-import { createPainter, markNear, type Painter } from "../floor/draw.ts";
+import { createPainter, markNear, type Painter, type Picture } from "../floor/draw.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
 import type { Moment } from "../trust/moment.ts";
 
 export interface DrawingProps {
   readonly state: FloorState;
+  /** Lies below the points; null: there is none. */
+  readonly picture: Picture | null;
   readonly now: () => Moment;
   readonly choose: (robotId: string) => void;
 }
@@ -74,7 +76,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
       base = { of, camera: fitted([...scene.points, ...scene.marks.map(({ place }) => place)], size) };
     }
     const camera = zoomed(base.camera, transform);
-    painter.draw(scene, camera, size);
+    painter.draw(scene, camera, size, shown.picture);
     last = { scene, camera };
     if (scene.isMoving) plan();
   }

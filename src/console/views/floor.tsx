@@ -1,14 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { MapSummary } from "../../northbound/web/api/floor.ts";
+import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
-import { noticeOf } from "../floor/scene.ts";
+import { noticeOf, type PointShape } from "../floor/scene.ts";
 import { floorAddress } from "../route.ts";
 import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
 import { Link } from "./parts.tsx";
 import { RobotList } from "./robot-list.tsx";
+import { useFloorSettings } from "./use-floor-settings.ts";
 import { useMap } from "./use-map.ts";
 
 /** Where the robots are, as a drawing and as a list. */
@@ -18,17 +20,19 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   const fleet = store.fleet.value;
   const mapId = fleet === null ? null : shownMapId(fleet, props);
   const { map, problem } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
+  const { settings, picture, problem: settingsProblem } = useFloorSettings(mapId);
   const isLive = store.isLive.value;
   // Each second, places may have become too old.
   const moment = store.now.value;
   const state = useMemo(
-    () => (fleet === null ? null : floorState(fleet, map, mapId, isLive, props.chosenId)),
-    [fleet, map, mapId, isLive, props.chosenId],
+    () =>
+      fleet === null ? null : floorState(fleet, map, mapId, isLive, props.chosenId, settings.point_types),
+    [fleet, map, mapId, isLive, props.chosenId, settings],
   );
   if (fleet === null || state === null) return null;
   const choose = (robotId: string) =>
     go(floorAddress(mapId, robotId === props.chosenId ? null : robotId), "replace");
-  const notice = noticeOf(state) ?? problem;
+  const notice = noticeOf(state) ?? problem ?? settingsProblem;
   return (
     <>
       <h1 class="unseen">Floor</h1>
@@ -36,7 +40,8 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
       <div class="floor">
         <section aria-label="Map">
           {notice !== null && <p class="notice">{notice}</p>}
-          <FloorDrawing state={state} now={now} choose={choose} />
+          <FloorDrawing state={state} picture={picture} now={now} choose={choose} />
+          <Legend types={settings.point_types} />
         </section>
         <section aria-label="List of robots">
           <label class="search">
@@ -78,6 +83,28 @@ function shownMapId(
   }
   const [most] = [...counts].sort(([idA, a], [idB, b]) => b - a || idA - idB);
   return most?.[0] ?? null;
+}
+
+const shapeSigns: Readonly<Record<PointShape, string>> = {
+  dot: "▪",
+  square: "□",
+  ring: "○",
+  cross: "+",
+  bar: "▬",
+};
+
+/** What the shapes of points mean, by the configuration. */
+function Legend({ types }: { readonly types: FloorSettings["point_types"] }) {
+  if (types.length === 0) return null;
+  return (
+    <ul class="legend" aria-label="Points">
+      {types.map(({ type, name, shape }) => (
+        <li key={type}>
+          <span aria-hidden="true">{shapeSigns[shape]}</span> {name}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function MapChoice(props: {

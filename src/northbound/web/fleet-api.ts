@@ -9,6 +9,7 @@ import { createRobotWriter } from "./floor/robot-json.ts";
 import { addOpenApiRoute, type OpenApiRouteParts } from "./openapi/route.ts";
 import { addCommandListRoute, type CommandListParts } from "./resources/command-list.ts";
 import { addConnectionRoutes, type ConnectionRouteParts } from "./resources/connections.ts";
+import { addFloorSettingsRoutes, type FloorSettingsParts } from "./resources/floor-settings.ts";
 import { addGatewayHealthRoutes } from "./resources/gateway-health.ts";
 import { addMapRoutes } from "./resources/maps.ts";
 import { addOperationRoutes } from "./resources/operations.ts";
@@ -28,6 +29,7 @@ export interface FleetApiParts
     Omit<PauseRouteParts, "floor">,
     Omit<StationRouteParts, "floor">,
     TagRouteParts,
+    FloorSettingsParts,
     Omit<StreamParts, "floor" | "robotWriter"> {
   readonly places: FloorParts["places"] & StreamParts["places"];
   readonly commandLog: CommandListParts["commandLog"] & StreamParts["commandLog"];
@@ -91,6 +93,7 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
       addRobotRoutes(server, shared);
       addPauseRoute(server, shared);
       addMapRoutes(server, shared);
+      addFloorSettingsRoutes(server, shared);
       addStationRoutes(server, shared);
       addCommandListRoute(server, shared);
       addGatewayHealthRoutes(server, shared);

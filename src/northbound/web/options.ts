@@ -31,6 +31,33 @@ export interface WebAccess {
   readonly movesFrom: readonly string[] | null;
 }
 
+/** How a point of the floor is drawn. Marks of robots have other shapes. */
+export const pointShapes = ["dot", "square", "ring", "cross", "bar"] as const;
+
+/** A place of a drawing: a pixel, from the upper left corner, and where it lies on the map. */
+export interface Anchor {
+  readonly pixel: { readonly x: number; readonly y: number };
+  readonly map: { readonly x: number; readonly y: number };
+}
+
+/** What the console shows on the floor besides what the service tells. A reload may change it. */
+export interface FloorOptions {
+  readonly pointTypes: ReadonlyArray<{
+    readonly type: number;
+    readonly name: string;
+    readonly shape: (typeof pointShapes)[number];
+  }>;
+  readonly drawings: ReadonlyArray<{
+    readonly mapId: number;
+    /** A PNG. */
+    readonly bytes: Uint8Array;
+    readonly width: number;
+    readonly height: number;
+    readonly first: Anchor;
+    readonly second: Anchor;
+  }>;
+}
+
 /** Where health checks, metrics and the console are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
@@ -44,6 +71,7 @@ export interface WebOptions {
   /** The texts of key and certificate (PEM); null: HTTP without TLS. */
   readonly tls: { readonly key: string; readonly cert: string } | null;
   readonly access: WebAccess;
+  readonly floor: FloorOptions;
 }
 
 /** Where programs of this machine send commands, all values given. */

@@ -71,7 +71,7 @@ const bounds = { most: 200, mostIdle: 150 };
  *
  * @param options a reload may change `access` and the texts in `tls`
  */
-export function createWebServer(options: WebOptions, parts: WebParts): WebServer {
+export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
   let listener: Server | null = null;
@@ -112,7 +112,7 @@ export function createWebServer(options: WebOptions, parts: WebParts): WebServer
 }
 
 function makeServer(
-  options: WebOptions,
+  options: Omit<WebOptions, "floor">,
   parts: WebParts,
   connections: WebConnections,
   access: Access,
@@ -136,7 +136,7 @@ function showCertificate(listener: Server | null, tls: WebOptions["tls"]): void 
   if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(tls);
 }
 
-async function bind(server: FastifyInstance, { listen, tls }: WebOptions): Promise<string> {
+async function bind(server: FastifyInstance, { listen, tls }: Omit<WebOptions, "floor">): Promise<string> {
   try {
     const address = await server.listen({ host: listen.host, port: listen.port });
     return tls === null ? address : address.replace(/^http:/, "https:");

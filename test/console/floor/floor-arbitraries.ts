@@ -11,6 +11,8 @@ import type { Moment } from "../../../src/console/trust/moment.ts";
 
 const coordinate = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 
+const shape = fc.constantFrom("dot", "square", "ring", "cross", "bar");
+
 const place: fc.Arbitrary<Place> = fc.record({
   x: coordinate,
   y: coordinate,
@@ -79,7 +81,7 @@ const floorRobot: fc.Arbitrary<FloorRobot> = fc
 export const floorStates: fc.Arbitrary<FloorState> = fc
   .record({
     mapId: fc.option(fc.integer({ min: 1, max: 2 })),
-    points: fc.array(fc.record({ x: coordinate, y: coordinate, name: fc.string() }), { maxLength: 4 }),
+    points: fc.array(fc.record({ x: coordinate, y: coordinate, name: fc.string(), shape }), { maxLength: 4 }),
     robots: fc.array(floorRobot, { maxLength: 6 }),
     pollMs: fc.option(fc.integer({ min: 100, max: 5_000 })),
     isLive: fc.boolean(),

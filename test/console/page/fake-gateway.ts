@@ -5,6 +5,7 @@ import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
 import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
+import { type FloorSettings, floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
@@ -32,6 +33,9 @@ export interface FakeGateway extends AsyncDisposable {
   readonly asked: AskedFor[];
   /** How the next requests for commands are answered; null: not at all. */
   answer: { readonly status: number; readonly body: object } | null;
+  /** What the configuration says of the floor, and the drawing of its map. */
+  floor: FloorSettings;
+  drawing: Buffer;
   /** What the user may send, besides everything. */
   rights: Partial<Rights>;
   /** What checks are answered with, and their requests so far. */
@@ -127,6 +131,8 @@ export async function openFakeGateway(
       .type("application/x-ndjson")
       .send(all.commands.map((each) => `${JSON.stringify(each)}\n`).join(""));
   });
+  server.get("/api/v1/floor", async () => floorSettings.parse(gateway.floor));
+  server.get("/api/v1/maps/1/drawing", (_request, reply) => reply.type("image/png").send(gateway.drawing));
   addOperationRoutes(server, { catalogue });
   server.get("/api/v1/rights", async () => {
     const operations = [...catalogue.keys()].map((name) => ({ name, refused: null }));
@@ -196,6 +202,8 @@ export async function openFakeGateway(
     pause: [],
     asked: [],
     answer: null,
+    floor: { point_types: [], drawings: [] },
+    drawing: Buffer.alloc(0),
     rights: {},
     check: { outcome: "checked", code: "OK", message: "", effect: "moves", robot_id: "cart-1" },
     checked: [],

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { greyPng } from "../../support/png.ts";
 import { standingRobot } from "../standing-robot.ts";
 import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
 import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
@@ -139,6 +140,33 @@ describe.runIf(isChromiumThere)("the console", () => {
         )
         .waitFor();
     }
+  });
+
+  it("shows the drawing and the types of points that the configuration has, below what is reported", async () => {
+    const { page } = await open([standingRobot("cart-1")], "/", (gateway) => {
+      gateway.drawing = greyPng(40, 30);
+      gateway.floor = {
+        point_types: [{ type: 1, name: "station", shape: "square" }],
+        drawings: [
+          {
+            map_id: 1,
+            width: 40,
+            height: 30,
+            first: { pixel: { x: 0, y: 30 }, map: { x: 0, y: 0 } },
+            second: { pixel: { x: 40, y: 0 }, map: { x: 20, y: 15 } },
+          },
+        ],
+      };
+    });
+    await page.getByRole("list", { name: "Points" }).getByText("station").waitFor();
+    // The middle of the canvas is the middle of the points, where only the drawing lies.
+    const middle = `(() => {
+      const { width, height } = document.querySelector("canvas");
+      const ink = document.querySelector("canvas").getContext("2d");
+      return ink.getImageData(Math.round(width / 2), Math.round(height / 2), 1, 1).data[0];
+    })()`;
+    await expect.poll(() => page.evaluate(middle)).toBeLessThan(200);
+    expect(await page.evaluate(middle)).toBeGreaterThan(180);
   });
 
   it("is used by the keyboard alone", async () => {

@@ -9,6 +9,7 @@ import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
+import type { FloorOptions } from "../../../src/northbound/web/options.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import type { FleetState } from "../../../src/state/fleet-state.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
@@ -18,6 +19,7 @@ export interface TestApi {
   readonly api: FleetApi;
   readonly state: FleetState;
   readonly leases: Map<string, RobotLease>;
+  readonly floorOptions: { now: FloorOptions };
   readonly permit: { now: PermitState };
   /** What keeps the values true and hangs; null: nothing does. */
   readonly hanging: { part: string | null };
@@ -45,6 +47,7 @@ export function createTestApi(clock: Clock): TestApi {
   const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
   const commands: LoggedCommand[] = [];
   const followers = new Set<(command: LoggedCommand) => void>();
+  const floorOptions: TestApi["floorOptions"] = { now: { pointTypes: [], drawings: [] } };
   const api = createFleetApi({
     catalogue: createCatalogue(),
     gatewayId: "plant1",
@@ -54,6 +57,7 @@ export function createTestApi(clock: Clock): TestApi {
     isOpen: () => true,
     hasSimulator: false,
     pollMs: 2_000,
+    floorOptions: () => floorOptions.now,
     health: () => ({
       fleet: { state: "up", figures: { streamsOpen: 3, tokenSecondsLeft: 600 } },
       queues: { state: "up", figures: { "mqtt.eventsDropped": 2 } },
@@ -94,6 +98,7 @@ export function createTestApi(clock: Clock): TestApi {
     api,
     state,
     leases,
+    floorOptions,
     permit,
     hanging,
     sources,

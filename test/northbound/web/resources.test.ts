@@ -5,6 +5,7 @@ import { noCounters } from "../../../src/domain/station-visits.ts";
 import * as commandModels from "../../../src/northbound/web/api/command.ts";
 import { connections } from "../../../src/northbound/web/api/connection.ts";
 import * as floorModels from "../../../src/northbound/web/api/floor.ts";
+import { floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
 import * as gatewayModels from "../../../src/northbound/web/api/gateway.ts";
 import * as operationModels from "../../../src/northbound/web/api/operation.ts";
 import { pause, type Robot, robot, robots } from "../../../src/northbound/web/api/robot.ts";
@@ -16,9 +17,11 @@ import {
   missionEvent,
   rosterEvent,
 } from "../../delivery/fleet-updates.ts";
+import { greyPng } from "../../support/png.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
 import { type ControlHarness, createControlHarness } from "./control-harness.ts";
 import { loggedCommand } from "./fleet-api-harness.ts";
+import { createWebHarness } from "./web-harness.ts";
 
 let harness: ControlHarness;
 beforeEach(async () => {
@@ -197,6 +200,30 @@ describe("robots", () => {
   it("say that there is no such robot, or map", async () => {
     for (const path of ["robots/nobody", "maps/7", "maps/x", "maps/1e0", "maps/0x1", "maps/%201"])
       expect((await harness.ask("GET", `/api/v1/${path}`)).status).toBe(404);
+  });
+});
+
+describe("the floor of the configuration", () => {
+  it("says what types of points mean, and where a drawing lies", async () => {
+    await using harness = await createWebHarness();
+    const { fleet, url } = harness;
+    const get = async (path: string) => (await fetch(`${url}/api/v1/${path}`)).json();
+    expect(floorSettings.parse(await get("floor"))).toEqual({ point_types: [], drawings: [] });
+    const first = { pixel: { x: 0, y: 30 }, map: { x: 0, y: 0 } };
+    const second = { pixel: { x: 40, y: 0 }, map: { x: 20, y: 15 } };
+    const bytes = greyPng(40, 30);
+    fleet.floorOptions.now = {
+      pointTypes: [{ type: 1, name: "station", shape: "square" }],
+      drawings: [{ mapId: 1, bytes, width: 40, height: 30, first, second }],
+    };
+    expect(floorSettings.parse(await get("floor"))).toEqual({
+      point_types: [{ type: 1, name: "station", shape: "square" }],
+      drawings: [{ map_id: 1, width: 40, height: 30, first, second }],
+    });
+    const picture = await fetch(`${url}/api/v1/maps/1/drawing`);
+    expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect(Buffer.from(await picture.arrayBuffer())).toEqual(bytes);
+    expect((await fetch(`${url}/api/v1/maps/2/drawing`)).status).toBe(404);
   });
 });
 

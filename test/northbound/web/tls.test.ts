@@ -26,7 +26,7 @@ let stop: () => Promise<void>;
 
 beforeEach(async () => {
   tls = textsOf(first);
-  const options: WebOptions = {
+  const options: Omit<WebOptions, "floor"> = {
     listen: { host: "127.0.0.1", port: 0 },
     hostnames: [],
     access: { ...openAccess, users: [anna] },

@@ -81,6 +81,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
 function contentOf({ path }: Endpoint, body: string | null): JsonSchema {
   if (body === "Empty") return {};
   if (body !== null) return { content: jsonOf(body) };
+  if (path.endsWith("/drawing")) return { content: { "image/png": {} } };
   const type = path === "/stream" ? "text/event-stream" : "application/x-ndjson";
   return { content: { [type]: { schema: { type: "string" } } } };
 }

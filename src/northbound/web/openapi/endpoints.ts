@@ -87,6 +87,14 @@ export const endpoints: readonly Endpoint[] = [
   ),
   list("/maps", "The maps that the fleet service has answered with.", "Maps"),
   one("/maps/{map}", "The points of a map.", "Map"),
+  {
+    method: "GET",
+    path: "/maps/{map}/drawing",
+    summary: "The drawing of a map, where the configuration names one.",
+    onWeb: true,
+    answers: { 200: { says: "A PNG.", body: null } },
+  },
+  one("/floor", "What the configuration says of the floor (web.floor).", "Floor"),
   list("/stations", "The stations of the configuration.", "Stations"),
   list("/alarms", "The alarms that stand, the most urgent first.", "Alarms"),
   {

@@ -4,6 +4,7 @@ import * as certificate from "../api/certificate.ts";
 import * as command from "../api/command.ts";
 import * as connection from "../api/connection.ts";
 import * as floor from "../api/floor.ts";
+import * as floorSettings from "../api/floor-settings.ts";
 import * as gateway from "../api/gateway.ts";
 import * as hold from "../api/hold.ts";
 import * as operation from "../api/operation.ts";
@@ -26,6 +27,7 @@ export const models = {
   Map: floor.map,
   MapSummary: floor.mapSummary,
   Maps: floor.maps,
+  Floor: floorSettings.floorSettings,
   Station: floor.station,
   Stations: floor.stations,
   Alarm: alarm.alarm,

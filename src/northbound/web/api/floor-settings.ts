@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { pointShapes } from "../options.ts";
+import type { Shown } from "./parts.ts";
+
+const pair = z.strictObject({ x: z.number(), y: z.number() });
+
+/** A place of a drawing: a pixel, counted from the upper left corner, and where it lies on the map. */
+const anchor = z.strictObject({ pixel: pair, map: pair });
+
+/** What the configuration says of the floor (`web.floor`). */
+export const floorSettings = z.strictObject({
+  point_types: z.array(z.strictObject({ type: z.int(), name: z.string(), shape: z.enum(pointShapes) })),
+  drawings: z.array(
+    z.strictObject({
+      map_id: z.int(),
+      width: z.int().describe("In pixels."),
+      height: z.int(),
+      first: anchor.describe("One of the two places that lay it on the map."),
+      second: anchor,
+    }),
+  ),
+});
+
+export type FloorSettings = Shown<typeof floorSettings>;
+export type FloorPicture = FloorSettings["drawings"][number];
