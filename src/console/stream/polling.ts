@@ -1,5 +1,5 @@
 import type { Answer } from "../api.ts";
-import type { Moment } from "../trust/moment.ts";
+import { elapsedMs, type Moment } from "../trust/moment.ts";
 
 /** The newest answer of what is asked for again and again. */
 export interface Polled<T> {
@@ -25,6 +25,9 @@ export interface PollParts<T> {
 
 /** Between an answer and the next question. */
 export const POLL_MS = 2_000;
+/** What takes the gateway long is asked for less often, up to this wait. */
+const PARTS = 10;
+const LONGEST_MS = 5_000;
 /** Before the first question: somebody types, and each letter asks for something else. */
 export const SETTLE_MS = 150;
 
@@ -44,6 +47,7 @@ export async function poll<T>(parts: PollParts<T>, signal: AbortSignal): Promise
         ? { value: answer.value, askedAt, problem: "" }
         : { ...before, problem: answer.problem },
     );
-    await parts.sleep(POLL_MS, signal);
+    const tookMs = elapsedMs(askedAt, parts.now());
+    await parts.sleep(Math.min(LONGEST_MS, Math.max(POLL_MS, PARTS * tookMs)), signal);
   }
 }

@@ -8,6 +8,15 @@ export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): s
   return clipped ? `${text}…` : text;
 }
 
+/** In a row of a list: a payload may be longer than a screen. */
+const ROW_CHARACTERS = 120;
+
+/** The beginning of a value. */
+export function valueStart(tag: Pick<Tag, "value" | "clipped">): string {
+  const text = valueText(tag);
+  return text.length <= ROW_CHARACTERS ? text : `${text.slice(0, ROW_CHARACTERS)}…`;
+}
+
 /** How far a tag is to be believed. OPC UA has more to say where the value is not good. */
 export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">): {
   readonly word: string;

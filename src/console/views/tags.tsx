@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
 import { robotAddress, tagAddress, tagsAddress } from "../route.ts";
-import { qualityWord, type TagQuery, tagsRequest, valueText } from "../tags/tag-text.ts";
+import { qualityWord, type TagQuery, tagsRequest, valueStart, valueText } from "../tags/tag-text.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
@@ -101,10 +101,10 @@ function TagTable({ tags }: { readonly tags: readonly Tag[] }) {
     <Table caption="Tags" columns={["Address", "Value", "Quality", "Source time", "Received", "Of"]}>
       {tags.map((tag) => (
         <tr key={`${tag.protocol} ${tag.address}`}>
-          <td class="id">
+          <td class="id address">
             <Link to={tagAddress(tag)}>{tag.address}</Link> <Copy text={tag.address} />
           </td>
-          <td class="id">{valueText(tag)}</td>
+          <td class="id">{valueStart(tag)}</td>
           <td>
             <Word {...qualityWord(tag)} />
           </td>

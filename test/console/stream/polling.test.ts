@@ -30,7 +30,8 @@ function open() {
     ended,
     polled: () => polled,
     asked: () => questions.length,
-    async answer(answer: Answer<number>) {
+    async answer(answer: Answer<number>, afterMs = 0) {
+      nowMs += afterMs;
       questions.shift()?.(answer);
       await turn();
     },
@@ -61,6 +62,15 @@ it("asks again and again, and dates each answer by its question", async () => {
   expect([await page.wake(), page.asked()]).toEqual([POLL_MS, 1]);
   await page.answer({ value: 2 });
   expect(page.polled()).toMatchObject({ value: 2, askedAt: { monotonicMs: SETTLE_MS + POLL_MS } });
+});
+
+it("asks less often for what takes the gateway long", async () => {
+  const page = open();
+  await page.wake();
+  await page.answer({ value: 1 }, 300);
+  expect(await page.wake()).toBe(3_000);
+  await page.answer({ value: 1 }, 3_000);
+  expect(await page.wake()).toBe(5_000);
 });
 
 it("keeps the last answer with its date when a question fails, and says why", async () => {

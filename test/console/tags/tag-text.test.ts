@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { qualityWord, type TagQuery, tagsRequest, valueText } from "../../../src/console/tags/tag-text.ts";
+import {
+  qualityWord,
+  type TagQuery,
+  tagsRequest,
+  valueStart,
+  valueText,
+} from "../../../src/console/tags/tag-text.ts";
 import { qualities } from "../../../src/domain/quality.ts";
 
 it.each([
@@ -11,6 +17,11 @@ it.each([
   ["none", { value: null, clipped: false }, "no value"],
 ])("shows %s", (_what, tag, text) => {
   expect(valueText(tag)).toBe(text);
+});
+
+it("shows a line of a long payload in a list", () => {
+  expect(valueStart({ value: "x".repeat(121), clipped: false })).toBe(`${"x".repeat(120)}…`);
+  expect(valueStart({ value: "x".repeat(120), clipped: false })).toBe("x".repeat(120));
 });
 
 it("calls nothing normal but what is good, and gives the status of OPC UA where it is not", () => {

@@ -45,3 +45,25 @@ it("a client whose certificate is rejected loses its session, and stays out unti
   await (await openApprovedSession(running.url, login)).close();
   await running.stop();
 });
+
+it("a decision of the server's own list lets a client in, and ends its session", async () => {
+  const running = await startServer({
+    dataDir: join(dataDir, "decided"),
+    users: [scada],
+    insecureLoopback: null,
+  });
+  const { clientCertificates } = running.server;
+  await expect(openSession(running.url, login)).rejects.toThrow();
+  const [waiting] = await clientCertificates.list();
+  expect(waiting).toMatchObject({ isTrusted: false, applicationUri: "urn:fleetgate:test-client" });
+  const thumbprint = waiting?.thumbprint ?? "";
+  expect(await clientCertificates.decide(thumbprint, true)).toMatchObject({ kind: "done", isNew: true });
+  const caller = await openApprovedSession(running.url, login);
+  const lost = once(caller.client, "connection_lost");
+  expect(await clientCertificates.decide(thumbprint, false)).toMatchObject({ kind: "done", isNew: true });
+  await lost;
+  await expect.poll(() => running.server.health().figures?.sessions).toBe(0);
+  await caller.client.disconnect();
+  await running.stop();
+  expect(await clientCertificates.decide(thumbprint, true)).toMatchObject({ kind: "refused" });
+});
