@@ -8,7 +8,7 @@ import { refusal } from "../../domain/outcome.ts";
 import { problemStatus, sendProblem, sendRefusal } from "./problem.ts";
 import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
 import { reverseOrderKey } from "./resources/order-key.ts";
-import type { SenderOf } from "./sender.ts";
+import { originOf, type SenderOf } from "./sender.ts";
 
 export interface AlarmRouteParts {
   readonly audit: RefusalAudit;
@@ -52,7 +52,10 @@ export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts):
       return reply.send({ id: params.id, acknowledged_by: holderName(by), message });
     }
     const robotId = before?.source.kind === "robot" ? before.source.robotId : null;
-    audit.refused({ source, requestId: null, operation: "alarm/ack", robotId }, refused);
+    audit.refused(
+      { source, requestId: null, operation: "alarm/ack", robotId, ...originOf(request) },
+      refused,
+    );
     const isMissing = wrongSender === null && refused.code === "MALFORMED";
     return sendRefusal(reply, isMissing ? 404 : (problemStatus(refused.code) ?? 409), refused);
   });

@@ -7,7 +7,7 @@ import { noLaterThan } from "../../platform/no-later-than.ts";
 import { type JudgeStart, readEnvelope } from "./command-envelope.ts";
 import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
-import type { SenderOf } from "./sender.ts";
+import { originOf, type SenderOf } from "./sender.ts";
 import { allowSilence, streamOf } from "./silence.ts";
 
 export interface CommandRouteParts {
@@ -62,12 +62,11 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     "/api/v1/commands/:id",
     { bodyLimit: BODY_BYTES },
     async (request, reply) => {
-      const { headers, body, raw } = request;
+      const { headers, body } = request;
       const { id } = request.params;
-      const address = raw.socket.remoteAddress;
       const envelope = {
         ...readEnvelope(parts.senderOf(request), id, body, parts.judgeStart),
-        ...(address === undefined ? {} : { origin: { address } }),
+        ...originOf(request),
       };
       const duplicate = parts.records.knows(envelope.source, id);
       const seconds = waiting < MOST_WAITING ? waitSeconds(headers.prefer) : 0;

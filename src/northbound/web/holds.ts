@@ -7,7 +7,7 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { isPlainText } from "../../domain/refusals.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { readBody } from "./request-body.ts";
-import type { SenderOf } from "./sender.ts";
+import { originOf, type SenderOf } from "./sender.ts";
 
 export interface HoldRouteParts {
   readonly audit: RefusalAudit;
@@ -37,7 +37,7 @@ export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): v
   function hold(request: FastifyRequest, reply: FastifyReply, robotId: string | null): FastifyReply {
     const [source, wrongSender] = senderOf(request);
     const refuse = (outcome: Outcome) => {
-      audit.refused({ source, requestId: null, operation: "hold", robotId }, outcome);
+      audit.refused({ source, requestId: null, operation: "hold", robotId, ...originOf(request) }, outcome);
       return sendRefusal(reply, statusOf(outcome), outcome);
     };
     if (wrongSender !== null) return refuse(refusal("MALFORMED", wrongSender));
@@ -63,7 +63,10 @@ export function addHoldRoutes(server: FastifyInstance, parts: HoldRouteParts): v
       wrongSender === null ? override(stations, source, robot) : refusal("MALFORMED", wrongSender);
     if (refused === null)
       return reply.send({ station: lease?.station ?? null, owner: lease ? holderName(lease.owner) : null });
-    audit.refused({ source, requestId: null, operation: "override", robotId: robot }, refused);
+    audit.refused(
+      { source, requestId: null, operation: "override", robotId: robot, ...originOf(request) },
+      refused,
+    );
     return sendRefusal(reply, statusOf(refused), refused);
   });
 }

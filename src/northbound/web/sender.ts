@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import type { Envelope } from "../../contracts/commander.ts";
 import type { Source } from "../../domain/command.ts";
 import { isPlainText } from "../../domain/refusals.ts";
 import { OPEN_USER } from "./options.ts";
@@ -31,6 +32,12 @@ function decoded(text: string): string | null {
     if (error instanceof URIError) return null;
     throw error;
   }
+}
+
+/** Where a request came from, for the audit log. The control socket has no addresses. */
+export function originOf({ raw }: FastifyRequest): Pick<Envelope, "origin"> {
+  const address = raw.socket.remoteAddress;
+  return address === undefined ? {} : { origin: { address } };
 }
 
 /** Without log-in, everybody is the same viewer. What it may command is for the configuration's rights. */

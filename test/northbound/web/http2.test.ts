@@ -14,9 +14,11 @@ import { createWebServer, type WebServer } from "../../../src/northbound/web/ser
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { missionEvent } from "../../delivery/fleet-updates.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { type FakeCommander, succeeded } from "../opcua/fake-commands.ts";
 import { start } from "./control-harness.ts";
+import type { TestApi } from "./fleet-api-harness.ts";
 import { openAccess, webApiParts } from "./web-harness.ts";
 
 const anna: WebUser = { name: "anna", role: "operator", robots: null, password: "anna's password" };
@@ -28,13 +30,14 @@ const ca = Buffer.from(authority.certificate);
 let access: WebAccess;
 let server: WebServer;
 let commander: FakeCommander;
+let fleet: TestApi;
 let stop: () => Promise<void>;
 let session: ClientHttp2Session;
 
 beforeEach(async () => {
   access = { ...openAccess, users: [anna] };
   const web = webApiParts(systemClock);
-  commander = web.commander;
+  ({ commander, fleet } = web);
   const listen = { host: "127.0.0.1", port: 0 };
   server = createWebServer(
     {
@@ -157,6 +160,8 @@ describe("HTTP/2", () => {
     const origin = `https://127.0.0.1:${port()}`;
     expect((await ask("/api/v1/session", { origin })).status).toBe(401);
     expect((await ask("/api/v1/session", { origin: "https://127.0.0.1:1" })).status).toBe(403);
+    // Anybody on the network can write a page of http.
+    expect((await ask("/api/v1/session", { origin: origin.replace("https", "http") })).status).toBe(403);
   });
 
   it("takes a command once, also when its client resets the request and asks again", async () => {
@@ -237,6 +242,27 @@ describe("HTTP/2", () => {
     expect([answered, stream.rstCode]).toEqual([false, constants.NGHTTP2_ENHANCE_YOUR_CALM]);
     expect((await ask("/livez")).status).toBe(200);
     bomb.destroy();
+  });
+
+  it("closes a stream that is not read, and no other stream of the connection", async () => {
+    const cookie = await logIn();
+    const ids = Array.from({ length: 400 }, (_, at) => `robot-${at}`);
+    for (const id of ids) fleet.hear(missionEvent(id, []));
+    const [slow, quick] = [0, 1].map(() => begin({ ":path": "/api/v1/stream", ...cookie }));
+    if (slow === undefined || quick === undefined) throw new Error("no streams");
+    quick.resume();
+    await once(slow, "response");
+    // Nothing reads the slow one: what the protocol lets a sender have under way is soon used up.
+    const isClosed = new Promise((resolve) => slow.once("aborted", resolve).once("close", resolve));
+    let rounds = 0;
+    const tellAll = setInterval(() => {
+      rounds += 1;
+      for (const id of ids) fleet.hear(missionEvent(id, [`m${rounds}:RUNNING`]));
+    }, 50);
+    await isClosed;
+    clearInterval(tellAll);
+    expect([quick.closed, quick.destroyed]).toEqual([false, false]);
+    await once(quick, "data");
   });
 
   it("stops at once, though a client holds its connection and a stream open", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { succeeded } from "../opcua/fake-commands.ts";
+import type { RefusedRequest } from "../../../src/contracts/commander.ts";
+import { fakeCatalogue, succeeded } from "../opcua/fake-commands.ts";
 import { readStream, type StreamReader } from "./stream-reader.ts";
 import { createWebHarness, type WebHarness } from "./web-harness.ts";
 
@@ -67,6 +68,14 @@ describe("commands over the web listener", () => {
       200,
       { outcome: "succeeded", duplicate: true },
     ]);
+  });
+
+  it("name the address in the audit log when a hold is refused", async () => {
+    const told: unknown[] = [];
+    const refused = (request: RefusedRequest) => void told.push([request.operation, request.origin]);
+    harness.commander.serve({ catalogue: fakeCatalogue(), clock: harness.clock, refused });
+    await send("PUT", "/api/v1/hold", { hold: 7 });
+    expect(told).toEqual([["hold", { address: "127.0.0.1" }]]);
   });
 
   it("start a robot only with an expiry, or by a page that knows what holds now", async () => {

@@ -130,7 +130,7 @@ export function createAccess(options: () => WebAccess, parts: AccessParts): Acce
         if (url === undefined) return;
         const problem = isOfPages(url)
           ? null
-          : foreignPage({ ...request.headers, host: hostIn(request.headers) });
+          : foreignPage({ ...request.headers, host: hostIn(request.headers) }, isTls);
         if (problem !== null) return sendProblem(reply, 403, problem);
         if (config.isPublic === true) return;
         const credential = credentialOf(request);
