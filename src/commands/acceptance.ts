@@ -44,7 +44,10 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     try {
       refused = await admit(job, accepted);
     } catch (error) {
-      parts.log.error({ err: error, command: job.id }, "a command could not be admitted");
+      parts.log.error(
+        { err: error, command: job.id, robotId: job.robotId },
+        "a command could not be admitted",
+      );
       refused = fault();
     }
     if (refused !== null) await conclusion.conclude(job, refused);
@@ -108,7 +111,10 @@ export function createCheck(
     try {
       return await refusalOf(parts, job, accepted);
     } catch (error) {
-      parts.log.error({ err: error, command: job.id }, "a command could not be checked");
+      parts.log.error(
+        { err: error, command: job.id, robotId: job.robotId },
+        "a command could not be checked",
+      );
       return fault();
     }
   };

@@ -86,7 +86,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
     if (!isRecorded(job, outcome)) return;
     const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).catch((error: unknown) => {
-      log.error({ err: error, command: job.id }, "an outcome could not be recorded");
+      log.error({ err: error, command: job.id, robotId: job.robotId }, "an outcome could not be recorded");
     });
     // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
     if (outcome.code !== "JOURNAL_FAILED") await written;
@@ -134,7 +134,11 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const finished = unknown.get(id);
       if (finished === undefined) return;
       unknown.delete(id);
-      log.info({ command: id, found: text }, "a command of unknown outcome was seen to have had its effect");
+      const { robotId } = finished;
+      log.info(
+        { command: id, robotId, found: text },
+        "a command of unknown outcome was seen to have had its effect",
+      );
       parts.progress?.foundLater(finished.command, text);
       publish(finished, "unknown", text);
     },

@@ -22,7 +22,7 @@ import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
-import { silentLog } from "../../src/platform/log.ts";
+import { type Log, silentLog } from "../../src/platform/log.ts";
 import type { AlarmBook } from "../../src/state/alarm-book.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
@@ -102,6 +102,8 @@ export interface HarnessOptions {
   readonly areRecordsLost?: boolean;
   /** How many commands the log keeps. */
   readonly mostLogged?: number;
+  /** The gateway's own log; silent without it. */
+  readonly gatewayLog?: Log;
 }
 
 export const plc = { protocol: "opcua", name: "plc" } as const;
@@ -157,7 +159,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
     clock,
     alarmBook: alarms,
-    log: silentLog,
+    log: parts.gatewayLog ?? silentLog,
     sessionId: "s1",
     robot(robotId) {
       const known = quality.get(robotId);
@@ -182,7 +184,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     execution: dispatcher,
     audit: commandLog.audited((record) => audit.push(record)),
     clock,
-    log: silentLog,
+    log: parts.gatewayLog ?? silentLog,
   });
   await commandLog.start();
   const starting = dispatcher.start();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Journal } from "../../src/commands/journal/journal.ts";
+import { createLog } from "../../src/platform/log.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 
@@ -10,7 +11,9 @@ const brokenJournal: Journal = {
 
 describe("a disk that fails", () => {
   it("JOURNAL_FAILED: what cannot be recorded is not sent", async () => {
-    const harness = await createHarness({ journal: brokenJournal });
+    const lines: string[] = [];
+    const gatewayLog = createLog("info", { write: (line) => void lines.push(line) });
+    const harness = await createHarness({ journal: brokenJournal, gatewayLog });
     const sent = await harness.send("Go", { robot: "AMR01" });
     expect(sent.outcome).toMatchObject({
       outcome: "refused",
@@ -22,6 +25,10 @@ describe("a disk that fails", () => {
       outcome: "refused",
       message: "the journal fails",
     });
+    for (const msg of ["the journal failed", "an outcome could not be recorded"]) {
+      const line = lines.map((each) => JSON.parse(each)).find((each) => each.msg === msg);
+      expect(line, msg).toMatchObject({ robotId: "AMR01", command: expect.stringMatching(/./) });
+    }
     const change = await harness.send("Register", { name: "hook" });
     expect(change.outcome?.code).toBe("JOURNAL_FAILED");
     expect(harness.dispatcher.health()).toMatchObject({

@@ -111,7 +111,10 @@ export function createCalls(parts: CallParts): Calls {
       try {
         ending = await send(job);
       } catch (error) {
-        log.error({ err: error, command: job.id }, "a call failed in a way that it must not");
+        log.error(
+          { err: error, command: job.id, robotId: job.robotId },
+          "a call failed in a way that it must not",
+        );
         ending = { kind: "unknown", code: "INTERNAL", message: describeError(error) };
       }
       if (ending.kind === "refused" || ending.kind === "not_sent") order.withdraw(job);

@@ -146,7 +146,7 @@ async function record(
     feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(parts, job) : null });
     return;
   }
-  log.error({ cause: failure, command: id }, "the journal failed");
+  log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
   feed(job, { kind: "record_failed", id, message: failure });
 }
 
