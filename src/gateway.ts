@@ -18,6 +18,7 @@ import { type Consequence, createReload, type FindRefusals } from "./composition
 import { createReloadGate, goneUsers, layoutRefusals } from "./composition/reload-gate.ts";
 import { commandIntake, opensFirst, stepsOf } from "./composition/run-order.ts";
 import { createAudit, prepareStores, type Stores } from "./composition/stores.ts";
+import { createTrends } from "./composition/trends.ts";
 import { createLiveConfig } from "./config/live-config.ts";
 import type { Config } from "./config/load.ts";
 import { createOwnCertificates } from "./config/own-certificates.ts";
@@ -215,6 +216,7 @@ function build(
   const catalogue = createCatalogue();
   const meter = createMeter(catalogue.keys());
   const { state, shown } = createStates(config, parts, (robotId) => dispatcher.holds.holdState(robotId));
+  const kept = createTrends(state, meter, clock);
   const link = createLinkWatch(shown, clock);
   const { fanOut, deliver } = createDelivery(shown, parts);
 
@@ -244,7 +246,7 @@ function build(
     clock: work.clock("commands"),
     log: log.child({ part: "commands" }),
     audit: commandLog.audited(auditTrail(config.gateway.id, audit, syslog)),
-    meter,
+    meter: kept.meter,
   };
   const dispatcher: Dispatcher = createDispatcher({
     ...commands,
@@ -287,6 +289,7 @@ function build(
     stores,
     shown,
     commandLog,
+    trends: kept.trends,
     isFleetLinkUp: () => link.now().isUp,
     fleetLink: link.now,
     meter,

@@ -7,6 +7,7 @@ import type { CommandLog } from "../contracts/command-log.ts";
 import type { OperationManual } from "../contracts/operation-manual.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import type { SimulatedFaults } from "../contracts/simulated-faults.ts";
+import type { BatteryTrends, LatencyTrend } from "../contracts/trends.ts";
 import type { FanOut } from "../delivery/fan-out.ts";
 import type { QueueLimits } from "../delivery/feed.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
@@ -65,6 +66,7 @@ export interface NorthboundParts extends GatewayParts {
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
   readonly commandLog: CommandLog;
+  readonly trends: BatteryTrends & LatencyTrend;
   readonly stores: Stores;
   readonly shown: ShownState;
   readonly isFleetLinkUp: () => boolean;

@@ -126,6 +126,7 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     stations: dispatcher.stations,
     permits: dispatcher.permits,
     commandLog: parts.commandLog,
+    trends: parts.trends,
     eventJson: (event) => eventPayload(event, sessionId),
     stopRequest,
     attach: (sink) => fanOut.attachSink("api", sink, QUEUE),

@@ -11,7 +11,7 @@ import { currentChange } from "./current.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import { createEventIds } from "./event-ids.ts";
 import { createMapBook } from "./map-book.ts";
-import { createQualityReader, type LinkHealth } from "./quality-reader.ts";
+import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
 import { createRobotBook } from "./robot-book.ts";
 import { describeSlot, type RobotEntry } from "./robot-entry.ts";
 import { createRobotUpdates, type RobotUpdates } from "./robot-updates.ts";
@@ -44,6 +44,8 @@ export interface FleetState extends FleetView, PlaceAges {
   robot(robotId: RobotId): RobotSummary | undefined;
   /** The value that `change` is about as it stands now: the same object when nothing is different. */
   current(change: StateChange): StateChange;
+  /** The charge, in percent, of each robot of which it is known to be true now. */
+  charges(): ReadonlyMap<RobotId, number>;
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -144,6 +146,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       const robot = "robotId" in change ? robots.find(change.robotId) : undefined;
       return currentChange(change, robot, chains, reader, clock.monotonicMs());
     },
+    charges: () => knownCharges(robots.all(), reader, clock.monotonicMs()),
     figures: () => ({
       robots: robots.size,
       robotsGood: countGood(robots.all()),
@@ -154,6 +157,20 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       conveyorsRefused: updates.conveyorsRefused(),
     }),
   };
+}
+
+function knownCharges(
+  robots: Iterable<RobotEntry>,
+  reader: QualityReader,
+  nowMs: number,
+): ReadonlyMap<RobotId, number> {
+  const found = new Map<RobotId, number>();
+  for (const robot of robots) {
+    const { received } = robot.battery;
+    if (received === null || reader.ofSlot(robot, robot.battery, nowMs) !== "good") continue;
+    found.set(robot.robotId, received.value.chargePercent);
+  }
+  return found;
 }
 
 /** Null: no online list had the robot. */

@@ -17,6 +17,7 @@ import { addPauseRoute, type PauseRouteParts } from "./resources/pause.ts";
 import { addRobotRoutes } from "./resources/robots.ts";
 import { addStationRoutes, type StationRouteParts } from "./resources/stations.ts";
 import { addTagRoutes, type TagRouteParts } from "./resources/tags.ts";
+import { addTrendRoutes, type TrendRouteParts } from "./resources/trends.ts";
 import type { SenderOf } from "./sender.ts";
 import { createStream, type Stream, type StreamParts } from "./stream/stream.ts";
 import { addStreamRoute } from "./stream/stream-route.ts";
@@ -28,6 +29,7 @@ export interface FleetApiParts
     OpenApiRouteParts,
     Omit<PauseRouteParts, "floor">,
     Omit<StationRouteParts, "floor">,
+    Omit<TrendRouteParts, "floor">,
     TagRouteParts,
     FloorSettingsParts,
     Omit<StreamParts, "floor" | "robotWriter"> {
@@ -72,7 +74,9 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
   function begin(): () => void {
     const detach = parts.attach(floor);
     const end = stream.open();
+    const endTrends = parts.trends.open();
     return () => {
+      endTrends();
       end();
       detach();
     };
@@ -96,6 +100,7 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
       addFloorSettingsRoutes(server, shared);
       addStationRoutes(server, shared);
       addCommandListRoute(server, shared);
+      addTrendRoutes(server, shared);
       addGatewayHealthRoutes(server, shared);
       addConnectionRoutes(server, { ...shared, peers: [...parts.peers, ...readers] });
       addTagRoutes(server, shared);

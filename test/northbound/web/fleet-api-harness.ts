@@ -1,5 +1,7 @@
+import { createLatencyTrend } from "../../../src/commands/log/latency-trend.ts";
 import type { LoggedCommand } from "../../../src/contracts/command-log.ts";
 import type { Batch, Sink } from "../../../src/contracts/link.ts";
+import type { Meter } from "../../../src/contracts/metrics.ts";
 import type { Peer } from "../../../src/contracts/peers.ts";
 import type { PermitState } from "../../../src/contracts/permits.ts";
 import type { RobotLease } from "../../../src/contracts/stations.ts";
@@ -11,6 +13,7 @@ import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
 import type { FloorOptions } from "../../../src/northbound/web/options.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
+import { createBatteryTrends } from "../../../src/state/battery-trends.ts";
 import type { FleetState } from "../../../src/state/fleet-state.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 
@@ -31,6 +34,8 @@ export interface TestApi {
   readonly commands: LoggedCommand[];
   /** The fleet says something; what follows from it is shown at once. */
   hear(...updates: readonly FleetUpdate[]): void;
+  /** A command has its outcome. */
+  commandEnded: Meter["commandEnded"];
   /** What other rooms tell. */
   tell(batch: Partial<Batch>): void;
   /** A command has reached another stage. */
@@ -46,6 +51,7 @@ export function createTestApi(clock: Clock): TestApi {
   const hanging: TestApi["hanging"] = { part: null };
   const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
   const commands: LoggedCommand[] = [];
+  const latency = createLatencyTrend(clock);
   const followers = new Set<(command: LoggedCommand) => void>();
   const floorOptions: TestApi["floorOptions"] = { now: { pointTypes: [], drawings: [] } };
   const api = createFleetApi({
@@ -71,6 +77,7 @@ export function createTestApi(clock: Clock): TestApi {
     places: state,
     stations: { leaseOf: (robotId) => leases.get(robotId) ?? null },
     permits: { permitOf: () => permit.now },
+    trends: { ...createBatteryTrends({ charges: state.charges, clock }), latency: latency.latency },
     commandLog: {
       newest: () => commands,
       follow(look) {
@@ -105,6 +112,7 @@ export function createTestApi(clock: Clock): TestApi {
     peers,
     commands,
     tell,
+    commandEnded: latency.commandEnded,
     hear: (...updates) => updates.forEach((update) => void tell(state.apply(update))),
     reach: (command) => followers.forEach((look) => void look(command)),
   };

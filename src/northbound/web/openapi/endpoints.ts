@@ -85,6 +85,16 @@ export const endpoints: readonly Endpoint[] = [
     "The commands that pause a robot now; none: it does nothing that could be paused. Send each by PUT /commands/{id}.",
     "Pause",
   ),
+  one(
+    "/robots/{robot}/battery-trend",
+    "The charge of a robot over the last twelve hours, since the gateway's start at most.",
+    "BatteryTrend",
+  ),
+  one(
+    "/command-latency",
+    "How long commands took over the last twelve hours, since the gateway's start at most.",
+    "LatencyTrend",
+  ),
   list("/maps", "The maps that the fleet service has answered with.", "Maps"),
   one("/maps/{map}", "The points of a map.", "Map"),
   {

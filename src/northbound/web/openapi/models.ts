@@ -14,6 +14,7 @@ import * as session from "../api/session.ts";
 import { faultRequest, simulatedFaults } from "../api/simulator.ts";
 import * as stream from "../api/stream.ts";
 import * as tag from "../api/tag.ts";
+import * as trend from "../api/trend.ts";
 
 /** An answer that another page describes. */
 const described = z.looseObject({});
@@ -24,6 +25,8 @@ export const models = {
   RobotChange: robot.robotChange,
   Robots: robot.robots,
   Pause: robot.pause,
+  BatteryTrend: trend.batteryTrend,
+  LatencyTrend: trend.latencyTrend,
   Map: floor.map,
   MapSummary: floor.mapSummary,
   Maps: floor.maps,

@@ -1,0 +1,24 @@
+import { createLatencyTrend } from "../commands/log/latency-trend.ts";
+import type { Meter } from "../contracts/metrics.ts";
+import type { BatteryTrends, LatencyTrend } from "../contracts/trends.ts";
+import type { Clock } from "../platform/clock.ts";
+import { createBatteryTrends } from "../state/battery-trends.ts";
+import type { FleetState } from "../state/fleet-state.ts";
+
+/** What is kept over hours of robots and commands, and the meter that tells it of commands. */
+export function createTrends(
+  state: Pick<FleetState, "charges">,
+  meter: Pick<Meter, "commandEnded">,
+  clock: Clock,
+): { readonly trends: BatteryTrends & LatencyTrend; readonly meter: Pick<Meter, "commandEnded"> } {
+  const latency = createLatencyTrend(clock);
+  return {
+    trends: { ...createBatteryTrends({ charges: state.charges, clock }), latency: latency.latency },
+    meter: {
+      commandEnded(command) {
+        meter.commandEnded(command);
+        latency.commandEnded(command);
+      },
+    },
+  };
+}

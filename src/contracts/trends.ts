@@ -1,0 +1,35 @@
+import type { RobotId } from "../domain/robot.ts";
+
+/** Values at equal steps of wall time, the oldest first. A restart forgets them. */
+export interface Trend<Value> {
+  /** Since when values are kept. */
+  readonly sinceMs: number;
+  readonly stepMs: number;
+  /** When the first step began. */
+  readonly firstAtMs: number;
+  /** Null: nothing was known in that step. */
+  readonly values: ReadonlyArray<Value | null>;
+}
+
+/** Charges of robots over hours. */
+export interface BatteryTrends {
+  /** In percent. A robot whose charge was never known has no known value. */
+  batteryOf(robotId: RobotId): Trend<number>;
+  /** Looks at batteries from now on. The result ends that. */
+  open(): () => void;
+}
+
+/** How long commands took that ended within one step. */
+export interface LatencyStep {
+  /** Those whose outcome is known. */
+  readonly commands: number;
+  /** Those whose outcome is `unknown`: how long they took is not known either. */
+  readonly unknown: number;
+  /** From acceptance to outcome, at most 5 % off; null: none has a known outcome. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+export interface LatencyTrend {
+  latency(): Trend<LatencyStep>;
+}
