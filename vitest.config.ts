@@ -30,7 +30,7 @@ const long = [
 const kept = [
   "test/*.test.ts",
   ...[
-    "console/{fleet,floor,simulator,stream,trust}",
+    "console/{fleet,floor,simulator,stream,trends,trust}",
     "commands",
     "composition",
     "config",

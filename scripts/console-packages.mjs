@@ -12,4 +12,5 @@ export const consolePackages = [
   "d3-transition",
   "d3-zoom",
   "preact",
+  "uplot",
 ];

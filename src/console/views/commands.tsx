@@ -4,6 +4,9 @@ import { getLines } from "../api.ts";
 import { type CommandFilter, commandsAddress } from "../route.ts";
 import { CommandLog, isWanted } from "./command-log.tsx";
 import { usePage } from "./context.ts";
+import { viewLater } from "./later.tsx";
+
+const LatencyHours = viewLater(() => import("./trends.tsx").then((module) => module.LatencyHours));
 
 const states = [
   "accepted",
@@ -19,6 +22,7 @@ const states = [
 /** The log of commands, from whatever protocol they came. The address has the filter. */
 export function Commands({ filter }: { readonly filter: CommandFilter }) {
   const { go } = usePage();
+  const isLatencyShown = useSignal(false);
   const set = (key: keyof CommandFilter) => (event: Event) => {
     const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement;
     go(commandsAddress({ ...filter, [key]: value }), "replace");
@@ -49,6 +53,14 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
         </label>
         <Download filter={filter} />
       </form>
+      <details
+        onToggle={(event) => {
+          isLatencyShown.value = event.currentTarget.open;
+        }}
+      >
+        <summary>Duration over hours</summary>
+        {isLatencyShown.value && <LatencyHours />}
+      </details>
       <CommandLog caption="Commands, the newest first" filter={filter} />
     </>
   );

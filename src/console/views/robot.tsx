@@ -9,7 +9,12 @@ import { AlarmTable } from "./alarm-table.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
+import { viewLater } from "./later.tsx";
 import { Link, Table, Time, Word } from "./parts.tsx";
+
+const BatteryHours = viewLater<{ readonly robotId: string }>(() =>
+  import("./trends.tsx").then((module) => module.BatteryHours),
+);
 
 const A_DAY_MS = 86_400_000;
 
@@ -39,6 +44,7 @@ export function Robot({ robotId }: { readonly robotId: string }) {
       <Conveyors robot={robot} />
       {robot.alarms.length > 0 && <AlarmTable caption="Alarms of this robot" alarms={robot.alarms} />}
       <CommandLog caption="Commands of this robot" robotId={robotId} />
+      <BatteryHours robotId={robotId} />
     </>
   );
 }

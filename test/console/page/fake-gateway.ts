@@ -11,6 +11,7 @@ import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
 import { type SimulatedFaultState, simulatedFaults } from "../../../src/northbound/web/api/simulator.ts";
 import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
+import { batteryTrend, type LatencyTrend, latencyTrend } from "../../../src/northbound/web/api/trend.ts";
 import { addConsole } from "../../../src/northbound/web/console-files.ts";
 import { addOperationRoutes } from "../../../src/northbound/web/resources/operations.ts";
 
@@ -52,6 +53,9 @@ export interface FakeGateway extends AsyncDisposable {
   /** Who is logged in; null: nobody. Counts unless it is open. */
   user: string | null;
   hasSimulator: boolean;
+  /** The charge of every robot over the last steps of half a minute, and how long commands took. */
+  charges: Array<number | null>;
+  latency: LatencyTrend["steps"];
   /** The faults of the simulated service that last. */
   faults: SimulatedFaultState[];
   /** The requests for faults so far: name and body. */
@@ -160,6 +164,20 @@ export async function openFakeGateway(
     gateway.acknowledged.push(id);
     return acknowledgement.parse({ id, acknowledged_by: "web:open" });
   });
+  const stepsOf = (count: number, stepMs: number) => {
+    const first = new Date(Date.now() - count * stepMs).toISOString();
+    return { since: first, first_at: first, step_ms: stepMs };
+  };
+  server.get<{ Params: { robot: string } }>("/api/v1/robots/:robot/battery-trend", async ({ params }) =>
+    batteryTrend.parse({
+      robot_id: params.robot,
+      ...stepsOf(gateway.charges.length, 30_000),
+      charge_percent: gateway.charges,
+    }),
+  );
+  server.get("/api/v1/command-latency", async () =>
+    latencyTrend.parse({ ...stepsOf(gateway.latency.length, 300_000), steps: gateway.latency }),
+  );
   const faultStates = () => simulatedFaults.parse({ at: new Date().toISOString(), active: gateway.faults });
   server.get("/api/v1/simulator/faults", async () => faultStates());
   server.put<{ Params: { fault: string } }>("/api/v1/simulator/faults/:fault", async ({ params, body }) => {
@@ -215,6 +233,8 @@ export async function openFakeGateway(
     isOpen: false,
     user: "ann",
     hasSimulator: false,
+    charges: [],
+    latency: [],
     faults: [],
     faultsAsked: [],
     pollMs: 1_000,

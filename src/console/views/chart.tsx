@@ -1,0 +1,70 @@
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { lonePoints, type Series } from "../trends/series.ts";
+import { timeOfDay } from "../trust/time-text.ts";
+
+export interface ChartProps {
+  readonly series: Series;
+  /** The lowest and highest value of the axis; null: as the values are. */
+  readonly range: readonly [number, number] | null;
+}
+
+const HEIGHT = 200;
+/** Dark and dashed beside light and whole: not by colour alone. */
+const strokes = [{ stroke: "#0d47a1" }, { stroke: "#7a4f00", dash: [6, 4] }] as const;
+
+/** Lines over local time. It is a picture only: the sentence beside it says the same. */
+export function Chart({ series, range }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
+  const data = [series.at, ...series.lines] as unknown as uPlot.AlignedData;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    chart.current = new uPlot(optionsOf(series, range, element.clientWidth), data, element);
+    const fit = new ResizeObserver(() => {
+      chart.current?.setSize({ width: element.clientWidth, height: HEIGHT });
+    });
+    fit.observe(element);
+    return () => {
+      fit.disconnect();
+      chart.current?.destroy();
+      chart.current = null;
+    };
+  }, []);
+  useEffect(() => {
+    chart.current?.setData(data);
+  }, [series]);
+  return <div ref={place} class="chart" aria-hidden="true" />;
+}
+
+function optionsOf({ lines }: Series, range: ChartProps["range"], width: number): uPlot.Options {
+  return {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      y: range === null ? { range: { min: { soft: 0, mode: 1 }, max: { pad: 0.1 } } } : { range: [...range] },
+    },
+    axes: [
+      { values: (_chart, splits) => splits.map((at) => timeOfDay(at * 1_000).slice(0, 5)) },
+      { size: 60 },
+    ],
+    series: [
+      {},
+      ...lines.map((_, index) => ({
+        ...strokes[index],
+        width: 2,
+        // Where nothing was known, there is no line.
+        spanGaps: false,
+        points: {
+          show: true,
+          size: 5,
+          filter: (chart: uPlot, at: number) => lonePoints([...(chart.data[at] ?? [])]),
+        },
+      })),
+    ] as uPlot.Series[],
+  };
+}

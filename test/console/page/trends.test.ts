@@ -1,0 +1,109 @@
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { standingRobot } from "../standing-robot.ts";
+import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
+import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+
+sayIfMissing();
+
+/** How many pixels have the line's colour, in each hundredth of the chart's canvas. */
+const inkOf = `(() => {
+  const canvas = document.querySelector(".chart canvas");
+  const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const ink = Array.from({ length: 100 }, () => 0);
+  for (let x = 0; x < width; x += 1)
+    for (let y = 0; y < height; y += 1) {
+      const at = (y * width + x) * 4;
+      if (data[at] < 60 && data[at + 2] > 120 && data[at + 3] > 128) ink[Math.floor((x * 100) / width)] += 1;
+    }
+  return ink;
+})()`;
+
+describe.runIf(isChromiumThere)("trends", () => {
+  let browser: Browser;
+  const closers: Array<() => Promise<void>> = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function open(
+    path: string,
+    prepare: (gateway: FakeGateway) => void,
+    viewport = { width: 1_000, height: 700 },
+  ): Promise<{ readonly page: Page; readonly scripts: readonly string[] }> {
+    const gateway = await openFakeGateway([standingRobot("cart-9")]);
+    prepare(gateway);
+    gateway.tick(true);
+    closers.push(async () => gateway[Symbol.asyncDispose]());
+    const page = await browser.newPage({ viewport });
+    const errors = watchForErrors(page);
+    const scripts: string[] = [];
+    page.on("request", (request) => void scripts.push(new URL(request.url()).pathname));
+    closers.push(async () => {
+      await page.close();
+      expect(errors).toEqual([]);
+    });
+    await page.goto(`${gateway.url}${path}`);
+    await page.getByText("● live").waitFor();
+    return { page, scripts };
+  }
+
+  it("draw no line over a time without known values, and say the same in words", async () => {
+    const charges = Array.from({ length: 300 }, (_, at) => {
+      if (at === 0) return 80;
+      return at >= 100 && at < 200 ? null : 50;
+    });
+    const { page } = await open("/robots/cart-9", (gateway) => {
+      gateway.charges = charges;
+    });
+    await page.locator(".chart canvas").waitFor();
+    await page
+      .getByText(/^Charge: latest known 50 % at .+, lowest 50 % at .+, highest 80 % at .+ with 1 gap/)
+      .waitFor();
+    const ink = () => page.evaluate<number[]>(inkOf);
+    await expect.poll(async () => (await ink()).slice(70, 95).every((count) => count > 0)).toBe(true);
+    const found = await ink();
+    expect(found.slice(15, 33).every((count) => count > 0)).toBe(true);
+    expect(found.slice(42, 64).every((count) => count === 0)).toBe(true);
+  });
+
+  it("are not loaded before they are shown", async () => {
+    const { page, scripts } = await open("/commands", (gateway) => {
+      gateway.latency = [
+        { commands: 3, unknown: 1, p50_ms: 250, p95_ms: 2_500 },
+        null,
+        { commands: 2, unknown: 0, p50_ms: 300, p95_ms: 3_000 },
+      ];
+    });
+    const summary = page.getByText("Duration over hours");
+    await summary.waitFor();
+    expect(scripts.filter((path) => /trends|command-latency/.test(path))).toEqual([]);
+    await summary.focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("5 commands with a known outcome, 1 with the outcome unknown.").waitFor();
+    await page.getByText(/p50, whole line\): latest known 0\.300 s at .+, lowest 0\.250 s/).waitFor();
+    await page.locator(".chart canvas").waitFor();
+    expect(scripts.some((path) => /trends.*\.js$/.test(path))).toBe(true);
+  });
+
+  it("say that no value is known", async () => {
+    const { page } = await open("/robots/cart-9", (gateway) => {
+      gateway.charges = [null, null];
+    });
+    await page.getByText(/^Charge: no value is known since/).waitFor();
+  });
+
+  it("fit 320 pixels", async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.charges = [80, 79];
+    };
+    const { page } = await open("/robots/cart-9", prepare, { width: 320, height: 640 });
+    await page.locator(".chart canvas").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+  });
+});
