@@ -39,6 +39,7 @@ import { createHealthHistory } from "./platform/health-history.ts";
 import type { LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
+import type { Log } from "./platform/log.ts";
 import { logOutages } from "./platform/outage-log.ts";
 import { createProcessHealth } from "./platform/process-health.ts";
 import { createReadiness } from "./platform/readiness.ts";
@@ -232,11 +233,7 @@ function build(
     tell(batch);
   }
 
-  const clockAlarm = createClockAlarm(
-    log,
-    (holds, text) => shown.alarmBook.state(ofGateway, "CLOCK_SKEW", { holds, text }),
-    (aheadMs) => dispatcher.confirmClock(aheadMs),
-  );
+  const clockAlarm = clockAlarmOf(log, shown, (aheadMs) => dispatcher.confirmClock(aheadMs));
   const fleet = createFleetSession(config.fleet, timedFleet(parts, hear, clockAlarm.note));
   const { auditFile, audit, syslog } = createAudit(config, parts);
   const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
@@ -302,6 +299,15 @@ function build(
     areValuesKept: () => firstHang([...components.filter(({ name }) => name === "quality"), queues]) === null,
   };
   return { dependencies, fleet, auditSink: commands.audit };
+}
+
+function clockAlarmOf(
+  log: Log,
+  { alarmBook }: Pick<Dependencies["shown"], "alarmBook">,
+  confirm: (aheadMs: number) => void,
+) {
+  const state = (holds: boolean, text: string) => alarmBook.state(ofGateway, "CLOCK_SKEW", { holds, text });
+  return createClockAlarm(log, state, confirm);
 }
 
 /** What the session to the fleet needs; what follows from a message counts as its work. */
