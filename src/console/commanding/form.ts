@@ -55,9 +55,10 @@ export function isMessage({ type, values, fields }: RequestField): boolean {
   return fields.length > 0 || (values.length === 0 && /^[A-Z]/.test(type) && type !== "Struct");
 }
 
-/** A message of another version, or of a type that no form can know. */
+/** Not a type that no form can know, nor a message that could say nothing. */
 export function isShown(field: RequestField): boolean {
-  return field.type !== "Any";
+  const isEmpty = isMessage(field) && field.fields.length === 0 && field.one_of === null;
+  return field.type !== "Any" && !isEmpty;
 }
 
 /** The request that a form stands for: what is empty is left out. */

@@ -61,8 +61,8 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
 function readAnswer(status: number, body: unknown): AskedState {
   if (status === 200) {
     const { outcome, message, response } = body as FinalCommand;
-    const text = response == null ? "" : JSON.stringify(response).slice(0, LONGEST_RESPONSE);
-    return { state: "final", outcome, message, response: text };
+    const text = response == null ? "{}" : JSON.stringify(response).slice(0, LONGEST_RESPONSE);
+    return { state: "final", outcome, message, response: text === "{}" ? "" : text };
   }
   if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
   const reason = (body as Problem).detail ?? `the gateway answers ${status}`;

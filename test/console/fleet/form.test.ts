@@ -3,6 +3,7 @@ import {
   chosenOf,
   formOf,
   groupsOf,
+  isShown,
   problemOf,
   requestOf,
   withChoice,
@@ -61,6 +62,17 @@ describe("a form", () => {
       path: "",
       text: "the robot is not good: wait",
     });
+  });
+
+  it("shows no message that could say nothing, unless it is one of several", () => {
+    const serve = operation("CreateMissionWorkflow").fields[1]?.fields[0]?.fields ?? [];
+    expect(serve.filter(isShown).map(({ name }) => name)).toContain("birthday");
+    const cart = operation("CreateMission").fields[1]?.fields.find(({ name }) => name === "cart_mission");
+    const traverse = cart?.fields[0]?.fields ?? [];
+    expect([traverse.map(({ name }) => name), traverse.filter(isShown).map(({ name }) => name)]).toEqual([
+      ["goals", "params"],
+      ["goals"],
+    ]);
   });
 
   it("has one field of a group at most", () => {
