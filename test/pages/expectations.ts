@@ -56,6 +56,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^node dist\\main\.js demo$/, { kind: "not run", because: "needs Windows" }],
   [/^npm run bench\b/, script("bench")],
   [/^npm run soak\b/, script("soak")],
+  [/^npm run screenshots\b/, script("screenshots")],
   [/^npm run (check|lint)$/, ci("npm run lint")],
   [/^npm run (build|generate)$/, script("generate")],
   [/^(npm run build && )?node scripts\/config-schema\.mjs$/, script("lint")],
