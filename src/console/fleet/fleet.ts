@@ -96,14 +96,36 @@ export function withRobots(
   return { ...fleet, robots };
 }
 
-/** A robot that a snapshot has yet to bring is left out: the snapshot will be newer. */
+const isKey: Readonly<Record<keyof Robot, true>> = {
+  robot_id: true,
+  family: true,
+  quality: true,
+  out_of_service: true,
+  standing: true,
+  place: true,
+  missions: true,
+  battery: true,
+  task_chain: true,
+  conveyors: true,
+  exception: true,
+  lease: true,
+  hold: true,
+  alarms: true,
+};
+
+/** A robot that is new to the gateway comes with all its keys. */
+function isWhole(change: RobotChange): change is Robot {
+  return Object.keys(isKey).every((key) => key in change);
+}
+
+/** Of a robot that a snapshot has yet to bring, a part is left out: the snapshot will be newer. */
 function withChanges(fleet: Fleet, changes: readonly RobotChange[], hearing: Hearing): Fleet {
   const robots = new Map(fleet.robots);
   for (const change of changes) {
     const known = robots.get(change.robot_id);
-    if (known === undefined) continue;
-    const robot = { ...known.robot, ...change } as Robot;
-    robots.set(change.robot_id, heardRobot(robot, change, known, fleet, hearing));
+    if (known === undefined && !isWhole(change)) continue;
+    const robot = { ...known?.robot, ...change } as Robot;
+    robots.set(change.robot_id, heardRobot(robot, change, known ?? null, fleet, hearing));
   }
   return { ...fleet, robots };
 }

@@ -62,6 +62,12 @@ describe.runIf(isChromiumThere)("the console", () => {
     await page.getByText("2 robots, 2 good, 1 to look at").waitFor();
   });
 
+  it("lists a robot that is new to the gateway", async () => {
+    const { page, gateway } = await open([standingRobot("cart-1")]);
+    gateway.send("change", { at: "2026-01-02T03:05:05.000Z", robots: [standingRobot("cart-2")] });
+    await page.getByText("2 robots, 2 good").waitFor();
+  });
+
   it("finds a robot by a part of its name", async () => {
     const { page } = await open([standingRobot("cart-1"), standingRobot("serve-1")]);
     await page.getByLabel("Search").fill("SERVE");

@@ -118,6 +118,18 @@ describe("the stream", () => {
     ]);
   });
 
+  it("tells all of a robot that is new, as a later snapshot has it", async () => {
+    const reader = await follow();
+    harness.fleet.hear(missionEvent("r9", []));
+    await harness.clock.settle(250);
+    await reader.next("change");
+    const [change] = reader.all("change");
+    const { body } = await harness.ask("GET", "/api/v1/robots");
+    expect(withoutAges((change?.robots ?? []) as readonly Robot[])).toEqual(
+      withoutAges((body as Robots).robots),
+    );
+  });
+
   it("merges the changes of a robot, four times a second, and sends what has changed alone", async () => {
     const { fleet, clock } = harness;
     fleet.hear(missionEvent("r1", []), missionEvent("r2", []));

@@ -13,6 +13,7 @@ import {
   judgeStanding,
   type RobotFacts,
   type RobotKey,
+  robotKeys,
 } from "./robot-facts.ts";
 
 export interface RobotBoardParts {
@@ -63,6 +64,8 @@ export function createRobotBoard(
     // A lease may be older than what was heard of the robot: it outlives a restart.
     facts.leasedBy = stations.leaseOf(robotId)?.station ?? null;
     robots.set(robotId, facts);
+    // Those who read already get all of it: no snapshot will bring it.
+    news.touch(robotId, robotKeys);
     return facts;
   }
 

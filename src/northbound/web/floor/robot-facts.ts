@@ -15,6 +15,23 @@ import type { RobotChange } from "../api/robot.ts";
 /** The keys of a robot that its page shows. */
 export type RobotKey = Exclude<keyof RobotChange, "robot_id">;
 
+const isKey: Readonly<Record<RobotKey, true>> = {
+  family: true,
+  quality: true,
+  out_of_service: true,
+  standing: true,
+  place: true,
+  missions: true,
+  battery: true,
+  task_chain: true,
+  conveyors: true,
+  exception: true,
+  lease: true,
+  hold: true,
+  alarms: true,
+};
+export const robotKeys = Object.keys(isKey) as readonly RobotKey[];
+
 /** All that is known of one robot: one object, which changes. */
 export interface RobotFacts {
   readonly robotId: RobotId;
