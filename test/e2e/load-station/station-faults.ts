@@ -72,15 +72,22 @@ const command = (
 
 const dark = ({ chance }: Scene) => 2 + Math.floor(chance() * LONGEST_DARK);
 
-/** The power fails while the block writes its next command, which does not arrive. */
+/**
+ * The power fails while the block writes the command of its next step, which does not arrive. That of this
+ * step may be on its way, or not be written yet: it arrives.
+ */
 async function losePowerBeforeWrite(scene: Scene): Promise<void> {
   const { line } = scene;
-  const known = line.controller().command()[0];
-  const isNext = (number = 0) => number > 0 && number !== known;
-  line.broken.sending = true;
-  for (let cycles = LONGEST_UNTIL_WRITE; cycles > 0 && !isNext(line.controller().command()[0]); cycles -= 1)
+  const step = line.controller().number("StepNo");
+  let ofStep = 0;
+  line.broken.silentAfter = step;
+  for (let cycles = LONGEST_UNTIL_WRITE; cycles > 0; cycles -= 1) {
+    const [number = 0] = line.controller().command();
+    if (line.controller().number("StepNo") <= step) ofStep = number;
+    else if (number > 0 && number !== ofStep) break;
     await line.cycle();
-  line.broken.sending = false;
+  }
+  line.broken.silentAfter = null;
   await line.losePower(dark(scene), true);
 }
 const health = (ok: boolean) => ({ kind: "conveyor-health", robotId: ROBOT, index: 1, ok }) as const;

@@ -37,8 +37,8 @@ export interface StationLine {
     heartbeat: boolean;
     link: boolean;
     writes: boolean;
-    /** What the block wants written does not leave. */
-    sending: boolean;
+    /** What the block wants written in a step behind this one does not leave; null: all of it leaves. */
+    silentAfter: number | null;
   };
   /** Runs one cycle, as long as it takes. */
   cycle(): Promise<void>;
@@ -56,7 +56,7 @@ const idle: WriteState = { WriteBusy: false, WriteDone: true, WriteError: false 
 export function createStationLine(parts: LineParts): StationLine {
   const { plant, time, cycleMs } = parts;
   const wishes = { Enable: true, Load: false, Unload: false, Reset: false, Ready: true };
-  const broken = { heartbeat: false, link: false, writes: false, sending: false };
+  const broken = { heartbeat: false, link: false, writes: false, silentAfter: null as number | null };
   let writes = 0;
   const newController = (retained?: ControllerParts["retained"]) =>
     createStationController({ ...parts, nowMs: time.nowMs, retained });
@@ -120,8 +120,10 @@ export function createStationLine(parts: LineParts): StationLine {
     );
   }
 
+  const isSilent = () => broken.silentAfter !== null && controller.number("StepNo") > broken.silentAfter;
+
   function beginWrites(to: Plc): void {
-    if (controller.is("DoWrite") && writing === null && !broken.sending) {
+    if (controller.is("DoWrite") && writing === null && !isSilent()) {
       const value = Int32Array.from(controller.command());
       write = { WriteBusy: true, WriteDone: false, WriteError: false };
       writes += 1;

@@ -145,7 +145,7 @@ async function settle(parts: RunParts, what: string, broken: string[]): Promise<
   control().happen({ kind: "online", robotId: ROBOT });
   control().happen({ kind: "conveyor-health", robotId: ROBOT, index: 1, ok: true });
   Object.assign(plant.broken, { drive: false, eye: false });
-  Object.assign(line.broken, { heartbeat: false, link: false, writes: false, sending: false });
+  Object.assign(line.broken, { heartbeat: false, link: false, writes: false, silentAfter: null });
   Object.assign(line.wishes, { Enable: true, Ready: true });
   let isSent = false;
   for (let cycles = 0; ; cycles += 1) {
