@@ -143,6 +143,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "approve"' },
   ],
   [
+    /^(sudo )?fleetgate certs reject\b/,
+    { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "reject"' },
+  ],
+  [
     /^(sudo )?fleetgate certs show\b/,
     { kind: "elsewhere", file: "test/cli/certs/command.test.ts", has: '"certs", "show"' },
   ],

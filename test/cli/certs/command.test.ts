@@ -25,6 +25,10 @@ it("lists and shows certificates as text, JSON and PEM, and approves one", async
     code: 0,
     out: `${client.thumbprint}  CN=scada\n  is let in\n`,
   });
+  expect(run("certs", "reject", prefix)).toMatchObject({
+    code: 0,
+    out: `${client.thumbprint}  CN=scada\n  is refused, and its sessions end within seconds\n`,
+  });
   expect(run("certs", "show", "ffffffffffffffff")).toMatchObject({
     code: 1,
     err: expect.stringContaining("no certificate has the thumbprint ffffffffffffffff"),
