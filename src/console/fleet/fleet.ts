@@ -2,7 +2,8 @@ import type { Command } from "../../northbound/web/api/command.ts";
 import type { MapSummary, Station } from "../../northbound/web/api/floor.ts";
 import type { Hold, Robot, RobotChange } from "../../northbound/web/api/robot.ts";
 import type { Change, Snapshot, StandingAlarms, Tick } from "../../northbound/web/api/stream.ts";
-import { followed, type Place, type Track } from "../floor/track.ts";
+import { followed, type Track } from "../floor/track.ts";
+import { createTrail, type Trail } from "../floor/trail.ts";
 import { ageMs, type Dated, type Moment } from "../trust/moment.ts";
 
 /** A robot as it was heard last. */
@@ -14,13 +15,8 @@ export interface KnownRobot {
   readonly placed: Dated;
   /** Null: no place is known. */
   readonly track: Track | null;
-  /** Where it was in the last ten minutes, the oldest first. */
-  readonly trail: readonly TrailPlace[];
-}
-
-export interface TrailPlace extends Place {
-  readonly mapId: number;
-  readonly heardAt: Moment;
+  /** Where it was in the last ten minutes. It goes on with the robot, and is not replaced. */
+  readonly trail: Trail;
 }
 
 /** All that the page knows of the gateway. */
@@ -53,10 +49,6 @@ export interface Hearing {
   readonly isMotionReduced: boolean;
 }
 
-const TRAIL_MS = 600_000;
-const TRAIL_PLACES = 120;
-/** A step that is shorter leaves no trace in the trail, in the map's unit. */
-const TRAIL_STEP = 0.3;
 export const MOST_COMMANDS = 500;
 const MOST_RECENT = 100;
 
@@ -171,12 +163,14 @@ function heardRobot(
   const { now, delayMs } = hearing;
   const heard = (sentMs: number): Dated => ({ ageWhenSentMs: sentMs + delayMs, heardAt: now });
   const track = place === undefined ? (known?.track ?? null) : trackOf(place, known, fleet, hearing);
+  const trail = known?.trail ?? createTrail();
+  if (track !== null) trail.note(track.report.place, track.report.mapId, now);
   return {
     robot,
     stood: standing === undefined && known !== null ? known.stood : heard(robot.standing.for_ms),
     placed: place === undefined && known !== null ? known.placed : heard(robot.place?.age_ms ?? 0),
     track,
-    trail: trailOf(known?.trail ?? [], track, now),
+    trail,
   };
 }
 
@@ -192,15 +186,6 @@ function trackOf(
   const ageBeforeMs = known === null ? 0 : ageMs(seenOf(known, list), now);
   const report = { record, mapId: place.map_id, place: at, heardAt: now };
   return followed(known?.track ?? null, report, { pollMs: pollMs ?? 0, ageBeforeMs, isMotionReduced });
-}
-
-function trailOf(trail: readonly TrailPlace[], track: Track | null, now: Moment): readonly TrailPlace[] {
-  if (track === null) return trail;
-  const { place, mapId } = track.report;
-  const last = trail.at(-1);
-  if (last?.mapId === mapId && Math.hypot(last.x - place.x, last.y - place.y) < TRAIL_STEP) return trail;
-  const kept = trail.filter(({ heardAt }) => now.monotonicMs - heardAt.monotonicMs <= TRAIL_MS);
-  return [...kept.slice(1 - TRAIL_PLACES), { ...place, mapId, heardAt: now }];
 }
 
 function merged<Key, Value>(

@@ -73,7 +73,7 @@ function floorRobot(
     ...wordOf(robot),
     track,
     seen: seenOf(known, fleet.list),
-    trail: isChosen ? trail.filter(({ mapId }) => mapId === track?.report.mapId) : [],
+    trail: isChosen && track !== null ? trail.placesOn(track.report.mapId) : [],
     ahead,
   };
 }
