@@ -19,12 +19,15 @@ export function inventoryText({ certificates, damaged }: Inventory): string {
     const here = certificates.filter((each) => each.place === place);
     const broken = damaged.filter((each) => each.place === place);
     if (here.length + broken.length === 0) return none === null ? [] : [`${heading}: ${none}\n`];
-    return [`${heading}\n${here.map(shortText).join("")}${broken.map(damageText).join("")}`];
+    return [
+      `${heading}\n${here.map((each) => shortText(each, here)).join("")}${broken.map(damageText).join("")}`,
+    ];
   });
   return parts.join("\n");
 }
 
-function shortText({ place, configKey, path, since, facts, warnings }: Listed): string {
+function shortText(listed: Listed, here: readonly Listed[]): string {
+  const { place, configKey, path, since, facts, warnings } = listed;
   const { thumbprint, validTo, daysLeft, subject, applicationUri } = facts;
   const days = daysLeft < 0 ? "expired" : `${daysLeft} days left`;
   const lines = [
@@ -33,10 +36,22 @@ function shortText({ place, configKey, path, since, facts, warnings }: Listed): 
     ...(applicationUri === null ? [] : [`    ${plainStart(applicationUri, 200)}`]),
     ...(configKey === null ? [] : [`    ${configKey}: ${plainStart(path, 400)}`]),
     ...(place === "rejected" && since !== null ? [`    since ${minuteText(since)}`] : []),
+    ...(place === "rejected" && here.some((other) => isAlike(other, listed)) ? [ALIKE] : []),
     ...ownLines(place, facts),
     ...warnings.map((warning) => `    ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+const ALIKE = "    another one here has the same name and URI: only the thumbprint tells them apart";
+
+/** Whether two certificates are different ones of what seems to be one client. */
+function isAlike({ facts: one }: Listed, { facts: other }: Listed): boolean {
+  return (
+    one.thumbprint !== other.thumbprint &&
+    one.subject === other.subject &&
+    one.applicationUri === other.applicationUri
+  );
 }
 
 function ownLines(place: Listed["place"], { validFrom, names, key, keyUsage }: CertificateFacts): string[] {

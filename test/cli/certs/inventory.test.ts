@@ -132,3 +132,16 @@ it("a mistake elsewhere in the configuration is no obstacle", async () => {
   expect(configured.opcua).toBeNull();
   expect(certificates).toHaveLength(1);
 });
+
+it("says that only the thumbprint tells waiting certificates of one name and URI apart", async () => {
+  const plant = await newPlant();
+  const alike = /only the thumbprint tells them apart/g;
+  await plant.put("rejected/a.pem", (await clientCertificate("plc")).pem);
+  await plant.put("rejected/b.pem", (await clientCertificate("plc", { uri: "urn:line1:other" })).pem);
+  await plant.put("rejected/c.pem", (await clientCertificate("hmi")).pem);
+  await plant.put("trusted/certs/d.pem", (await clientCertificate("plc", { days: 200 })).pem);
+  expect(inventoryText(await takeInventory(plant, Date.now()))).not.toMatch(alike);
+
+  await plant.put("rejected/e.pem", (await clientCertificate("plc", { days: 100 })).pem);
+  expect(inventoryText(await takeInventory(plant, Date.now())).match(alike)).toHaveLength(2);
+});
