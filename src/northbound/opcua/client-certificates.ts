@@ -106,8 +106,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     const file = await fileOf(manager.rejectedFolder, thumbprint);
     log.warn(
       {
-        thumbprint,
-        subject: subjectOf(leaf),
+        ...nameOfClient(leaf),
         status: status.name,
         ...(file === null ? {} : { approve: approval(manager, file, thumbprint) }),
       },
@@ -197,6 +196,12 @@ function hasWeakKey(leaf: Buffer): boolean {
   } catch {
     return false;
   }
+}
+
+/** What names a client in the log. */
+export function nameOfClient(chain: Buffer): { readonly thumbprint: string; readonly subject: string } {
+  const leaf = leafOf(chain);
+  return { thumbprint: thumbprintOf(leaf), subject: subjectOf(leaf) };
 }
 
 function subjectOf(leaf: Buffer): string {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { openApprovedSession, openSession, startServer } from "./opcua-harness.ts";
+import { createLog } from "../../../src/platform/log.ts";
+import { newClient, openApprovedSession, openSession, startServer } from "./opcua-harness.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-rejected-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -66,4 +67,46 @@ it("a decision of the server's own list lets a client in, and ends its session",
   await caller.client.disconnect();
   await running.stop();
   expect(await clientCertificates.decide(thumbprint, true)).toMatchObject({ kind: "refused" });
+});
+
+it("the log names each client that is ended, and says whether it had a session", async () => {
+  const lines: string[] = [];
+  const running = await startServer(
+    { dataDir: join(dataDir, "logged"), users: [scada], insecureLoopback: null },
+    { log: createLog("debug", { write: (line) => void lines.push(line) }) },
+  );
+  const { clientCertificates } = running.server;
+  await expect(openSession(running.url, login)).rejects.toThrow();
+  const [waiting] = await clientCertificates.list();
+  const thumbprint = waiting?.thumbprint ?? "";
+  await clientCertificates.decide(thumbprint, true);
+  const caller = await openApprovedSession(running.url, login);
+  const silent = newClient(true);
+  await silent.connect(running.url);
+  const lost = [once(caller.client, "connection_lost"), once(silent, "connection_lost")];
+  const before = lines.length;
+  await clientCertificates.decide(thumbprint, false);
+  await Promise.all(lost);
+
+  const ended = () =>
+    lines
+      .slice(before)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => String(msg).includes("its certificate is not trusted"))
+      .sort((one, other) => Number(one.sessions) - Number(other.sessions));
+  const client = { thumbprint, subject: expect.stringContaining("CN="), from: expect.any(String) };
+  await expect.poll(ended).toMatchObject([
+    {
+      ...client,
+      sessions: 0,
+      msg: "the connection of an OPC UA client without a session was ended: its certificate is not trusted",
+    },
+    {
+      ...client,
+      sessions: 1,
+      msg: "the sessions of an OPC UA client were ended: its certificate is not trusted any more",
+    },
+  ]);
+  await Promise.all([caller.client.disconnect(), silent.disconnect()]);
+  await running.stop();
 });

@@ -1,7 +1,7 @@
 import type { OPCUAServer } from "node-opcua";
 import { type Clock, every } from "../../../platform/clock.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
-import type { ClientCertificates } from "../client-certificates.ts";
+import { type ClientCertificates, nameOfClient } from "../client-certificates.ts";
 import type { OpcUaAuthorities } from "../options.ts";
 
 /** How soon the sessions of a client end after an operator has rejected its certificate. */
@@ -57,7 +57,8 @@ export function endRejectedClients(
     if (channels.length === 0) return;
     const isRejected = await clients.rejected();
     for (const channel of channels)
-      if (channel.clientCertificate !== null && isRejected(channel.clientCertificate)) end(channel);
+      if (channel.clientCertificate !== null && isRejected(channel.clientCertificate))
+        end(channel, channel.clientCertificate);
   }
 
   async function follow(authorities: OpcUaAuthorities): Promise<void> {
@@ -81,17 +82,24 @@ export function endRejectedClients(
     hasNews = false;
     for (const channel of secured()) {
       const { clientCertificate } = channel;
-      if (clientCertificate !== null && !(await clients.isTrusted(clientCertificate))) end(channel);
+      if (clientCertificate !== null && !(await clients.isTrusted(clientCertificate)))
+        end(channel, clientCertificate);
     }
   }
 
-  function end(channel: Channel): void {
+  function end(channel: Channel, certificate: Buffer): void {
     const { engine } = server;
-    for (const { authenticationToken } of Object.values(channel.sessionTokens)) {
+    const sessions = Object.values(channel.sessionTokens);
+    for (const { authenticationToken } of sessions) {
       Reflect.apply(Reflect.get(engine, "closeSession"), engine, [authenticationToken, true, "Forcing"]);
     }
     channel.close(() => {});
-    log.warn({ from: channel.remoteAddress }, "the sessions of a rejected OPC UA client were ended");
+    log.warn(
+      { ...nameOfClient(certificate), from: channel.remoteAddress, sessions: sessions.length },
+      sessions.length === 0
+        ? "the connection of an OPC UA client without a session was ended: its certificate is not trusted"
+        : "the sessions of an OPC UA client were ended: its certificate is not trusted any more",
+    );
   }
 
   function failed(error: unknown): void {
