@@ -36,6 +36,8 @@ const noProtocol: Judge = ({ key }) => ({
   what: "the server speaks another protocol on this port",
   advice: `let ${key} name the other port; the ports for gRPC and for HTTPS may be swapped`,
 });
+/** Of a name, in a text. */
+const MOST_ADDRESSES = 4;
 /** No name server has to know that name: the machine's own file does. */
 const LOCAL_NAME_ADVICE = 'let /etc/hosts have the line "127.0.0.1 localhost"';
 const noName: Judge = ({ key, host }) => ({
@@ -63,8 +65,8 @@ const judges: Readonly<Record<string, Judge>> = {
         ? LOCAL_NAME_ADVICE
         : "look at the name servers of this machine (/etc/resolv.conf)",
   }),
-  ECONNREFUSED: ({ key, host, port }) => ({
-    what: "nothing listens there (ECONNREFUSED)",
+  ECONNREFUSED: ({ key, host, port }, error) => ({
+    what: `nothing listens there (ECONNREFUSED${addressesOf(error, host)})`,
     advice: `look whether the server runs on ${host}, and whether ${port} is the right port in ${key}`,
   }),
   ECONNRESET: ({ host, port }) => ({
@@ -137,6 +139,17 @@ export function connectFaultOf(error: unknown, peer: Peer, nowMs: number): Conne
 
 function codeOf(error: Error): string | null {
   return "code" in error && typeof error.code === "string" ? error.code : null;
+}
+
+/** Where the name of the server led; in order, because a name server may give its addresses in any. */
+function addressesOf(error: Error, host: string): string {
+  const tries: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const found = tries.flatMap((each) => {
+    const address: unknown = each instanceof Error ? Reflect.get(each, "address") : undefined;
+    return typeof address === "string" && address !== host ? [address] : [];
+  });
+  const addresses = [...new Set(found)].sort().slice(0, MOST_ADDRESSES);
+  return addresses.length === 0 ? "" : `; ${host} leads to ${addresses.join(", ")}`;
 }
 
 /** The server's certificate, where the error carries it. */

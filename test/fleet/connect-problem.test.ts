@@ -82,3 +82,9 @@ it("a proxy that is down is blamed, not the service behind it", async () => {
     expect(problem).not.toContain("s3cr3t");
   }
 });
+
+it("a name that leads to an address where nothing listens is named with it", async () => {
+  const says = /\(localhost:9\): nothing listens there \(ECONNREFUSED; localhost leads to .*127\.0\.0\.1/;
+  expect(await grpcProblem("localhost:9")).toMatch(says);
+  expect(await httpsProblem("localhost:9")).toMatch(says);
+});
