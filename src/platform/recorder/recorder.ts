@@ -155,7 +155,9 @@ function healthOf(
   figures: Readonly<Record<string, number>>,
 ): Health {
   if (problem === null) return { state: isRunning ? "up" : "down", figures };
-  return { state: "degraded", detail: `nothing is recorded: ${problem}`, figures };
+  // No time in it: the text would change with each try, and be published anew.
+  const detail = `nothing is recorded: ${problem} (as of the last try; the next is within a minute)`;
+  return { state: "degraded", detail, figures };
 }
 
 /** Throws when too little room is left for so many bytes. */

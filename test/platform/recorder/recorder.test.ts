@@ -168,7 +168,15 @@ it("leaves room on the disk for what matters more", async () => {
   message(recorder, "lost");
   await expect(recorder.save("test")).rejects.toThrow(/only 64 MB left/);
   expect(segmentFiles()).toEqual([]);
-  expect(recorder.health()).toMatchObject({ state: "degraded" });
+  free = 500 * MEGABYTE;
+  expect(recorder.health()).toMatchObject({
+    state: "degraded",
+    detail: `nothing is recorded: the disk of ${folder} has only 64 MB left (as of the last try; the next is within a minute)`,
+  });
+  await clock.settle(MINUTE_MS);
+  message(recorder, "kept");
+  expect(await texts((await recorder.save("test")).path)).toEqual(["kept"]);
+  expect(recorder.health()).toMatchObject({ state: "up" });
 });
 
 it("drops what is larger than an entry may be, and what waits for too long", async () => {
