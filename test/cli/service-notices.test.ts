@@ -123,7 +123,9 @@ test("in the journal each line has its priority, and elsewhere none", async () =
   });
   writeFileSync(path, "{");
   gateway.kill("SIGHUP");
-  await vi.waitFor(() => expect(log()).toContainEqual(expect.stringContaining("was not reloaded")));
+  await vi.waitFor(() => expect(log()).toContainEqual(expect.stringContaining("was not reloaded")), {
+    timeout: TEST_TIMEOUT_MS / 2,
+  });
   gateway.kill("SIGTERM");
   await ended;
   const beginnings = { ready: "<6>{", "was not reloaded": "<3>{" };

@@ -48,7 +48,7 @@ test("audit lines that a power cut has taken are there after the next start, mar
     expect(await ear.send(operation, randomUUID(), request)).toMatchObject({ outcome: "succeeded" });
   }
   // A reply may be here before the line is.
-  await vi.waitFor(async () => expect(await linesOf(audit)).toHaveLength(3));
+  await vi.waitFor(async () => expect(await linesOf(audit)).toHaveLength(3), 20_000);
   await first.kill();
   const told = await linesOf(audit);
   // What a power cut leaves of lines that were not synced: one whole, and a piece of the next.

@@ -105,8 +105,9 @@ test(
     expect(early, "some kills came while it started").toBeGreaterThan(0);
     const audit = join(folder, "data", "audit", "audit.jsonl");
     // Also of those whose gateway died before it had written it. The last may have replied a moment before.
-    await vi.waitFor(async () =>
-      expect(await unaudited(audit, sent), "no line in the audit log").toEqual([]),
+    await vi.waitFor(
+      async () => expect(await unaudited(audit, sent), "no line in the audit log").toEqual([]),
+      20_000,
     );
     const delaysMs = await searchTimes(audit, lives);
     expect(delaysMs.length, "some commands were looked into by a later life").toBeGreaterThan(3);

@@ -253,6 +253,6 @@ test("another user's stop goes out while a command runs; the program says LookFi
       ["line1", "CreateMission"],
     ]);
     expect(lines[1]?.request_id).toMatch(new RegExp(`\\.${displaced}$`));
-  });
+  }, 20_000);
   expect(received("cart-02", "CreateMission")).toHaveLength(1);
 });

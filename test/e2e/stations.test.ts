@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, openPlc, type Plc, type PlcUser, text } from "./plc.ts";
 
@@ -186,15 +186,15 @@ test("the slot of a station that is not the user's does not change, and the refu
   expect(await line2.write(...written)).toEqual(written.map(() => "BadUserAccessDenied"));
   expect(await values()).toEqual(before);
   await shownLease("dock", false, "");
-  await vi.waitFor(async () =>
-    expect((await harness.audit()).at(-1)).toMatchObject({
+  await expect
+    .poll(async () => (await harness.audit()).at(-1))
+    .toMatchObject({
       user: "line2",
       operation: "Stations.dock.Slot",
       outcome: "refused",
       code: "NOT_ALLOWED",
       message: 'opcua "line2" is not a user of station dock',
-    }),
-  );
+    });
 });
 
 test("leased at its destination, it obeys its station, and others are told whose it is; a lapse stops what the station started", async () => {

@@ -331,7 +331,7 @@ it("loads and unloads as the station's configuration says, and turns as it alway
     const sent = await commander.next();
     expect(JSON.parse(sent.command.requestJson).commands).toEqual([{ index: 2, command }]);
     sent.end(succeeded(null));
-    await vi.waitFor(async () => expect(await shown("AcceptedText", "Outcome")).toEqual([told, 3]));
+    await vi.waitFor(async () => expect(await shown("AcceptedText", "Outcome")).toEqual([told, 3]), 20_000);
   }
   expect(await plc.write([slot("MotorCommand"), int32(6)])).toEqual([StatusCodes.BadOutOfRange]);
 });

@@ -82,7 +82,7 @@ describe("GET /api/v1/tail", () => {
     const reader = await follow();
     expect(harness.tails.size).toBe(1);
     reader.socket.destroy();
-    await vi.waitFor(() => expect(harness.tails.size).toBe(0));
+    await vi.waitFor(() => expect(harness.tails.size).toBe(0), 20_000);
   });
 
   it("ends a reader that does not read, tells it so, and goes on for the others", async () => {
@@ -113,7 +113,7 @@ describe("GET /api/v1/tail", () => {
     };
     expect(await harness.ask("GET", "/api/v1/tail")).toMatchObject(refused);
     expect(readers[0]?.socket.destroy().destroyed).toBe(true);
-    await vi.waitFor(async () => await follow());
+    await vi.waitFor(async () => await follow(), 20_000);
   });
 
   it.each([
