@@ -39,6 +39,7 @@ let reading = new AbortController();
 function connect(): void {
   reading.abort();
   reading = new AbortController();
+  store.beginAnew();
   const parts = {
     open: openStream,
     onEvent: store.take,

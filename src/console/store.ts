@@ -1,6 +1,7 @@
 import { effect, type Signal, signal } from "@preact/signals";
 import type { Robot } from "../northbound/web/api/robot.ts";
 import type { StreamMessages } from "../northbound/web/api/stream.ts";
+import { type EventLog, listening, withEvent, withGap } from "./fleet/events.ts";
 import { begun, changed, type Fleet, type Hearing, ticked, withRobots } from "./fleet/fleet.ts";
 import type { ServerSentEvent } from "./stream/server-sent-events.ts";
 import { StreamEnded, type StreamState } from "./stream/stream.ts";
@@ -11,6 +12,8 @@ import type { Moment } from "./trust/moment.ts";
 /** What the views show. Each is replaced as a whole. */
 export interface Store {
   readonly fleet: Signal<Fleet | null>;
+  /** Null: the page has not listened yet. */
+  readonly events: Signal<EventLog | null>;
   readonly stream: Signal<StreamState>;
   /** Whether what is shown is known to be true now. */
   readonly isLive: Signal<boolean>;
@@ -20,6 +23,8 @@ export interface Store {
   readonly tickId: Signal<string | null>;
   /** Takes an event of the stream. */
   take(event: ServerSentEvent): void;
+  /** Another stream begins, which cannot tell what it has missed since the one before. */
+  beginAnew(): void;
   /** Looks at the clocks. */
   look(): void;
   /** Shows nothing any more: the user may see it no longer. */
@@ -37,6 +42,7 @@ const TICK_PERIOD_MS = 1_000;
 
 export function createStore({ liveness, now, isMotionReduced }: StoreParts): Store {
   const fleet = signal<Fleet | null>(null);
+  const events = signal<EventLog | null>(null);
   const stream = signal<StreamState>({ state: "connecting" });
   const isLive = signal(false);
   const time = signal(now());
@@ -44,6 +50,8 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   const byTime = createBacklog();
   const byCount = createBacklog();
   let ticks = 0;
+  /** Whether the stream, when it connects again, names an event that it has heard. */
+  let canResume = false;
   /** The fleet of a snapshot that is not whole yet. */
   let coming: Fleet | null = null;
 
@@ -55,6 +63,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     byTime.reset();
     byCount.reset();
     coming = begun(snapshot);
+    events.value = listening(events.peek(), snapshot.at, canResume);
   }
 
   function addRobots(robots: readonly Robot[], isWhole: boolean): void {
@@ -84,6 +93,13 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     else if (fleet.peek() !== null) fleet.value = changed(fleet.peek() as Fleet, message, hearing());
   }
 
+  function hear(add: (log: EventLog) => EventLog): void {
+    const log = events.peek();
+    if (log === null) return;
+    canResume = true;
+    events.value = add(log);
+  }
+
   function look(): void {
     isLive.value = liveness.isLive();
     time.value = now();
@@ -91,13 +107,19 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
 
   return {
     fleet,
+    events,
     stream,
     isLive,
     now: time,
     tickId,
     look,
+    beginAnew() {
+      canResume = false;
+    },
     forget() {
       fleet.value = null;
+      events.value = null;
+      canResume = false;
       coming = null;
       tickId.value = null;
       liveness.lose();
@@ -109,6 +131,8 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
       else if (isA("robots", name, message)) addRobots(message.robots, !message.more);
       else if (isA("tick", name, message)) tick(message);
       else if (isA("change", name, message)) change(message);
+      else if (isA("event", name, message)) hear((log) => withEvent(log, message));
+      else if (isA("gap", name, message)) hear((log) => withGap(log, message));
       else if (isA("closed", name, message) && !message.reconnect) throw new StreamEnded(message.reason);
     },
   };

@@ -11,6 +11,7 @@ import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import { viewLater } from "./later.tsx";
 import { Link, Table, Time, Word } from "./parts.tsx";
+import { RobotEvents } from "./robot-events.tsx";
 
 const BatteryHours = viewLater<{ readonly robotId: string }>(() =>
   import("./trends.tsx").then((module) => module.BatteryHours),
@@ -43,6 +44,7 @@ export function Robot({ robotId }: { readonly robotId: string }) {
       <Chain robot={robot} />
       <Conveyors robot={robot} />
       {robot.alarms.length > 0 && <AlarmTable caption="Alarms of this robot" alarms={robot.alarms} />}
+      <RobotEvents robotId={robotId} />
       <CommandLog caption="Commands of this robot" robotId={robotId} />
       <BatteryHours robotId={robotId} />
     </>

@@ -152,6 +152,46 @@ describe("changes", () => {
   });
 });
 
+describe("events", () => {
+  const later = "2026-01-02T03:09:05.000Z";
+  const held: StreamMessages["event"] = {
+    kind: "hold",
+    event_id: "h1",
+    robot_id: "cart-01",
+    at: later,
+    protocol: "web",
+    user: "anna",
+    from: "free",
+    to: "held",
+  };
+  const shown = (page: ReturnType<typeof open>) => {
+    const log = page.store.events.value;
+    return [log?.since, log?.events.map(({ kind }) => kind)];
+  };
+
+  it("are kept over a connection that can say what it has missed", () => {
+    const page = open();
+    page.begin();
+    page.say("event", held);
+    page.say("snapshot", { ...snapshot, at: later });
+    page.say("gap", { at: later, missing: 3 });
+    expect(shown(page)).toEqual([at, ["hold", "missing"]]);
+  });
+
+  it("are forgotten with a connection that cannot", () => {
+    const page = open();
+    page.begin();
+    page.say("snapshot", { ...snapshot, at: later });
+    expect(shown(page)).toEqual([later, []]);
+    page.say("event", held);
+    page.store.beginAnew();
+    page.begin();
+    expect(shown(page)).toEqual([at, []]);
+    page.store.forget();
+    expect(page.store.events.value).toBe(null);
+  });
+});
+
 describe("the age of a place", () => {
   it("is that of the newest list while the list has the robot", () => {
     const page = open();

@@ -89,6 +89,25 @@ describe.runIf(isChromiumThere)("the console", () => {
     await page.getByText(/^Moves since/).waitFor();
   });
 
+  it("shows what happens to a robot, since when it listens, and what it has missed", async () => {
+    const { page, gateway } = await open([standingRobot("cart-9")], "/robots/cart-9");
+    await page.getByText(/^Events of this robot: none since .*\d\d:\d\d:\d\d/).waitFor();
+    const at = "2026-01-02T03:05:05.000Z";
+    const lease = { station: "<b>dock</b>", protocol: "opcua", user: "plc1", to: "leased", reason: "asked" };
+    gateway.send("event", { kind: "lease", event_id: "e1", robot_id: "cart-9", at, ...lease });
+    gateway.send("event", { kind: "lease", event_id: "e2", robot_id: "cart-8", at, ...lease });
+    gateway.send("gap", { at, missing: 7 });
+    const rows = page.getByRole("region", { name: "Events of this robot" }).getByRole("row");
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual([
+        "TimeEventSays",
+        expect.stringMatching(/missing7 events are missing here, of this robot or of others\.$/),
+        expect.stringMatching(/leaseleased: station <b>dock<\/b> for opcua:plc1 \(asked\)$/),
+      ]);
+    await page.getByText(/^The newest 20 at most since/).waitFor();
+  });
+
   it("shows names that are markup as text", async () => {
     const name = `<img src=x onerror="document.title='taken'">&amp;`;
     const { page } = await open([standingRobot(name, { quality: "stale" })]);
