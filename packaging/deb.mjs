@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { run } from "./run.mjs";
 import { licenceOf } from "./sbom.mjs";
@@ -59,8 +59,10 @@ export function makeDeb({ root, tree, work, deb, version, arch, epoch, packages 
 
 function putDocumentation(root, stage, put, { version, epoch, packages, copyright }) {
   const doc = "usr/share/doc/fleetgate";
-  for (const name of readdirSync(join(root, "docs")))
-    put(`${doc}/${name}`, readFileSync(join(root, "docs", name)));
+  for (const entry of readdirSync(join(root, "docs"), { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) put(`${doc}/${relative(join(root, "docs"), path)}`, readFileSync(path));
+  }
   put(`${doc}/CHANGELOG.md`, readFileSync(join(root, "CHANGELOG.md")));
   put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}`);
   put(`${doc}/changelog.gz`, gzipSync(changelog(version, epoch), { level: 9 }));

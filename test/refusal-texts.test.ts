@@ -15,6 +15,7 @@ const places = [
   "src/northbound/web/command-intake.ts",
   "src/northbound/web/holds.ts",
   "src/northbound/web/request-body.ts",
+  "src/northbound/web/rights.ts",
   "src/northbound/web/sender.ts",
   "src/northbound/mqtt/alarm-message.ts",
   "src/northbound/mqtt/hold-message.ts",
@@ -26,13 +27,15 @@ const places = [
   "src/cli/call-request.ts",
 ];
 
-/** These refuse in words of the places above, or a log-on, which is no command. */
+/** These refuse in words of the places above, or what is no command to a robot. */
 const otherRefusers = [
   "src/cli/call.ts",
   "src/domain/outcome.ts",
   "src/northbound/mqtt/broker/authenticate.ts",
   "src/northbound/opcua/log-on-gate.ts",
   "src/northbound/web/access/access-audit.ts",
+  "src/northbound/web/client-certificates.ts",
+  "src/northbound/web/simulator-routes.ts",
 ];
 
 /** Sentences for somebody else than a command's sender, by the call that they stand in. */
@@ -48,6 +51,8 @@ const exempt: Readonly<Record<string, string>> = {
   "lines of the audit log are lost: \0": "stands in the health, which no sender reads",
   "the session has no user, and a slot needs operator": "a session that was let in has a user",
   "it is no request of the fleet service": "no method is made for such an operation",
+  "the body ends before its content-length": "its sender has gone",
+  "the body did not arrive": "its sender has gone",
 };
 
 const sources = filesOf("src").filter((path) => places.some((place) => path.startsWith(place)));

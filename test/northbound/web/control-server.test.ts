@@ -40,7 +40,7 @@ async function isAlive(): Promise<void> {
 /** What the refusal of a request must say, by its status. */
 const wouldBeRight: Readonly<Record<number, RegExp>> = {
   411: /send a body with content-length/,
-  413: /send at most \d+ bytes/,
+  413: /^the body is too large: send at most \d+ bytes$/,
   414: /longer than \d+ characters$/,
   415: /send content-type: application\/json/,
 };

@@ -24,7 +24,7 @@ export function forgetClosedSubscriptions(server: OPCUAServer): void {
         const ofNobody: unknown = Reflect.get(server.engine, "_orphanPublishEngine");
         const most = publishEngine === ofNobody ? 0 : MOST_TOLD;
         // What publishes for it keeps it in this turn.
-        setImmediate(() => keepNewest(publishEngine, most));
+        queueMicrotask(() => keepNewest(publishEngine, most));
       });
     });
   });
