@@ -8,8 +8,16 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
   const { remembered, problem, isRead } = useCommands();
   const command = remembered.get(commandKey);
   if (command === undefined) {
-    if (problem !== "") return <p class="warning">◆ The log could not be read: {problem}.</p>;
-    return <p>{isRead ? "The log has no such command any more." : "Reading the log."}</p>;
+    return (
+      <>
+        <h1>Command</h1>
+        {problem === "" ? (
+          <p>{isRead ? "The log has no such command any more." : "Reading the log."}</p>
+        ) : (
+          <p class="warning">◆ The log could not be read: {problem}.</p>
+        )}
+      </>
+    );
   }
   return (
     <>

@@ -9,12 +9,15 @@ import { Link } from "./parts.tsx";
 import { Robot } from "./robot.tsx";
 import { Send } from "./send.tsx";
 
-const Command = viewLater(() => import("./command.tsx").then((module) => module.Command));
-const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands));
-const Connections = viewLater(() => import("./connections.tsx").then((module) => module.Connections));
-const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneTag));
-const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags));
-const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator));
+const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "Command");
+const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands), "Commands");
+const Connections = viewLater(
+  () => import("./connections.tsx").then((module) => module.Connections),
+  "Connections",
+);
+const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneTag), "Tag");
+const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags), "Tags");
+const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator), "Simulator");
 
 /** All of the page: what every view has, and the view that the address names. */
 export function Frame() {

@@ -5,9 +5,11 @@ import { useEffect } from "preact/hooks";
 /**
  * A view whose code is loaded when it is first shown: most pages do not need it, and the first one is there
  * sooner.
+ * @param title its heading while it is loaded; left out: it is a part of another view
  */
 export function viewLater<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
+  title?: string,
 ): ComponentType<Props> {
   const found = signal<{ readonly View: ComponentType<Props> } | null>(null);
   const problem = signal("");
@@ -27,6 +29,11 @@ export function viewLater<Props extends object>(
       if (found.peek() === null) void begin();
     }, []);
     if (found.value !== null) return <found.value.View {...props} />;
-    return problem.value === "" ? <p>Loading …</p> : <p class="warning">◆ {problem.value}</p>;
+    return (
+      <>
+        {title !== undefined && <h1>{title}</h1>}
+        {problem.value === "" ? <p>Loading …</p> : <p class="warning">◆ {problem.value}</p>}
+      </>
+    );
   };
 }

@@ -92,6 +92,14 @@ describe.runIf(isChromiumThere)("every view", () => {
     expect(found).toEqual([]);
   });
 
+  it("has a heading also while a view is being read", async () => {
+    const { page, gateway } = await open();
+    await page.route("**/api/v1/commands**", () => {});
+    await page.goto(`${gateway.url}/commands/opcua%3Aline1%2Fnone`);
+    await page.getByText("Reading the log.").waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Command"]);
+  });
+
   it("asks for a log-in with nothing that axe objects to", async () => {
     const { page, gateway } = await open();
     gateway.isOpen = false;
