@@ -54,6 +54,7 @@ export const httpSection = [
   "| 400, 403 | `application/problem+json` (RFC 9457) with `code`, `outcome` and `retry_safe` | correct the request, or ask for the right; it never became a command |",
   "| 409 | the same | the id was used for another body: give the command an id of its own |",
   "| 429, 503 | the same | too many commands, or the gateway stops: wait, then do what [the code](#codes) says |",
+  "| 405 | `application/problem+json`, with `Allow` | use a method that `Allow` names |",
   "| 404, 411, 413, 414, 415 | `application/problem+json` | correct the address, or the body's length or type |",
   "| none: the connection ended | | the outcome is not known: send the same request again |",
   "",

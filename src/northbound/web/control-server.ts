@@ -15,6 +15,7 @@ import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import { addLogLevelRoutes, type LogLevelParts } from "./log-level.ts";
+import { addMethodCheck } from "./method-check.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { ControlOptions } from "./options.ts";
@@ -102,6 +103,7 @@ export function addControlRoutes(
   tail: Tail,
 ): { waiting(): number } {
   const sent = { ...parts, senderOf: senderOfSocket };
+  addMethodCheck(server);
   addJsonBodies(server);
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);

@@ -22,6 +22,7 @@ import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { hostIn, misdirected } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
+import { addMethodCheck } from "./method-check.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { WebOptions } from "./options.ts";
@@ -119,6 +120,7 @@ function makeServer(
 ): FastifyInstance {
   const server = createHttpServer(connections, parts.log, options.tls);
   addHostCheck(server, options.hostnames);
+  addMethodCheck(server);
   access.addTo(server);
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);

@@ -21,7 +21,9 @@ const ROBOT_CHARACTERS = 256;
  * reader reads. Both filters may be repeated, and left out.
  */
 export function addTailRoute(server: FastifyInstance, tail: Tail, { holds }: TailRouteParts): void {
-  server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/tail", (request, reply) => {
+  // A HEAD would never be answered.
+  const noHead = { exposeHeadRoute: false } as const;
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/tail", noHead, (request, reply) => {
     const filter = readFilter(request.query, holds);
     if ("fault" in filter) return sendProblem(reply, filter.status, filter.fault);
     const { raw } = reply;

@@ -128,7 +128,7 @@ describe("/readyz", () => {
 });
 
 describe("the server", () => {
-  it("answers 404 for unknown addresses and methods", async () => {
+  it("answers 404 for unknown addresses", async () => {
     const { url } = await serve();
     const unknown = await fetch(`${url}/etc/passwd`);
     expect([unknown.status, await unknown.json()]).toEqual([
@@ -140,12 +140,10 @@ describe("the server", () => {
         detail: "there is nothing to GET at this address",
       },
     ]);
-    expect((await fetch(`${url}/healthz`, { method: "POST" })).status).toBe(404);
     expect((await fetch(`${url}/%c0%af`)).status).toBeLessThan(500);
   });
 
   it.each([
-    ["GET", "/api/v1/commands/c1"],
     ["GET", "/api/v1/status"],
     ["GET", "/api/v1/tail"],
     ["GET", "/api/v1/log-level"],
