@@ -176,12 +176,18 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
     refusedRobot: (source, robotId) => refusedRight(rights, { ...some, source, robotId }),
     refusedOperation: (source, operation, role) =>
       refusedRight(anywhere, { source, operation, role, robotId: null }),
+    refusedLift: (source, robotId) => refusedLift(rights, source, robotId),
     refusedStation(source, station) {
       const known = stations.find(({ name }) => name === station);
       if (known === undefined) return `there is no station ${quoted(station)}`;
       return refusedStationUser(known, source) ?? refusedRight(anywhere, { ...some, source, robotId: null });
     },
   };
+}
+
+/** Why a source may not lift another user's hold on the robot, or (null) on all robots; null when it may. */
+export function refusedLift(rights: Rights, source: Source, robotId: RobotId | null): string | null {
+  return refusedRight(rights, { source, operation: "the end of another's hold", role: "engineer", robotId });
 }
 
 /** Why a source may not use a station that names its users; null when it may. */

@@ -9,7 +9,7 @@ import type { Stop } from "../../domain/stops.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
-import { type Rights, refusedRight } from "../rights.ts";
+import { type Rights, refusedLift, refusedRight } from "../rights.ts";
 import { createHoldBook, type HoldBook } from "./hold-book.ts";
 import { createHoldEvents, type HoldEventParts } from "./hold-events.ts";
 import { createHoldMemory } from "./hold-memory.ts";
@@ -189,8 +189,7 @@ function decideOthers(
   { source, robotId }: HoldRequest,
   user: string,
 ): HoldDecision {
-  const asked = { source, operation: "the end of another's hold", role: "engineer", robotId } as const;
-  const refused = refusedRight(rights, asked);
+  const refused = refusedLift(rights, source, robotId);
   if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
   const hold = book.find(robotId, user);
   if (hold !== undefined) return { kind: "lift", hold };

@@ -45,7 +45,7 @@ export function basisOf({ quality, standing, missions, lease, hold, place }: Rob
     current?.state,
     current?.current_goal_index,
     lease,
-    hold.held,
+    hold.by,
     place?.point,
   ]);
 }

@@ -5,6 +5,7 @@ import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.t
 import { get, put } from "../api.ts";
 import { actionsOf } from "../commanding/actions.ts";
 import { hasEnded } from "../commanding/asked.ts";
+import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { sendAddress } from "../route.ts";
 import { AskedList } from "./asked-list.tsx";
@@ -37,7 +38,7 @@ function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Ri
   const { store, ask } = usePage();
   const { robot_id: robotId } = robot;
   const { begin, step } = useSecondStep();
-  const { intent: holdIntent, problem } = useHold(robot, rights);
+  const { intents: holds, problem } = useHolds(robot, rights);
   const commands = actionsOf(robot)
     .filter(({ moves, wanted }) => isAllowed(rights, wanted.operation) && !(moves && rights.moves !== null))
     .map(
@@ -50,9 +51,15 @@ function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Ri
     );
   return (
     <>
-      {[...commands, holdIntent].map((intent) => (
-        <button type="button" key={intent.label} disabled={!store.isLive.value} onClick={() => begin(intent)}>
-          {intent.label}…
+      {[...commands, ...holds].map((intent) => (
+        <button
+          type="button"
+          key={`${intent.label} ${intent.concerns}`}
+          disabled={!store.isLive.value}
+          onClick={() => begin(intent)}
+        >
+          {intent.label}
+          {intent.concerns !== undefined && ` on ${intent.concerns}`}…
         </button>
       ))}
       <Link to={sendAddress(null, robotId)}>Another command…</Link>
@@ -64,29 +71,21 @@ function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Ri
 }
 
 /** A hold is a level: the same again changes nothing. */
-function useHold({ robot_id: robotId, hold }: Robot, { user }: Rights) {
+function useHolds(robot: Robot, rights: Rights) {
   const problem = useSignal("");
-  const set = async (isHeld: boolean) => {
+  const set = async ({ label, path, body }: HoldAction) => {
     problem.value = "";
-    const path = `/robots/${encodeURIComponent(robotId)}/hold`;
-    const answer = await put<Holders>(path, { hold: isHeld });
-    const what = isHeld ? "Hold" : "Lift your hold";
-    if ("problem" in answer) problem.value = `${what}: not known to be taken: ${answer.problem}. Try again.`;
+    const answer = await put<Holders>(path, body);
+    if ("problem" in answer) problem.value = `${label}: not known to be taken: ${answer.problem}. Try again.`;
   };
-  const intent: Intent = hold.by.includes(user)
-    ? {
-        label: "Lift your hold",
-        effect: "it takes starts again when nobody else holds it. Nothing is resumed by that",
-        robotId,
-        send: () => void set(false),
-      }
-    : {
-        label: "Hold",
-        effect: "what it does is stopped, and starts are refused, of everybody, until you lift your hold",
-        robotId,
-        send: () => void set(true),
-      };
-  return { intent, problem: problem.value };
+  const intents = holdActions(robot, rights).map(
+    (action): Intent => ({
+      ...action,
+      robotId: robot.robot_id,
+      send: () => void set(action),
+    }),
+  );
+  return { intents, problem: problem.value };
 }
 
 /**

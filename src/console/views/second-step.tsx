@@ -21,6 +21,8 @@ export interface Intent {
   readonly effect: string;
   /** The request, where the user has written it. */
   readonly request?: string;
+  /** What it concerns, if not the robot alone. */
+  readonly concerns?: string;
   /** The robot that it concerns; null: none that the page knows. */
   readonly robotId: string | null;
   readonly send: () => void;
@@ -89,6 +91,7 @@ function SecondStep(props: {
   const { store } = usePage();
   const { robot, step, close } = props;
   const { intent } = step;
+  const named = intent.concerns ?? robot?.robot_id;
   const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
   const heard = store.fleet.value?.recent ?? [];
   const others = robot === null ? [] : recentOf(robot.robot_id, heard, store.now.value);
@@ -104,9 +107,9 @@ function SecondStep(props: {
       <p>
         <strong>
           {intent.label}
-          {robot !== null && `: ${robot.robot_id}`}
+          {named !== undefined && `: ${named}`}
         </strong>
-        {robot === null ? ", no robot that is known here" : `, ${placeText(robot)}`}. Effect: {intent.effect}.
+        {intent.concerns === undefined && whereText(robot)}. Effect: {intent.effect}.
       </p>
       {robot !== null && (
         <p>{robot.lease === null ? "No station has a lease on it." : leaseText(robot.lease)}</p>
@@ -120,7 +123,7 @@ function SecondStep(props: {
       {intent.request !== undefined && <p class="id">{intent.request}</p>}
       <button type="button" onKeyDown={refuseEnter} onClick={send}>
         {intent.label}
-        {robot !== null && ` ${robot.robot_id}`}
+        {named !== undefined && ` ${named}`}
       </button>{" "}
       <button type="button" onClick={close}>
         Do not send
@@ -134,9 +137,11 @@ function leaseText({ station, owner }: NonNullable<Robot["lease"]>): string {
   return `Station ${station} has a lease on it (${owner}).`;
 }
 
-function placeText({ place }: Robot): string {
-  if (place === null) return "whose place is not known";
-  return place.point === "" ? `on map ${place.map_name}` : `at ${place.point}`;
+function whereText(robot: Robot | null): string {
+  if (robot === null) return ", no robot that is known here";
+  const { place } = robot;
+  if (place === null) return ", whose place is not known";
+  return place.point === "" ? `, on map ${place.map_name}` : `, at ${place.point}`;
 }
 
 function recentOf(robotId: string, heard: Fleet["recent"], now: Moment): readonly Command[] {

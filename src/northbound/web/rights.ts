@@ -38,6 +38,8 @@ export function addRightsRoutes(server: FastifyInstance, parts: RightsRouteParts
       user: sourceKey(source),
       robot: robotId === null ? null : rights.refusedRobot(source, robotId),
       moves: refusedMoves(addressOf(request)),
+      lift: robotId === null ? null : rights.refusedLift(source, robotId),
+      lift_all: rights.refusedLift(source, null),
       operations: [...catalogue.values()].map(({ name, role }) => ({
         name,
         refused: rights.refusedOperation(source, name, role),

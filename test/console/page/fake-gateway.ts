@@ -6,6 +6,7 @@ import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/ala
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
 import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
 import { type FloorSettings, floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
+import { holdRequest } from "../../../src/northbound/web/api/hold.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
@@ -42,8 +43,9 @@ export interface FakeGateway extends AsyncDisposable {
   /** What checks are answered with, and their requests so far. */
   check: Check;
   readonly checked: unknown[];
-  /** The holds that were asked for. */
+  /** The holds that were asked for, on a robot and on all. */
   readonly held: unknown[];
+  readonly heldAll: unknown[];
   /** The alarms that were acknowledged. */
   readonly acknowledged: string[];
   robots: Robot[];
@@ -140,16 +142,19 @@ export async function openFakeGateway(
   addOperationRoutes(server, { catalogue });
   server.get("/api/v1/rights", async () => {
     const operations = [...catalogue.keys()].map((name) => ({ name, refused: null }));
-    return rights.parse({ user: "web:anna", robot: null, moves: null, operations, ...gateway.rights });
+    const own = { user: "web:anna", robot: null, moves: null, lift: "no engineer", lift_all: "no engineer" };
+    return rights.parse({ ...own, operations, ...gateway.rights });
   });
   server.post("/api/v1/check", async ({ body }) => {
     gateway.checked.push(body);
     return check.parse(gateway.check);
   });
-  server.put("/api/v1/robots/:robot/hold", async ({ body }) => {
-    gateway.held.push(body);
+  const hold = (all: unknown[], body: unknown) => {
+    all.push(holdRequest.parse(body));
     return { held: true, by: ["web:anna"] };
-  });
+  };
+  server.put("/api/v1/robots/:robot/hold", async ({ body }) => hold(gateway.held, body));
+  server.put("/api/v1/hold", async ({ body }) => hold(gateway.heldAll, body));
   server.get("/api/v1/robots/:robot/pause", async () => ({ commands: gateway.pause }));
   server.put<{ Params: { id: string } }>("/api/v1/commands/:id", ({ params, body }, reply) => {
     const asked = commandRequest.parse(body);
@@ -226,6 +231,7 @@ export async function openFakeGateway(
     check: { outcome: "checked", code: "OK", message: "", effect: "moves", robot_id: "cart-1" },
     checked: [],
     held: [],
+    heldAll: [],
     acknowledged: [],
     robots: [...robots],
     alarms: [],

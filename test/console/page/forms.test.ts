@@ -225,4 +225,33 @@ describe.runIf(isChromiumThere)("a command by a form", () => {
     await page.getByRole("alertdialog").getByRole("button", { name: "Lift your hold cart-1" }).click();
     await expect.poll(() => gateway.held).toEqual([{ hold: true }, { hold: false }]);
   });
+
+  it("lets an engineer lift another's hold, by a second step that names whose it is", async () => {
+    const { page, gateway } = await open("/robots/cart-1", (opening) => {
+      opening.rights = { lift: null, lift_all: null };
+    });
+    const heldBy = (...by: readonly string[]) =>
+      gateway.send("change", {
+        at,
+        robots: [{ robot_id: "cart-1", hold: { held: true, by, stored: true } }],
+      });
+    heldBy("opcua:plc1", "web:omar (all)");
+    const lift = page.getByRole("button", { name: "Lift the hold of opcua:plc1…" });
+    await lift.click();
+    const second = page.getByRole("alertdialog");
+    expect(await second.textContent()).toMatch(
+      /^Lift the hold of opcua:plc1: cart-1, at P1\. Effect: opcua:plc1 has said that it must not move/,
+    );
+    heldBy("opcua:plc2", "web:omar (all)");
+    await page
+      .getByText("Lift the hold of opcua:plc1: not sent, because the robot's state has changed.")
+      .waitFor();
+    expect([await lift.count(), gateway.held.length]).toEqual([0, 0]);
+    await page.getByRole("button", { name: "Lift the hold of opcua:plc2…" }).click();
+    await second.getByRole("button", { name: "Lift the hold of opcua:plc2 cart-1" }).click();
+    await expect.poll(() => gateway.held).toEqual([{ hold: false, user: "opcua:plc2" }]);
+    await page.getByRole("button", { name: "Lift the hold of web:omar on all robots…" }).click();
+    await second.getByRole("button", { name: "Lift the hold of web:omar all robots" }).click();
+    await expect.poll(() => gateway.heldAll).toEqual([{ hold: false, user: "web:omar" }]);
+  });
 });

@@ -24,6 +24,7 @@ import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/o
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { allowedRights } from "../../support/allowed-rights.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
 import { allRights } from "../../support/intake-harness.ts";
 import { noAlarms } from "../../support/test-alarms.ts";
@@ -79,7 +80,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
     stopRequest,
     run: "run1",
     chance: () => 0.5,
-    rights: { refusedRobot: () => null, refusedOperation: () => null, refusedStation: () => null },
+    rights: allowedRights,
     facts: {
       version: "0.0.0",
       builtAt: new Date("2026-01-02T03:04:05Z"),

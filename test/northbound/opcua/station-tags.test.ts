@@ -5,6 +5,7 @@ import { refusal } from "../../../src/domain/outcome.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { type StationSight, unknownSight } from "../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../src/domain/station-visits.ts";
+import { allowedRights } from "../../support/allowed-rights.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { int32 } from "./slots-harness.ts";
@@ -46,8 +47,7 @@ beforeEach(async () => {
       permits,
       resetCounters: (station) => asked.push(`reset ${station}`),
       rights: {
-        refusedRobot: () => null,
-        refusedOperation: () => null,
+        ...allowedRights,
         refusedStation: () => (mayUse ? null : "no user of it"),
       },
     },

@@ -17,6 +17,7 @@ import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { isCode } from "../../../src/platform/socket-probe.ts";
+import { allowedRights } from "../../support/allowed-rights.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -90,7 +91,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     audit: commander,
     records: commander,
     catalogue: fakeCatalogue(),
-    rights: { refusedRobot: () => null, refusedOperation: () => null, refusedStation: () => null },
+    rights: allowedRights,
     stations: createFakeStations(),
     holds,
     alarms: {

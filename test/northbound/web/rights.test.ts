@@ -1,5 +1,6 @@
 import { fastify } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RightsRule } from "../../../src/commands/options.ts";
 import { commandRights } from "../../../src/commands/rights.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import { addJsonBodies } from "../../../src/northbound/web/request-body.ts";
@@ -68,10 +69,15 @@ describe("a check", () => {
 describe("rights", () => {
   const source = { protocol: "web", name: "anna" } as const;
 
-  async function rightsOf(path: string, moves: string | null = null): Promise<Rights> {
+  const ofOperator = { source, role: "operator", robots: ["r1"], operations: ["UpdateMission"] } as const;
+
+  async function rightsOf(
+    path: string,
+    moves: string | null = null,
+    rule: RightsRule = ofOperator,
+  ): Promise<Rights> {
     const server = fastify();
     addJsonBodies(server);
-    const rule = { source, role: "operator", robots: ["r1"], operations: ["UpdateMission"] } as const;
     addRightsRoutes(server, {
       rights: commandRights({ rules: [rule], accounts: [] }, []),
       catalogue: fakeCatalogue(),
@@ -90,6 +96,20 @@ describe("rights", () => {
     expect(open).toEqual(["UpdateMission"]);
     const { robot } = await rightsOf("/api/v1/rights?robot=r2");
     expect(robot).toBe('web "anna" may not command robots, which needs operator: rights[0] names only r1');
+  });
+
+  it("say whose holds may be lifted besides the sender's own", async () => {
+    const own = await rightsOf("/api/v1/rights?robot=r1");
+    const refused = `web "anna" may not send the end of another's hold, which needs engineer`;
+    expect([own.lift, own.lift_all]).toEqual([
+      `${refused}: rights[0] makes it operator`,
+      `${refused}: rights[0] makes it operator`,
+    ]);
+    const engineer = { source, role: "engineer", robots: ["r1"] } as const;
+    const onOne = await rightsOf("/api/v1/rights?robot=r1", null, engineer);
+    expect([onOne.lift, onOne.lift_all]).toEqual([null, `${refused}: rights[0] names only r1`]);
+    const onNone = await rightsOf("/api/v1/rights", null, { source, role: "engineer" });
+    expect([onNone.lift, onNone.lift_all]).toEqual([null, null]);
   });
 
   it("say that no robot may be moved from this address", async () => {

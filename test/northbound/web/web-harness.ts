@@ -3,6 +3,7 @@ import type { WebAccess } from "../../../src/northbound/web/options.ts";
 import { createWebServer, type WebParts, type WebServer } from "../../../src/northbound/web/server.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { allowedRights } from "../../support/allowed-rights.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -17,13 +18,6 @@ export const openAccess: WebAccess = { users: [], tokens: [], movesFrom: null };
 /** What a listener without log-in has besides its address. */
 export const openListener = { tls: null, access: openAccess };
 
-/** Everybody may send everything. */
-const allowed: WebParts["rights"] = {
-  refusedRobot: () => null,
-  refusedOperation: () => null,
-  refusedStation: () => null,
-};
-
 /** What a web server needs beside its page: a fleet of its own, and commands that a test answers. */
 export function webApiParts(clock: Clock) {
   const commander = createFakeCommander();
@@ -33,7 +27,7 @@ export function webApiParts(clock: Clock) {
     api: fleet.api,
     commander,
     catalogue: fakeCatalogue(),
-    rights: allowed,
+    rights: allowedRights,
     audit: { refused: commander.refused, session: () => {}, certificate: () => {} },
     records: commander,
     stations: { leaseOf: () => null, override: () => null },

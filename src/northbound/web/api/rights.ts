@@ -9,6 +9,14 @@ export const rights = z.strictObject({
     .nullable()
     .describe("Why it may send the robot nothing; null: it may, or none was named."),
   moves: z.string().nullable().describe("Why it may move no robot from its address; null: it may."),
+  lift: z
+    .string()
+    .nullable()
+    .describe("Why it may not lift other users' holds on the robot; null: it may, or no robot was named."),
+  lift_all: z
+    .string()
+    .nullable()
+    .describe("Why it may not lift other users' holds on all robots; null: it may."),
   operations: z.array(
     z.strictObject({
       name: z.string(),

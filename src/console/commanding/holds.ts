@@ -1,0 +1,58 @@
+import type { HoldRequest } from "../../northbound/web/api/hold.ts";
+import type { Rights } from "../../northbound/web/api/rights.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
+
+/** What a user may do with the holds on a robot, with a second step. */
+export interface HoldAction {
+  readonly label: string;
+  /** What it does, for the second step. */
+  readonly effect: string;
+  /** What it concerns, if not the robot alone. */
+  readonly concerns?: string;
+  /** Under /api/v1. */
+  readonly path: string;
+  readonly body: HoldRequest;
+}
+
+/** How a hold on all robots is marked in the names of its users. */
+const ON_ALL = " (all)";
+
+/** A hold of one's own, or its end; for engineers the end of each other hold. */
+export function holdActions({ robot_id: robotId, hold }: Robot, rights: Rights): readonly HoldAction[] {
+  const path = `/robots/${encodeURIComponent(robotId)}/hold`;
+  const own: HoldAction = hold.by.includes(rights.user)
+    ? {
+        label: "Lift your hold",
+        effect: "it takes starts again when nobody else holds it. Nothing is resumed by that",
+        path,
+        body: { hold: false },
+      }
+    : {
+        label: "Hold",
+        effect: "what it does is stopped, and starts are refused, of everybody, until you lift your hold",
+        path,
+        body: { hold: true },
+      };
+  const others = hold.by.filter((name) => name !== rights.user);
+  return [own, ...others.flatMap((name) => liftOf(name, path, rights))];
+}
+
+function liftOf(name: string, path: string, { lift, lift_all: liftAll }: Rights): readonly HoldAction[] {
+  if (!name.endsWith(ON_ALL)) {
+    if (lift !== null) return [];
+    const effect = `${name} has said that it must not move, and is not asked. It takes starts again when nobody else holds it. Nothing is resumed by that`;
+    return [{ label: `Lift the hold of ${name}`, effect, path, body: { hold: false, user: name } }];
+  }
+  if (liftAll !== null) return [];
+  const user = name.slice(0, -ON_ALL.length);
+  const effect = `${user} has said that no robot must move, and is not asked. All robots take starts again that nobody else holds. Nothing is resumed by that`;
+  return [
+    {
+      label: `Lift the hold of ${user}`,
+      effect,
+      concerns: "all robots",
+      path: "/hold",
+      body: { hold: false, user },
+    },
+  ];
+}

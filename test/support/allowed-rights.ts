@@ -1,0 +1,9 @@
+import type { CommandRights } from "../../src/contracts/command-rights.ts";
+
+/** Everybody may send everything. */
+export const allowedRights: CommandRights = {
+  refusedRobot: () => null,
+  refusedOperation: () => null,
+  refusedLift: () => null,
+  refusedStation: () => null,
+};
