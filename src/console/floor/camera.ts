@@ -1,5 +1,6 @@
-import type { FloorPoint } from "./scene.ts";
-import type { Place } from "./track.ts";
+import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
+import { pictureCorners } from "./picture.ts";
+import type { Scene } from "./scene.ts";
 
 /** How map coordinates become pixels of the drawing: x to the right, y up. */
 export interface Camera {
@@ -26,8 +27,14 @@ const MARGIN_PIXELS = 72;
 /** Of a map whose points lie in one place. */
 const SMALLEST_EXTENT = 10;
 
-/** The camera that shows all points and places, before the user's zoom. */
-export function fitted(places: ReadonlyArray<FloorPoint | Place>, size: Size): Camera {
+/** The camera that shows all points, robots and the whole drawing, before the user's zoom. */
+export function fitted(
+  { points, marks }: Pick<Scene, "points" | "marks">,
+  picture: FloorPicture | null,
+  size: Size,
+): Camera {
+  const corners = picture === null ? [] : pictureCorners(picture);
+  const places = [...points, ...marks.map(({ place }) => place), ...corners];
   const [left, right] = rangeOf(places.map(({ x }) => x));
   const [bottom, top] = rangeOf(places.map(({ y }) => y));
   const pixelsPerUnit = Math.min(

@@ -70,11 +70,10 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     if (painter === null || shown === null || size.width === 0) return;
     const scene = sceneAt(shown.state, shown.now());
     const { mapId } = shown.state;
-    // The whole is fitted once a map: it must not move under the pointer when a robot does.
-    const of = `${mapId} ${scene.points.length}`;
-    if (base?.of !== of) {
-      base = { of, camera: fitted([...scene.points, ...scene.marks.map(({ place }) => place)], size) };
-    }
+    const layout = shown.picture?.layout ?? null;
+    // The whole is fitted once a map and drawing: it must not move under the pointer when a robot does.
+    const of = JSON.stringify([mapId, scene.points.length, layout]);
+    if (base?.of !== of) base = { of, camera: fitted(scene, layout, size) };
     const camera = zoomed(base.camera, transform);
     painter.draw(scene, camera, size, shown.picture);
     last = { scene, camera };

@@ -184,7 +184,7 @@ describe.runIf(isChromiumThere)("the console", () => {
       };
     });
     await page.getByRole("list", { name: "Points" }).getByText("station").waitFor();
-    // The middle of the canvas is the middle of the points, where only the drawing lies.
+    // The middle of the canvas is that of the drawing, where nothing else lies.
     const middle = `(() => {
       const { width, height } = document.querySelector("canvas");
       const ink = document.querySelector("canvas").getContext("2d");
