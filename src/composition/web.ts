@@ -105,6 +105,10 @@ function diskOf(path: string): StatusFacts["disk"] {
 export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");
+  let configuration = 0;
+  parts.onReload(() => {
+    configuration += 1;
+  });
   return createFleetApi({
     ...shown,
     catalogue: parts.catalogue,
@@ -112,6 +116,7 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     version,
     sessionId,
     startedAtMs: clock.nowMs(),
+    configuration: () => configuration,
     isOpen: () => config.web !== null && isOpenAccess(config.web.access),
     hasSimulator: parts.simulatedFaults !== undefined,
     pollMs: config.fleet.times.rosterPollMs,

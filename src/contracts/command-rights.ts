@@ -9,7 +9,7 @@ export interface CommandRights {
   refusedRobot(source: Source, robotId: RobotId): string | null;
   /** Why this source may send the operation to no robot at all; null when it may send it to some. */
   refusedOperation(source: Source, operation: string, role: Role): string | null;
-  /** Why this source may not lift other users' holds on the robot, or (null) on all robots; null when it may. */
+  /** Why this source may not lift other users' holds on the robot, or (null) on all; null when it may. */
   refusedLift(source: Source, robotId: RobotId | null): string | null;
   /** Why this source may not use the station's slot; null when it may. */
   refusedStation(source: Source, station: string): string | null;

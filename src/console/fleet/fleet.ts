@@ -24,6 +24,8 @@ export interface Fleet {
   readonly gatewayId: string;
   readonly version: string;
   readonly sessionId: string;
+  /** Another text: another run of the gateway answers, or it has another configuration. */
+  readonly configuration: string;
   readonly isOpen: boolean;
   /** Whether the fleet service is a simulated one, whose faults the gateway offers. */
   readonly hasSimulator: boolean;
@@ -58,6 +60,7 @@ export function begun(snapshot: Snapshot): Fleet {
     gatewayId: snapshot.gateway_id,
     version: snapshot.version,
     sessionId: snapshot.session_id,
+    configuration: `${snapshot.session_id} ${snapshot.configuration}`,
     isOpen: snapshot.open,
     hasSimulator: snapshot.has_simulator,
     pollMs: snapshot.poll_ms,
@@ -142,6 +145,7 @@ export function ticked(fleet: Fleet, tick: Tick, { now, delayMs }: Hearing): Fle
   const { poll_age_ms: pollAgeMs } = tick;
   return {
     ...fleet,
+    configuration: `${fleet.sessionId} ${tick.configuration}`,
     isFleetLinkUp: tick.fleet_link_up,
     list: pollAgeMs === null ? null : { ageWhenSentMs: pollAgeMs + delayMs, heardAt: now },
   };

@@ -1,8 +1,9 @@
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef } from "preact/hooks";
-import { type Camera, fitted, type Size, type Zoom, zoomed } from "../floor/camera.ts";
+import { type Camera, type Size, type Zoom, zoomed } from "../floor/camera.ts";
 import { createPainter, markNear, type Painter, type Picture } from "../floor/draw.ts";
+import { fitted } from "../floor/fit.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
 import type { Moment } from "../trust/moment.ts";
 

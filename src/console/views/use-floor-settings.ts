@@ -14,9 +14,9 @@ export function useFloorSettings(mapId: number | null) {
   const problem = useSignal<string | null>(null);
   const shownId = useSignal(mapId);
   if (shownId.peek() !== mapId) shownId.value = mapId;
-  const session = useComputed(() => store.fleet.value?.sessionId ?? "");
+  const configuration = useComputed(() => store.fleet.value?.configuration ?? "");
   useSignalEffect(() => {
-    if (session.value === "") return;
+    if (configuration.value === "") return;
     const over = new AbortController();
     void get<FloorSettings>("/floor", over.signal).then((answer) => {
       if (over.signal.aborted) return;
@@ -27,16 +27,20 @@ export function useFloorSettings(mapId: number | null) {
   useSignalEffect(() => {
     const layout = settings.value.drawings.find(({ map_id: id }) => id === shownId.value);
     problem.value = null;
-    picture.value = null;
+    // That of the configuration before stays until the new one is there.
+    if (picture.peek()?.layout.map_id !== layout?.map_id) picture.value = null;
     if (layout === undefined) return;
     const image = new Image(layout.width, layout.height);
     image.onload = () => {
       picture.value = { image, layout };
     };
     image.onerror = () => {
+      picture.value = null;
       problem.value = "The drawing of the floor could not be read.";
     };
-    image.src = `/api/v1/maps/${layout.map_id}/drawing`;
+    // A browser may show an image of the same address again without asking.
+    const of = encodeURIComponent(configuration.peek());
+    image.src = `/api/v1/maps/${layout.map_id}/drawing?of=${of}`;
     return () => {
       image.onload = null;
       image.onerror = null;

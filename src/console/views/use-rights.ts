@@ -9,17 +9,17 @@ export interface KnownRights {
   readonly problem: ReadonlySignal<string>;
 }
 
-/** Read again when another run of the gateway answers: it may have another configuration. */
+/** Read again when the gateway may have another configuration. */
 export function useRights(robotId: string | null): KnownRights {
   const { store } = usePage();
   const rights = useSignal<Rights | null>(null);
   const problem = useSignal("");
   const wanted = useSignal(robotId);
   if (wanted.peek() !== robotId) wanted.value = robotId;
-  const session = useComputed(() => store.fleet.value?.sessionId ?? "");
+  const configuration = useComputed(() => store.fleet.value?.configuration ?? "");
   useSignalEffect(() => {
     const id = wanted.value;
-    if (session.value === "") return;
+    if (configuration.value === "") return;
     const over = new AbortController();
     const query = id === null ? "" : `?robot=${encodeURIComponent(id)}`;
     void get<Rights>(`/rights${query}`, over.signal).then((answer) => {

@@ -116,6 +116,7 @@ describe("what a form offers", () => {
     session_id: "s1",
     gateway_id: "plant1",
     version: "1",
+    configuration: 0,
     open: true,
     has_simulator: false,
     poll_ms: 1_000,

@@ -17,6 +17,7 @@ const snapshot: StreamMessages["snapshot"] = {
   session_id: "s1",
   gateway_id: "plant1",
   version: "1.0.0",
+  configuration: 3,
   open: false,
   has_simulator: false,
   poll_ms: 1_000,
@@ -35,6 +36,7 @@ function open() {
   const store = createStore({ liveness, now: () => now, isMotionReduced: () => false });
   const harness = {
     store,
+    configuration: 3,
     now: () => now,
     say<Name extends keyof StreamMessages>(name: Name, message: StreamMessages[Name]) {
       store.take({ id: "", name, data: JSON.stringify(message) });
@@ -54,7 +56,7 @@ function open() {
     tick(pollAgeMs: number | null = 0) {
       ticks += 1;
       const message = { at: new Date(sentMs).toISOString(), id: `s1.${ticks}`, poll_age_ms: pollAgeMs };
-      harness.say("tick", { ...message, fleet_link_up: true });
+      harness.say("tick", { ...message, configuration: harness.configuration, fleet_link_up: true });
     },
     begin() {
       harness.say("snapshot", snapshot);
@@ -69,6 +71,24 @@ function open() {
   };
   return harness;
 }
+
+describe("the configuration of the gateway", () => {
+  it("is another one when a tick says so, and only then", () => {
+    const page = open();
+    page.begin();
+    const of = () => page.known().fleet.configuration;
+    const first = of();
+    page.tick();
+    expect(of()).toBe(first);
+    page.configuration = 4;
+    page.tick();
+    const second = of();
+    expect(second).not.toBe(first);
+    page.say("snapshot", { ...snapshot, session_id: "s2", configuration: 4 });
+    page.say("robots", { robots: [standingRobot("cart-01")], more: false });
+    expect(of()).not.toBe(second);
+  });
+});
 
 describe("a snapshot", () => {
   it("is shown when it is whole, and live with the next tick", () => {

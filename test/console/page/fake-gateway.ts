@@ -48,6 +48,8 @@ export interface FakeGateway extends AsyncDisposable {
   readonly heldAll: unknown[];
   /** The alarms that were acknowledged. */
   readonly acknowledged: string[];
+  /** The number of the configuration, in snapshots and ticks. */
+  configuration: number;
   robots: Robot[];
   alarms: Alarm[];
   commands: Command[];
@@ -204,6 +206,7 @@ export async function openFakeGateway(
       session_id: "s1",
       gateway_id: "plant1",
       version: "1.0.0",
+      configuration: gateway.configuration,
       open: gateway.isOpen,
       has_simulator: gateway.hasSimulator,
       poll_ms: gateway.pollMs,
@@ -218,7 +221,8 @@ export async function openFakeGateway(
   function tick(): StreamMessages["tick"] {
     number += 1;
     const at = new Date().toISOString();
-    return { at, id: `${number}`, fleet_link_up: gateway.isFleetLinkUp, poll_age_ms: gateway.pollAgeMs };
+    const { configuration, isFleetLinkUp, pollAgeMs } = gateway;
+    return { at, id: `${number}`, configuration, fleet_link_up: isFleetLinkUp, poll_age_ms: pollAgeMs };
   }
 
   const gateway: FakeGateway = {
@@ -233,6 +237,7 @@ export async function openFakeGateway(
     held: [],
     heldAll: [],
     acknowledged: [],
+    configuration: 0,
     robots: [...robots],
     alarms: [],
     commands: [],

@@ -194,6 +194,19 @@ describe.runIf(isChromiumThere)("the console", () => {
     expect(await page.evaluate(middle)).toBeGreaterThan(180);
   });
 
+  it("asks for the floor and the rights again when the gateway has another configuration", async () => {
+    const { page, gateway } = await open([standingRobot("cart-1")]);
+    const types = page.getByRole("list", { name: "Points" });
+    gateway.floor = { point_types: [{ type: 1, name: "station", shape: "square" }], drawings: [] };
+    gateway.configuration = 1;
+    await types.getByText("station").waitFor();
+    await page.getByRole("link", { name: "cart-1" }).click();
+    await page.getByRole("button", { name: "Send to charge…" }).waitFor();
+    gateway.rights = { robot: "rights[0] names only cart-2" };
+    gateway.configuration = 2;
+    await page.getByText("You may not command this robot: rights[0] names only cart-2.").waitFor();
+  });
+
   it("is used by the keyboard alone", async () => {
     const { page } = await open([standingRobot("cart-1")]);
     const focused = () => page.evaluate<string>("document.activeElement.textContent");

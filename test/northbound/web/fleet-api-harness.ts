@@ -24,6 +24,8 @@ export interface TestApi {
   readonly leases: Map<string, RobotLease>;
   readonly floorOptions: { now: FloorOptions };
   readonly permit: { now: PermitState };
+  /** The number of the configuration. */
+  readonly configuration: { now: number };
   /** What keeps the values true and hangs; null: nothing does. */
   readonly hanging: { part: string | null };
   /** Where the tags come from. */
@@ -48,6 +50,7 @@ export function createTestApi(clock: Clock): TestApi {
   const sources: TagSource[] = [];
   const peers: Peer[] = [];
   const leases: TestApi["leases"] = new Map();
+  const configuration = { now: 0 };
   const hanging: TestApi["hanging"] = { part: null };
   const permit = { now: { isRequired: false, isGiven: true, reason: "" } };
   const commands: LoggedCommand[] = [];
@@ -60,6 +63,7 @@ export function createTestApi(clock: Clock): TestApi {
     version: "1.2.3",
     sessionId: "s1",
     startedAtMs: clock.nowMs(),
+    configuration: () => configuration.now,
     isOpen: () => true,
     hasSimulator: false,
     pollMs: 2_000,
@@ -107,6 +111,7 @@ export function createTestApi(clock: Clock): TestApi {
     leases,
     floorOptions,
     permit,
+    configuration,
     hanging,
     sources,
     peers,

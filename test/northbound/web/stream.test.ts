@@ -87,6 +87,16 @@ describe("the stream", () => {
     expect(reader.all("tick").at(-1)).toMatchObject({ fleet_link_up: true, poll_age_ms: expect.any(Number) });
   });
 
+  it("says in snapshots and ticks that another configuration was loaded", async () => {
+    const reader = await follow();
+    await harness.clock.settle(1_000);
+    harness.fleet.configuration.now = 1;
+    await harness.clock.settle(1_000);
+    await reader.messages.first("the second tick", ({ name, body }) => name === "tick" && body.id === "s1.2");
+    expect(reader.all("tick")).toMatchObject([{ configuration: 0 }, { configuration: 1 }]);
+    expect((await follow()).all("snapshot")).toMatchObject([{ configuration: 1 }]);
+  });
+
   it("repeats the last tick at the end of a snapshot, with what is true then", async () => {
     harness.fleet.hear(missionEvent("r1", []));
     expect((await follow()).all("tick")).toEqual([]);

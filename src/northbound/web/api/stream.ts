@@ -17,12 +17,18 @@ const standingAlarms = z.strictObject({
   alarms: z.array(alarm),
 });
 
+const configuration = z
+  .int()
+  .min(0)
+  .describe("Another number: another configuration was loaded. Ask for the floor and the rights again.");
+
 /** What a connection begins with. Robots follow in `robots` messages. */
 export const snapshot = z.strictObject({
   at: time,
   session_id: session,
   gateway_id: z.string(),
   version: z.string(),
+  configuration,
   open: z.boolean().describe("Whether it runs as a demo, without log-in."),
   has_simulator: z.boolean().describe("Whether the fleet service is a simulated one, beside the gateway."),
   poll_ms: milliseconds.nullable().describe("Between two online lists; null: none are asked for."),
@@ -60,6 +66,7 @@ export const change = z.strictObject({
 export const tick = z.strictObject({
   at: time,
   id: z.string().describe("A start names the newest one, in its key tick."),
+  configuration,
   fleet_link_up: z.boolean(),
   poll_age_ms: milliseconds.nullable().describe("Since the newest online list; null: there was none."),
 });

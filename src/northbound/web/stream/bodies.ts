@@ -20,6 +20,8 @@ export interface MessageParts extends StationJsonParts {
   readonly gatewayId: string;
   readonly version: string;
   readonly sessionId: string;
+  /** Counts the configurations that were loaded. */
+  readonly configuration: () => number;
   /** Whether it runs as a demo, without log-in. */
   readonly isOpen: () => boolean;
   /** Whether a simulated fleet service runs beside the gateway. */
@@ -39,6 +41,7 @@ export function snapshotBody(parts: MessageParts): Snapshot {
     session_id: sessionId,
     gateway_id: gatewayId,
     version,
+    configuration: parts.configuration(),
     open: isOpen(),
     has_simulator: hasSimulator,
     poll_ms: pollMs,

@@ -71,6 +71,7 @@ export function createStream(parts: StreamParts): Stream {
     const body: Tick = {
       at: timeText(clock.nowMs()),
       id,
+      configuration: parts.configuration(),
       fleet_link_up: parts.isFleetLinkUp(),
       poll_age_ms: listAgeMs === null ? null : Math.round(listAgeMs),
     };
