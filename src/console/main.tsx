@@ -85,6 +85,7 @@ const sending = {
   commands: asked,
   fetch: (address: string, request: RequestInit) => fetch(address, request),
   sleep: pause,
+  nowMs: Date.now,
   isAsker: async ({ by }: Asked) => ((await sessions.look()) ? askerOf(sessions.now.peek()) === by : null),
 };
 

@@ -19,6 +19,10 @@ export type AskedState =
       /** The service's answer as JSON text, cut to what people read; empty: there was none. */
       readonly response: string;
     }
+  /** Too long without an outcome to be asked for again: the gateway's log is asked what became of it. */
+  | { readonly state: "late"; readonly problem: string }
+  /** The log does not have it either. */
+  | { readonly state: "not_known"; readonly wasTaken: boolean }
   /** It never became a command. */
   | { readonly state: "refused"; readonly reason: string };
 
@@ -91,12 +95,18 @@ function isStored(storage: Storage, text: string): boolean {
 
 /** What was taken stays taken, though the gateway is not reached meanwhile. */
 function laterOf(before: AskedState, known: AskedState): AskedState {
-  if (before.state !== "taken" || known.state !== "asked") return known;
-  return { ...before, problem: known.problem };
+  if (before.state !== "taken") return known;
+  if (known.state === "not_known") return { ...known, wasTaken: true };
+  return known.state === "asked" || known.state === "late" ? { ...before, problem: known.problem } : known;
 }
 
 export function hasEnded({ known }: Asked): boolean {
-  return known.state === "final" || known.state === "refused";
+  return known.state === "final" || known.state === "refused" || known.state === "not_known";
+}
+
+/** Whether it may yet be done because this browser asks for it. */
+export function isAskedFor(asked: Asked): boolean {
+  return !hasEnded(asked) && asked.known.state !== "late";
 }
 
 /** What an earlier page has stored; nothing if it cannot be read. */

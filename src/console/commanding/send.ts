@@ -1,4 +1,4 @@
-import type { FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
+import type { Commands, FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
 import type { Problem } from "../../northbound/web/api/gateway.ts";
 import { type Asked, type AskedCommands, type AskedState, hasEnded } from "./asked.ts";
 
@@ -7,6 +7,8 @@ export interface SendParts {
   readonly fetch: (address: string, request: RequestInit) => Promise<Response>;
   /** Resolves after the time. */
   readonly sleep: (ms: number) => Promise<void>;
+  /** The browser's wall clock. */
+  readonly nowMs: () => number;
   /** Asks the gateway in whose name this browser acts now. Null: it does not answer. */
   readonly isAsker: (asked: Asked) => Promise<boolean | null>;
 }
@@ -14,6 +16,8 @@ export interface SendParts {
 /** How long the gateway may keep a request until the outcome is final. */
 const WAIT_SECONDS = 30;
 const AGAIN_MS = 1_000;
+/** A command without an outcome is asked for again for so long: a stop has no expiry of its own. */
+export const ASKED_FOR_MS = 60_000;
 /** Of the service's answer, as people read it. */
 const LONGEST_RESPONSE = 4_000;
 /** Answers that say nothing of the command: the request was too slow, at the wrong host, or one too many. */
@@ -21,13 +25,15 @@ const sayNothing = [408, 421, 429];
 
 /**
  * Asks for a command until its end is known, always under the same id with the same body: the gateway takes
- * that for one command, however often it is asked for. Ends too when its user is not logged in any more: a
- * refusal for that reason says nothing of the command.
+ * that for one command, however often it is asked for. After a minute it asks for it no more, and looks what
+ * the log says. Ends too when its user is not logged in any more: a refusal for that reason says nothing of
+ * the command.
  */
 export async function sendUntilKnown(asked: Asked, parts: SendParts): Promise<void> {
   const { commands, fetch, sleep, isAsker } = parts;
   for (;;) {
-    const known = await askOnce(asked, fetch);
+    const isLate = Math.abs(parts.nowMs() - asked.askedAtMs) > ASKED_FOR_MS;
+    const known = isLate ? await lookUp(asked, parts) : await askOnce(asked, fetch);
     const isStillAsker = known.state === "refused" ? await isAsker(asked) : true;
     if (isStillAsker === false) {
       commands.learn(asked.id, {
@@ -36,7 +42,8 @@ export async function sendUntilKnown(asked: Asked, parts: SendParts): Promise<vo
       });
       return;
     }
-    const learnt: AskedState = isStillAsker === null ? { state: "asked", problem: "no answer yet" } : known;
+    const noAnswer = { state: isLate ? "late" : "asked", problem: "no answer yet" } as const;
+    const learnt: AskedState = isStillAsker === null ? noAnswer : known;
     commands.learn(asked.id, learnt);
     if (hasEnded({ ...asked, known: learnt })) return;
     await sleep(AGAIN_MS);
@@ -55,6 +62,25 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
   } catch (error) {
     // Lost on its way there, or on its way back: nobody knows.
     return { state: "asked", problem: error instanceof TypeError ? "no answer yet" : String(error) };
+  }
+}
+
+/** What the gateway's log says of a command. */
+async function lookUp({ id }: Asked, { fetch }: SendParts): Promise<AskedState> {
+  try {
+    const response = await fetch(`/api/v1/commands?request_id=${encodeURIComponent(id)}`, {});
+    const body: unknown = await response.json();
+    // Its user is not logged in any more.
+    if (response.status === 401) return { state: "refused", reason: "" };
+    if (!response.ok)
+      return { state: "late", problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };
+    const [found] = (body as Commands).commands;
+    if (found === undefined) return { state: "not_known", wasTaken: false };
+    const { stage, outcome, message } = found;
+    if (outcome !== null) return { state: "final", outcome, message: message ?? "", response: "" };
+    return { state: "taken", stage: stage === "final" ? "sent" : stage };
+  } catch (error) {
+    return { state: "late", problem: error instanceof TypeError ? "no answer yet" : String(error) };
   }
 }
 

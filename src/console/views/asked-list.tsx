@@ -47,6 +47,10 @@ function knownText({ known }: Asked): string {
       const problem = known.problem === undefined ? "" : `, ${known.problem}`;
       return known.stage === "received" ? `asked${problem}` : `taken (${known.stage})${problem}`;
     }
+    case "late":
+      return `not known whether it was sent, and not asked for again: ${known.problem}`;
+    case "not_known":
+      return `not known ${known.wasTaken ? "what became of it" : "whether it was sent"}: the gateway's log does not have it. Look at the robot, and ask again if it must be`;
     case "final":
       return `${sentence(known.outcome)}${known.message === "" ? "" : `: ${known.message}`}`;
     case "refused":

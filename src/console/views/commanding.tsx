@@ -4,7 +4,7 @@ import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
 import { get, put } from "../api.ts";
 import { actionsOf } from "../commanding/actions.ts";
-import { hasEnded } from "../commanding/asked.ts";
+import { isAskedFor } from "../commanding/asked.ts";
 import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { sendAddress } from "../route.ts";
@@ -96,7 +96,7 @@ function Pause({ robotId }: { readonly robotId: string }) {
   const problem = useSignal("");
   const isBegun = useSignal(false);
   const label = `Pause ${robotId}`;
-  const isAsked = asked.all.value.some((each) => each.label === label && !hasEnded(each));
+  const isAsked = asked.all.value.some((each) => each.label === label && isAskedFor(each));
   const pause = async () => {
     // A double click is one command.
     if (isBegun.peek()) return;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { actionsOf, basisOf } from "../../../src/console/commanding/actions.ts";
 import { type Asked, createAskedCommands, type Storage } from "../../../src/console/commanding/asked.ts";
-import { sendUntilKnown } from "../../../src/console/commanding/send.ts";
+import { ASKED_FOR_MS, sendUntilKnown } from "../../../src/console/commanding/send.ts";
 import type { Mission, Robot } from "../../../src/northbound/web/api/robot.ts";
 import { standingRobot } from "../standing-robot.ts";
 
@@ -95,17 +95,27 @@ describe("sending", () => {
     return sendAs([], answers);
   }
 
-  /** @param askers who is logged in at each refusal; null: the gateway does not say */
-  async function sendAs(askers: ReadonlyArray<string | null>, answers: ReadonlyArray<Response | Error>) {
+  /**
+   * @param askers who is logged in at each refusal; null: the gateway does not say
+   * @param nowMs of each attempt, the last one of all further ones
+   */
+  async function sendAs(
+    askers: ReadonlyArray<string | null>,
+    answers: ReadonlyArray<Response | Error>,
+    nowMs: readonly number[] = [0],
+    before: Asked = asked,
+  ) {
+    const times = [...nowMs];
     const isAsker = [...askers];
     const commands = createAskedCommands(memory());
-    commands.add(asked);
+    commands.add(before);
     const requests: Array<readonly [string, unknown]> = [];
     const left = [...answers];
-    await sendUntilKnown(asked, {
+    await sendUntilKnown(before, {
       commands,
+      nowMs: () => (times.length > 1 ? (times.shift() ?? 0) : (times[0] ?? 0)),
       async fetch(address, { body }) {
-        requests.push([address, JSON.parse(String(body))]);
+        requests.push([address, JSON.parse(String(body ?? "null"))]);
         const next = left.shift();
         if (next === undefined) throw new Error("one request too many");
         if (next instanceof Error) throw next;
@@ -169,6 +179,57 @@ describe("sending", () => {
     const refusal = Response.json({ detail: "log in" }, { status: 401 });
     const { requests, known } = await sendAs([null], [refusal, Response.json(final)]);
     expect([requests.length, known?.state]).toEqual([2, "final"]);
+  });
+
+  describe("a minute after it was asked for", () => {
+    const late = ASKED_FOR_MS + 1;
+    const logged = (...commands: readonly object[]) => Response.json({ count: 1, next: null, commands });
+    const atLog = ["/api/v1/commands?request_id=c1", null];
+
+    it("sends nothing any more, and says that it is not known whether it was sent", async () => {
+      const { requests, known } = await sendAs([], [new TypeError("lost"), logged()], [ASKED_FOR_MS, late]);
+      expect(requests.map(([address]) => address)).toEqual(["/api/v1/commands/c1", atLog[0]]);
+      expect(known).toEqual({ state: "not_known", wasTaken: false });
+    });
+
+    it("does not trust a clock that was set back meanwhile", async () => {
+      const { requests, known } = await sendAs([], [logged()], [-late]);
+      expect([requests, known?.state]).toEqual([[atLog], "not_known"]);
+    });
+
+    it("learns from the gateway's log what became of it, however often that is not reached", async () => {
+      const { requests, known } = await sendAs(
+        [],
+        [
+          new TypeError("lost"),
+          Response.json({ detail: "it starts" }, { status: 503 }),
+          logged({ stage: "sent", outcome: null, message: null }),
+          logged({ stage: "final", outcome: "unknown", message: "look at the robot" }),
+        ],
+        [late],
+      );
+      expect(requests).toEqual([atLog, atLog, atLog, atLog]);
+      expect(known).toEqual({
+        state: "final",
+        outcome: "unknown",
+        message: "look at the robot",
+        response: "",
+      });
+    });
+
+    it("does not doubt that what was taken was sent", async () => {
+      const taken: Asked = { ...asked, known: { state: "taken", stage: "sent" } };
+      const { known } = await sendAs([], [new TypeError("lost"), logged()], [late], taken);
+      expect(known).toEqual({ state: "not_known", wasTaken: true });
+    });
+
+    it("learns nothing when its user is not logged in", async () => {
+      const { requests, known } = await sendAs(["bob"], [Response.json({}, { status: 401 })], [late]);
+      expect([requests, known]).toEqual([
+        [atLog],
+        { state: "asked", problem: "log in as ann to learn what became of it" },
+      ]);
+    });
   });
 
   it("takes an unknown outcome for an outcome", async () => {

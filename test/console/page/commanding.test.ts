@@ -82,6 +82,35 @@ describe.runIf(isChromiumThere)("a robot's page", () => {
     expect(new Set(gateway.asked.map((each) => JSON.stringify(each))).size).toBe(1);
   });
 
+  it("does not send an old pause when its page is opened again, and offers another", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = null;
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await says(page)
+      .getByText(/Pause cart-1: asked, no answer yet/)
+      .waitFor();
+    // The page is closed for an hour.
+    await page.goto(`${gateway.url}/nothing`);
+    const anHourAgo = "Date.now() - 3600000";
+    await page.evaluate(`{
+      const asked = JSON.parse(localStorage.getItem("fleetgate.asked"));
+      const old = asked.map((command) => ({ ...command, askedAtMs: ${anHourAgo} }));
+      localStorage.setItem("fleetgate.asked", JSON.stringify(old));
+    }`);
+    gateway.answer = succeeded;
+    const before = gateway.asked.length;
+    await page.goto(`${gateway.url}/robots/cart-1`);
+    await says(page)
+      .getByText(/Pause cart-1: not known whether it was sent: the gateway's log does not have it/)
+      .waitFor();
+    expect(gateway.asked.length).toBe(before);
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await says(page)
+      .getByText(/Pause cart-1: succeeded/)
+      .waitFor();
+    expect(gateway.asked[before]?.id).not.toBe(gateway.asked[0]?.id);
+  });
+
   it("sends all else by a second step, which names what would happen", async () => {
     const { page, gateway } = await open();
     gateway.answer = succeeded;
