@@ -111,6 +111,17 @@ it("keeps events for subscribers that have been there, and shows them meanwhile"
   expect(sent).toEqual(["e1 historical", "e2 historical", "e3"]);
 });
 
+it("hands over no event for a change of state while nobody is there to acknowledge it", async () => {
+  const { fanOut, state, link, settle, set, sent } = await setUp();
+  set(true);
+  set(false);
+  fanOut.offer(events("e1", "e2"));
+  await settle();
+  fanOut.offer(state.set("r1", 1));
+  await settle();
+  expect([sent, link.received]).toEqual([[], ["r1=1"]]);
+});
+
 it("keeps events for the first subscriber from when it begins to come", async () => {
   const { fanOut, settle, come, set, sent, shown } = await setUp();
   fanOut.offer(events("e1"));

@@ -87,6 +87,8 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
       return false;
     },
     peek(most) {
+      // A turn for changes of state asks too.
+      if (!isOpen) return { drops: [], entries: [] };
       const told = isStateTold ? drops.take(most) : [];
       const live = share(most - told.length, "live");
       const entries = [...live, ...history(most - told.length - live.length)];
