@@ -9,6 +9,7 @@ import type { EventTraffic } from "./event-arrivals.ts";
 import { tellTraffic } from "./event-traffic.ts";
 import { type Identities, nameOf } from "./identities.ts";
 import { clientOf, holdRetained } from "./inner-client.ts";
+import { followRetained, type NewestRetained } from "./newest-retained.ts";
 import { createRepeats, type Repeats } from "./repeats.ts";
 import { mayPublish, mayRead } from "./rights.ts";
 
@@ -41,9 +42,10 @@ export async function createAedes(parts: AedesParts): Promise<Aedes> {
   });
   const ofClients = createRepeats(aedes.id);
   repeats = ofClients;
+  const newest = followRetained(aedes);
   aedes.on("client", (client) => {
     ofClients.takeOver(client);
-    paceReplay(client, sockets);
+    paceReplay(client, sockets, newest);
     if (identities.of(client).kind === "gateway") arrivals.gatewayConnected();
     else if (client.conn instanceof Socket) arrivals.connected(client, client.conn);
   });
@@ -115,8 +117,8 @@ function logProblems(aedes: Aedes, log: Log): void {
  * Sends a new subscriber the retained messages as fast as it reads: those of a large fleet exceed the
  * backlog.
  */
-function paceReplay(client: Client, sockets: ClientSockets): void {
+function paceReplay(client: Client, sockets: ClientSockets, newest: NewestRetained): void {
   const { conn } = client;
   if (!(conn instanceof Socket)) return;
-  holdRetained(client, (proceed) => sockets.slow.whenRoom(conn, proceed));
+  holdRetained(client, (proceed) => sockets.slow.whenRoom(conn, proceed), newest.has);
 }

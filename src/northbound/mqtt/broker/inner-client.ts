@@ -45,14 +45,24 @@ export function acknowledges({ subscriptions }: InnerClient, topic: string): boo
   return Object.entries(subscriptions).some(([filter, { qos }]) => qos > 0 && filtersMeet(filter, topic));
 }
 
-/** Calls `proceed` when the client may be sent this retained message of a new subscription. */
-export function holdRetained(client: Client, whenReady: (proceed: () => void) => void): void {
+/**
+ * Calls `proceed` when the client may be sent this retained message of a new subscription.
+ *
+ * @param isNewest whether the client was not sent a newer message of that topic meanwhile
+ */
+export function holdRetained(
+  client: Client,
+  whenReady: (proceed: () => void) => void,
+  isNewest: (packet: ForwardedPacket) => boolean,
+): void {
   const inner = client as InnerClient;
   const deliver = inner.deliverQoS;
   inner.deliverQoS = (packet, done) => {
     if (packet.brokerId !== null) return deliver(packet, done);
     whenReady(() => {
-      if (client.connected) deliver(packet, done);
+      if (!client.connected) return;
+      if (isNewest(packet)) deliver(packet, done);
+      else done();
     });
   };
 }
