@@ -1,6 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { createAge } from "../../domain/age.ts";
-import type { Tag } from "./node-opcua/tag.ts";
+import { type Tag, timesAt } from "./node-opcua/tag.ts";
 
 /** Lets an age grow; called about once a second. */
 export type Age = (nowMs: number) => void;
@@ -17,8 +17,7 @@ export function startAge(tag: Tag, nowMs: () => number, ageing: Set<Age>): (isGo
     const seconds = known.seconds(atMs);
     if (seconds === shownSeconds) return;
     shownSeconds = seconds;
-    const at = new Date(atMs);
-    tag.set(seconds, StatusCodes.Good, { source: at, server: at });
+    tag.set(seconds, StatusCodes.Good, timesAt(atMs));
   }
 
   return (isGood) => {

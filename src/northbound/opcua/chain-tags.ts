@@ -3,7 +3,7 @@ import type { Observed } from "../../domain/observed.ts";
 import { currentTask, type TaskChain, taskCount, waitsForConfirmation } from "../../domain/task-chain.ts";
 import { chainTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./node-opcua/tag.ts";
+import { type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 
 /** A robot's `TaskChain` folder: the chain that the online list names. */
@@ -44,12 +44,9 @@ export function addChainTags(builder: NodeBuilder, robot: Folder): ChainTags {
   }
 
   function showKnown({ value, stamp, quality }: Observed<TaskChain>, { status, position }: Place): void {
-    const at = new Date(stamp.receivedAtMs);
     const ownStatus = status === StatusCodes.Good ? statusOfQuality[quality] : status;
-    showTask(value.status, taskCount(value), currentTask(value), position, ownStatus, {
-      source: at,
-      server: at,
-    });
+    const times = timesAt(stamp.receivedAtMs);
+    showTask(value.status, taskCount(value), currentTask(value), position, ownStatus, times);
   }
 
   function showTask(

@@ -5,6 +5,7 @@ import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { gatewayTags, gatewayType } from "./model/gateway.ts";
 import type { NodeBuilder } from "./node-builder.ts";
+import { timesAt } from "./node-opcua/tag.ts";
 
 /** What the gateway knows of itself, asked for when it is shown. */
 export interface GatewayFacts {
@@ -63,12 +64,10 @@ export function addGatewayTags(
       const isUp = facts.fleetLinkUp();
       if (isUp === shownLink) return;
       shownLink = isUp;
-      const now = new Date(nowMs);
-      tags.FleetLinkUp.set(isUp, good, { source: now, server: now });
+      tags.FleetLinkUp.set(isUp, good, timesAt(nowMs));
     },
     tick(nowMs, figures) {
-      const now = new Date(nowMs);
-      const times = { source: now, server: now };
+      const times = timesAt(nowMs);
       count = count === LAST_HEARTBEAT ? 0 : count + 1;
       tags.Heartbeat.set(count, good, times);
       shownLink = facts.fleetLinkUp();

@@ -1,5 +1,5 @@
 import { type AddressSpace, DataType, StatusCodes, type UAVariable, VariableIds } from "node-opcua";
-import { Tag } from "./node-opcua/tag.ts";
+import { Tag, timesAt } from "./node-opcua/tag.ts";
 
 /**
  * What Server.ServiceLevel says (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one that
@@ -24,9 +24,8 @@ export function openServiceLevel(addressSpace: AddressSpace): ShowServiceLevel {
   variable.minimumSamplingInterval = 0;
   const tag = new Tag(variable, DataType.Byte, false);
   return (nowMs, isFleetReached, robotsNotGood) => {
-    const now = new Date(nowMs);
     const { noData, degraded, healthy } = serviceLevels;
     const reached = robotsNotGood === 0 ? healthy : degraded;
-    tag.set(isFleetReached ? reached : noData, StatusCodes.Good, { source: now, server: now });
+    tag.set(isFleetReached ? reached : noData, StatusCodes.Good, timesAt(nowMs));
   };
 }

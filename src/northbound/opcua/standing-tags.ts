@@ -2,7 +2,7 @@ import { StatusCodes } from "node-opcua";
 import { type Standing, standReasons } from "../../domain/standing.ts";
 import { standingTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { fittingText } from "./node-opcua/tag.ts";
+import { fittingText, timesAt } from "./node-opcua/tag.ts";
 
 /**
  * Why a robot stands, and whether it takes commands: findings of the gateway's own, always of status Good.
@@ -22,8 +22,7 @@ export function addStandingTags(builder: NodeBuilder, robot: Folder, nowMs: () =
       if (shown !== null && isSame(shown, standing)) return;
       shown = standing;
       const { reason, text, isNotReady } = standing;
-      const now = new Date(nowMs());
-      const times = { source: now, server: now };
+      const times = timesAt(nowMs());
       tags.ReadyForCommand.set(!isNotReady, good, times);
       tags.NotReadyReason.set(isNotReady ? fittingText(text) : "", good, times);
       tags.StandReason.set(standReasons.indexOf(reason), good, times);

@@ -1,5 +1,5 @@
 import type { Stamp } from "../../domain/observed.ts";
-import type { TagTimes } from "./node-opcua/tag.ts";
+import { dateAt, type TagTimes } from "./node-opcua/tag.ts";
 
 /** What a DateTime can say: 1601 to 9999 (OPC UA Part 6, DateTime). */
 const EARLIEST_MS = Date.UTC(1601, 0, 1);
@@ -10,7 +10,7 @@ const LATEST_MS = Date.UTC(9999, 11, 31);
  * then the gateway's is the best there is.
  */
 export function tagTimes({ sourceTimeMs, receivedAtMs }: Stamp): TagTimes {
-  const server = new Date(receivedAtMs);
+  const server = dateAt(receivedAtMs);
   const isTime = sourceTimeMs !== null && sourceTimeMs >= EARLIEST_MS && sourceTimeMs <= LATEST_MS;
-  return { source: isTime ? new Date(sourceTimeMs) : server, server };
+  return { source: isTime ? dateAt(sourceTimeMs) : server, server };
 }

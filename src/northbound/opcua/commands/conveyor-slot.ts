@@ -1,7 +1,8 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { type Draft, missing } from "./draft.ts";
-import { addNumberParameter, parameterPlace } from "./parameter.ts";
+import { addParameter, parameterPlace } from "./parameter.ts";
+import { numberKind } from "./parameter-kind.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
@@ -16,6 +17,9 @@ const motorCommands: ReadonlyMap<number, { readonly name: string; readonly text:
   [3, { name: "COMMAND_CONVEYOR_MOTOR_CCW", text: "turn counter-clockwise" }],
 ]);
 
+const indexes = numberKind(Number.isInteger);
+const motors = numberKind(isMotorCommand);
+
 /** Adds a cart's `ConveyorSlot` under its robot. */
 export function addConveyorSlot(
   builder: NodeBuilder,
@@ -24,9 +28,9 @@ export function addConveyorSlot(
   parts: SlotParts,
 ): Slot {
   const folder = builder.folder(robot, "ConveyorSlot");
-  const place = parameterPlace(builder, folder, parts.offersConfirm);
-  const index = addNumberParameter(place, "ConveyorIndex", Number.isInteger);
-  const motor = addNumberParameter(place, "MotorCommand", isMotorCommand);
+  const place = parameterPlace(builder, folder, parts);
+  const index = addParameter(place, "ConveyorIndex", indexes);
+  const motor = addParameter(place, "MotorCommand", motors);
   return createSlot(
     {
       path: folder.path,

@@ -1,8 +1,10 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
-import { addNumberParameter, type Parameter } from "./parameter.ts";
+import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
+import { numberKind } from "./parameter-kind.ts";
 import type { Writer } from "./writer.ts";
+
+const beats = numberKind(() => true);
 
 /**
  * A number that the PLC changes as long as its program runs. Only a change is a sign of life: a driver
@@ -12,15 +14,14 @@ import type { Writer } from "./writer.ts";
  *   the last one of a program that may have stopped
  */
 export function addHeartbeat(
-  builder: NodeBuilder,
-  folder: Folder,
+  place: Omit<ParameterPlace, "latched">,
   onBeat: (account: Account, isChange: boolean) => void,
 ): Parameter {
-  const number = addNumberParameter({ builder, folder, latched: null }, "Heartbeat", () => true);
+  const number = addParameter({ ...place, latched: null }, "Heartbeat", beats);
   return {
     path: number.path,
     echo() {},
-    forget: number.forget,
+    forget: (sessionId) => number.forget(sessionId),
     isFree: true,
     write(variant, range, writer: Writer): StatusCode {
       const before = number.value(writer.sessionId);

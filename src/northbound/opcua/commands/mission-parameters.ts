@@ -1,21 +1,14 @@
 import { LONGEST_ROUTE, POSE_LENGTH } from "../model/slot.ts";
 import { missing } from "./draft.ts";
 import { missionParametersInUse } from "./mission-request.ts";
-import {
-  addNumberListParameter,
-  addNumberParameter,
-  addTextListParameter,
-  addTextParameter,
-  type NumberParameter,
-  type Parameter,
-  type ParameterPlace,
-} from "./parameter.ts";
+import { addParameter, type Parameter, type ParameterPlace, type ValueParameter } from "./parameter.ts";
+import { anyNumber, anyText, numberListKind, type ParameterKind, textListKind } from "./parameter-kind.ts";
 import type { MissionParameters } from "./slot-operation.ts";
 
 /** The tags of a slot that say which mission. */
 export interface MissionParameterTags {
   readonly all: readonly Parameter[];
-  readonly operation: NumberParameter;
+  readonly operation: ValueParameter<number>;
   /** What a session has written; the problem when it has not said which operation. */
   read(sessionId: string): MissionParameters | { readonly problem: string };
   /** Those that count for the operation that the session has chosen, `Operation` itself among them. */
@@ -24,18 +17,21 @@ export interface MissionParameterTags {
   served(sessionId: string): void;
 }
 
-/** Adds them; `isOperation` says which values `Operation` may have. */
+const route = textListKind(LONGEST_ROUTE);
+const poses = numberListKind(POSE_LENGTH);
+
+/** Adds them; `operations` is what `Operation` may be. */
 export function addMissionParameters(
   place: ParameterPlace,
-  isOperation: (value: number) => boolean,
+  operations: ParameterKind<number>,
 ): MissionParameterTags {
-  const operation = addNumberParameter(place, "Operation", isOperation);
-  const destination = addTextParameter(place, "Destination");
-  const destinationNo = addNumberParameter(place, "DestinationNo", (value) => value >= 0);
-  const destinations = addTextListParameter(place, "Destinations", LONGEST_ROUTE);
-  const targetMissionId = addTextParameter(place, "TargetMissionId");
-  const targetTaskChainId = addNumberParameter(place, "TargetTaskChainId", (value) => value >= 0);
-  const pose = addNumberListParameter(place, "Pose", POSE_LENGTH);
+  const operation = addParameter(place, "Operation", operations);
+  const destination = addParameter(place, "Destination", anyText);
+  const destinationNo = addParameter(place, "DestinationNo", anyNumber);
+  const destinations = addParameter(place, "Destinations", route);
+  const targetMissionId = addParameter(place, "TargetMissionId", anyText);
+  const targetTaskChainId = addParameter(place, "TargetTaskChainId", anyNumber);
+  const pose = addParameter(place, "Pose", poses);
   const byName = {
     destination,
     destinationNos: destinationNo,

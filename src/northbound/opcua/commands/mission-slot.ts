@@ -6,6 +6,7 @@ import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts
 import { hasArrived } from "../mission-tags.ts";
 import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
+import { timesAt } from "../node-opcua/tag.ts";
 import { isShown, statusOfQuality } from "../status.ts";
 import { tagTimes } from "../tag-times.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
@@ -19,12 +20,15 @@ import {
   numberedMission,
 } from "./mission-request.ts";
 import { parameterPlace } from "./parameter.ts";
+import { numberKind } from "./parameter-kind.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import { strayNumber } from "./stray-number.ts";
+
+const operations = numberKind(isMissionOperation);
 
 /** One of a robot's mission slots. */
 interface MissionSlot extends Slot {
@@ -74,8 +78,8 @@ function addMissionSlot(
 ): MissionSlot {
   const folder = builder.folder(robot, name);
   const nowMs = () => parts.clock.nowMs();
-  const place = parameterPlace(builder, folder, parts.offersConfirm);
-  const parameters = addMissionParameters(place, isMissionOperation);
+  const place = parameterPlace(builder, folder, parts);
+  const parameters = addMissionParameters(place, operations);
   const tags = addSlotTags(builder, folder, parts);
   const {
     MissionState: missionState,
@@ -83,7 +87,7 @@ function addMissionSlot(
     Arrived: arrived,
   } = builder.tags(folder, followTags);
   let followedId: string | null = null;
-  const madeAt = new Date(nowMs());
+  const madeAt = timesAt(nowMs());
 
   /** The robot's missions; null if nothing is known of them that is good enough to be shown. */
   function queueNow(): MissionQueue | null {
@@ -94,7 +98,7 @@ function addMissionSlot(
   /** Without a mission there is nothing to be wrong about: 0 and Good. */
   function showFollowed(): void {
     const { missions } = sight();
-    const times = missions === undefined ? { source: madeAt, server: madeAt } : tagTimes(missions.stamp);
+    const times = missions === undefined ? madeAt : tagTimes(missions.stamp);
     if (followedId === null) {
       missionState.set(0, StatusCodes.Good, times);
       goalIndex.set(0, StatusCodes.Good, times);

@@ -33,7 +33,7 @@ export function createSessionParameters(
       if (status === StatusCodes.Good) refused.delete(parameter.path);
       else {
         refused.add(parameter.path);
-        for (const { isFree, forget } of kind.parameters) if (isFree !== true) forget(sessionId);
+        for (const each of kind.parameters) if (each.isFree !== true) each.forget(sessionId);
       }
       if (refused.size === 0) refusedWrites.delete(sessionId);
       else refusedWrites.set(sessionId, refused);
@@ -50,7 +50,7 @@ export function createSessionParameters(
     },
     forget(sessionId) {
       refusedWrites.delete(sessionId);
-      for (const { forget } of kind.parameters) forget(sessionId);
+      for (const each of kind.parameters) each.forget(sessionId);
     },
   };
 }

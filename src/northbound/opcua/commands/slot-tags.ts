@@ -6,7 +6,7 @@ import type { TicketState } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { answerTags, COMMAND_LENGTH, confirmTags, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { fittingText, type TagTimes } from "../node-opcua/tag.ts";
+import { fittingText, timesAt } from "../node-opcua/tag.ts";
 import type { WrittenTicket } from "./written-ticket.ts";
 
 /** The numbers of `Outcome` before it is final. */
@@ -73,11 +73,7 @@ export function addSlotTags(
   const shown = builder.tags(folder, answerTags);
   const good = StatusCodes.Good;
 
-  function times(): TagTimes {
-    const now = new Date(parts.clock.nowMs());
-    return { source: now, server: now };
-  }
-
+  const times = () => timesAt(parts.clock.nowMs());
   const zero = times();
   for (const tag of [written.RequestId, ...Object.values(confirmed ?? {})]) tag.set(0, good, zero);
   written.Command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);

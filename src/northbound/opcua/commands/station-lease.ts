@@ -4,7 +4,7 @@ import { ending, type Outcome } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import type { TagTimes } from "../node-opcua/tag.ts";
+import { timesAt } from "../node-opcua/tag.ts";
 import type { Account } from "../security.ts";
 import { roleRefusal } from "./role-refusal.ts";
 import { sourceOf } from "./source-of.ts";
@@ -50,8 +50,7 @@ export function addStationLease(
       (await refusedChange(operation, account, robotId)) ?? ending("succeeded", "OK", "", true),
     show(robot) {
       const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
-      const now = new Date(nowMs());
-      const times: TagTimes = { source: now, server: now };
+      const times = timesAt(nowMs());
       tags.Leased.set(lease?.station === station, StatusCodes.Good, times);
       tags.LeaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
       tags.LeaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);

@@ -1,7 +1,8 @@
 import { missing } from "./draft.ts";
 import { isLoadCommand } from "./load-request.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
-import { addNumberParameter, addTextParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
+import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
+import { anyNumber, anyText, numberKind } from "./parameter-kind.ts";
 import {
   type FindRobot,
   isStationOperation,
@@ -24,12 +25,15 @@ export interface StationParameters {
   shownRobot(): NamedRobot | null;
 }
 
+const operations = numberKind(isStationOperation);
+const motorCommands = numberKind(isLoadCommand);
+
 export function addStationParameters(place: ParameterPlace, findRobot: FindRobot): StationParameters {
-  const robotName = addTextParameter(place, "Robot");
-  const robotNo = addNumberParameter(place, "RobotNo", (value) => value >= 0);
-  const mission = addMissionParameters(place, isStationOperation);
-  const conveyorIndex = addNumberParameter(place, "ConveyorIndex", (value) => value >= 0);
-  const motorCommand = addNumberParameter(place, "MotorCommand", isLoadCommand);
+  const robotName = addParameter(place, "Robot", anyText);
+  const robotNo = addParameter(place, "RobotNo", anyNumber);
+  const mission = addMissionParameters(place, operations);
+  const conveyorIndex = addParameter(place, "ConveyorIndex", anyNumber);
+  const motorCommand = addParameter(place, "MotorCommand", motorCommands);
 
   return {
     all: [robotName, robotNo, ...mission.all, conveyorIndex, motorCommand],

@@ -47,8 +47,9 @@ export function addStationSlot(
 ): StationSlot {
   const { name: stationName } = station;
   const folder = builder.folder(parent, "Slot");
-  const parameters = addStationParameters(parameterPlace(builder, folder, parts.offersConfirm), findRobot);
-  const heartbeat = addHeartbeat(builder, folder, (account, isChange) => {
+  const place = parameterPlace(builder, folder, parts);
+  const parameters = addStationParameters(place, findRobot);
+  const heartbeat = addHeartbeat(place, (account, isChange) => {
     stations.heartbeat(stationName, sourceOf(account));
     if (isChange) permits.heartbeat(stationName, sourceOf(account));
   });

@@ -66,7 +66,13 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
   const types = { definition: standardId(HasTypeDefinition), rule: standardId(HasModellingRule) };
 
   function reference(referenceType: NodeId, nodeId: NodeId, isForward: boolean): UAReference {
-    return space.normalizeReferenceType({ referenceType, nodeId, isForward });
+    return keyed(space.normalizeReferenceType({ referenceType, nodeId, isForward }));
+  }
+  /** A node finds its references by this: a text of the whole NodeId, if it is not set. */
+  function keyed(made: UAReference): UAReference {
+    lastKey -= 1;
+    Reflect.set(made, "__key", lastKey);
+    return made;
   }
   function toType(type: NodeId): UAReference {
     return cached(typeReferences, type, () => reference(types.definition, type, true));
@@ -92,15 +98,14 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
     },
     rule: (rule) => cached(ruleReferences, rule, () => reference(types.rule, rule, true)),
     adopt(parent, child, { type }) {
-      const fromParent = space.normalizeReferenceType({
-        referenceType: type.nodeId,
-        _referenceType: type,
-        nodeId: child,
-        isForward: true,
-      });
-      // The key under which the parent finds it: a text of the whole NodeId, if it is not set.
-      lastKey -= 1;
-      Reflect.set(fromParent, "__key", lastKey);
+      const fromParent = keyed(
+        space.normalizeReferenceType({
+          referenceType: type.nodeId,
+          _referenceType: type,
+          nodeId: child,
+          isForward: true,
+        }),
+      );
       lower<LowerNode>(parent, "_add_backward_reference")._add_backward_reference(fromParent);
     },
     shareAmongTags(tag, parent) {
