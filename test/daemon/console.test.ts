@@ -2,18 +2,17 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { askGateway } from "../../src/cli/control-client.ts";
 import type { Certificates } from "../../src/northbound/web/api/certificate.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "../console/page/browser.ts";
+import { describePages, logIn, type OpenedPage } from "../console/page/page-harness.ts";
 import { openApprovedSession, openSession } from "../northbound/opcua/opcua-harness.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 
-sayIfMissing();
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const ROBOT = "cart-01";
@@ -22,13 +21,11 @@ const passwordOf = (name: string) => `the word of ${name}`;
 const plc = { user: { name: "line1", password: passwordOf("line1") }, secure: true } as const;
 
 /** `fleetgate run` with users and TLS, as a plant has it. */
-describe.runIf(isChromiumThere)("the console of the built gateway", () => {
+describePages("the console of the built gateway", (pages) => {
   let folder: string;
   let port: number;
   let simulator: RunningSimulator;
   let daemon: Daemon;
-  let browser: Browser;
-  const closers: Array<() => Promise<unknown>> = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "fleetgate-console-"));
@@ -42,18 +39,12 @@ describe.runIf(isChromiumThere)("the console of the built gateway", () => {
       writeFileSync(join(folder, `${name}.pw`), passwordOf(name), { mode: 0o600 });
     daemon = startDaemon(await write());
     await daemon.says(READY);
-    browser = await openBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
     await simulator?.stop();
     await rm(folder, { recursive: true, force: true });
   });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
   function write(floor: object = {}): Promise<string> {
     const sections = Object.entries(users).map(([name, role]) => [name, { password: `${name}.pw`, role }]);
     return writeConfiguration(folder, "plant", simulator.endpoints, [ROBOT], "mqtt://127.0.0.1:9", {
@@ -71,21 +62,10 @@ describe.runIf(isChromiumThere)("the console of the built gateway", () => {
   const webUrl = () => `https://127.0.0.1:${port + 1}`;
 
   /** A browser in which a user has logged in. */
-  async function open(
-    user: keyof typeof users,
-    path: string,
-  ): Promise<{ context: BrowserContext; page: Page }> {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true });
-    closers.push(() => context.close());
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => expect(errors).toEqual([]));
-    await page.goto(`${webUrl()}${path}`);
-    await page.getByLabel("User").fill(user);
-    await page.getByLabel("Password").fill(passwordOf(user));
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByText("● live").waitFor();
-    return { context, page };
+  async function open(user: keyof typeof users, path: string): Promise<OpenedPage> {
+    const opened = await pages.openPage(`${webUrl()}${path}`, { ignoreHTTPSErrors: true });
+    await logIn(opened.page, user, passwordOf(user));
+    return opened;
   }
 
   /** The thumbprint of the client that has knocked and waits. */
@@ -126,7 +106,7 @@ describe.runIf(isChromiumThere)("the console of the built gateway", () => {
     await row.getByRole("button", { name: "Approve" }).click();
     await row.getByText("● let in").waitFor();
     const session = await openApprovedSession(opcUaUrl(), plc);
-    closers.push(() => session.close());
+    pages.closeAfter(() => session.close());
     await session.until(`Robots.${ROBOT}.Valid`, true);
     await page.getByRole("row").filter({ hasText: "line1" }).first().waitFor();
   });

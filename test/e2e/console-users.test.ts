@@ -4,14 +4,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Commands } from "../../src/northbound/web/api/command.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "../console/page/browser.ts";
+import { describePages, logIn, type OpenedPage } from "../console/page/page-harness.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type RunningGateway, startGateway } from "./e2e-harness.ts";
-
-sayIfMissing();
 
 const ROBOT = "cart-01";
 const PASSWORD = "a-word-of-a-test";
@@ -19,179 +17,165 @@ const PASSWORD = "a-word-of-a-test";
 const REBOUND = "rebound.example";
 const users = { olga: "observer", omar: "operator", otto: "operator" } as const;
 
-describe.runIf(isChromiumThere)("the console of a gateway with users", () => {
-  let folder: string;
-  let simulator: RunningSimulator;
-  let gateway: RunningGateway;
-  let browser: Browser;
-  const closers: Array<() => Promise<unknown>> = [];
+describePages(
+  "the console of a gateway with users",
+  (pages) => {
+    let folder: string;
+    let simulator: RunningSimulator;
+    let gateway: RunningGateway;
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "fleetgate-console-"));
-    await writeFile(join(folder, "password"), PASSWORD, { mode: 0o600 });
-    simulator = await startSimulator({ dataDir: join(folder, "fleet"), seed: 7, timeFactor: 1 });
-    const sections = Object.entries(users).map(([name, role]) => [name, { password: "password", role }]);
-    const operator = { source: { protocol: "mqtt", name: "*" }, role: "operator" };
-    const web = { users: Object.fromEntries(sections) };
-    gateway = await startGateway(folder, simulator.endpoints, { web, rights: [operator] });
-    browser = await openBrowser([`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-    await simulator.stop();
-    await rm(folder, { recursive: true });
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  /** A browser of a user who has logged in, at the robot's page. */
-  async function open(user: keyof typeof users): Promise<{ context: BrowserContext; page: Page }> {
-    const context = await browser.newContext();
-    closers.push(() => context.close());
-    const page = await openTab(context);
-    await page.getByLabel("User").fill(user);
-    await page.getByLabel("Password").fill(PASSWORD);
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByText("● live").waitFor();
-    return { context, page };
-  }
-
-  async function openTab(context: BrowserContext): Promise<Page> {
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => expect(errors).toEqual([]));
-    await page.goto(`${gateway.webUrl}/robots/${ROBOT}`);
-    return page;
-  }
-
-  async function commandsOf(context: BrowserContext): Promise<Commands["commands"]> {
-    const answer = await context.request.get(`${gateway.webUrl}/api/v1/commands`);
-    return ((await answer.json()) as Commands).commands;
-  }
-
-  /** Sends the robot far enough to be on its way for the rest of a test. */
-  async function drive(context: BrowserContext): Promise<void> {
-    const goals = ["Station D", "Station A", "Station D"].map((destinationId) => ({ destinationId }));
-    const data = {
-      operation: "CreateMission",
-      request: { robotId: ROBOT, mission: { cartMission: { traverseMission: { goals } } } },
-      expires_in_ms: 10_000,
-    };
-    const id = `drive-${Math.random()}`;
-    const answer = await context.request.put(`${gateway.webUrl}/api/v1/commands/${id}`, { data });
-    expect(answer.ok(), await answer.text()).toBe(true);
-  }
-
-  const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-
-  it("lets an observer look, and an operator pause, also when the answer is lost on its way", async () => {
-    const observer = await open("olga");
-    const operator = await open("omar");
-    await drive(operator.context);
-    await observer.page.getByText(/^Moves since/).waitFor();
-    await observer.page.getByText(/^You may not command this robot: /).waitFor();
-    expect(await observer.page.getByRole("button", { name: /Pause|mission|charge/ }).count()).toBe(0);
-    // Another program in the observer's name, which does not ask what it may.
-    const data = { operation: "ChargeRobot", request: { robotId: ROBOT }, expires_in_ms: 10_000 };
-    const url = `${gateway.webUrl}/api/v1/commands/observer-1`;
-    const answer = await observer.context.request.put(url, { data });
-    expect(await answer.json()).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
-    let lost = 0;
-    await operator.page.route("**/api/v1/commands/*", async (route) => {
-      if (route.request().method() !== "PUT" || lost > 0) return route.continue();
-      lost += 1;
-      await route.fetch();
-      await route.abort();
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), "fleetgate-console-"));
+      await writeFile(join(folder, "password"), PASSWORD, { mode: 0o600 });
+      simulator = await startSimulator({ dataDir: join(folder, "fleet"), seed: 7, timeFactor: 1 });
+      const sections = Object.entries(users).map(([name, role]) => [name, { password: "password", role }]);
+      const operator = { source: { protocol: "mqtt", name: "*" }, role: "operator" };
+      const web = { users: Object.fromEntries(sections) };
+      gateway = await startGateway(folder, simulator.endpoints, { web, rights: [operator] });
     });
-    await press(operator.page, `Pause ${ROBOT}`);
-    await operator.page.getByText(`Pause ${ROBOT}: succeeded`).waitFor();
-    await observer.page.getByText(/^Stands since .*: its mission is paused/).waitFor();
-    expect(lost).toBe(1);
-    const [pause, ...others] = (await commandsOf(operator.context)).filter(
-      ({ operation, outcome }) => operation === "UpdateMission" && outcome === "succeeded",
-    );
-    expect(pause).toMatchObject({ protocol: "web", user: "omar" });
-    expect(others).toEqual([]);
-  });
+    afterAll(async () => {
+      await gateway.stop();
+      await simulator.stop();
+      await rm(folder, { recursive: true });
+    });
 
-  it("lets a second step lapse when another operator was quicker, and names the other's command", async () => {
-    const [omar, otto] = [await open("omar"), await open("otto")];
-    for (const { page } of [omar, otto]) await press(page, "Resume mission…");
-    await press(otto.page, `Resume mission ${ROBOT}`);
-    await otto.page.getByText(/Resume mission: succeeded/).waitFor();
-    await omar.page.getByText("Resume mission: not sent, because the robot's state has changed.").waitFor();
-    await press(omar.page, "Cancel mission…");
-    await omar.page
-      .getByRole("alertdialog")
-      .getByText(/UpdateMission by web:otto/)
-      .waitFor();
-    await press(omar.page, "Do not send");
-    await press(omar.page, `Pause ${ROBOT}`);
-    await omar.page.getByText(`Pause ${ROBOT}: succeeded`).waitFor();
-  });
+    const robotUrl = () => `${gateway.webUrl}/robots/${ROBOT}`;
 
-  it("shows nothing any more when the session has ended", async () => {
-    const { context, page } = await open("otto");
-    const other = await openTab(context);
-    await other.getByText("● live").waitFor();
-    await press(other, "Log out");
-    await page.getByRole("heading", { name: "Log in" }).waitFor();
-    expect(await page.getByText(ROBOT).count()).toBe(0);
-    await page.reload();
-    await page.getByRole("heading", { name: "Log in" }).waitFor();
-  });
-
-  it("follows the gateway in four tabs of a browser; the oldest of more says so, and takes over", async () => {
-    const { context, page } = await open("omar");
-    const tabs = [page];
-    const said = /✕ four other tabs of this browser follow the gateway/;
-    while (tabs.length < 7) {
-      const tab = await openTab(context);
-      await tab.getByText("● live").waitFor();
-      tabs.push(tab);
+    /** A browser of a user who has logged in, at the robot's page. */
+    async function open(user: keyof typeof users): Promise<OpenedPage> {
+      const opened = await pages.openPage(robotUrl());
+      await logIn(opened.page, user, PASSWORD);
+      return opened;
     }
-    for (const tab of tabs.slice(0, 3)) await tab.getByText(said).waitFor();
-    for (const tab of tabs.slice(3)) expect(await tab.getByText("● live").count()).toBe(1);
-    // With four streams open the browser has connections left for this.
-    await tabs[6]?.getByRole("link", { name: "Commands" }).click();
-    await tabs[6]?.getByRole("link", { name: "UpdateMission" }).first().waitFor();
-    await press(page, "Connect again");
-    await page.getByText("● live").waitFor();
-    await tabs[3]?.getByText(said).waitFor();
-  });
 
-  it.each(["localhost", "127.0.0.1"])("gives a website at %s nothing, and takes nothing", async (host) => {
-    const { context } = await open("omar");
-    const before = (await commandsOf(context)).length;
-    const website = await openWebsite();
-    closers.push(async () => website.close());
-    const page = await context.newPage();
-    await page.goto(`http://${host}:${(website.address() as AddressInfo).port}`);
-    const attempts = await page.evaluate<Record<string, string>>(attack(gateway.webUrl));
-    expect(attempts).toEqual({
-      read: "TypeError: Failed to fetch",
-      command: "TypeError: Failed to fetch",
-      simple: "TypeError: Failed to fetch",
-      stream: "error",
-      frame: "closed",
+    async function commandsOf(context: BrowserContext): Promise<Commands["commands"]> {
+      const answer = await context.request.get(`${gateway.webUrl}/api/v1/commands`);
+      return ((await answer.json()) as Commands).commands;
+    }
+
+    /** Sends the robot far enough to be on its way for the rest of a test. */
+    async function drive(context: BrowserContext): Promise<void> {
+      const goals = ["Station D", "Station A", "Station D"].map((destinationId) => ({ destinationId }));
+      const data = {
+        operation: "CreateMission",
+        request: { robotId: ROBOT, mission: { cartMission: { traverseMission: { goals } } } },
+        expires_in_ms: 10_000,
+      };
+      const id = `drive-${Math.random()}`;
+      const answer = await context.request.put(`${gateway.webUrl}/api/v1/commands/${id}`, { data });
+      expect(answer.ok(), await answer.text()).toBe(true);
+    }
+
+    const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+    it("lets an observer look, and an operator pause, also when the answer is lost on its way", async () => {
+      const observer = await open("olga");
+      const operator = await open("omar");
+      await drive(operator.context);
+      await observer.page.getByText(/^Moves since/).waitFor();
+      await observer.page.getByText(/^You may not command this robot: /).waitFor();
+      expect(await observer.page.getByRole("button", { name: /Pause|mission|charge/ }).count()).toBe(0);
+      // Another program in the observer's name, which does not ask what it may.
+      const data = { operation: "ChargeRobot", request: { robotId: ROBOT }, expires_in_ms: 10_000 };
+      const url = `${gateway.webUrl}/api/v1/commands/observer-1`;
+      const answer = await observer.context.request.put(url, { data });
+      expect(await answer.json()).toMatchObject({ outcome: "refused", code: "NOT_ALLOWED" });
+      let lost = 0;
+      await operator.page.route("**/api/v1/commands/*", async (route) => {
+        if (route.request().method() !== "PUT" || lost > 0) return route.continue();
+        lost += 1;
+        await route.fetch();
+        await route.abort();
+      });
+      await press(operator.page, `Pause ${ROBOT}`);
+      await operator.page.getByText(`Pause ${ROBOT}: succeeded`).waitFor();
+      await observer.page.getByText(/^Stands since .*: its mission is paused/).waitFor();
+      expect(lost).toBe(1);
+      const [pause, ...others] = (await commandsOf(operator.context)).filter(
+        ({ operation, outcome }) => operation === "UpdateMission" && outcome === "succeeded",
+      );
+      expect(pause).toMatchObject({ protocol: "web", user: "omar" });
+      expect(others).toEqual([]);
     });
-    expect((await commandsOf(context)).length).toBe(before);
-  });
 
-  it("does not answer for a name that a website has given its address", async () => {
-    const context = await browser.newContext();
-    closers.push(() => context.close());
-    const page = await context.newPage();
-    const { port } = new URL(gateway.webUrl);
-    const response = await page.goto(`http://${REBOUND}:${port}/`);
-    expect(response?.status()).toBe(421);
-    expect(await page.content()).not.toContain('id="console"');
-    const data = await page.goto(`http://${REBOUND}:${port}/api/v1/session`);
-    expect(data?.status()).toBe(421);
-  });
-});
+    it("lets a second step lapse when another operator was quicker, and names the other's command", async () => {
+      const [omar, otto] = [await open("omar"), await open("otto")];
+      for (const { page } of [omar, otto]) await press(page, "Resume mission…");
+      await press(otto.page, `Resume mission ${ROBOT}`);
+      await otto.page.getByText(/Resume mission: succeeded/).waitFor();
+      await omar.page.getByText("Resume mission: not sent, because the robot's state has changed.").waitFor();
+      await press(omar.page, "Cancel mission…");
+      await omar.page
+        .getByRole("alertdialog")
+        .getByText(/UpdateMission by web:otto/)
+        .waitFor();
+      await press(omar.page, "Do not send");
+      await press(omar.page, `Pause ${ROBOT}`);
+      await omar.page.getByText(`Pause ${ROBOT}: succeeded`).waitFor();
+    });
+
+    it("shows nothing any more when the session has ended", async () => {
+      const { context, page } = await open("otto");
+      const other = await pages.openTab(context, robotUrl());
+      await other.getByText("● live").waitFor();
+      await press(other, "Log out");
+      await page.getByRole("heading", { name: "Log in" }).waitFor();
+      expect(await page.getByText(ROBOT).count()).toBe(0);
+      await page.reload();
+      await page.getByRole("heading", { name: "Log in" }).waitFor();
+    });
+
+    it("follows the gateway in four tabs of a browser; the oldest of more says so, and takes over", async () => {
+      const { context, page } = await open("omar");
+      const tabs = [page];
+      const said = /✕ four other tabs of this browser follow the gateway/;
+      while (tabs.length < 7) {
+        const tab = await pages.openTab(context, robotUrl());
+        await tab.getByText("● live").waitFor();
+        tabs.push(tab);
+      }
+      for (const tab of tabs.slice(0, 3)) await tab.getByText(said).waitFor();
+      for (const tab of tabs.slice(3)) expect(await tab.getByText("● live").count()).toBe(1);
+      // With four streams open the browser has connections left for this.
+      await tabs[6]?.getByRole("link", { name: "Commands" }).click();
+      await tabs[6]?.getByRole("link", { name: "UpdateMission" }).first().waitFor();
+      await press(page, "Connect again");
+      await page.getByText("● live").waitFor();
+      await tabs[3]?.getByText(said).waitFor();
+    });
+
+    it.each(["localhost", "127.0.0.1"])("gives a website at %s nothing, and takes nothing", async (host) => {
+      const { context } = await open("omar");
+      const before = (await commandsOf(context)).length;
+      const website = await openWebsite();
+      pages.closeAfter(async () => website.close());
+      const page = await context.newPage();
+      await page.goto(`http://${host}:${(website.address() as AddressInfo).port}`);
+      const attempts = await page.evaluate<Record<string, string>>(attack(gateway.webUrl));
+      expect(attempts).toEqual({
+        read: "TypeError: Failed to fetch",
+        command: "TypeError: Failed to fetch",
+        simple: "TypeError: Failed to fetch",
+        stream: "error",
+        frame: "closed",
+      });
+      expect((await commandsOf(context)).length).toBe(before);
+    });
+
+    it("does not answer for a name that a website has given its address", async () => {
+      const context = await pages.browser.newContext();
+      pages.closeAfter(() => context.close());
+      const page = await context.newPage();
+      const { port } = new URL(gateway.webUrl);
+      const response = await page.goto(`http://${REBOUND}:${port}/`);
+      expect(response?.status()).toBe(421);
+      expect(await page.content()).not.toContain('id="console"');
+      const data = await page.goto(`http://${REBOUND}:${port}/api/v1/session`);
+      expect(data?.status()).toBe(421);
+    });
+  },
+  [`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`],
+);
 
 async function openWebsite(): Promise<Server> {
   const server = createServer((_request, response) => {

@@ -1,27 +1,24 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "../console/page/browser.ts";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { watchForErrors } from "../console/page/browser.ts";
+import { describePages, isLive } from "../console/page/page-harness.ts";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
-
-sayIfMissing();
 
 const ROBOT = "cart-01";
 
-describe.runIf(isChromiumThere)("the console of a gateway", () => {
+describePages("the console of a gateway", (pages) => {
   let harness: E2eHarness;
-  let browser: Browser;
   let page: Page;
   let errors: string[];
 
   beforeAll(async () => {
     harness = await openE2eHarness({ timeFactor: 1 });
     await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
-    browser = await openBrowser();
-    page = await browser.newPage();
+    page = await pages.browser.newPage();
     errors = watchForErrors(page);
   });
   afterAll(async () => {
-    await browser.close();
+    await page.close();
     await harness.close();
     expect(errors).toEqual([]);
   });
@@ -30,7 +27,7 @@ describe.runIf(isChromiumThere)("the console of a gateway", () => {
 
   it("lists every robot with its place", async () => {
     await page.goto(harness.webUrl);
-    await page.getByText("● live").waitFor();
+    await isLive(page);
     const { count } = (await (await fetch(`${harness.webUrl}/api/v1/robots`)).json()) as { count: number };
     expect(count).toBeGreaterThan(1);
     await expect.poll(() => rows().count()).toBe(count);
@@ -69,7 +66,7 @@ describe.runIf(isChromiumThere)("the console of a gateway", () => {
 
   it("says that the fleet service is away, and shows no robot as good", async () => {
     await page.goto(harness.webUrl);
-    await page.getByText("● live").waitFor();
+    await isLive(page);
     await harness.stopService();
     await page.getByText("The gateway does not reach the fleet service.").waitFor();
     await page.getByText(/robots, 0 good/).waitFor();

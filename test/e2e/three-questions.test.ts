@@ -1,9 +1,7 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "../console/page/browser.ts";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describePages } from "../console/page/page-harness.ts";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
-
-sayIfMissing();
 
 const ROBOT = "cart-03";
 /** Within which the console must have answered, from its first view. */
@@ -11,40 +9,35 @@ const MOST_MS = 10_000;
 /** Between two keys, of a person who does not hurry. */
 const TYPING = { delay: 120 };
 
-describe.runIf(isChromiumThere)("a new user of the console finds within ten seconds", () => {
+describePages("a new user of the console finds within ten seconds", (pages) => {
   let harness: E2eHarness;
-  let browser: Browser;
-  const errors: string[][] = [];
 
   beforeAll(async () => {
     harness = await openE2eHarness({ timeFactor: 1 });
     await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
-    browser = await openBrowser();
     const goals = [{ destinationId: "Station D" }, { destinationId: "Station A" }];
     const mission = { cartMission: { traverseMission: { goals } } };
     await harness.mqtt.send("CreateMission", "three-1", { robotId: ROBOT, mission });
-    const page = await browser.newPage();
+    const page = await pages.browser.newPage();
     await page.goto(`${harness.webUrl}/robots/${ROBOT}`);
     await page.getByText(/^Moves since/).waitFor();
     await page.getByRole("button", { name: `Pause ${ROBOT}` }).click();
     await page.getByText(/^Stands since .*: its mission is paused/).waitFor();
     await page.close();
   });
-  afterAll(async () => {
-    await browser.close();
-    await harness.close();
-    expect(errors.flat()).toEqual([]);
-  });
+  afterAll(() => harness.close());
 
   /** Gives what the page says, if it has said it in time. */
   async function answer(find: (page: Page) => Promise<string>): Promise<string> {
-    const page = await browser.newPage({ viewport: { width: 1_200, height: 680 } });
-    errors.push(watchForErrors(page));
-    const began = performance.now();
-    await page.goto(harness.webUrl);
+    let began = 0;
+    const { page } = await pages.openPage(harness.webUrl, {
+      viewport: { width: 1_200, height: 680 },
+      before() {
+        began = performance.now();
+      },
+    });
     const said = await find(page);
     expect(performance.now() - began).toBeLessThan(MOST_MS);
-    await page.close();
     return said;
   }
 

@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import { busyRobot, flatBattery, lostCommand } from "../busy-fleet.ts";
 import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
-
-sayIfMissing();
+import { watchForErrors } from "./browser.ts";
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages, isLive, type PageOptions } from "./page-harness.ts";
 
 const require = createRequire(import.meta.url);
 /** As a browser loads it: it looks for what keeps people from using a page. */
@@ -17,45 +16,20 @@ const command = `/commands/${encodeURIComponent("opcua:line1/r1")}`;
 const form = "/send?operation=CreateMission&robot=cart-1";
 const others = ["/robots/cart-1", "/robots/none", command, form, "/simulator", "/nothing"];
 
-describe.runIf(isChromiumThere)("every view", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
+describePages("every view", (pages) => {
   /** A page of a gateway with something to show in every view. */
-  async function open(viewport = { width: 1_000, height: 700 }): Promise<Opened> {
-    const gateway = await openFakeGateway([busyRobot("cart-1"), standingRobot("a".repeat(64))]);
-    gateway.alarms = [flatBattery];
-    gateway.commands = [lostCommand];
-    gateway.isOpen = true;
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const context = await browser.newContext({ viewport });
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(gateway.url);
-    await page.getByText("● live").waitFor();
-    return { page, gateway };
-  }
-
-  interface Opened {
-    readonly page: Page;
-    readonly gateway: FakeGateway;
-  }
+  const open = (options: PageOptions = {}) => {
+    const robots = [busyRobot("cart-1"), standingRobot("a".repeat(64))];
+    const prepare = (gateway: FakeGateway) => {
+      gateway.alarms = [flatBattery];
+      gateway.commands = [lostCommand];
+      gateway.isOpen = true;
+    };
+    return pages.open("/", { robots, prepare, ...options });
+  };
 
   /** Goes to each view in turn. */
-  async function eachView({ page }: Opened, look: (path: string) => Promise<void>): Promise<void> {
+  async function eachView(page: Page, look: (path: string) => Promise<void>): Promise<void> {
     const links = page.getByRole("navigation", { name: "Views" }).getByRole("link");
     const named = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
     expect(named).toContain("/commands");
@@ -75,13 +49,12 @@ describe.runIf(isChromiumThere)("every view", () => {
   }
 
   it("has nothing that axe objects to, live or not", async () => {
-    const opened = await open();
-    const { page, gateway } = opened;
+    const { page, gateway } = await open();
     const found: string[] = [];
     const look = async (path: string) => {
       for (const violation of await violations(page)) found.push(`${path}: ${violation}`);
     };
-    await eachView(opened, look);
+    await eachView(page, look);
     await page.goto(`${gateway.url}/robots/cart-1`);
     await page.getByRole("button", { name: "Cancel mission…" }).click();
     await page.getByRole("alertdialog").waitFor();
@@ -115,32 +88,29 @@ describe.runIf(isChromiumThere)("every view", () => {
     { width: 390, height: 844 },
     { width: 844, height: 390 },
   ])("is read and used on $width × $height pixels, without scrolling sideways", async (viewport) => {
-    const opened = await open(viewport);
-    await eachView(opened, async (path) => {
-      const width = await opened.page.evaluate("document.documentElement.scrollWidth");
+    const { page } = await open({ viewport });
+    await eachView(page, async (path) => {
+      const width = await page.evaluate("document.documentElement.scrollWidth");
       expect([path, width]).toEqual([path, viewport.width]);
-      expect([path, await unreachable(opened.page)]).toEqual([path, []]);
+      expect([path, await unreachable(page)]).toEqual([path, []]);
     });
   });
 
   it("reaches everything by the keyboard alone, and shows where it is", async () => {
-    const opened = await open();
-    const { page } = opened;
+    const { page } = await open();
     // What a view has yet to read may come while the key is pressed: then once more from the beginning.
-    await eachView(opened, async (path) => {
+    await eachView(page, async (path) => {
       await expect.poll(() => notReached(page), { message: path }).toEqual([]);
     });
   });
 
   it("fails these tests when it breaks the page's policy", async () => {
-    const gateway = await openFakeGateway([]);
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const page = await browser.newPage();
+    const { url } = await pages.openGateway();
+    const page = await pages.browser.newPage();
+    pages.closeAfter(() => page.close());
     const errors = watchForErrors(page);
-    closers.push(() => page.close());
-    await page.goto(gateway.url);
-    await page.getByText("● live").waitFor();
+    await page.goto(url);
+    await isLive(page);
     for (const breach of [
       "document.body.setAttribute('style', 'color: red')",
       "{ const all = document.createElement('img'); all.src = 'http://localhost:1/x.png'; }",

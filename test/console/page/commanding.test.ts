@@ -1,10 +1,7 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
-
-sayIfMissing();
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
 const pauseMission = {
@@ -16,35 +13,11 @@ const succeeded = {
   body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
 };
 
-describe.runIf(isChromiumThere)("a robot's page", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function open(): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
-    const gateway = await openFakeGateway([standingRobot("cart-1")]);
+describePages("a robot's page", (pages) => {
+  const prepare = (gateway: FakeGateway) => {
     gateway.pause = [pauseMission];
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}/robots/cart-1`);
-    await page.getByText("● live").waitFor();
-    return { page, gateway };
-  }
-
+  };
+  const open = () => pages.open("/robots/cart-1", { prepare });
   const says = (page: Page) => page.getByRole("list", { name: "Asked from this browser" });
 
   it("pauses it by one click, and a double click is one command", async () => {

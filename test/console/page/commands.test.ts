@@ -1,11 +1,8 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import type { Command } from "../../../src/northbound/web/api/command.ts";
-import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
-
-sayIfMissing();
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
 
@@ -46,35 +43,11 @@ const lost = command(2, {
   evidence: "no mission of it was seen",
 });
 
-describe.runIf(isChromiumThere)("the log of commands", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function open(path: string): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
-    const gateway = await openFakeGateway([standingRobot("cart-1")]);
+describePages("the log of commands", (pages) => {
+  const prepare = (gateway: FakeGateway) => {
     gateway.commands = [lost, command(1)];
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}${path}`);
-    await page.getByText("● live").waitFor();
-    return { page, gateway };
-  }
-
+  };
+  const open = (path: string) => pages.open(path, { prepare });
   const operations = (page: Page) => page.locator("tbody td:first-child").allTextContents();
 
   it("shows each stage with its time, as the stream brings it, and what an unknown outcome asks for", async () => {

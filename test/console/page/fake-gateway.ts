@@ -10,7 +10,11 @@ import { holdRequest } from "../../../src/northbound/web/api/hold.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
-import { type SimulatedFaultState, simulatedFaults } from "../../../src/northbound/web/api/simulator.ts";
+import {
+  faultRequest,
+  type SimulatedFaultState,
+  simulatedFaults,
+} from "../../../src/northbound/web/api/simulator.ts";
 import { type StreamMessages, streamMessages } from "../../../src/northbound/web/api/stream.ts";
 import { batteryTrend, type LatencyTrend, latencyTrend } from "../../../src/northbound/web/api/trend.ts";
 import { addConsole } from "../../../src/northbound/web/console-files.ts";
@@ -189,6 +193,10 @@ export async function openFakeGateway(
   server.get("/api/v1/simulator/faults", async () => faultStates());
   server.put<{ Params: { fault: string } }>("/api/v1/simulator/faults/:fault", async ({ params, body }) => {
     gateway.faultsAsked.push([params.fault, body]);
+    const { active, robot_id: robotId = null } = faultRequest.parse(body);
+    const fault = params.fault as SimulatedFaultState["fault"];
+    const others = gateway.faults.filter((each) => each.fault !== fault || each.robot_id !== robotId);
+    gateway.faults = active ? [...others, { fault, robot_id: robotId, active_for_ms: 0 }] : others;
     return faultStates();
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

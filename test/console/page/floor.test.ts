@@ -1,12 +1,10 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages, isLive, type PageOptions, watchGrey } from "./page-harness.ts";
 import { openSilentLink } from "./silent-link.ts";
-
-sayIfMissing();
 
 const ROBOT = "cart-1";
 
@@ -24,44 +22,12 @@ interface Seen {
   readonly isFull: boolean;
 }
 
-describe.runIf(isChromiumThere)("the floor in a browser", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function openPage(url: string, reducedMotion: "reduce" | "no-preference"): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1_000, height: 700 }, reducedMotion });
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.clock.install();
-    await page.goto(url);
-    await page.getByText("● live").waitFor();
-    return page;
-  }
-
-  async function openGateway(): Promise<FakeGateway> {
-    const gateway = await openFakeGateway([standingRobot(ROBOT)]);
+describePages("the floor in a browser", (pages) => {
+  const before = ({ clock }: Page) => clock.install();
+  const prepare = (gateway: FakeGateway) => {
     gateway.pollMs = 2_000;
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    return gateway;
-  }
-
-  async function open(reducedMotion: "reduce" | "no-preference" = "no-preference") {
-    const gateway = await openGateway();
-    return { gateway, page: await openPage(gateway.url, reducedMotion) };
-  }
+  };
+  const open = (options: PageOptions = {}) => pages.open("/", { prepare, before, ...options });
 
   it("moves a mark from report to report within a poll, and never beyond", async () => {
     const { page, gateway } = await open();
@@ -78,7 +44,7 @@ describe.runIf(isChromiumThere)("the floor in a browser", () => {
   });
 
   it("jumps for a user whose system asks for less motion", async () => {
-    const { page, gateway } = await open("reduce");
+    const { page, gateway } = await open({ reducedMotion: "reduce" });
     await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
     const from = await page.evaluate<Seen>(markSeen);
     const way = page.evaluate<readonly Seen[]>(wayOf(1_500));
@@ -101,11 +67,12 @@ describe.runIf(isChromiumThere)("the floor in a browser", () => {
   });
 
   it("greys when the link falls silent, and nobody is told", async () => {
-    const gateway = await openGateway();
+    const gateway = await pages.openGateway({ prepare });
     const link = await openSilentLink(gateway.url);
-    closers.push(async () => link[Symbol.asyncDispose]());
-    const page = await openPage(link.url, "no-preference");
-    const grey = page.evaluate<number>(greyAfterMs);
+    pages.closeAfter(async () => link[Symbol.asyncDispose]());
+    const { page } = await pages.openPage(link.url);
+    await isLive(page);
+    const grey = watchGrey(page);
     gateway.tick(true);
     link.silence();
     expect(await grey).toBeLessThanOrEqual(3_500);
@@ -159,21 +126,6 @@ const wayOf = (ms: number) => `new Promise((resolve) => {
   const look = () => {
     seen.push(${markSeen});
     if (performance.now() > endMs) resolve(seen);
-    else requestAnimationFrame(look);
-  };
-  look();
-})`;
-
-/** By the page's own clock: a busy machine asks a browser late. */
-const greyAfterMs = `new Promise((resolve) => {
-  const root = document.documentElement;
-  const veil = document.querySelector(".veil");
-  let tickedAt = performance.now();
-  new MutationObserver(() => {
-    if (root.dataset.tick !== "none") tickedAt = performance.now();
-  }).observe(root, { attributes: true });
-  const look = () => {
-    if (Number(getComputedStyle(veil).opacity) > 0.8) resolve(performance.now() - tickedAt);
     else requestAnimationFrame(look);
   };
   look();

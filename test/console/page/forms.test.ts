@@ -1,11 +1,7 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Robot } from "../../../src/northbound/web/api/robot.ts";
-import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
-
-sayIfMissing();
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
 const response = { mission_id: "m7" };
@@ -14,39 +10,8 @@ const succeeded = {
   body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response },
 };
 
-describe.runIf(isChromiumThere)("a command by a form", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function open(
-    path: string,
-    prepare: (gateway: FakeGateway) => void = () => {},
-    robot: Partial<Robot> = {},
-  ): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
-    const gateway = await openFakeGateway([standingRobot("cart-1", robot)]);
-    prepare(gateway);
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}${path}`);
-    await page.getByText("● live").waitFor();
-    return { page, gateway };
-  }
-
+describePages("a command by a form", (pages) => {
+  const open = (path: string, prepare?: (gateway: FakeGateway) => void) => pages.open(path, { prepare });
   const mission = "/send?operation=CreateMission&robot=cart-1";
   const says = (page: Page) => page.getByRole("list", { name: "Asked from this browser" });
   const next = (page: Page) => page.getByRole("button", { name: "CreateMission…" });

@@ -1,43 +1,20 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway, PASSWORD } from "./fake-gateway.ts";
-
-sayIfMissing();
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { type FakeGateway, PASSWORD } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
 
 const charging = {
   status: 200,
   body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
 };
 
-describe.runIf(isChromiumThere)("a gateway with users", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function open(user: string | null): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
-    const gateway = await openFakeGateway([standingRobot("cart-1")]);
-    gateway.user = user;
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}/robots/cart-1`);
-    return { page, gateway };
-  }
+describePages("a gateway with users", (pages) => {
+  const open = (user: string | null) => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.user = user;
+    };
+    return pages.open("/robots/cart-1", { prepare, isLive: false });
+  };
 
   async function logIn(page: Page, user: string, password = PASSWORD): Promise<void> {
     await page.getByLabel("User").fill(user);

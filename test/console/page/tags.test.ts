@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import {
   type Certificate,
   certificate,
@@ -9,11 +9,8 @@ import {
 } from "../../../src/northbound/web/api/certificate.ts";
 import { type Connections, connections } from "../../../src/northbound/web/api/connection.ts";
 import { type Tag, tags } from "../../../src/northbound/web/api/tag.ts";
-import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { openFakeGateway, PASSWORD } from "./fake-gateway.ts";
-
-sayIfMissing();
+import { PASSWORD } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
 
 const charge: Tag = {
   protocol: "opcua",
@@ -105,18 +102,7 @@ interface Answers {
   readonly decided: unknown[];
 }
 
-describe.runIf(isChromiumThere)("tags and connections", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
+describePages("tags and connections", (pages) => {
   function routes(server: FastifyInstance, answers: Answers): void {
     server.get("/api/v1/tags", (request, reply) => {
       const query = new URL(request.url, "http://localhost").searchParams;
@@ -153,18 +139,9 @@ describe.runIf(isChromiumThere)("tags and connections", () => {
       asked: [],
       decided: [],
     };
-    const gateway = await openFakeGateway([standingRobot("cart-1")], (server) => routes(server, answers));
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-    const page = await context.newPage();
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await context.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}${path}`);
-    await page.getByText("● live").waitFor();
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const addRoutes = (server: FastifyInstance) => routes(server, answers);
+    const { page } = await pages.open(path, { addRoutes, permissions });
     return { page, answers };
   }
 

@@ -1,10 +1,8 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
-
-sayIfMissing();
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages, type PageOptions } from "./page-harness.ts";
 
 /** How many pixels have the line's colour, in each hundredth of the chart's canvas. */
 const inkOf = `(() => {
@@ -19,39 +17,10 @@ const inkOf = `(() => {
   return ink;
 })()`;
 
-describe.runIf(isChromiumThere)("trends", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function open(
-    path: string,
-    prepare: (gateway: FakeGateway) => void,
-    viewport = { width: 1_000, height: 700 },
-  ): Promise<{ readonly page: Page; readonly scripts: readonly string[] }> {
-    const gateway = await openFakeGateway([standingRobot("cart-9")]);
-    prepare(gateway);
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const page = await browser.newPage({ viewport });
-    const errors = watchForErrors(page);
-    const scripts: string[] = [];
-    page.on("request", (request) => void scripts.push(new URL(request.url()).pathname));
-    closers.push(async () => {
-      await page.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}${path}`);
-    await page.getByText("● live").waitFor();
-    return { page, scripts };
-  }
+describePages("trends", (pages) => {
+  const robots = [standingRobot("cart-9")];
+  const open = (path: string, prepare: (gateway: FakeGateway) => void, options: PageOptions = {}) =>
+    pages.open(path, { robots, prepare, ...options });
 
   it("draw no line over a time without known values, and say the same in words", async () => {
     const charges = Array.from({ length: 300 }, (_, at) => {
@@ -73,13 +42,17 @@ describe.runIf(isChromiumThere)("trends", () => {
   });
 
   it("are not loaded before they are shown", async () => {
-    const { page, scripts } = await open("/commands", (gateway) => {
+    const scripts: string[] = [];
+    const before = (opening: Page) =>
+      opening.on("request", (request) => void scripts.push(new URL(request.url()).pathname));
+    const prepare = (gateway: FakeGateway) => {
       gateway.latency = [
         { commands: 3, unknown: 1, p50_ms: 250, p95_ms: 2_500 },
         null,
         { commands: 2, unknown: 0, p50_ms: 300, p95_ms: 3_000 },
       ];
-    });
+    };
+    const { page } = await open("/commands", prepare, { before });
     const summary = page.getByText("Duration over hours");
     await summary.waitFor();
     expect(scripts.filter((path) => /trends|command-latency/.test(path))).toEqual([]);
@@ -102,7 +75,7 @@ describe.runIf(isChromiumThere)("trends", () => {
     const prepare = (gateway: FakeGateway) => {
       gateway.charges = [80, 79];
     };
-    const { page } = await open("/robots/cart-9", prepare, { width: 320, height: 640 });
+    const { page } = await open("/robots/cart-9", prepare, { viewport: { width: 320, height: 640 } });
     await page.locator(".chart canvas").waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
   });

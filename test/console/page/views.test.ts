@@ -1,12 +1,10 @@
-import type { Browser, Page } from "playwright-core";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { greyPng } from "../../support/png.ts";
 import { standingRobot } from "../standing-robot.ts";
-import { isChromiumThere, openBrowser, sayIfMissing, watchForErrors } from "./browser.ts";
-import { type FakeGateway, openFakeGateway } from "./fake-gateway.ts";
-
-sayIfMissing();
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
 
 const waits: Partial<Robot> = {
   standing: {
@@ -18,39 +16,9 @@ const waits: Partial<Robot> = {
   },
 };
 
-describe.runIf(isChromiumThere)("the console", () => {
-  let browser: Browser;
-  const closers: Array<() => Promise<void>> = [];
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-
-  async function open(
-    robots: readonly Robot[],
-    path = "/",
-    prepare: (gateway: FakeGateway) => void = () => {},
-    viewport = { width: 1_000, height: 700 },
-  ): Promise<{ readonly page: Page; readonly gateway: FakeGateway }> {
-    const gateway = await openFakeGateway(robots);
-    prepare(gateway);
-    gateway.tick(true);
-    closers.push(async () => gateway[Symbol.asyncDispose]());
-    const page = await browser.newPage({ viewport });
-    const errors = watchForErrors(page);
-    closers.push(async () => {
-      await page.close();
-      expect(errors).toEqual([]);
-    });
-    await page.goto(`${gateway.url}${path}`);
-    await page.getByText("● live").waitFor();
-    return { page, gateway };
-  }
-
+describePages("the console", (pages) => {
+  const open = (robots: readonly Robot[], path = "/", prepare: (gateway: FakeGateway) => void = () => {}) =>
+    pages.open(path, { robots, prepare });
   const rows = (page: Page) => page.getByRole("list", { name: "Robots" }).getByRole("listitem");
 
   it("lists each robot with how it is, in the order of their numbers", async () => {
