@@ -25,6 +25,14 @@ export function isException({ exception, exceptionCodes, level }: AmrException):
   return exception.length > 0 || exceptionCodes.length > 0 || level !== 0;
 }
 
+/** In one line for people, as `the robot's way is blocked (code 1001, level 1)`. */
+export function exceptionText({ exception, exceptionCodes, level }: AmrException): string {
+  const said = exception.length === 0 ? "the robot reports an exception" : exception.join("; ");
+  const codes = exceptionCodes.map((code) => `code ${code}`);
+  const details = [...codes, ...(level === 0 ? [] : [`level ${level}`])];
+  return details.length === 0 ? said : `${said} (${details.join(", ")})`;
+}
+
 function textsOf(list: unknown): readonly string[] {
   if (!Array.isArray(list)) return [];
   return list.map((element: unknown) => (typeof element === "string" ? element : JSON.stringify(element)));

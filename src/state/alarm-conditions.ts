@@ -1,6 +1,6 @@
 import type { AlarmCode, AlarmSource } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-life.ts";
-import { amrExceptionOf, isException } from "../domain/amr-exception.ts";
+import { amrExceptionOf, exceptionText, isException } from "../domain/amr-exception.ts";
 import type { Battery } from "../domain/battery.ts";
 import type { StateChange } from "../domain/change.ts";
 import { clip } from "../domain/clip.ts";
@@ -46,7 +46,7 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
   function hearPresence(robotId: RobotId, presence: Presence): void {
     const exception = amrExceptionOf(presence);
     const holds = isException(exception);
-    state(robotId, "ROBOT_EXCEPTION", holds, holds ? clip(JSON.stringify(exception), LONGEST_TEXT) : "");
+    state(robotId, "ROBOT_EXCEPTION", holds, holds ? clip(exceptionText(exception), LONGEST_TEXT) : "");
   }
 
   function hearConveyor(robotId: RobotId, { index, health }: Conveyor, isListed: boolean): void {
