@@ -53,6 +53,8 @@ export interface EventTraffic {
    */
   forward(client: Client, packet: ForwardedPacket): boolean;
   acknowledged(client: Client, messageId: number | undefined): void;
+  /** Whether a filter hears events. */
+  isOfEvents(filter: string): boolean;
   /** It has subscribed, and is not sent the retained messages yet. */
   subscribed(client: Client): void;
   /** It was sent the retained messages, or has unsubscribed. */
@@ -94,6 +96,7 @@ export function createEventArrivals(
     subscribers: subscribers.count,
     areComing: subscribers.areComing,
     watch: subscribers.watch,
+    isOfEvents: isEvent,
     subscribed: subscribers.subscribed,
     subscriptionsChanged: subscribers.subscriptionsChanged,
     topicsMoved() {

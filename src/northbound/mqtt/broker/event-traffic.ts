@@ -20,14 +20,17 @@ export function tellTraffic(aedes: Aedes, traffic: EventTraffic): void {
   aedes.on("publish", ({ payload }) => {
     if (typeof payload !== "string") traffic.written(payload);
   });
-  aedes.on("unsubscribe", (_filters, client) => traffic.subscriptionsChanged(client));
+  // A program may subscribe to thousands of topics, one by one. Only those of events are looked at.
+  aedes.on("unsubscribe", (filters, client) => {
+    if (filters.some(traffic.isOfEvents)) traffic.subscriptionsChanged(client);
+  });
 
   // State comes first: a subscription counts when its retained messages were sent. aedes asks for them in
   // the same turn of the event loop in which it tells of the subscription.
   let subscribing: Client | null = null;
-  aedes.on("subscribe", (_subscriptions, client) => {
-    subscribing = client;
-    traffic.subscribed(client);
+  aedes.on("subscribe", (subscriptions, client) => {
+    subscribing = subscriptions.some(({ topic }) => traffic.isOfEvents(topic)) ? client : null;
+    if (subscribing !== null) traffic.subscribed(client);
   });
   const retained = persistence.createRetainedStreamCombi.bind(persistence);
   persistence.createRetainedStreamCombi = (filters) => {
