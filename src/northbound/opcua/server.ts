@@ -27,6 +27,7 @@ import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { containEventFilters } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forgetHungUpClients } from "./node-opcua/hung-up-clients.ts";
+import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { checkLogOns } from "./node-opcua/log-ons.ts";
@@ -203,6 +204,7 @@ async function openServer(
     refuseWithErrorMessages(server);
     forgetClosedSubscriptions(server);
     forgetHungUpClients(server);
+    correctIndexRanges(server);
     allowManyWatchers();
     boundContinuationPoints();
     containEventFilters();
