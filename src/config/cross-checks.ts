@@ -21,8 +21,13 @@ export type SoundSections = Partial<ConfigFile>;
 /**
  * What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can
  * do.
+ * @param unsound sections that are in the file too, but have problems of their own
  */
-export function crossChecks(sections: SoundSections, catalogue: Catalogue): readonly Finding[] {
+export function crossChecks(
+  sections: SoundSections,
+  catalogue: Catalogue,
+  unsound: ReadonlySet<string> = new Set(),
+): readonly Finding[] {
   const { fleet, quality, mqtt, opcua, web, commands, rights, stations, alarms } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
@@ -40,7 +45,7 @@ export function crossChecks(sections: SoundSections, catalogue: Catalogue): read
           ...rightsUserFindings(rights, sections),
         ]),
     ...(rights === undefined ? [] : ownRoleFindings(rights, [...opcUaUsers(opcua), ...webAccounts(web)])),
-    ...(stations === undefined ? [] : stationFindings(stations, sections)),
+    ...(stations === undefined || unsound.has("opcua") ? [] : stationFindings(stations, sections)),
     ...(alarms === undefined ? [] : alarmsFindings(alarms)),
     ...portFindings(sections),
   ];

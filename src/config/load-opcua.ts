@@ -4,7 +4,7 @@ import { crossChecks } from "./cross-checks.ts";
 import { problemAt, problemsOf } from "./issues.ts";
 import type { NamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
-import { inOrder, readConfigDocument, soundSections } from "./read-document.ts";
+import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
 import { stationNodes } from "./sections/stations.ts";
@@ -30,7 +30,8 @@ export async function loadOpcUa(path: string, catalogue: Catalogue): Promise<Opc
   if (!read.ok) return read;
   const { document } = read;
   const parsed = configSchema.safeParse(document.value);
-  const findings = crossChecks(parsed.success ? parsed.data : soundSections(document), catalogue);
+  const sections = parsed.success ? parsed.data : soundSections(document);
+  const findings = crossChecks(sections, catalogue, unsoundSections(document));
   const problems = [
     ...problemsOf(parsed.error?.issues ?? [], configSchema, document),
     ...findings

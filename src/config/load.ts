@@ -16,7 +16,7 @@ import { folderProblems } from "./folder-mode.ts";
 import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles } from "./named-files.ts";
 import type { ConfigProblem } from "./problem.ts";
-import { inOrder, readConfigDocument, soundSections } from "./read-document.ts";
+import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { dispatcherOptions, intakeOptions, syslogTarget } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
@@ -104,7 +104,7 @@ export async function loadConfig(
   const files = await readNamedFiles(configSchema, document, path, env, nowMs);
   const sections = parsed.success ? parsed.data : soundSections(document);
   const findings = [
-    ...crossChecks(sections, catalogue),
+    ...crossChecks(sections, catalogue, unsoundSections(document)),
     ...socketFindings(sections, path, env),
     ...(await folderFindings(sections, path, env)),
   ];

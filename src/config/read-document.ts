@@ -47,6 +47,14 @@ export function soundSections(document: ConfigDocument): SoundSections {
   return sound as SoundSections;
 }
 
+/** The sections that stand in the file, and have problems of their own. */
+export function unsoundSections(document: ConfigDocument): ReadonlySet<string> {
+  const { value } = document;
+  if (typeof value !== "object" || value === null) return new Set();
+  const sound = soundSections(document);
+  return new Set(Object.keys(value).filter((key) => !Object.hasOwn(sound, key)));
+}
+
 /** Problems by their lines. */
 export function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

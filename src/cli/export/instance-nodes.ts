@@ -39,7 +39,8 @@ export function* instanceNodes(layout: PlantLayout, methods: readonly MethodMode
 export function methodFolderNodes(methods: readonly MethodModel[]): NodeGroup {
   return Object.entries(methodFolders).flatMap(([name, description]) => {
     const parent = from("Organizes", standard("ObjectsFolder"));
-    const node = objectNode(name, name, { displayName: null, description }, "FolderType", parent);
+    const texts = { displayName: named(name, description), description };
+    const node = objectNode(name, name, texts, "FolderType", parent);
     const own = methods.filter(({ folder }) => folder === name);
     const toOfRobots = own.filter(({ isOfRobots }) => isOfRobots).map(toMethod);
     const others = own.filter(({ isOfRobots }) => !isOfRobots);

@@ -15,7 +15,7 @@ import {
   VALUE_AS_TEXT,
   valueAsText,
 } from "../../northbound/opcua/model/properties.ts";
-import type { Text } from "../../northbound/opcua/model/text.ts";
+import type { NamedText, Text } from "../../northbound/opcua/model/text.ts";
 import type { DataTypeName, ExportedNode, NodeRef, Reference, StandardNode, VariableFacts } from "./node.ts";
 
 /** Whether the objects of a type have a member. */
@@ -84,7 +84,7 @@ export function methodNodes(model: MethodModel, parent: Reference): readonly Exp
   const path = methodPath(model);
   const node: ExportedNode = {
     ...{ kind: "method", path, browseName: name, hasStandardName: false },
-    ...{ displayName: null, description: text },
+    ...{ displayName: named(name, text), description: text },
     parent: parent.to,
     references: [parent, ...rulesOf("Mandatory")],
     ...{ isAbstract: false, isNotifier: false, variable: null, method: model },
@@ -160,7 +160,7 @@ interface VariableParts {
 function variableNode(
   path: string,
   name: string,
-  texts: Text & { readonly german: string },
+  texts: NamedText,
   kind: TagKind,
   { parent, others, facts }: VariableParts,
 ): ExportedNode {

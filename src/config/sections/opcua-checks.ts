@@ -11,6 +11,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
     ...aliasFindings(opcua),
     ...numberFindings(opcua),
     ...userFindings(opcua),
+    ...userNumberFindings(opcua),
     ...together(opcua, ["opcua"], "certificate", "key"),
   ];
   const open = opcua.insecureLoopback !== undefined;
@@ -66,6 +67,29 @@ function userFindings({ users }: OpcUaSection): readonly Finding[] {
     const owner = owners.get(thumbprint);
     if (owner === undefined) owners.set(thumbprint, name);
     else findings.push(wrong([...path, "certificate"], `is the certificate of ${owner} already`));
+  }
+  return findings;
+}
+
+/**
+ * A PLC without strings knows its own command by the number of its user. It takes that of another user for
+ * its own if both have one number, and share a slot.
+ */
+function userNumberFindings({ users }: OpcUaSection): readonly Finding[] {
+  const owners = new Map<number, string>();
+  const findings: Finding[] = [];
+  for (const [name, { number }] of Object.entries(users)) {
+    if (number === undefined) continue;
+    const owner = owners.get(number);
+    if (owner === undefined) owners.set(number, name);
+    else {
+      findings.push(
+        unwise(
+          ["opcua", "users", name, "number"],
+          `is the number of ${owner} too: in a slot of both, AcceptedByNo cannot tell whose command it was`,
+        ),
+      );
+    }
   }
   return findings;
 }

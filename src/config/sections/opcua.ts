@@ -106,7 +106,7 @@ export const opcuaSection = z
             .boolean()
             .default(false)
             .describe(
-              "Its commands through slots wait until ConfirmId repeats the ticket: for clients whose writes are not ordered.",
+              "What it starts by RequestId waits until ConfirmId repeats the number: for clients whose writes are not ordered.",
             ),
           dryRun: z
             .boolean()

@@ -1,5 +1,5 @@
 import { LocalizedText } from "node-opcua";
-import type { Text } from "./model/text.ts";
+import type { NamedText, Text } from "./model/text.ts";
 import type { NodeTexts } from "./node-opcua/lean-nodes.ts";
 import { cached } from "./node-opcua/lower.ts";
 
@@ -23,7 +23,7 @@ export function germanOf(text: unknown): LocalizedText | null {
 }
 
 /** What people read of a node of this name. In English it is shown by that name, as programs know it. */
-export function textsOf(name: string, model: Text & { readonly german: string }): Required<NodeTexts> {
+export function textsOf(name: string, model: NamedText): Required<NodeTexts> {
   const known = nodeTexts.get(model);
   // A type has its own name, and the object directly under Objects another.
   if (known?.displayName.text === name) return known;

@@ -9,7 +9,7 @@ import type {
   Variant,
 } from "node-opcua";
 import type { EnumTag } from "./enumeration.ts";
-import { localized, textsOf, textsOfNamed } from "./localized.ts";
+import { textsOf, textsOfNamed } from "./localized.ts";
 import { addArguments } from "./method-arguments.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import {
@@ -23,7 +23,7 @@ import {
   tagModel,
 } from "./model/member.ts";
 import { argumentListsOf, type MethodModel } from "./model/method.ts";
-import type { Text } from "./model/text.ts";
+import type { NamedText } from "./model/text.ts";
 import { createModelChanges, type TellModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
 import type { Tag } from "./node-opcua/tag.ts";
@@ -61,7 +61,7 @@ export type Tags<T extends TagTable> = {
 /** Makes nodes with stable string NodeIds: the path of names, joined with dots. */
 export interface NodeBuilder {
   /** An object directly under Objects, with its type or a description alone. */
-  root(name: string, type: ObjectModel | Text | string): Folder;
+  root(name: string, type: ObjectModel | NamedText): Folder;
   /** An object as the type of its parent declares it. */
   folder(parent: Folder, name: string): Folder;
   /** Gives an object, built as another type, this one, which extends it. */
@@ -115,14 +115,13 @@ export function createNodeBuilder(
 
   return {
     root(name, type) {
-      const text = typeof type === "string" ? { en: type, de: type } : type;
-      const isTyped = typeof type !== "string" && "tags" in type;
+      const isTyped = "tags" in type;
       const node = namespace.addObject({
         organizedBy: addressSpace.rootFolder.objects,
         typeDefinition: isTyped ? types.idOf(type) : "FolderType",
         browseName: name,
         nodeId: `s=${name}`,
-        ...(isTyped ? textsOf(name, type) : { description: localized(text) }),
+        ...textsOf(name, type),
         eventNotifier: isTyped && type.isNotifier === true ? 1 : 0,
       });
       return { node, ...placeOf(name), model: isTyped ? type : null };
@@ -167,7 +166,7 @@ export function createNodeBuilder(
       const node = namespace.addMethod(folder.node, {
         browseName: name,
         nodeId: `s=${folder.prefix}${name}`,
-        description: localized(text),
+        ...textsOf(name, text),
         // Types declare it too.
         modellingRule: "Mandatory",
       });

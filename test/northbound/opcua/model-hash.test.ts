@@ -73,7 +73,7 @@ describe("ModelHash", () => {
   });
 
   it("is the same with other texts and another order of methods", () => {
-    const text = { en: "Drives", de: "Fährt" };
+    const text = { german: "Fahren", en: "Drives", de: "Fährt" };
     const reworded = methods.map((each) => ({
       ...each,
       text,

@@ -150,7 +150,10 @@ describe("a method with typed arguments", () => {
     expect(await call("NavigateToPose", "order 2", double(1), double(2), double(Number.NaN))).toMatchObject({
       outcome: 4,
       errorId: 1000,
-      errorText: "Heading is no number: give X and Y in metres, and Heading in radians",
+      errorText: "Heading is no number, or too large: give X and Y in metres, and Heading in radians",
+    });
+    expect(await call("NavigateToPose", "order 9", double(1e300), double(2), double(0))).toMatchObject({
+      errorText: "X is no number, or too large: give X and Y in metres, and Heading in radians",
     });
     expect(await call("Navigate", "order 5", text(""))).toMatchObject({
       outcome: 4,

@@ -72,7 +72,7 @@ export function operationMethod({ name, summary, robotField }: DescribedOperatio
   return {
     folder: "Operations",
     name,
-    text: { en: summary, de: germanOperations[name] ?? summary },
+    text: { en: summary, ...(germanOperations[name] ?? { german: name, de: summary }) },
     inputs: [...commandInputs, argument("Request", "String")],
     outputs,
     // A robot fills in its id. Some operations name theirs by another number.

@@ -30,7 +30,7 @@ export const standReason = enumModel("StandReason", standReasons, {
   WAITS_AT_GOAL: ["waits at its goal", "wartet an seinem Ziel"],
   CHARGING: ["charges", "lädt"],
   IDLE: ["has nothing to do", "hat nichts zu tun"],
-  CONVEYOR_ERROR: ["a conveyor reports an error", "ein Förderer meldet einen Fehler"],
+  CONVEYOR_ERROR: ["a conveyor reports an error", "ein Förderband meldet einen Fehler"],
   LEASED: ["a station leases it", "eine Station hat ihn belegt"],
   NO_REASON_KNOWN: ["no reason is known", "kein Grund bekannt"],
 });

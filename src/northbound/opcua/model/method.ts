@@ -1,6 +1,6 @@
 import { missionOperation } from "./enums.ts";
 import type { TagType } from "./member.ts";
-import type { Text } from "./text.ts";
+import type { NamedText, Text } from "./text.ts";
 
 /** An input or output of a method. */
 export interface MethodArgument {
@@ -13,21 +13,23 @@ export interface MethodArgument {
 /** The objects directly under Objects that have the nodes of methods. */
 export const methodFolders = {
   Operations: {
+    german: "Operationen",
     en: "The operations of the fleet service, to be called",
     de: "Die Operationen des Flottendienstes, als Methoden",
   },
   RobotMethods: {
+    german: "Robotermethoden",
     en: "The methods of a robot, to be called on its object",
     de: "Die Methoden eines Roboters, an seinem Objekt aufzurufen",
   },
-} as const satisfies Readonly<Record<string, Text>>;
+} as const satisfies Readonly<Record<string, NamedText>>;
 
 /** A method. Its node is shared by all objects that have it: `<folder>.<name>`. */
 export interface MethodModel {
   readonly folder: keyof typeof methodFolders;
   readonly name: string;
   /** What it does. */
-  readonly text: Text;
+  readonly text: NamedText;
   readonly inputs: readonly MethodArgument[];
   readonly outputs: readonly MethodArgument[];
   /** `RobotType` declares it, and each robot has it. */
@@ -46,7 +48,7 @@ export const argumentLists = {
     en: "What the method answers",
     de: "Was die Methode antwortet",
   },
-} as const satisfies Readonly<Record<string, Text & { readonly german: string }>>;
+} as const satisfies Readonly<Record<string, NamedText>>;
 
 /** The name of a list of arguments, and what is in it. */
 export type ArgumentList = readonly [name: keyof typeof argumentLists, list: readonly MethodArgument[]];
@@ -114,18 +116,20 @@ export const argumentTexts = {
 /** What methods do that are no operation of a slot or of the service. */
 export const methodTexts = {
   QueryOutcome: {
+    german: "Ergebnis abfragen",
     en: "What became of a command that was called before",
     de: "Was aus einem früher gerufenen Befehl wurde",
   },
-  ConveyorRun: { en: "Turns a conveyor", de: "Dreht ein Förderband" },
-  ConveyorStop: { en: "Stops a conveyor", de: "Hält ein Förderband an" },
-} as const satisfies Readonly<Record<string, Text>>;
+  ConveyorRun: { german: "Förderband drehen", en: "Turns a conveyor", de: "Dreht ein Förderband" },
+  ConveyorStop: { german: "Förderband anhalten", en: "Stops a conveyor", de: "Hält ein Förderband an" },
+} as const satisfies Readonly<Record<string, NamedText>>;
 
 /** What the method of an operation of a mission slot does. */
-export function operationText(number: number): Text {
+export function operationText(number: number): NamedText {
   const meaning = missionOperation.values.find(({ value }) => value === number)?.text;
   if (meaning === undefined) throw new Error(`nothing says what Operation ${number} means`);
   return {
+    german: meaning.de.charAt(0).toUpperCase() + meaning.de.slice(1),
     en: `As Operation ${number} of a slot: ${meaning.en}`,
     de: `Wie Operation ${number} eines Slots: ${meaning.de}`,
   };

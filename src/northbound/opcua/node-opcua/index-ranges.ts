@@ -1,4 +1,10 @@
-import { CreateMonitoredItemsRequest, NumericRange, type OPCUAServer, ReadRequest, WriteRequest } from "node-opcua";
+import {
+  CreateMonitoredItemsRequest,
+  NumericRange,
+  type OPCUAServer,
+  ReadRequest,
+  WriteRequest,
+} from "node-opcua";
 
 /** The handlers of node-opcua 2.182 for requests whose items have an index range. */
 const handlers = ["_on_ReadRequest", "_on_WriteRequest", "_on_CreateMonitoredItemsRequest"] as const;
