@@ -1,7 +1,6 @@
 import {
   AccessLevelFlag,
   AttributeIds,
-  BrowseDirection,
   constructEventFilter,
   DataChangeFilter,
   DataChangeTrigger,
@@ -224,26 +223,6 @@ describe("the methods of a robot", () => {
     }
   });
 
-  it("are shown by a name in the language of the session, and their folders too", async () => {
-    const nameOf = async ({ session }: Caller, nodeId: string) =>
-      (await session.read({ nodeId, attributeId: AttributeIds.DisplayName })).value.value as LocalizedText;
-    for (const folder of ["Operations", "RobotMethods"]) {
-      const { references } = await browseMembers(german, folder);
-      for (const { nodeId, browseName, displayName } of references ?? []) {
-        expect(displayName, browseName.name ?? "").toMatchObject({ locale: "de" });
-        expect(await nameOf(english, nodeId.toString())).toMatchObject({
-          locale: "en",
-          text: browseName.name,
-        });
-      }
-      expect(await nameOf(german, id(folder))).toMatchObject({ locale: "de" });
-    }
-    expect((await nameOf(german, method("ForceCancelChain"))).text).toBe(
-      "Die Aufgabenkette mit Zwang abbrechen",
-    );
-    expect((await nameOf(german, id("Operations.CreateMission"))).text).toBe("Mission beginnen");
-  });
-
   it("are described with their arguments in the language of the session", async () => {
     const describe = async ({ session }: Caller, name: string) => {
       const { value } = await session.read({
@@ -400,11 +379,3 @@ function placeholder(type: string, members: ReadonlyMap<string, SeenNode>): stri
 function declaredProperties(declared: SeenNode | undefined): readonly string[] {
   return (declared?.shared ?? []).filter((path) => /^(EnumValues|EngineeringUnits|EURange)\./.test(path));
 }
-
-const browseMembers = ({ session }: Caller, path: string) =>
-  session.browse({
-    nodeId: id(path),
-    browseDirection: BrowseDirection.Forward,
-    referenceTypeId: "HasComponent",
-    resultMask: 63,
-  });

@@ -33,7 +33,9 @@ const readers: Readonly<Record<Argument, (values: readonly unknown[]) => Given>>
     // The service takes floats of 32 bits.
     const at = values.findIndex((value) => !Number.isFinite(Math.fround(Number(value))));
     if (at === -1) return { pose: values.map((value) => Math.round(Number(value) * MILLI)) };
-    return { problem: `${poseInputs[at]} is no number, or too large: give X and Y in metres, and Heading in radians` };
+    return {
+      problem: `${poseInputs[at]} is no number, or too large: give X and Y in metres, and Heading in radians`,
+    };
   },
   mission: ([missionId]) => ({ targetMissionId: String(missionId ?? "") }),
   task_chain: ([chainId]) => ({ targetTaskChainId: Number(chainId) }),
