@@ -33,6 +33,8 @@ export interface PlaceAges {
   listAgeMs(): number | null;
   /** Null: no list had the robot. */
   placeAge(robotId: RobotId): PlaceAge | null;
+  /** Whether the newest list has the robot: for those who ask of every robot each second. */
+  isListed(robotId: RobotId): boolean;
 }
 
 export interface PlaceAge {

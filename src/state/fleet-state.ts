@@ -128,6 +128,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       return listedAtMs === null ? null : clock.monotonicMs() - listedAtMs;
     },
     placeAge: (robotId) => placeAge(robots.find(robotId), updates.rosters, clock.monotonicMs()),
+    isListed: (robotId) => isListed(robots.find(robotId), updates.rosters),
     snapshot() {
       const nowMs = clock.monotonicMs();
       const changes: StateChange[] = [];
@@ -171,6 +172,10 @@ function knownCharges(
     found.set(robot.robotId, received.value.chargePercent);
   }
   return found;
+}
+
+function isListed(robot: RobotEntry | undefined, { hasPlace }: RobotUpdates["rosters"]): boolean {
+  return robot !== undefined && hasPlace(robot);
 }
 
 /** Null: no online list had the robot. */

@@ -44,6 +44,17 @@ test("a heap that a flood has made grow is collected when the process is at rest
   expect([collections, heapBytes]).toEqual([2, 210 * MB]);
 });
 
+test("a heap is collected at the second look at rest: what was busy until now has left its young objects", () => {
+  heapBytes = 900 * MB;
+  busy = 0.9;
+  clock.advance(10_000);
+  busy = 0.1;
+  clock.advance(10_000);
+  expect(collections).toBe(0);
+  clock.advance(10_000);
+  expect(collections).toBe(1);
+});
+
 test("a heap that is in use is collected once", () => {
   heapBytes = 900 * MB;
   leaves = [895 * MB];

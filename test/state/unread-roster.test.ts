@@ -44,7 +44,9 @@ it("a place is as old as the list that confirmed it last", () => {
   expect(state.listAgeMs()).toBe(500);
   expect(state.placeAge("r1")).toEqual({ ageMs: 2_500, isListed: false });
   expect(state.placeAge("r2")).toEqual({ ageMs: 500, isListed: true });
+  expect(["r1", "r2", "nobody"].map(state.isListed)).toEqual([false, true, false]);
   state.apply({ kind: "roster", atMs: 0, robots: [], unread: ["r2"] });
   expect(state.placeAge("r2")).toEqual({ ageMs: 500, isListed: false });
+  expect(["r1", "r2", "nobody"].map(state.isListed)).toEqual([false, false, false]);
   expect(state.placeAge("nobody")).toBeNull();
 });

@@ -59,6 +59,7 @@ export function createRoster(parts: RosterParts): Roster {
   let malformed = 0;
   /** Robots that are listed with a record that cannot be read. */
   let unread: readonly RobotId[] = [];
+  let chainIds: readonly number[] = [];
   let mapIds: ReadonlySet<number> = new Set();
   let isOfOthers = false;
 
@@ -110,14 +111,14 @@ export function createRoster(parts: RosterParts): Roster {
     },
     mapIds: () => mapIds,
     isOfOthers: () => isOfOthers,
-    chainIds: () =>
-      Array.from(listed.values(), ({ chainId }) => chainId).filter((chainId) => chainId !== null),
+    chainIds: () => chainIds,
     async turn() {
       const answer = await parts.read("GetOnlineRobots", {});
       // Compared before it is decoded: a text of 1,000 robots costs more than all that follows from no
       // change.
       if (lastAnswer === null || !answer.equals(lastAnswer)) {
         listed = await readRobots(String(answer));
+        chainIds = Array.from(listed.values(), ({ chainId }) => chainId).filter((id) => id !== null);
         lastAnswer = answer;
       }
       const robots = [...listed.values()].filter(({ robotId }) => parts.knows(robotId));

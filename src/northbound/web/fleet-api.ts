@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { PlaceAges } from "../../contracts/fleet-view.ts";
 import type { Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import { clip } from "../../domain/clip.ts";
@@ -33,7 +34,7 @@ export interface FleetApiParts
     TagRouteParts,
     FloorSettingsParts,
     Omit<StreamParts, "floor" | "robotWriter"> {
-  readonly places: FloorParts["places"] & StreamParts["places"];
+  readonly places: PlaceAges;
   readonly commandLog: CommandListParts["commandLog"] & StreamParts["commandLog"];
   readonly clock: StreamParts["clock"];
   /** Feeds a sink, from a snapshot on. The result detaches it. */

@@ -17,7 +17,7 @@ import {
 } from "./robot-facts.ts";
 
 export interface RobotBoardParts {
-  readonly places: Pick<PlaceAges, "placeAge">;
+  readonly places: Pick<PlaceAges, "isListed">;
   readonly stations: Pick<Stations, "leaseOf">;
   readonly ages: Ages;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
@@ -93,10 +93,10 @@ export function createRobotBoard(
       unjudged.clear();
     },
     lookAtList() {
-      for (const [robotId, facts] of robots) {
-        const isListed = places.placeAge(robotId)?.isListed ?? false;
-        if (listed.get(robotId) === isListed) continue;
-        listed.set(robotId, isListed);
+      for (const facts of robots.values()) {
+        const isListed = places.isListed(facts.robotId);
+        if (listed.get(facts.robotId) === isListed) continue;
+        listed.set(facts.robotId, isListed);
         touch(facts, ["place"]);
       }
     },

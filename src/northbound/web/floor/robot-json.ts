@@ -17,7 +17,7 @@ import { timeText, timeTextOrNull } from "./time-text.ts";
 
 export interface RobotJsonParts {
   readonly ages: Ages;
-  readonly places: PlaceAges;
+  readonly places: Pick<PlaceAges, "placeAge">;
   readonly stations: Pick<Stations, "leaseOf">;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
