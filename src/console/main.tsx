@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { type Asked, createAskedCommands, hasEnded, type Wanted } from "./commanding/asked.ts";
 import { sendUntilKnown } from "./commanding/send.ts";
-import { routeOf } from "./route.ts";
+import { routeOf, subjectOf } from "./route.ts";
 import { askerOf, createSessions } from "./session/session.ts";
 import { createStore, showTitle } from "./store.ts";
 import { sleep, visibilityChange } from "./stream/browser.ts";
@@ -129,7 +129,7 @@ effect(() => {
 });
 connect();
 setInterval(store.look, LOOK_MS);
-showTitle(store, document);
+showTitle(store, document, () => subjectOf(route.value));
 const { now: session, logOut } = sessions;
 const page = { store, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
 const place = document.getElementById("console");

@@ -43,6 +43,22 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
   return { view: "floor", mapId, chosenId: query.get("robot") };
 }
 
+/** What the page is of, for the name of its tab; empty for the floor, where one begins. */
+export function subjectOf(route: Route): string {
+  switch (route.view) {
+    case "floor":
+      return route.chosenId ?? "";
+    case "robot":
+      return route.robotId;
+    case "tag":
+      return route.address;
+    case "nothing":
+      return "no such page";
+    default:
+      return route.view;
+  }
+}
+
 export function robotAddress(robotId: string): string {
   return `/robots/${encodeURIComponent(robotId)}`;
 }

@@ -148,9 +148,10 @@ function isA<Name extends keyof StreamMessages>(
 }
 
 /** Keeps the title of the page true. */
-export function showTitle(store: Store, page: { title: string }): void {
+export function showTitle(store: Store, page: { title: string }, subject: () => string): void {
   effect(() => {
-    const name = store.fleet.value?.gatewayId ?? "Fleetgate";
+    const gateway = store.fleet.value?.gatewayId ?? "Fleetgate";
+    const name = subject() === "" ? gateway : `${subject()} – ${gateway}`;
     page.title = store.isLive.value ? name : `not live: ${name}`;
   });
 }

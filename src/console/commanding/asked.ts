@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
-import type { FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
+import type { Command, FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
 
 /** A command of the catalogue. */
 export interface Wanted {
@@ -98,6 +98,25 @@ function laterOf(before: AskedState, known: AskedState): AskedState {
   if (before.state !== "taken") return known;
   if (known.state === "not_known") return { ...known, wasTaken: true };
   return known.state === "asked" || known.state === "late" ? { ...before, problem: known.problem } : known;
+}
+
+/**
+ * What the log of commands says, where the answer to this browser is late or lost. The gateway keeps the
+ * answer until the outcome is final, and the log has the command as soon as it is recorded.
+ */
+export function withLog(asked: Asked, log: Iterable<Command>): Asked {
+  if (hasEnded(asked)) return asked;
+  for (const command of log) {
+    const { protocol, request_id: id, outcome, message, stage, user } = command;
+    const isOwn = protocol === "web" && id === asked.id && (asked.by === "" || user === asked.by);
+    if (!isOwn) continue;
+    const known: AskedState =
+      outcome === null || stage !== "final"
+        ? { state: "taken", stage: stage === "final" ? "sent" : stage }
+        : { state: "final", outcome, message: message ?? "", response: "" };
+    return { ...asked, known };
+  }
+  return asked;
 }
 
 export function hasEnded({ known }: Asked): boolean {

@@ -1,5 +1,5 @@
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import type { Asked } from "../commanding/asked.ts";
+import { type Asked, withLog } from "../commanding/asked.ts";
 import { sentence } from "../fleet/words.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
@@ -8,8 +8,9 @@ const MOST_SHOWN = 5;
 
 /** Asked, taken and standing: each from its own source. */
 export function AskedList({ robot }: { readonly robot: Robot | null }) {
-  const { asked } = usePage();
-  const all = asked.all.value;
+  const { asked, store } = usePage();
+  const log = [...(store.fleet.value?.commands.values() ?? [])];
+  const all = asked.all.value.map((each) => withLog(each, log));
   const own = (robot === null ? all : all.filter((each) => each.robotId === robot.robot_id)).slice(
     -MOST_SHOWN,
   );

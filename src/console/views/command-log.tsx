@@ -1,6 +1,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import { get } from "../api.ts";
+import { operationText } from "../fleet/command-text.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
 import { sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
@@ -63,7 +64,7 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
       {commands.map((command) => (
         <tr key={commandKey(command)}>
           <td>
-            <Link to={commandAddress(commandKey(command))}>{command.operation}</Link>
+            <Link to={commandAddress(commandKey(command))}>{operationText(command)}</Link>
           </td>
           <td>
             {command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>}
@@ -90,7 +91,7 @@ export function isWanted(command: Command, { robot, source, operation, state }: 
   return (
     has(command.robot_id ?? "", robot) &&
     has(sourceText(command), source) &&
-    has(command.operation, operation) &&
+    has(operationText(command), operation) &&
     (state === "" || (command.outcome ?? command.stage) === state)
   );
 }

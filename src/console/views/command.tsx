@@ -1,4 +1,5 @@
 import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
+import { operationText } from "../fleet/command-text.ts";
 import { robotAddress } from "../route.ts";
 import { commandWord, sourceText, useCommands } from "./command-log.tsx";
 import { Link, Table, Time, Word } from "./parts.tsx";
@@ -22,7 +23,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
   return (
     <>
       <h1>
-        {command.operation} <Word {...commandWord(command)} />
+        {operationText(command)} <Word {...commandWord(command)} />
       </h1>
       <p class="first">{command.meaning ?? "Its outcome is not final yet."}</p>
       {command.outcome === "unknown" && (

@@ -2,6 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
+import { operationText } from "../fleet/command-text.ts";
 import { commandKey, type Fleet } from "../fleet/fleet.ts";
 import { elapsedMs, type Moment } from "../trust/moment.ts";
 import { sourceText } from "./command-log.tsx";
@@ -117,7 +118,7 @@ function SecondStep(props: {
       {others.length > 0 && (
         <p>
           In the last two minutes:{" "}
-          {others.map((each) => `${each.operation} by ${sourceText(each)}`).join(", ")}.
+          {others.map((each) => `${operationText(each)} by ${sourceText(each)}`).join(", ")}.
         </p>
       )}
       {intent.request !== undefined && <p class="id">{intent.request}</p>}

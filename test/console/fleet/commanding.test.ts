@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { actionsOf, basisOf } from "../../../src/console/commanding/actions.ts";
-import { type Asked, createAskedCommands, type Storage } from "../../../src/console/commanding/asked.ts";
+import {
+  type Asked,
+  createAskedCommands,
+  type Storage,
+  withLog,
+} from "../../../src/console/commanding/asked.ts";
 import { ASKED_FOR_MS, sendUntilKnown } from "../../../src/console/commanding/send.ts";
+import type { Command } from "../../../src/northbound/web/api/command.ts";
 import type { Mission, Robot } from "../../../src/northbound/web/api/robot.ts";
 import { standingRobot } from "../standing-robot.ts";
 
@@ -81,6 +87,32 @@ describe("a command that was asked for", () => {
       stage: "sent",
       problem: "no answer yet",
     });
+  });
+
+  it("is taken as soon as the log has it, though the answer is late or lost", () => {
+    const log = (change: Partial<Command>) =>
+      [
+        { protocol: "web", user: "ann", request_id: "c1", outcome: null, message: null, ...change },
+      ] as Command[];
+    expect(withLog(asked, log({ stage: "sent" })).known).toEqual({ state: "taken", stage: "sent" });
+    const refused = log({ stage: "final", outcome: "refused", message: "busy" });
+    expect(withLog(asked, refused).known).toMatchObject({
+      state: "final",
+      outcome: "refused",
+      message: "busy",
+    });
+    const known = { state: "final", outcome: "succeeded", message: "", response: "{}" } as const;
+    expect(withLog({ ...asked, known }, refused).known).toBe(known);
+  });
+
+  it("is not the command of another user or protocol with the same id", () => {
+    const other = (change: Partial<Command>) =>
+      [
+        { protocol: "web", user: "ann", request_id: "c1", stage: "sent", outcome: null, ...change },
+      ] as Command[];
+    expect(withLog(asked, other({ user: "bob" }))).toBe(asked);
+    expect(withLog(asked, other({ protocol: "mqtt" }))).toBe(asked);
+    expect(withLog(asked, other({ request_id: "c2" }))).toBe(asked);
   });
 
   it("is none if what was stored cannot be read", () => {

@@ -8,6 +8,7 @@ import {
   robotAddress,
   routeOf,
   sendAddress,
+  subjectOf,
   tagAddress,
   tagsAddress,
 } from "../../../src/console/route.ts";
@@ -40,6 +41,17 @@ it.each<[string, Route]>([
   ["/robots/%zz", { view: "nothing" }],
 ])("%s", (address, route) => {
   expect(at(address)).toEqual(route);
+});
+
+it.each([
+  ["/", ""],
+  ["/?robot=cart-01", "cart-01"],
+  ["/robots/cart-01", "cart-01"],
+  ["/alarms", "alarms"],
+  ["/tags/opcua/ns%3D2%3Bs%3DA.B", "ns=2;s=A.B"],
+  ["/nowhere", "no such page"],
+])("%s names its tab %s", (address, subject) => {
+  expect(subjectOf(at(address))).toBe(subject);
 });
 
 it("finds each robot and each command again by its address", () => {

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import type { Command } from "../../../src/northbound/web/api/command.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
@@ -12,6 +13,18 @@ const succeeded = {
   status: 200,
   body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
 };
+
+/** As the log has it before its outcome is known. */
+function sentCommand(id: string): Command {
+  return {
+    ...{ number: 1, protocol: "web", user: "ann", request_id: id, robot_id: "cart-1", on_behalf_of: null },
+    operation: pauseMission.operation,
+    request: JSON.stringify(pauseMission.request),
+    ...{ stage: "sent", accepted_at: at, sent_at: at, final_at: null, age_ms: 0 },
+    ...{ outcome: null, code: null, message: null, meaning: null },
+    ...{ mission_id: null, evidence: null, found_later: null },
+  };
+}
 
 describePages("a robot's page", (pages) => {
   const prepare = (gateway: FakeGateway) => {
@@ -82,6 +95,20 @@ describePages("a robot's page", (pages) => {
       .getByText(/Pause cart-1: succeeded/)
       .waitFor();
     expect(gateway.asked[before]?.id).not.toBe(gateway.asked[0]?.id);
+  });
+
+  it("says that a command was sent, from the log, while the answer does not come", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await says(page)
+      .getByText(/Pause cart-1: asked, no answer yet/)
+      .waitFor();
+    const [{ id } = { id: "" }] = gateway.asked;
+    gateway.send("change", { at, commands: [sentCommand(id)] });
+    await says(page)
+      .getByText(/Pause cart-1: taken \(sent\)/)
+      .waitFor();
+    await page.getByRole("link", { name: "UpdateMission: pause" }).waitFor();
   });
 
   it("sends all else by a second step, which names what would happen", async () => {

@@ -86,7 +86,18 @@ describePages("the console", (pages) => {
     await page.reload();
     await page.getByText("● live").waitFor();
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(name);
-    expect(await page.title()).toBe("plant1");
+    expect(await page.title()).toBe(`${name} – plant1`);
+  });
+
+  it("covers neither the robot's name nor its first line by saying that it is not live", async () => {
+    const { page } = await open([standingRobot("cart-9", waits)], "/robots/cart-9");
+    const bottomOf = (selector: string) =>
+      page.evaluate<number>(`document.querySelector("${selector}").getBoundingClientRect().bottom`);
+    const banner = await page.evaluate<number>(
+      "document.querySelector('.veil p').getBoundingClientRect().top",
+    );
+    expect(banner).toBeGreaterThan(await bottomOf("h1"));
+    expect(banner).toBeGreaterThan(await bottomOf(".first"));
   });
 
   it("says that places are not known where the online list is not polled", async () => {

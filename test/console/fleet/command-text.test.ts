@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { operationText } from "../../../src/console/fleet/command-text.ts";
+
+const text = (operation: string, request: unknown) =>
+  operationText({ operation, request: request === null ? null : JSON.stringify(request) });
+
+it("tells a pause from a cancel", () => {
+  const update = (command: string) => ({ missionCommand: { command, missionId: "m1" }, robotId: "cart-01" });
+  expect(text("UpdateMission", update("COMMAND_PAUSE"))).toBe("UpdateMission: pause");
+  expect(text("UpdateMission", update("COMMAND_CANCEL"))).toBe("UpdateMission: cancel");
+});
+
+it("names where a mission leads, and not all of many goals", () => {
+  const goal = (destinationId: string) => ({ destinationId });
+  expect(
+    text("CreateMission", { mission: { baseMission: { navigateMission: { goal: goal("Station A") } } } }),
+  ).toBe("CreateMission: → Station A");
+  expect(text("CreateMission", { goals: ["A", "B", "C", "D"].map(goal) })).toBe(
+    "CreateMission: → A, → B, → C, …",
+  );
+});
+
+it("says no more than the operation where the request says no more, or could not be read", () => {
+  expect(text("PauseRobot", { amrId: 1 })).toBe("PauseRobot");
+  expect(text("PauseRobot", null)).toBe("PauseRobot");
+  expect(operationText({ operation: "PauseRobot", request: "{cut off" })).toBe("PauseRobot");
+});
