@@ -1,5 +1,6 @@
 import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
+import { createTaken, LABEL_HEIGHT, type MarkAt, placeLabels } from "./labels.ts";
 import { pictureTransform } from "./picture.ts";
 import type { Mark, PointShape, Scene } from "./scene.ts";
 import { createSprites, type Sprites } from "./sprites.ts";
@@ -18,6 +19,10 @@ const colours = {
 
 /** Names of points would cover each other when fewer pixels lie between them. */
 const NAMED_POINTS = 400;
+/** Texts whose width is kept: notes have times, and are new again and again. */
+const MOST_WIDTHS = 5_000;
+/** Of a label's box, for what hangs below the line. */
+const BELOW_LINE = 3;
 const font = "12px system-ui, sans-serif";
 
 /** Draws scenes on one canvas. */
@@ -36,6 +41,7 @@ export interface Picture {
 export function createPainter(ink: Ink, ratio: number): Painter {
   const sprites = createSprites(ratio);
   const ground = createGround(ratio);
+  const widthOf = createWidths(ink);
   return {
     draw(scene, camera, size, picture) {
       ground.draw(ink, scene.points, camera, size, picture);
@@ -44,14 +50,7 @@ export function createPainter(ink: Ink, ratio: number): Painter {
       drawLine(ink, scene.trail, camera, []);
       if (scene.direction !== null) drawLine(ink, scene.direction, camera, [6, 6]);
       for (const place of scene.ahead) drawRing(ink, place, camera);
-      drawMarks(
-        ink,
-        sprites,
-        scene.marks.filter(({ isChosen }) => !isChosen),
-        camera,
-        size,
-      );
-      for (const mark of scene.marks) if (mark.isChosen) drawChosen(ink, sprites, mark, camera, size);
+      drawMarks(ink, sprites, scene.marks, camera, size, widthOf);
     },
   };
 }
@@ -93,7 +92,12 @@ function drawPoints(ink: Ink, points: Scene["points"], camera: Camera, size: Siz
   for (const { x, y, shape } of seen) drawPoint(ink, shape, x, y);
   if (seen.length > NAMED_POINTS) return;
   ink.fillStyle = colours.pointName;
-  for (const { x, y, name } of seen) ink.fillText(name, x + 6, y + 14);
+  const taken = createTaken(size);
+  for (const { x, y, name } of seen) {
+    const { width } = ink.measureText(name);
+    const left = x + 6 + width > size.width ? x - 6 - width : x + 6;
+    if (taken.take(left, y + 14 + BELOW_LINE, width)) ink.fillText(name, left, y + 14);
+  }
 }
 
 /** Grey, as all that is normal. */
@@ -152,24 +156,49 @@ function drawRing(ink: Ink, place: Place, camera: Camera): void {
 }
 
 /** All marks, then all names: to change between them for each takes longer. */
-function drawMarks(ink: Ink, sprites: Sprites, marks: readonly Mark[], camera: Camera, size: Size): void {
+function drawMarks(
+  ink: Ink,
+  sprites: Sprites,
+  marks: readonly Mark[],
+  camera: Camera,
+  size: Size,
+  widthOf: (text: string) => number,
+): void {
   const seen = marks
     .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
     .filter((at) => isWithin(at, size));
   for (const { mark, x, y } of seen) sprites.draw(ink, mark, x, y);
+  for (const at of seen) if (at.mark.isChosen) drawFrame(ink, at);
   ink.fillStyle = colours.text;
-  for (const { mark, x, y } of seen) {
-    const text = mark.note === "" ? mark.name : `${mark.name}: ${mark.note}`;
-    // On whole pixels, which takes less time.
-    ink.fillText(text, Math.round(x + 14), Math.round(y - 4));
+  const labels = placeLabels(seen, size, widthOf);
+  for (const { text, left, bottom, isChosen } of labels)
+    if (!isChosen) ink.fillText(text, left, bottom - BELOW_LINE);
+  for (const { text, left, bottom, isChosen } of labels) {
+    if (!isChosen) continue;
+    // Marks and names of points may lie below it.
+    ink.fillStyle = colours.ground;
+    ink.fillRect(left + 1, bottom - LABEL_HEIGHT, widthOf(text) - 2, LABEL_HEIGHT);
+    ink.fillStyle = colours.chosen;
+    ink.fillText(text, left, bottom - BELOW_LINE);
   }
 }
 
-function drawChosen(ink: Ink, sprites: Sprites, mark: Mark, camera: Camera, size: Size): void {
-  drawMarks(ink, sprites, [mark], camera, size);
-  const { x, y } = toPixels(camera, mark.place);
+function drawFrame(ink: Ink, { x, y }: MarkAt): void {
   ink.strokeStyle = colours.chosen;
   ink.strokeRect(x - 14, y - 14, 28, 28);
+}
+
+/** The widths of texts. They are kept: to measure a thousand in each frame takes longer than to draw them. */
+function createWidths(ink: Ink): (text: string) => number {
+  const widths = new Map<string, number>();
+  return (text) => {
+    const known = widths.get(text);
+    if (known !== undefined) return known;
+    if (widths.size >= MOST_WIDTHS) widths.clear();
+    const { width } = ink.measureText(text);
+    widths.set(text, width);
+    return width;
+  };
 }
 
 /** A length, and the directions of the axes. */

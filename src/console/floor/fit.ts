@@ -5,6 +5,8 @@ import type { Scene } from "./scene.ts";
 
 /** With room for the names right of the outermost points. */
 const MARGIN_PIXELS = 72;
+/** Of a side at most: a narrow drawing would be mostly margin. */
+const MARGIN_SHARE = 0.1;
 /** Of a map whose points lie in one place. */
 const SMALLEST_EXTENT = 10;
 
@@ -19,14 +21,18 @@ export function fitted(
   const [left, right] = rangeOf(places.map(({ x }) => x));
   const [bottom, top] = rangeOf(places.map(({ y }) => y));
   const pixelsPerUnit = Math.min(
-    Math.max(1, size.width - 2 * MARGIN_PIXELS) / (right - left),
-    Math.max(1, size.height - 2 * MARGIN_PIXELS) / (top - bottom),
+    withoutMargins(size.width) / (right - left),
+    withoutMargins(size.height) / (top - bottom),
   );
   return {
     pixelsPerUnit,
     originX: size.width / 2 - ((left + right) / 2) * pixelsPerUnit,
     originY: size.height / 2 + ((bottom + top) / 2) * pixelsPerUnit,
   };
+}
+
+function withoutMargins(side: number): number {
+  return Math.max(1, side - 2 * Math.min(MARGIN_PIXELS, MARGIN_SHARE * side));
 }
 
 function rangeOf(values: readonly number[]): readonly [from: number, to: number] {

@@ -1,0 +1,83 @@
+import type { Size } from "./camera.ts";
+import type { Emphasis, Mark } from "./scene.ts";
+
+/** A mark on the drawing. */
+export interface MarkAt {
+  readonly mark: Pick<Mark, "robotId" | "name" | "note" | "emphasis" | "isChosen">;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A text of one line; its box has its lower left corner here. */
+export interface Label {
+  readonly text: string;
+  readonly left: number;
+  readonly bottom: number;
+  readonly isChosen: boolean;
+}
+
+export const LABEL_HEIGHT = 14;
+/** From the middle of a mark to its name. */
+const RIGHT = 14;
+/** From the middle of a mark down to the box of its name. */
+const DOWN = -1;
+const CELL = { width: 7, height: 3 } as const;
+const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
+
+/**
+ * The names that can be read: none lies over another. The chosen robot has its name in any case, then alarms,
+ * then what is unusual, each by id, so that a name does not come and go while its robot stands. A name goes
+ * without its note if only that fits.
+ *
+ * @param widthOf the pixels that a text takes
+ */
+export function placeLabels(
+  marks: readonly MarkAt[],
+  size: Size,
+  widthOf: (text: string) => number,
+): readonly Label[] {
+  const taken = createTaken(size);
+  return [...marks].sort(byRank).flatMap(({ mark, x, y }) => {
+    const { name, note, isChosen } = mark;
+    // Whole pixels: to draw text between them takes longer.
+    const bottom = Math.round(y + DOWN);
+    // Left of the mark where the drawing ends.
+    const leftOf = (width: number) =>
+      Math.round(x + RIGHT + width > size.width ? x - RIGHT - width : x + RIGHT);
+    const place = (text: string): Label | null => {
+      const width = widthOf(text);
+      const left = leftOf(width);
+      const isFree = taken.take(left, bottom, width);
+      return isFree || isChosen ? { text, left, bottom, isChosen } : null;
+    };
+    if (note === "") return place(name) ?? [];
+    return place(`${name}: ${note}`) ?? place(name) ?? [];
+  });
+}
+
+function byRank({ mark: a }: MarkAt, { mark: b }: MarkAt): number {
+  const difference = (a.isChosen ? 0 : ranks[a.emphasis]) - (b.isChosen ? 0 : ranks[b.emphasis]);
+  if (difference !== 0) return difference;
+  return a.robotId < b.robotId ? -1 : 1;
+}
+
+/** The boxes that are taken, by cells of a grid: to compare each with all others takes longer. */
+export function createTaken({ width, height }: Size) {
+  const columns = Math.ceil(width / CELL.width) + 2;
+  const rows = Math.ceil(height / CELL.height) + 2;
+  const cells = new Uint8Array(columns * rows);
+  // What lies outside of the drawing shares the cells of its edge, which nobody sees.
+  const column = (x: number) => Math.min(columns - 1, Math.max(0, Math.floor(x / CELL.width) + 1));
+  const row = (y: number) => Math.min(rows - 1, Math.max(0, Math.floor(y / CELL.height) + 1));
+  return {
+    /** Takes a box if none of it is taken. */
+    take(left: number, bottom: number, boxWidth: number): boolean {
+      const [from, to] = [column(left), column(left + boxWidth)];
+      const [top, low] = [row(bottom - LABEL_HEIGHT), row(bottom - 1)];
+      for (let y = top; y <= low; y += 1)
+        for (let x = from; x <= to; x += 1) if (cells[y * columns + x] === 1) return false;
+      for (let y = top; y <= low; y += 1) cells.fill(1, y * columns + from, y * columns + to + 1);
+      return true;
+    },
+  };
+}
