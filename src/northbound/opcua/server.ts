@@ -121,7 +121,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robots: space.counts().built,
         robotsWaiting: space.counts().missing,
         robotsRefused: space.counts().refused,
-        connectionsClosed: guarded?.closedCount ?? 0,
+        ...(guarded?.figures() ?? { connectionsClosed: 0, requestsUndecodable: 0 }),
         clientsRefused: bounds?.refusedCount ?? 0,
         certificatesRefused: clients?.refusedCount ?? 0,
       },

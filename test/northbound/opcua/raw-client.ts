@@ -72,6 +72,8 @@ export interface RawChannel {
    * Sends a request and resolves with the body of its answer, type id first; null when the server hung up.
    */
   call(request: Encodable): Promise<RawAnswer | null>;
+  /** The same with a body as it is, type id first. Rejects when the answer is another request's. */
+  ask(body: Buffer): Promise<RawAnswer | null>;
   /** Sends bytes as they are: a chunk that is not final, or anything else. */
   send(bytes: Buffer): void;
   /** The beginning of a MSG frame of this channel, with its sequence and request number. */
@@ -158,14 +160,17 @@ export async function openRawChannel(url: string): Promise<RawChannel> {
   const body = opened.subarray(8 + 4 + 4 + policy.length + 8 + 8);
   tokenId = answerOf(body).read(new OpenSecureChannelResponse()).securityToken.tokenId;
 
+  async function ask(body: Buffer): Promise<RawAnswer | null> {
+    socket.write(message("F", body));
+    const answer = await nextFrame();
+    if (answer?.toString("latin1", 0, 3) !== "MSG") return null;
+    if (answer.readUInt32LE(MESSAGE_HEADER_BYTES - 4) !== sequence) throw new Error("of another request");
+    return answerOf(answer.subarray(MESSAGE_HEADER_BYTES));
+  }
+
   return {
-    async call(request) {
-      socket.write(message("F", encoded(request)));
-      const answer = await nextFrame();
-      return answer?.toString("latin1", 0, 3) === "MSG"
-        ? answerOf(answer.subarray(MESSAGE_HEADER_BYTES))
-        : null;
-    },
+    call: (request) => ask(encoded(request)),
+    ask,
     send: (bytes) => void socket.write(bytes),
     message,
     closed,

@@ -6,12 +6,13 @@ import { containRejections } from "./containment.ts";
 import { errorFrame } from "./error-frame.ts";
 import { createFrameCheck } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
+import { answerUndecodable } from "./undecodable-requests.ts";
 import { createUnfinishedRequests } from "./unfinished-requests.ts";
 
 /** Stands between the network and node-opcua. */
 export interface Fence {
-  /** Connections that were closed because of what they sent. */
-  readonly closedCount: number;
+  /** Connections that were closed because of what they sent, and requests that were answered so. */
+  figures(): { readonly connectionsClosed: number; readonly requestsUndecodable: number };
   /** Whether every endpoint accepts connections. */
   readonly listening: boolean;
 }
@@ -81,6 +82,7 @@ export function fence(
   }
 
   containRejections(server, (address, error) => note(address, describeLibraryError(error)));
+  const undecodable = answerUndecodable(server, clock, log);
   const listeners: Server[] = [];
   for (const endpoint of server.endpoints) {
     const listener: unknown = Reflect.get(endpoint, "_server");
@@ -89,9 +91,7 @@ export function fence(
     listeners.push(listener);
   }
   return {
-    get closedCount() {
-      return closedCount;
-    },
+    figures: () => ({ connectionsClosed: closedCount, requestsUndecodable: undecodable.count }),
     get listening() {
       return listeners.every((listener) => listener.listening);
     },

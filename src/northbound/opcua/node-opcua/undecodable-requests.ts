@@ -1,0 +1,106 @@
+import { MessageBuilder, type OPCUAServer, RequestHeader, ServiceFault, StatusCodes } from "node-opcua";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import { lower } from "./lower.ts";
+
+/** Requests that could not be decoded, and were answered so. */
+export interface UndecodableRequests {
+  readonly count: number;
+}
+
+interface Message {
+  readonly request: UndecodableRequest;
+}
+interface UndecodableRequest {
+  readonly requestHeader: RequestHeader;
+}
+/** The parts of node-opcua's channel and server that an answer needs. */
+interface Channel {
+  readonly remoteAddress: string;
+  send_response(type: string, response: ServiceFault, message: Message): void;
+}
+interface RequestServer {
+  on_request(message: Message, channel: Channel): void;
+}
+/** What takes a channel's messages apart. */
+interface Builder {
+  readonly messageHeader: { readonly msgType: string };
+  readonly securityHeader: unknown;
+  readonly sequenceHeader: { readonly requestId: number };
+  readonly channelId: number;
+}
+type Emit = (this: Builder, event: string, ...values: unknown[]) => boolean;
+
+/** At most one log line in this time, for all connections. */
+const LOG_EVERY_MS = 10_000;
+
+/** The handle that node-opcua gives a header that it has not decoded. */
+const NO_HANDLE = 0xdead_beef;
+
+/** What was decoded of such requests before decoding failed. */
+const undecodable = new WeakSet<object>();
+let isPatched = false;
+
+/**
+ * Answers a request that cannot be decoded with BadDecodingError. node-opcua 2.182 ignores it, and its client
+ * waits until its own timeout. The channel stays open: the frame was sound. For an initialised server.
+ */
+export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): UndecodableRequests {
+  passOnUndecodable();
+  const own = lower<RequestServer>(server, "on_request");
+  const handle = own.on_request.bind(server);
+  let count = 0;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  own.on_request = (message, channel) => {
+    if (!undecodable.has(message.request)) {
+      handle(message, channel);
+      return;
+    }
+    count += 1;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - loggedAtMs >= LOG_EVERY_MS) {
+      loggedAtMs = nowMs;
+      log.warn({ from: channel.remoteAddress, count }, "an OPC UA request could not be decoded");
+    }
+    const { requestHeader } = message.request;
+    if (requestHeader.requestHandle === NO_HANDLE) requestHeader.requestHandle = 0;
+    const responseHeader = { serviceResult: StatusCodes.BadDecodingError };
+    channel.send_response("MSG", new ServiceFault({ responseHeader }), message);
+  };
+  return {
+    get count() {
+      return count;
+    },
+  };
+}
+
+/**
+ * Has them handled as other messages are, so that the channel checks their token. Only a server
+ * gets requests.
+ */
+function passOnUndecodable(): void {
+  if (isPatched) return;
+  const emit = lower<{ emit: Emit }>(MessageBuilder.prototype, "emit").emit;
+  isPatched = true;
+  const patched: Emit = function (event, ...values) {
+    const [request] = values;
+    if (event !== "invalid_message" || !isRequest(request) || this.messageHeader.msgType !== "MSG") {
+      return emit.call(this, event, ...values);
+    }
+    // node-opcua writes it out for its log, which forwards no text.
+    request.toString = () => "";
+    undecodable.add(request);
+    const { securityHeader, sequenceHeader, channelId } = this;
+    return emit.call(this, "message", request, "MSG", securityHeader, sequenceHeader.requestId, channelId);
+  };
+  Reflect.set(MessageBuilder.prototype, "emit", patched);
+}
+
+function isRequest(message: unknown): message is UndecodableRequest {
+  return (
+    typeof message === "object" &&
+    message !== null &&
+    Reflect.get(message, "requestHeader") instanceof RequestHeader
+  );
+}
