@@ -5,17 +5,15 @@ import type { SclStructure } from "./scl.ts";
 export const FG_LOAD_STATION = `FUNCTION_BLOCK FG_LoadStation
 (* Loads and unloads the robots of one station. Call it in every cycle. One instance for each station. *)
 VAR_INPUT
-    Connected : BOOL;                      (* all tags below were read in this cycle, with status Good *)
+    Connected : BOOL;                      (* the station's tags were read in this cycle, with status Good *)
     Answer    : ARRAY[0..19] OF DINT;      (* Slot.Answer *)
     Leased    : BOOL;                      (* Slot.Leased *)
-    Valid     : BOOL;                      (* FALSE if a tag below has another status than Good *)
+    Valid     : BOOL;                      (* FALSE if a tag of the station has another status than Good *)
     RobotHere : BOOL;
     RobotHereNo : DINT;
     Loaded    : ARRAY[0..7] OF BOOL;
     Rolling   : ARRAY[0..7] OF BOOL;
     Permitted : BOOL := TRUE;              (* a station without a permit leaves it as it is *)
-END_VAR
-VAR_INPUT
     WriteBusy : BOOL;                      (* of the block that writes Command, as for FG_Command *)
     WriteDone : BOOL := TRUE;
     WriteError : BOOL;
@@ -270,12 +268,14 @@ LookFirst := StepNo = 10 AND (turns OR unsure OR Code = 10 OR Code = 13);
 END_FUNCTION_BLOCK
 `;
 
-/** The tags that the block reads: its first inputs. */
+/** The inputs that are tags of the station and of its slot. */
+const tags = "Answer Leased Valid RobotHere RobotHereNo Loaded Rolling Permitted".split(" ");
+
 export function stationTagsOf({ sections }: FunctionBlock): SclStructure {
   return {
     typeName: "UDT_FG_Station",
     name: "Tags",
     comment: "what was read of the station",
-    members: (sections[0]?.declarations ?? []).filter(({ name }) => name !== "Connected"),
+    members: sections.flatMap(({ declarations }) => declarations.filter(({ name }) => tags.includes(name))),
   };
 }

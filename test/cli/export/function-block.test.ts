@@ -56,6 +56,14 @@ test.each(blockNames)(
   },
 );
 
+test.each(blockNames)("%s has each kind of section once, as compilers expect", (name) => {
+  const kinds = readFunctionBlock(blocks[name]).sections.map(
+    ({ kind, isRetained }) => `${kind} ${isRetained}`,
+  );
+  expect(kinds).toEqual([...new Set(kinds)]);
+  expect(files[`${name}.scl`].match(/^ {4}VAR_INPUT\r$/gm)).toHaveLength(1);
+});
+
 test("PLCopen XML has first values, of a flag and of a time", () => {
   expect(files["FG_LoadStation.xml"]).toContain(
     '<variable name="MoveTime"><type><TIME/></type><initialValue><simpleValue value="T#30s"/>',
