@@ -175,4 +175,12 @@ describe("a deadband", () => {
     const { statusCode } = await monitor(node, AttributeIds.Value, deadband(type, value));
     expect(statusCode).toBe(StatusCodes.BadDeadbandFilterInvalid);
   });
+
+  it("of a percentage is refused for a tag that has no EURange, and taken for one that has", async () => {
+    const percent = deadband(DeadbandType.Percent, 5);
+    const without = await monitor("ns=2;s=Robots.AMR01.AgeSeconds", AttributeIds.Value, percent);
+    expect(without.statusCode).toBe(StatusCodes.BadMonitoredItemFilterUnsupported);
+    const node = "ns=2;s=Robots.AMR01.Battery.ChargePercent";
+    expect((await monitor(node, AttributeIds.Value, percent)).statusCode).toBe(StatusCodes.Good);
+  });
 });
