@@ -15,5 +15,5 @@ it("answers with what became of a reload, which was asked for in the user's name
     status: 400,
     body: { detail: expect.stringContaining("fleetgate-user") },
   });
-  expect(await harness.ask("GET", "/api/v1/reload")).toMatchObject({ status: 404 });
+  expect(await harness.ask("GET", "/api/v1/reload")).toMatchObject({ status: 405 });
 });
