@@ -188,6 +188,9 @@ describe("robots", () => {
     "robots?limit=x",
     "robots?limit=1001",
     "robots?cursor=%20",
+    ...["robots", "maps", "stations", "alarms", "commands", "connections", "operations", "tags"].flatMap(
+      (list) => [`${list}?cursor=zzz`, `${list}?cursor=AAAA`],
+    ),
     "maps?page=2",
     "commands?robot=a&robot=b",
   ])("refuse %s", async (path) => {
@@ -195,6 +198,12 @@ describe("robots", () => {
       status: 400,
       body: { status: 400, detail: expect.stringMatching(/^(limit|cursor|robot|"page"): /) },
     });
+  });
+
+  it("refuse the cursor of another list", async () => {
+    const { next } = (await harness.ask("GET", "/api/v1/operations?limit=1")).body as { next: string };
+    expect((await harness.ask("GET", `/api/v1/operations?cursor=${next}`)).status).toBe(200);
+    expect((await harness.ask("GET", `/api/v1/robots?cursor=${next}`)).status).toBe(400);
   });
 
   it("say that there is no such robot, or map", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { quoted } from "../../../domain/clip.ts";
 import { sendProblem } from "../problem.ts";
@@ -17,6 +18,7 @@ export type Query = Readonly<Record<string, unknown>>;
 const MOST_ITEMS = 1_000;
 /** The longest name of a tag has the longest id of a robot twice, and each of its characters escaped. */
 const CURSOR_CHARACTERS = 8_192;
+const CHECK_BYTES = 6;
 const pageParameters = ["limit", "cursor"] as const;
 
 /**
@@ -31,7 +33,7 @@ export function sendPage<Item>(
   list: PagedList<Item>,
   more: Readonly<Record<string, unknown>> = {},
 ): FastifyReply {
-  const read = readPage(query);
+  const read = readPage(query, list.name);
   if (typeof read === "string") return sendProblem(reply, 400, read);
   const { limit, after } = read;
   const first = after === null ? 0 : list.items.findIndex((item) => list.keyOf(item) > after);
@@ -41,14 +43,26 @@ export function sendPage<Item>(
   return reply.send({
     count: list.items.length,
     [list.name]: page.map(list.write),
-    next: hasMore ? cursorOf(list.keyOf(last)) : null,
+    next: hasMore ? cursorOf(list.name, list.keyOf(last)) : null,
     ...more,
   });
 }
 
-/** The cursor of the page after the item with this key. */
-export function cursorOf(key: string): string {
-  return Buffer.from(key).toString("base64url");
+/** The cursor of the page after the item with this key, with a check that tells it from other texts. */
+export function cursorOf(list: string, key: string): string {
+  return Buffer.concat([checkOf(list, key), Buffer.from(key)]).toString("base64url");
+}
+
+/** The key in a cursor of this list; null: the gateway did not give it. */
+function keyIn(cursor: string, list: string): string | null {
+  if (!/^[\w-]+$/.test(cursor) || cursor.length > CURSOR_CHARACTERS) return null;
+  const key = Buffer.from(cursor, "base64url").subarray(CHECK_BYTES).toString("utf8");
+  return cursorOf(list, key) === cursor ? key : null;
+}
+
+/** Against mistakes, and no secret: a cursor of another list would skip items, or begin anew. */
+function checkOf(list: string, key: string): Buffer {
+  return createHash("sha256").update(`${list} ${key}`).digest().subarray(0, CHECK_BYTES);
 }
 
 /** What is wrong with a query that gives one of these more than once; null: nothing. */
@@ -70,14 +84,15 @@ export function textIn(query: Query, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Which page a query wants, or what is wrong with it. */
-export function readPage(query: Query): { readonly limit: number; readonly after: string | null } | string {
+/** Which page of a list a query wants, or what is wrong with it. */
+export function readPage(
+  query: Query,
+  list: string,
+): { readonly limit: number; readonly after: string | null } | string {
   const { limit = String(MOST_ITEMS), cursor } = query;
   const count = typeof limit === "string" && /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > MOST_ITEMS) return `limit: must be a whole number, 1 to ${MOST_ITEMS}`;
   if (cursor === undefined) return { limit: count, after: null };
-  const isCursor =
-    typeof cursor === "string" && /^[\w-]+$/.test(cursor) && cursor.length <= CURSOR_CHARACTERS;
-  if (!isCursor) return "cursor: must be the text of next in the page before";
-  return { limit: count, after: Buffer.from(cursor, "base64url").toString("utf8") };
+  const after = typeof cursor === "string" ? keyIn(cursor, list) : null;
+  return after === null ? "cursor: must be the text of next in the page before" : { limit: count, after };
 }

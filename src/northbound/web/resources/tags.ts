@@ -30,7 +30,7 @@ export function addTagRoutes(server: FastifyInstance, { tags: sources, clock }: 
   server.get<{ Querystring: Query }>("/api/v1/tags", async ({ query }, reply) => {
     const fault = unknownParameter(query, tagFilters) ?? faultOf(query);
     if (fault !== null) return sendProblem(reply, 400, fault);
-    const page = readPage(query);
+    const page = readPage(query, "tags");
     if (typeof page === "string") return sendProblem(reply, 400, page);
     const [robot, station, protocol, text, address] = tagFilters.map((name) => textIn(query, name));
     const wanted = {
@@ -48,7 +48,7 @@ export function addTagRoutes(server: FastifyInstance, { tags: sources, clock }: 
     const answer: Tags = {
       count: found.count,
       tags: found.page.map((each) => tagJson(each, nowMs, wanted.address === null)),
-      next: last !== undefined && found.hasMore ? cursorOf(last.key) : null,
+      next: last !== undefined && found.hasMore ? cursorOf("tags", last.key) : null,
       missing_robots: sources.reduce((sum, source) => sum + source.missingRobots(), 0),
     };
     return reply.send(answer);
