@@ -67,6 +67,17 @@ export function addConsole(server: FastifyInstance, folder: string | null, hasSi
         : send(page, request, reply),
     );
   }
+  if (page !== undefined) addNoSuchPage(server, page);
+}
+
+/** A person who mistypes an address reads the console's own page; a program gets the problem. */
+function addNoSuchPage(server: FastifyInstance, page: ConsoleFile): void {
+  server.addHook("onRequest", async (request, reply) => {
+    const { method, url, routeOptions, headers } = request;
+    if (method !== "GET" || routeOptions.url !== undefined || reply.sent) return;
+    if (/^\/(api|assets)(\/|\?|$)/.test(url) || !/\btext\/html\b/.test(headers.accept ?? "")) return;
+    return send(page, request, reply.code(404));
+  });
 }
 
 function send(file: ConsoleFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -121,10 +121,11 @@ function makeServer(
   const server = createHttpServer(connections, parts.log, options.tls);
   addHostCheck(server, options.hostnames);
   addMethodCheck(server);
+  // Before access: that there is no such page may be known without a log-in.
+  addConsole(server, parts.consoleFolder, parts.simulator !== undefined);
   access.addTo(server);
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);
-  addConsole(server, parts.consoleFolder, parts.simulator !== undefined);
   const movesFrom = () => options.access.movesFrom;
   const commander = limitMoves({ ...parts, movesFrom });
   const moves = { refusedMoves: (address: string) => refusedMoves(address, movesFrom()) };

@@ -70,6 +70,21 @@ test.each([
   expect(answer.statusCode).toBe(404);
 });
 
+test.each(["/nope", "/alarms/1", "/apian"])(
+  "shows a person its page at %s, which says there is none",
+  async (url) => {
+    const asPerson = await server.inject({ url, headers: { accept: "text/html,*/*;q=0.8" } });
+    expect([asPerson.statusCode, asPerson.body]).toEqual([404, page]);
+    expect(asPerson.headers["content-security-policy"]).toContain("script-src 'self'");
+    expect((await server.inject({ url, headers: { accept: "*/*" } })).body).not.toBe(page);
+  },
+);
+
+test.each(["/api/v1/nope", "/api", "/assets/index-2.js"])("has no page at %s", async (url) => {
+  const answer = await server.inject({ url, headers: { accept: "text/html" } });
+  expect([answer.statusCode, answer.body === page]).toEqual([404, false]);
+});
+
 test("has a page for the simulator only where there is one", async () => {
   const demo = fastify();
   addConsole(demo, folder, true);
