@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyServerOptions, fastify } from "fastify";
 import type { Health } from "../../platform/component.ts";
 import { answerLast } from "../../platform/last-answer.ts";
@@ -67,6 +68,8 @@ export function createHttpServer(
     // Requests that a client pipelined beyond the limit: the limit has closed the connection already.
     if (request.raw.socket.destroyed) return reply.hijack();
     reply.headers(securityHeaders);
+    const problem = hostProblem(request.raw);
+    if (problem !== null) return sendProblem(reply.header("connection", "close"), 400, problem);
     // Without a length, a body of one-byte chunks takes many times its size in memory.
     if (request.headers["transfer-encoding"] !== undefined)
       return sendProblem(reply.header("connection", "close"), 411, "send a body with content-length");
@@ -83,15 +86,37 @@ export function createHttpServer(
   return server;
 }
 
+/** What is wrong with the number of Host headers (RFC 9112, 3.2); null: nothing. */
+function hostProblem({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (!httpVersion.startsWith("1.")) return null;
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  if (hosts > 1) return "give one Host header: there are several";
+  return hosts === 0 && httpVersion === "1.1" ? "give a Host header: HTTP/1.1 asks for one" : null;
+}
+
+/** Node itself would answer without a body. */
+function refuseExpectations(server: Server): void {
+  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    const detail = "Expect: only 100-continue is known";
+    response.socket?.end(problemAnswer(417, detail));
+  });
+}
+
 function makeServer(
   tls: WebOptions["tls"],
   connections: WebConnections,
   options: FastifyServerOptions,
 ): FastifyInstance {
-  const http = { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: LOOK_PERIOD_MS };
+  // One without is refused here, with a problem.
+  const http = {
+    requireHostHeader: false,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: LOOK_PERIOD_MS,
+  };
   if (tls === null) {
     const server = fastify({ ...options, http });
     connections.limit(server.server);
+    refuseExpectations(server.server);
     return server;
   }
   const times = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
@@ -103,6 +128,7 @@ function makeServer(
       const both = createTwoProtocols(https, listener);
       closeSessions = both.closeSessions;
       connections.limit(both.server, both.http2);
+      refuseExpectations(both.server);
       return both.server;
     },
   });

@@ -213,6 +213,24 @@ describe("the server", () => {
     }
   });
 
+  it.each([
+    ["no Host header", "GET /livez HTTP/1.1\r\n\r\n", 400, "Host"],
+    ["two Host headers", "GET /livez HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\n\r\n", 400, "Host"],
+    ["an expectation", "GET /livez HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\n\r\n", 417, "Expect"],
+  ])("refuses %s with a problem", async (_what, text, status, named) => {
+    const { url } = await serve();
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(text);
+    let answer = "";
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toContain("content-type: application/problem+json");
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
+      status,
+      detail: expect.stringContaining(named),
+    });
+  });
+
   it("answers a health check beside any number of idle connections", async () => {
     const { url, server } = await serve();
     const port = Number(new URL(url).port);
