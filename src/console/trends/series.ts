@@ -63,8 +63,8 @@ export function lonePoints(line: readonly (number | null | undefined)[]): number
   });
 }
 
-/** Each value stands in the middle of its step. */
+/** Each value stands at the beginning of its step: the middle of the newest may not have come yet. */
 function timesOf({ first_at: firstAt, step_ms: stepMs }: Times, count: number): readonly number[] {
-  const firstMs = Date.parse(firstAt) + stepMs / 2;
+  const firstMs = Date.parse(firstAt);
   return Array.from({ length: count }, (_, index) => (firstMs + index * stepMs) / 1_000);
 }

@@ -11,6 +11,8 @@ export interface ChartProps {
 }
 
 const HEIGHT = 200;
+/** Seconds between the labels of the time axis. They name minutes: closer ones would be equal. */
+const wholeMinutes = [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720].map((minutes) => 60 * minutes);
 /** Dark and dashed beside light and whole: not by colour alone. */
 const strokes = [{ stroke: "#0d47a1" }, { stroke: "#7a4f00", dash: [6, 4] }] as const;
 
@@ -49,7 +51,10 @@ function optionsOf({ lines }: Series, range: ChartProps["range"], width: number)
       y: range === null ? { range: { min: { soft: 0, mode: 1 }, max: { pad: 0.1 } } } : { range: [...range] },
     },
     axes: [
-      { values: (_chart, splits) => splits.map((at) => timeOfDay(at * 1_000).slice(0, 5)) },
+      {
+        incrs: wholeMinutes,
+        values: (_chart, splits) => splits.map((at) => timeOfDay(at * 1_000).slice(0, 5)),
+      },
       { size: 60 },
     ],
     series: [

@@ -41,7 +41,7 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
           Operation <input value={filter.operation} onInput={set("operation")} />
         </label>
         <label>
-          State
+          State{" "}
           <select value={filter.state} onChange={set("state")}>
             <option value="">any</option>
             {states.map((name) => (

@@ -2,7 +2,7 @@ import type { Mission, Robot as RobotFacts } from "../../northbound/web/api/robo
 import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
 import { goalText, hasEnded } from "../fleet/goal-text.ts";
 import { codeWord, sentence, wordOf } from "../fleet/words.ts";
-import { floorAddress } from "../route.ts";
+import { floorAddress, tagsAddress } from "../route.ts";
 import { ageMs, type Moment } from "../trust/moment.ts";
 import { ageText, dateAndTime, timeOfDay } from "../trust/time-text.ts";
 import { AlarmTable } from "./alarm-table.tsx";
@@ -85,6 +85,10 @@ function Facts({ known }: { readonly known: KnownRobot }) {
       </dd>
       <dt>Hold</dt>
       <dd>{hold.held ? `held by ${hold.by.join(", ")}` : "none"}</dd>
+      <dt>Tags</dt>
+      <dd>
+        <Link to={tagsAddress({ text: robot.robot_id, protocol: "" })}>all of {robot.robot_id}</Link>
+      </dd>
       <dt>Lease</dt>
       <dd>
         {lease === null ? "none" : `${lease.station}, ${lease.owner}, since `}
