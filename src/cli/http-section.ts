@@ -65,7 +65,7 @@ export const httpSection = [
   "It is the client's word: the mode of the file is what authorizes ([install.md](install.md#command-from-the-gateways-own-machine)).",
   "",
   "**Lists** have pages: `?limit=N` (1 to 1,000; 1,000 unless given) and `?cursor=` with the text of `next` in the page before.",
-  "`next` is null in the last page. `count` is that of all pages.",
+  "Any other text is refused (400). `next` is null in the last page. `count` is that of all pages.",
   "",
   "### Which commands were sent",
   "",
