@@ -50,7 +50,8 @@ function nextEvent(): FleetEvent {
     missionIds[robot] = `4c0a3a50-7d3c-4f6e-9d53-${String(robot).padStart(6, "0")}${turn / STATES.length}`;
   return {
     kind: "mission",
-    eventId: `b1946ac92492d2347c6235${count}`,
+    // With toFixed, for the reason of `eventKey`: the gateway makes these of hashes.
+    eventId: `b1946ac92492d2347c6235${count.toFixed()}`,
     robotId,
     atMs: Date.now(),
     missionId: missionIds[robot] ?? "",

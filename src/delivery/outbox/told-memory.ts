@@ -17,11 +17,14 @@ type StoredTold =
   | readonly ["mission", atMs: number, RobotId, string, Coded<MissionStateName>]
   | readonly ["conveyor", atMs: number, RobotId, Conveyor];
 
+interface ToldMission {
+  missionId: string;
+  state: Coded<MissionStateName>;
+}
+
 interface Told {
-  /** By mission, the one that was told of last at the end. */
-  readonly missions: Map<string, Coded<MissionStateName>>;
-  /** That one. */
-  lastMissionId: string | null;
+  /** The one that was told of last at the end. No Map: see decisions.md, A Map whose keys come and go. */
+  readonly missions: ToldMission[];
   readonly conveyors: Map<number, Conveyor>;
 }
 
@@ -37,14 +40,14 @@ export function openToldMemory(store: Store): ToldMemory {
   const stored = Array.from(store.range(TOLD), ({ value }) => value as StoredTold);
   for (const each of stored.sort((a, b) => a[1] - b[1])) {
     const told = toldOf(each[2]);
-    if (each[0] === "mission") told.missions.set(each[3], each[4]);
+    if (each[0] === "mission") told.missions.push({ missionId: each[3], state: each[4] });
     else told.conveyors.set(each[3].index, each[3]);
   }
 
   function toldOf(robotId: RobotId): Told {
     let told = robots.get(robotId);
     if (told === undefined) {
-      told = { missions: new Map(), lastMissionId: null, conveyors: new Map() };
+      told = { missions: [], conveyors: new Map() };
       robots.set(robotId, told);
     }
     return told;
@@ -54,14 +57,17 @@ export function openToldMemory(store: Store): ToldMemory {
   function evictRobot(changes: StoreChange[]): void {
     for (const [robotId, { missions, conveyors }] of robots) {
       robots.delete(robotId);
-      for (const missionId of missions.keys()) changes.push(removed(missionKey(robotId, missionId)));
+      for (const { missionId } of missions) changes.push(removed(missionKey(robotId, missionId)));
       for (const index of conveyors.keys()) changes.push(removed(conveyorKey(robotId, index)));
       return;
     }
   }
 
   return {
-    missions: (robotId) => robots.get(robotId)?.missions ?? null,
+    missions(robotId) {
+      const missions = robots.get(robotId)?.missions;
+      return missions === undefined ? null : new Map(missions.map((each) => [each.missionId, each.state]));
+    },
     conveyors(robotId) {
       const conveyors = robots.get(robotId)?.conveyors;
       return conveyors === undefined || conveyors.size === 0 ? null : [...conveyors.values()];
@@ -80,24 +86,43 @@ export function openToldMemory(store: Store): ToldMemory {
         });
       } else {
         const { missionId, to } = event;
-        // Deleted first: a Map keeps the order of insertion, so its front stays the oldest.
-        if (missionId !== told.lastMissionId) missions.delete(missionId);
-        missions.set(missionId, to);
-        told.lastMissionId = missionId;
+        const evicted = noteMission(missions, missionId, to);
         changes.push({
           key: missionKey(robotId, missionId),
           value: ["mission", atMs, robotId, missionId, to],
         });
-        const oldest = missions.size > MOST_MISSIONS ? missions.keys().next().value : undefined;
-        if (oldest !== undefined) {
-          missions.delete(oldest);
-          changes.push(removed(missionKey(robotId, oldest)));
-        }
+        if (evicted !== null) changes.push(removed(missionKey(robotId, evicted)));
       }
       if (robots.size > MOST_ROBOTS) evictRobot(changes);
       return changes;
     },
   };
+}
+
+/** @returns the mission that makes room for it, or null */
+function noteMission(
+  missions: ToldMission[],
+  missionId: string,
+  state: Coded<MissionStateName>,
+): string | null {
+  const place = missions.findLastIndex((each) => each.missionId === missionId);
+  const known = missions[place];
+  if (known !== undefined) {
+    known.state = state;
+    if (place < missions.length - 1) missions.push(...missions.splice(place, 1));
+    return null;
+  }
+  const oldest = missions.length < MOST_MISSIONS ? undefined : missions.shift();
+  if (oldest === undefined) {
+    missions.push({ missionId, state });
+    return null;
+  }
+  // It is used again: a new one would die old.
+  const evicted = oldest.missionId;
+  oldest.missionId = missionId;
+  oldest.state = state;
+  missions.push(oldest);
+  return evicted;
 }
 
 function removed(key: string): StoreChange {

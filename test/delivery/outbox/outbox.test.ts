@@ -222,6 +222,19 @@ describe("what events have told", () => {
     expect(scene.box.told.missions("r1")?.size).toBe(32);
     expect(scene.box.told.missions("r1")?.has("m99")).toBe(true);
   });
+
+  it("is forgotten of the mission that was told of longest ago", async () => {
+    await begin();
+    for (let number = 0; number < 32; number += 1) scene.box.push(mission(`m${number}`, "STATE_RUNNING"));
+    scene.box.push(mission("m0", "STATE_SUCCEEDED"));
+    scene.box.push(mission("m32", "STATE_RUNNING"));
+    await scene.sync();
+    const missions = scene.box.told.missions("r1");
+    expect(missions?.size).toBe(32);
+    expect(missions?.get("m0")).toBe("STATE_SUCCEEDED");
+    expect(missions?.has("m1")).toBe(false);
+    expect(missions?.get("m32")).toBe("STATE_RUNNING");
+  });
 });
 
 describe("the commands whose events a crash may have lost", () => {
