@@ -97,6 +97,28 @@ describe("an index range", () => {
     expect(statusCode).toBe(StatusCodes.BadIndexRangeInvalid);
   });
 
+  it.each([
+    ["MissionSlot.Operation", new Variant({ dataType: DataType.Int32, value: 1 })],
+    ["MissionSlot.RequestId", new Variant({ dataType: DataType.Int32, value: 1 })],
+    [
+      "MissionSlot.Destinations",
+      new Variant({ dataType: DataType.String, arrayType: VariantArrayType.Array, value: ["A"] }),
+    ],
+    ["Hold", new Variant({ dataType: DataType.Boolean, value: true })],
+  ])("that is no range is refused in a write to %s", async (name, value) => {
+    for (const text of ["1:", "5:2", "x"])
+      expect(await writePart(`ns=2;s=Robots.AMR01.${name}`, value, text)).toBe(
+        StatusCodes.BadIndexRangeInvalid,
+      );
+  });
+
+  it("that is one, of a value that has no parts, is refused as having no data", async () => {
+    const value = new Variant({ dataType: DataType.Int32, value: 1 });
+    expect(await writePart("ns=2;s=Robots.AMR01.MissionSlot.Operation", value, "1:2")).toBe(
+      StatusCodes.BadIndexRangeNoData,
+    );
+  });
+
   it("reads the part that it names", async () => {
     const { value } = await readPart(CLOSED, "6:7");
     expect(Array.from(value.value as Int32Array)).toEqual([0, 0]);

@@ -230,6 +230,15 @@ describe("a robot's tags", () => {
     );
     expect(statuses).toEqual([StatusCodes.BadNotWritable, StatusCodes.BadNotWritable]);
   });
+
+  it("has no attribute that can be written beside its value", async () => {
+    const value = { value: { dataType: "String", value: "x" } } as const;
+    for (const name of ["Battery.ChargePercent", "MissionSlot.Operation"]) {
+      const attributeId = AttributeIds.Description;
+      const nodeId = `ns=2;s=Robots.AMR01.${name}`;
+      expect(await caller.session.write({ nodeId, attributeId, value })).toBe(StatusCodes.BadNotWritable);
+    }
+  });
 });
 
 describe("the gateway's tags", () => {

@@ -65,7 +65,7 @@ export function textListKind(length: number): ParameterKind<readonly string[]> {
       if (!written.every(isText)) return StatusCodes.BadOutOfRange;
       if (range === null && written.length > length) return StatusCodes.BadOutOfRange;
       const next = range === null ? padded(written, length) : replaced(before, written, range);
-      return next === null ? StatusCodes.BadIndexRangeNoData : { parsed: next };
+      return next === null ? rangeStatus(range) : { parsed: next };
     },
   };
 }
@@ -83,7 +83,7 @@ export function numberListKind(length: number): ParameterKind<readonly number[]>
       if (range === null) return written.length === length ? { parsed: written } : StatusCodes.BadOutOfRange;
       const { statusCode, array } = range.set_values(Int32Array.from(before), Int32Array.from(written));
       if (statusCode !== StatusCodes.Good || array?.length !== length) {
-        return StatusCodes.BadIndexRangeNoData;
+        return rangeStatus(range);
       }
       return { parsed: Array.from(array, Number) };
     },
@@ -108,8 +108,13 @@ function isText(text: string): boolean {
   return !isTooLong(text) && !text.includes("\0");
 }
 
+/** Why a range cannot be written. */
+function rangeStatus(range: NumericRange | null): StatusCode {
+  return range?.isValid() === false ? StatusCodes.BadIndexRangeInvalid : StatusCodes.BadIndexRangeNoData;
+}
+
 function scalarStatus(variant: Variant, dataType: DataType, range: NumericRange | null): StatusCode {
-  if (range !== null) return StatusCodes.BadIndexRangeNoData;
+  if (range !== null) return rangeStatus(range);
   const fits = variant.dataType === dataType && variant.arrayType === VariantArrayType.Scalar;
   return fits ? StatusCodes.Good : StatusCodes.BadTypeMismatch;
 }

@@ -85,7 +85,7 @@ export function takeWriteRequests(
       const target = targetOf(node);
       if (target === undefined) {
         const [status] = await writeElsewhere(context, [node]);
-        results.push(status ?? StatusCodes.BadInternalError);
+        results.push(attributeStatus(node, status ?? StatusCodes.BadInternalError));
         continue;
       }
       if (target.kind === "tag") {
@@ -118,6 +118,7 @@ export function takeWriteRequests(
   function writeTag(write: WriteTag, node: WriteValue, account: Account | null): StatusCode {
     if (account === null || account.role === "observer") return StatusCodes.BadUserAccessDenied;
     if (node.value.statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+    if (!node.indexRange.isValid()) return StatusCodes.BadIndexRangeInvalid;
     return write(node.value.value, node.indexRange.isEmpty() ? null : node.indexRange, account);
   }
 
@@ -137,6 +138,12 @@ export function takeWriteRequests(
   };
 }
 
+/** No user may write another attribute than Value, and node-opcua says that this one may not. */
+function attributeStatus({ attributeId }: WriteValue, status: StatusCode): StatusCode {
+  const isOfNobody = attributeId !== AttributeIds.Value && status === StatusCodes.BadUserAccessDenied;
+  return isOfNobody ? StatusCodes.BadNotWritable : status;
+}
+
 /** Writes a parameter, or keeps a ticket until its request is done. */
 function writeTarget(
   target: SlotTarget,
@@ -152,6 +159,7 @@ function writeTarget(
     return slot.writeParameter(target.parameter, node.value, range, writer);
   }
   if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+  if (range?.isValid() === false) return StatusCodes.BadIndexRangeInvalid;
   if (range !== null) return StatusCodes.BadTypeMismatch;
   const written = readTicket(variant, target.kind);
   if (!("number" in written)) return written;
