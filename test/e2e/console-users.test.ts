@@ -107,7 +107,7 @@ describePages(
       await press(omar.page, "Cancel mission…");
       await omar.page
         .getByRole("alertdialog")
-        .getByText(/UpdateMission by web:otto/)
+        .getByText(/UpdateMission: resume.* by web:otto/)
         .waitFor();
       await press(omar.page, "Do not send");
       await press(omar.page, `Pause ${ROBOT}`);

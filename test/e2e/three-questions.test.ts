@@ -72,7 +72,7 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
       const command = page.getByRole("row").filter({ hasText: "CreateMission" });
       const sent = await command.textContent();
       await command.getByRole("link").first().click();
-      await page.getByRole("heading", { name: /^CreateMission\s+succeeded$/ }).waitFor();
+      await page.getByRole("heading", { name: /^CreateMission: → .+\s+succeeded$/ }).waitFor();
       return `${sent} | ${await page.locator(".first").textContent()}`;
     });
     expect(said).toMatch(/^CreateMission.*cart-03.*mqtt:e2e.*succeeded.* \| ./s);

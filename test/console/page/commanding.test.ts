@@ -75,8 +75,8 @@ describePages("a robot's page", (pages) => {
     await says(page)
       .getByText(/Pause cart-1: asked, no answer yet/)
       .waitFor();
-    // The page is closed for an hour.
-    await page.goto(`${gateway.url}/nothing`);
+    // The page is closed for an hour: an address of the API has no script.
+    await page.goto(`${gateway.url}/api/v1/nothing`);
     const anHourAgo = "Date.now() - 3600000";
     await page.evaluate(`{
       const asked = JSON.parse(localStorage.getItem("fleetgate.asked"));
