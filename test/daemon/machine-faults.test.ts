@@ -50,15 +50,21 @@ test("without DNS the log names it for the service and the broker, and both come
     import { syncBuiltinESMExports } from "node:module";
     const untilMs = performance.now() + 5_000, { lookup } = dns, { lookup: promised } = dns.promises;
     const failure = (host) => Object.assign(new Error("getaddrinfo EAI_AGAIN " + host), { code: "EAI_AGAIN" });
-    const isAway = (host) => performance.now() < untilMs && /[a-z]/.test(host);
+    let isDumped = false;
+    const isAway = (host) => {
+      const away = performance.now() < untilMs && /[a-z]/.test(host);
+      // The gateway has its log by then, however long its start takes.
+      if (away && !isDumped) setImmediate(() => console.error("a dump of a library"));
+      isDumped ||= away;
+      return away;
+    };
     dns.lookup = (host, ...rest) =>
       isAway(host) ? void setImmediate(rest.at(-1), failure(host)) : lookup(host, ...rest);
     dns.promises.lookup = async (host, ...rest) => {
       if (isAway(host)) throw failure(host);
       return promised(host, ...rest);
     };
-    syncBuiltinESMExports();
-    setTimeout(() => console.error("a dump of a library"), 2_000);`;
+    syncBuiltinESMExports();`;
   const config = join(harness.folder, "fleetgate.yaml");
   writeFileSync(config, readFileSync(config, "utf8").replaceAll("127.0.0.1", "localhost"));
   const daemon = await harness.start(before(harness, noNames));
