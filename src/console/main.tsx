@@ -132,11 +132,20 @@ setInterval(store.look, LOOK_MS);
 showTitle(store, document, () => subjectOf(route.value));
 const { now: session, logOut } = sessions;
 const page = { store, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
+
+/**
+ * Is drawn once. A part that draws itself anew must not be the child of an element that stays: Preact keeps
+ * that child as it was first, with all that the page had then.
+ */
+function Whole() {
+  return <Frame />;
+}
+
 const place = document.getElementById("console");
 if (place !== null) {
   render(
     <PageContext.Provider value={page}>
-      <Frame />
+      <Whole />
     </PageContext.Provider>,
     place,
   );

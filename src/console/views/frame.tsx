@@ -56,7 +56,7 @@ function Inside() {
             ◆ The gateway does not reach the fleet service.
           </p>
         )}
-        <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <View />}</main>
+        <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <Inner />}</main>
         <div class="veil" aria-hidden="true">
           <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
         </div>
@@ -93,6 +93,11 @@ function Views() {
       )}
     </nav>
   );
+}
+
+/** Is not drawn anew by itself: see `Whole` in main.tsx. */
+function Inner() {
+  return <View />;
 }
 
 function View() {

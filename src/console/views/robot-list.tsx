@@ -1,4 +1,4 @@
-import type { ComponentChild } from "preact";
+import { Component } from "preact";
 import { useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet, KnownRobot } from "../fleet/fleet.ts";
@@ -22,26 +22,24 @@ interface ListProps {
 
 /** The robots in words, beside the floor: for the keyboard, for screen readers, and for small screens. */
 export function RobotList(props: ListProps) {
-  const { fleet, floor, search, chosenId } = props;
-  const rows = useRef(new Map<string, Row>());
+  const { fleet, floor, now, search, chosenId, choose } = props;
   const sorted = useRef<readonly string[]>([]);
   sorted.current = inOrder(sorted.current, fleet);
   const wanted = sorted.current.flatMap((robotId) =>
     isFound(robotId, search) ? (fleet.robots.get(robotId) ?? []) : [],
   );
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
-  const next = new Map(
-    wanted.map((known) => {
-      const { robot_id: robotId } = known.robot;
-      return [robotId, rowOf(known, onFloor.get(robotId), props, rows.current)];
-    }),
-  );
-  rows.current = next;
   return (
     <>
       <p class="count">{countText(fleet, wanted.length)}</p>
       <ul class="robots" aria-label="Robots" data-chosen={chosenId ?? ""}>
-        {[...next.values()].map(({ item }) => item)}
+        {wanted.map((known) => {
+          const { robot } = known;
+          const { robot_id: robotId } = robot;
+          const place = placeText(known, onFloor.get(robotId), floor, now);
+          const isChosen = robotId === chosenId;
+          return <Row key={robotId} robot={robot} place={place} isChosen={isChosen} choose={choose} />;
+        })}
       </ul>
     </>
   );
@@ -53,39 +51,38 @@ function inOrder(before: readonly string[], { robots }: Fleet): readonly string[
   return isSame ? before : [...robots.keys()].sort(order.compare);
 }
 
-/** A row as it was made last. The same item again costs nothing. */
-interface Row {
-  readonly known: KnownRobot;
+interface RowProps {
+  readonly robot: Robot;
   readonly place: string;
   readonly isChosen: boolean;
-  readonly item: ComponentChild;
+  readonly choose: (robotId: string) => void;
 }
 
-function rowOf(
-  known: KnownRobot,
-  onFloor: FloorRobot | undefined,
-  { floor, now, chosenId, choose }: ListProps,
-  rows: ReadonlyMap<string, Row>,
-): Row {
-  const { robot } = known;
-  const place = placeText(known, onFloor, floor, now);
-  const isChosen = robot.robot_id === chosenId;
-  const before = rows.get(robot.robot_id);
-  if (before?.known.robot === robot && before.place === place && before.isChosen === isChosen) return before;
-  const item = (
-    <li key={robot.robot_id} class={isChosen ? "chosen" : ""}>
-      <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
-      <button type="button" aria-pressed={isChosen} onClick={() => choose(robot.robot_id)}>
-        {isChosen ? "shown" : "show"}
-        <span class="unseen"> {robot.robot_id} on the floor</span>
-      </button>
-      <Word {...wordOf(robot)} />
-      <span>{currentGoalText(robot)}</span>
-      <span>{place}</span>
-      <span>{batteryOf(known)}</span>
-    </li>
-  );
-  return { known, place, isChosen, item };
+/**
+ * Drawn anew only when what it says is another. An element that is kept and given again would be as quick,
+ * but Preact lets it refer to the list that it was first in, and that to all rows of then.
+ */
+class Row extends Component<RowProps> {
+  override shouldComponentUpdate({ robot, place, isChosen }: RowProps): boolean {
+    const shown = this.props;
+    return robot !== shown.robot || place !== shown.place || isChosen !== shown.isChosen;
+  }
+
+  override render({ robot, place, isChosen }: RowProps) {
+    return (
+      <li class={isChosen ? "chosen" : ""}>
+        <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
+        <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
+          {isChosen ? "shown" : "show"}
+          <span class="unseen"> {robot.robot_id} on the floor</span>
+        </button>
+        <Word {...wordOf(robot)} />
+        <span>{currentGoalText(robot)}</span>
+        <span>{place}</span>
+        <span>{batteryOf(robot)}</span>
+      </li>
+    );
+  }
 }
 
 function isFound(robotId: string, search: string): boolean {
@@ -109,7 +106,7 @@ function pointText({ point, x, y }: NonNullable<Robot["place"]>): string {
   return x === null || y === null ? "place not known" : `x ${x.toFixed(1)}, y ${y.toFixed(1)}`;
 }
 
-function batteryOf({ robot: { battery } }: KnownRobot): string {
+function batteryOf({ battery }: Robot): string {
   if (battery?.state == null) return "battery not known";
   const doubt = battery.quality === "good" ? "" : ` (${battery.quality})`;
   return `${battery.state.charge_percent} %${doubt}`;

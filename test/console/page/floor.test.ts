@@ -43,6 +43,27 @@ describePages("the floor in a browser", (pages) => {
     expect(xs.filter((x) => x > from.x + 5 && x < to - 5).length).toBeGreaterThan(3);
   });
 
+  it("keeps nothing of a list of robots that the page has left", async () => {
+    const { page } = await open();
+    const session = await page.context().newCDPSession(page);
+    const nodesHeld = async () => {
+      for (let round = 0; round < 3; round += 1) await session.send("HeapProfiler.collectGarbage");
+      return (await session.send("Memory.getDOMCounters")).nodes;
+    };
+    const listed = page.locator(".robots").getByRole("link", { name: ROBOT });
+    const toRobotAndBack = async () => {
+      await listed.click();
+      await page.getByRole("heading", { name: ROBOT }).waitFor();
+      await page.getByRole("link", { name: "Floor", exact: true }).click();
+      await listed.waitFor();
+    };
+    await listed.waitFor();
+    const before = await nodesHeld();
+    await toRobotAndBack();
+    // Some nodes are those of the robot's name in the title and of the drawing: a list has twenty.
+    expect(await nodesHeld()).toBeLessThan(before + 15);
+  });
+
   it("jumps for a user whose system asks for less motion", async () => {
     const { page, gateway } = await open({ reducedMotion: "reduce" });
     await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
