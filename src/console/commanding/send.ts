@@ -1,6 +1,6 @@
 import type { Commands, FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
 import type { Problem } from "../../northbound/web/api/gateway.ts";
-import { type Asked, type AskedCommands, type AskedState, hasEnded } from "./asked.ts";
+import { type Asked, type AskedCommands, type AskedState, hasEnded, withLog } from "./asked.ts";
 
 export interface SendParts {
   readonly commands: AskedCommands;
@@ -66,19 +66,16 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
 }
 
 /** What the gateway's log says of a command. */
-async function lookUp({ id }: Asked, { fetch }: SendParts): Promise<AskedState> {
+async function lookUp(asked: Asked, { fetch }: SendParts): Promise<AskedState> {
   try {
-    const response = await fetch(`/api/v1/commands?request_id=${encodeURIComponent(id)}`, {});
+    const response = await fetch(`/api/v1/commands?request_id=${encodeURIComponent(asked.id)}`, {});
     const body: unknown = await response.json();
     // Its user is not logged in any more.
     if (response.status === 401) return { state: "refused", reason: "" };
     if (!response.ok)
       return { state: "late", problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };
-    const [found] = (body as Commands).commands;
-    if (found === undefined) return { state: "not_known", wasTaken: false };
-    const { stage, outcome, message } = found;
-    if (outcome !== null) return { state: "final", outcome, message: message ?? "", response: "" };
-    return { state: "taken", stage: stage === "final" ? "sent" : stage };
+    const found = withLog(asked, (body as Commands).commands);
+    return found === asked ? { state: "not_known", wasTaken: false } : found.known;
   } catch (error) {
     return { state: "late", problem: error instanceof TypeError ? "no answer yet" : String(error) };
   }

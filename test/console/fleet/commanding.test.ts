@@ -215,7 +215,10 @@ describe("sending", () => {
 
   describe("a minute after it was asked for", () => {
     const late = ASKED_FOR_MS + 1;
-    const logged = (...commands: readonly object[]) => Response.json({ count: 1, next: null, commands });
+    const logged = (...rows: readonly object[]) => {
+      const commands = rows.map((row) => ({ protocol: "web", user: "ann", request_id: "c1", ...row }));
+      return Response.json({ count: rows.length, next: null, commands });
+    };
     const atLog = ["/api/v1/commands?request_id=c1", null];
 
     it("sends nothing any more, and says that it is not known whether it was sent", async () => {
@@ -247,6 +250,12 @@ describe("sending", () => {
         message: "look at the robot",
         response: "",
       });
+    });
+
+    it("does not take another user's command with the same id for its own", async () => {
+      const others = { user: "bob", stage: "final", outcome: "succeeded", message: null };
+      const { known } = await sendAs([], [logged(others)], [late]);
+      expect(known).toEqual({ state: "not_known", wasTaken: false });
     });
 
     it("does not doubt that what was taken was sent", async () => {
