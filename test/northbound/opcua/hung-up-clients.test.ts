@@ -7,21 +7,12 @@ import { join } from "node:path";
 import { queryObjects } from "node:v8";
 import { ServerSecureChannelLayer } from "node-opcua";
 import { afterAll, expect, it } from "vitest";
-import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { openApprovedSession, openSession, startServer } from "./opcua-harness.ts";
+import { openApprovedSession, openSession, scada, scadaLogin, startServer } from "./opcua-harness.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-hung-up-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const CLIENTS = 20;
-const scada: OpcUaUser = {
-  name: "scada",
-  confirms: false,
-  number: null,
-  role: "observer",
-  secret: { kind: "plain", text: "scada secret" },
-};
-const login = { user: { name: "scada", password: "scada secret" }, secure: true };
 
 /** A way to the server on which a client hangs up as soon as it has asked for an encrypted channel. */
 async function startHangUp(target: string): Promise<Server & { readonly url: string }> {
@@ -46,17 +37,17 @@ async function startHangUp(target: string): Promise<Server & { readonly url: str
 
 it("nothing is kept of a client that hangs up while its certificate is judged", async () => {
   const running = await startServer({ dataDir, users: [scada], insecureLoopback: null });
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
   const folder = join(dataDir, "opcua", "server");
   for (const name of await readdir(join(folder, "rejected")))
     await rename(join(folder, "rejected", name), join(folder, "trusted", "certs", name));
-  await (await openApprovedSession(running.url, login)).close();
+  await (await openApprovedSession(running.url, scadaLogin)).close();
 
   const channels = () => queryObjects(ServerSecureChannelLayer, { format: "count" });
   const before = channels();
   const relay = await startHangUp(running.url);
   for (let count = 0; count < CLIENTS; count += 1)
-    await expect(openSession(relay.url, login)).rejects.toThrow();
+    await expect(openSession(relay.url, scadaLogin)).rejects.toThrow();
   relay.close();
   await expect.poll(channels, { interval: 250 }).toBeLessThanOrEqual(before);
   await running.stop();

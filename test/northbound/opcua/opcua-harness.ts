@@ -20,7 +20,11 @@ import type { Permits } from "../../../src/contracts/permits.ts";
 import type { Stations } from "../../../src/contracts/stations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
-import { defaultOpcUaLimits, type OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
+import {
+  defaultOpcUaLimits,
+  type OpcUaOptions,
+  type OpcUaUser,
+} from "../../../src/northbound/opcua/options.ts";
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
@@ -111,6 +115,17 @@ const noPermits: Permits = {
   heartbeat() {},
   permitOf: () => ({ isRequired: false, isGiven: true, reason: "" }),
 };
+
+/** A user who may read. */
+export const scada: OpcUaUser = {
+  name: "scada",
+  confirms: false,
+  number: null,
+  role: "observer",
+  secret: { kind: "plain", text: "scada secret" },
+};
+/** Its log-on over an encrypted channel. */
+export const scadaLogin = { user: { name: "scada", password: "scada secret" }, secure: true } as const;
 
 export interface RunningServer {
   readonly server: OpcUaServer;

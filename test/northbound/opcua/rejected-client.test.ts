@@ -4,21 +4,19 @@ import { readdir, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { newClient, openApprovedSession, openSession, startServer } from "./opcua-harness.ts";
+import {
+  newClient,
+  openApprovedSession,
+  openSession,
+  scada,
+  scadaLogin,
+  startServer,
+} from "./opcua-harness.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-rejected-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const scada: OpcUaUser = {
-  name: "scada",
-  confirms: false,
-  number: null,
-  role: "observer",
-  secret: { kind: "plain", text: "scada secret" },
-};
-const login = { user: { name: "scada", password: "scada secret" }, secure: true };
 const rejected = join(dataDir, "opcua/server/rejected");
 const trusted = join(dataDir, "opcua/server/trusted/certs");
 
@@ -30,20 +28,20 @@ async function moveAll(from: string, to: string): Promise<void> {
 
 it("a client whose certificate is rejected loses its session, and stays out until it is approved again", async () => {
   const running = await startServer({ dataDir, users: [scada], insecureLoopback: null });
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
   await moveAll(rejected, trusted);
-  const caller = await openApprovedSession(running.url, login);
+  const caller = await openApprovedSession(running.url, scadaLogin);
   const lost = once(caller.client, "connection_lost");
   await moveAll(trusted, rejected);
   // At once, although node-opcua sees its folders late.
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
   await lost;
   await expect.poll(() => running.server.health().figures?.sessions).toBe(0);
   await caller.client.disconnect();
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
 
   await moveAll(rejected, trusted);
-  await (await openApprovedSession(running.url, login)).close();
+  await (await openApprovedSession(running.url, scadaLogin)).close();
   await running.stop();
 });
 
@@ -54,12 +52,12 @@ it("a decision of the server's own list lets a client in, and ends its session",
     insecureLoopback: null,
   });
   const { clientCertificates } = running.server;
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
   const [waiting] = await clientCertificates.list();
   expect(waiting).toMatchObject({ isTrusted: false, applicationUri: "urn:fleetgate:test-client" });
   const thumbprint = waiting?.thumbprint ?? "";
   expect(await clientCertificates.decide(thumbprint, true)).toMatchObject({ kind: "done", isNew: true });
-  const caller = await openApprovedSession(running.url, login);
+  const caller = await openApprovedSession(running.url, scadaLogin);
   const lost = once(caller.client, "connection_lost");
   expect(await clientCertificates.decide(thumbprint, false)).toMatchObject({ kind: "done", isNew: true });
   await lost;
@@ -76,11 +74,11 @@ it("the log names each client that is ended, and says whether it had a session",
     { log: createLog("debug", { write: (line) => void lines.push(line) }) },
   );
   const { clientCertificates } = running.server;
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
   const [waiting] = await clientCertificates.list();
   const thumbprint = waiting?.thumbprint ?? "";
   await clientCertificates.decide(thumbprint, true);
-  const caller = await openApprovedSession(running.url, login);
+  const caller = await openApprovedSession(running.url, scadaLogin);
   const silent = newClient(true);
   await silent.connect(running.url);
   const lost = [once(caller.client, "connection_lost"), once(silent, "connection_lost")];

@@ -13,8 +13,14 @@ import {
   WriteRequest,
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { openApprovedSession, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import {
+  openApprovedSession,
+  openSession,
+  type RunningServer,
+  scada,
+  scadaLogin,
+  startServer,
+} from "./opcua-harness.ts";
 import { encoded, openRawChannel, type RawChannel } from "./raw-client.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-undecodable-"));
@@ -92,14 +98,6 @@ describe("a request that cannot be decoded", () => {
   });
 });
 
-const scada: OpcUaUser = {
-  name: "scada",
-  confirms: false,
-  number: null,
-  role: "observer",
-  secret: { kind: "plain", text: "scada secret" },
-};
-
 /** It ends where its nodes would begin. */
 class CutReadRequest extends ReadRequest {
   override encode(stream: BinaryStream): void {
@@ -110,12 +108,11 @@ class CutReadRequest extends ReadRequest {
 
 it("over an encrypted channel it is answered too", async () => {
   const running = await startServer({ dataDir, users: [scada], insecureLoopback: null });
-  const login = { user: { name: "scada", password: "scada secret" }, secure: true };
-  await expect(openSession(running.url, login)).rejects.toThrow();
+  await expect(openSession(running.url, scadaLogin)).rejects.toThrow();
   const folder = join(dataDir, "opcua", "server");
   for (const name of await readdir(join(folder, "rejected")))
     await rename(join(folder, "rejected", name), join(folder, "trusted", "certs", name));
-  const plc = await openApprovedSession(running.url, login);
+  const plc = await openApprovedSession(running.url, scadaLogin);
   const send: unknown = Reflect.get(plc.session, "performMessageTransaction");
   if (typeof send !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");
   const cut = new CutReadRequest({ nodesToRead: [{ nodeId, attributeId: AttributeIds.Value }] });
