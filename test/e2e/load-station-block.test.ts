@@ -18,6 +18,8 @@ const SEED = Number(process.env.LOAD_STATION_SEED ?? 7);
 const HEARTBEAT_MS = 2_000;
 const CYCLE_MS = 200;
 const MOVE_MS = 1_500;
+/** For mistakes: a fault strikes while the load still moves, also where a cycle takes long. */
+const SLOW_MOVE_MS = 5_000;
 /** How many times faster than the machine's this time passes, while nothing is to be done. */
 const PACE = 40;
 
@@ -80,9 +82,9 @@ async function run(
   visits: number,
   kinds: readonly FaultKind[],
   chance: () => number,
-  source?: string,
+  { source, moveMs = MOVE_MS }: { readonly source?: string; readonly moveMs?: number } = {},
 ): Promise<Report> {
-  const plant = createStationPlant(control, time.nowMs, MOVE_MS);
+  const plant = createStationPlant(control, time.nowMs, moveMs);
   const url = () => gateway.opcuaUrl;
   const line = createStationLine({ plant, time, cycleMs: CYCLE_MS, url, constants, source });
   async function restartGateway(): Promise<void> {
@@ -213,7 +215,7 @@ test.each(mistakes)(
       expect(source).toContain(right);
       source = source.replace(right, wrong);
     }
-    const { broken } = await run(1, kind, () => LATE_AND_LONG, source);
+    const { broken } = await run(1, kind, () => LATE_AND_LONG, { source, moveMs: SLOW_MOVE_MS });
     expect(broken.join("\n")).toMatch(problem);
   },
   120_000,
