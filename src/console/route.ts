@@ -8,6 +8,14 @@ export interface CommandFilter {
 
 const filterKeys = ["robot", "source", "operation", "state"] as const;
 
+/** What a tag must have to be listed; an empty text: anything. */
+export interface TagFilter {
+  readonly text: string;
+  readonly protocol: string;
+  /** The robot that it is of. */
+  readonly robot: string;
+}
+
 /** What the page shows, by its address. */
 export type Route =
   | { readonly view: "floor"; readonly mapId: number | null; readonly chosenId: string | null }
@@ -16,7 +24,7 @@ export type Route =
   | { readonly view: "command"; readonly key: string }
   | { readonly view: "send"; readonly operation: string | null; readonly robotId: string | null }
   | { readonly view: "alarms" }
-  | { readonly view: "tags"; readonly text: string; readonly protocol: string }
+  | ({ readonly view: "tags" } & TagFilter)
   | { readonly view: "tag"; readonly protocol: string; readonly address: string }
   | { readonly view: "connections" }
   | { readonly view: "simulator" }
@@ -98,16 +106,13 @@ function sendRoute(query: URLSearchParams): Route {
   return { view: "send", operation: query.get("operation"), robotId: query.get("robot") };
 }
 
-export function tagsAddress({
-  text,
-  protocol,
-}: {
-  readonly text: string;
-  readonly protocol: string;
-}): string {
+/** The address of a list of tags. What is not given asks for nothing. */
+export function tagsAddress(filter: Partial<TagFilter>): string {
   const query = new URLSearchParams();
-  if (text !== "") query.set("text", text);
-  if (protocol !== "") query.set("protocol", protocol);
+  for (const key of ["text", "protocol", "robot"] as const) {
+    const wanted = filter[key] ?? "";
+    if (wanted !== "") query.set(key, wanted);
+  }
   return query.size === 0 ? "/tags" : `/tags?${query}`;
 }
 
@@ -116,8 +121,9 @@ export function tagAddress(tag: { readonly protocol: string; readonly address: s
 }
 
 function tagRoute(name: string, query: URLSearchParams): Route {
+  const given = (key: string) => query.get(key) ?? "";
   if (name === "")
-    return { view: "tags", text: query.get("text") ?? "", protocol: query.get("protocol") ?? "" };
+    return { view: "tags", text: given("text"), protocol: given("protocol"), robot: given("robot") };
   const [protocol = "", ...address] = name.split("/");
   if ((protocol !== "opcua" && protocol !== "mqtt") || address.length === 0) return { view: "nothing" };
   return { view: "tag", protocol, address: address.join("/") };

@@ -1,5 +1,6 @@
 import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
+import type { TagFilter } from "../route.ts";
 
 /** The value of a tag as people read it. */
 export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): string {
@@ -28,11 +29,7 @@ export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">
 }
 
 /** What the list is asked for. Empty texts ask for nothing. */
-export interface TagQuery {
-  readonly text: string;
-  readonly protocol: string;
-  readonly robotId: string;
-  readonly station: string;
+export interface TagQuery extends TagFilter {
   /** One address alone. */
   readonly address: string;
   /** Of the page; empty: the first. */
@@ -43,15 +40,8 @@ export interface TagQuery {
 const PAGE_TAGS = 50;
 
 /** The address of a page of tags, under `/api/v1`. */
-export function tagsRequest(query: TagQuery): string {
-  const named = {
-    text: query.text.trim(),
-    protocol: query.protocol,
-    robot: query.robotId,
-    station: query.station,
-    address: query.address,
-    cursor: query.cursor,
-  };
+export function tagsRequest({ text, robot, protocol, address, cursor }: TagQuery): string {
+  const named = { text: text.trim(), protocol, robot: robot.trim(), address, cursor };
   const given = Object.entries(named).filter(([, value]) => value !== "");
   return `/tags?${new URLSearchParams([...given, ["limit", `${PAGE_TAGS}`]])}`;
 }

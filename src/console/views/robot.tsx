@@ -87,7 +87,7 @@ function Facts({ known }: { readonly known: KnownRobot }) {
       <dd>{hold.held ? `held by ${hold.by.join(", ")}` : "none"}</dd>
       <dt>Tags</dt>
       <dd>
-        <Link to={tagsAddress({ text: robot.robot_id, protocol: "" })}>all of {robot.robot_id}</Link>
+        <Link to={tagsAddress({ robot: robot.robot_id })}>all of {robot.robot_id}</Link>
       </dd>
       <dt>Lease</dt>
       <dd>

@@ -1,12 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
-import { robotAddress, tagAddress, tagsAddress } from "../route.ts";
-import { qualityWord, type TagQuery, tagsRequest, valueStart, valueText } from "../tags/tag-text.ts";
+import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
+import { qualityWord, tagsRequest, valueStart, valueText } from "../tags/tag-text.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
-
-type Search = Pick<TagQuery, "text" | "protocol">;
 
 /** Which page of a search is shown; that of another search begins anew. */
 interface Position {
@@ -16,24 +14,23 @@ interface Position {
   readonly before: readonly string[];
 }
 
-function positionIn(position: Position, search: Search): Position {
+function positionIn(position: Position, search: TagFilter): Position {
   const address = tagsAddress(search);
   return position.search === address ? position : { search: address, cursor: "", before: [] };
 }
 
 /** Every OPC UA node and MQTT topic, as far as the search fits. */
-export function Tags({ query }: { readonly query: Search }) {
+export function Tags({ query }: { readonly query: TagFilter }) {
   const { go, route } = usePage();
   const position = useSignal<Position>({ search: "", cursor: "", before: [] });
   const polled = usePolled<TagPage>(() => {
     const { value: shown } = route;
     const search = shown.view === "tags" ? shown : query;
     const { cursor } = positionIn(position.value, search);
-    const { text, protocol } = search;
-    return tagsRequest({ text, protocol, robotId: "", station: "", address: "", cursor });
+    return tagsRequest({ ...search, address: "", cursor });
   });
   // The address can be shown to somebody else.
-  const ask = (change: Partial<Search>) => go(tagsAddress({ ...query, ...change }), "replace");
+  const ask = (change: Partial<TagFilter>) => go(tagsAddress({ ...query, ...change }), "replace");
   const now = positionIn(position.value, query);
   const turn = (cursor: string, before: readonly string[]) => {
     position.value = { ...now, cursor, before };
@@ -50,6 +47,15 @@ export function Tags({ query }: { readonly query: Search }) {
             maxLength={256}
             value={query.text}
             onInput={(event) => ask({ text: event.currentTarget.value })}
+          />
+        </label>
+        <label>
+          Robot{" "}
+          <input
+            type="search"
+            maxLength={256}
+            value={query.robot}
+            onInput={(event) => ask({ robot: event.currentTarget.value })}
           />
         </label>
         <label>
@@ -132,7 +138,7 @@ const protocolNames: Readonly<Record<string, string>> = { opcua: "OPC UA node", 
 
 /** One tag, under an address of its own. */
 export function OneTag({ protocol, address }: { readonly protocol: string; readonly address: string }) {
-  const request = tagsRequest({ protocol, address, text: "", robotId: "", station: "", cursor: "" });
+  const request = tagsRequest({ protocol, address, text: "", robot: "", cursor: "" });
   const polled = usePolled<TagPage>(() => request);
   const tag = polled.value?.tags[0];
   return (

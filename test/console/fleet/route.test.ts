@@ -33,8 +33,11 @@ it.each<[string, Route]>([
   ["/alarms", { view: "alarms" }],
   ["/alarms/1", { view: "nothing" }],
   ["/connections", { view: "connections" }],
-  ["/tags", { view: "tags", text: "", protocol: "" }],
-  ["/tags?text=cart+01&protocol=mqtt", { view: "tags", text: "cart 01", protocol: "mqtt" }],
+  ["/tags", { view: "tags", text: "", protocol: "", robot: "" }],
+  [
+    "/tags?text=cart+01&protocol=mqtt&robot=cart-1",
+    { view: "tags", text: "cart 01", protocol: "mqtt", robot: "cart-1" },
+  ],
   ["/tags/opcua/ns%3D2%3Bs%3DA.B", { view: "tag", protocol: "opcua", address: "ns=2;s=A.B" }],
   ["/tags/mqtt", { view: "nothing" }],
   ["/tags/modbus/1", { view: "nothing" }],
@@ -68,10 +71,11 @@ it("finds each robot and each command again by its address", () => {
         protocol: "mqtt",
         address: id,
       });
-      expect(at(tagsAddress({ text: id, protocol: "opcua" }))).toEqual({
+      expect(at(tagsAddress({ text: id, protocol: "opcua", robot: id }))).toEqual({
         view: "tags",
         text: id,
         protocol: "opcua",
+        robot: id,
       });
       const filter = { robot: id, source: "", operation: id, state: "sent" };
       expect(at(commandsAddress(filter))).toEqual({ view: "commands", filter });

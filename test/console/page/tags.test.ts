@@ -172,9 +172,12 @@ describePages("tags and connections", (pages) => {
     await expect.poll(() => answers.asked.at(-1)?.get("protocol")).toBe("opcua");
     expect(answers.asked.at(-1)?.get("text")).toBe("cart-1 batt");
     expect(new URL(page.url()).search).toBe("?text=cart-1+batt&protocol=opcua");
+    await page.getByLabel("Robot", { exact: true }).fill("cart-1");
+    await expect.poll(() => answers.asked.at(-1)?.get("robot")).toBe("cart-1");
     await page.reload();
     await page.getByText("● live").waitFor();
     expect(await page.getByLabel("Search").inputValue()).toBe("cart-1 batt");
+    expect(await page.getByLabel("Robot", { exact: true }).inputValue()).toBe("cart-1");
     await page.getByRole("link", { name: charge.address }).click();
     await page.getByRole("heading", { name: charge.address }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/tags/opcua/${encodeURIComponent(charge.address)}`);

@@ -37,9 +37,9 @@ it("calls nothing normal but what is good, and gives the status of OPC UA where 
 });
 
 it("asks for no more than a page, and only by what is given", () => {
-  const nothing: TagQuery = { text: " ", protocol: "", robotId: "", station: "", address: "", cursor: "" };
+  const nothing: TagQuery = { text: " ", protocol: "", robot: "", address: "", cursor: "" };
   expect(tagsRequest(nothing)).toBe("/tags?limit=50");
-  expect(tagsRequest({ ...nothing, text: "a b&c", robotId: "r#1", cursor: "x" })).toBe(
+  expect(tagsRequest({ ...nothing, text: "a b&c", robot: "r#1 ", cursor: "x" })).toBe(
     "/tags?text=a+b%26c&robot=r%231&cursor=x&limit=50",
   );
 });

@@ -71,6 +71,7 @@ export function createTestApi(clock: Clock): TestApi {
     health: () => ({
       fleet: { state: "up", figures: { streamsOpen: 3, tokenSecondsLeft: 600 } },
       queues: { state: "up", figures: { "mqtt.eventsDropped": 2 } },
+      outbox: { state: "up", figures: { waiting: 3, storeRecords: 9, storeSyncs: 4 } },
       opcua: { state: "degraded", detail: "full" },
       control: { state: "up" },
       state: { state: "up" },

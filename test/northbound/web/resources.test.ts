@@ -339,7 +339,10 @@ describe("the gateway", () => {
       peers: [{ name: "plc1", state: "lost", since: "1970-01-01T00:00:01.000Z", detail: "gone" }],
     });
     expect(answer).toMatchObject({
-      queues: [{ name: "mqtt", figures: { events_dropped: 2 } }],
+      queues: [
+        { name: "mqtt", figures: { events_dropped: 2 } },
+        { name: "outbox", figures: { waiting: 3 } },
+      ],
       disk: { path: "/data", free_bytes: 1_000, detail: "" },
       expiries: [
         { kind: "token", seconds_left: 600, path: null },

@@ -19,6 +19,8 @@ export interface ConnectionRouteParts extends GatewayHealthParts {
 const MOST_PEERS = 500;
 /** What waits there for somebody else. */
 const queueParts = ["outbox", "syslog"];
+/** How hard the disk works: no queue, and the metrics have it. */
+const diskWork = ["store_records", "store_syncs"];
 
 /**
  * `GET /api/v1/connections`: what connects the gateway to others, with each who is connected; the queues to
@@ -78,7 +80,9 @@ function around(
   const { path, freeBytes } = parts.disk();
   const kept = queueParts.flatMap((name) => {
     const figures = health[name]?.figures;
-    return figures === undefined ? [] : [{ name, figures }];
+    if (figures === undefined) return [];
+    const ofQueue = Object.entries(figures).filter(([key]) => !diskWork.includes(key));
+    return [{ name, figures: Object.fromEntries(ofQueue) }];
   });
   return {
     queues: [...queuesOf(parts.health().queues), ...kept],
