@@ -35,7 +35,7 @@ export async function measureFirstView(
 /** By the page's own clock, which begins with the navigation. */
 const usableAfterMs = (robots: number) => `new Promise((resolve) => {
   const look = () => {
-    const rows = document.querySelectorAll(".robots li").length;
+    const rows = document.querySelectorAll(".robots .row").length;
     const veil = document.querySelector(".veil");
     if (rows === ${robots} && Number(getComputedStyle(veil).opacity) < 0.05) {
       const { port1, port2 } = new MessageChannel();

@@ -58,7 +58,7 @@ async function useFor(page: Page, ms: number): Promise<void> {
     await page.getByRole("link", { name: view }).first().click();
     await pause(Math.min(VIEW_MS, Math.max(0, endMs - performance.now())));
     if (view !== "Floor") continue;
-    await page.locator(".robots li a").first().click();
+    await page.locator(".robots .row a").first().click();
     await pause(Math.min(VIEW_MS, Math.max(0, endMs - performance.now())));
   }
   await page.getByRole("link", { name: "Floor", exact: true }).click();

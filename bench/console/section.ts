@@ -69,9 +69,9 @@ async function paintedFigures(
   const { webUrl } = fleet.gateway;
   const page = await openLive(browser, webUrl);
   await fleet.rate(CHANGES_A_SECOND);
-  const floor = await measurePainted(fleet, page, ".robots li", seconds);
+  const floor = await measurePainted(fleet, page, ".robots .row", seconds);
   const frames = await measureFrames(browser, page, seconds / 2);
-  await page.locator(".robots li a").first().click();
+  await page.locator(".robots .row a").first().click();
   await page.locator(".current").waitFor();
   const robot = await measurePainted(fleet, page, ".current", seconds);
   await fleet.rate(0);

@@ -9,6 +9,9 @@ import { robotAddress } from "../route.ts";
 import type { Moment } from "../trust/moment.ts";
 import { Link, Word } from "./parts.tsx";
 
+/** Of a block of rows: more than a screen shows would be laid out with each of them. */
+const BLOCK_ROWS = 20;
+
 const order = new Intl.Collator(undefined, { numeric: true });
 
 interface ListProps {
@@ -32,15 +35,20 @@ export function RobotList(props: ListProps) {
   return (
     <>
       <p class="count">{countText(fleet, wanted.length)}</p>
-      <ul class="robots" aria-label="Robots" data-chosen={chosenId ?? ""}>
-        {wanted.map((known) => {
-          const { robot } = known;
-          const { robot_id: robotId } = robot;
-          const place = placeText(known, onFloor.get(robotId), floor, now);
-          const isChosen = robotId === chosenId;
-          return <Row key={robotId} robot={robot} place={place} isChosen={isChosen} choose={choose} />;
-        })}
-      </ul>
+      {/* biome-ignore lint/a11y/useSemanticElements: in a ul nothing may lie between the list and its rows */}
+      <div class="robots" role="list" aria-label="Robots" data-chosen={chosenId ?? ""}>
+        {inBlocks(wanted).map((block, at) => (
+          <div key={`${at}`} class="block">
+            {block.map((known) => {
+              const { robot } = known;
+              const { robot_id: robotId } = robot;
+              const place = placeText(known, onFloor.get(robotId), floor, now);
+              const isChosen = robotId === chosenId;
+              return <Row key={robotId} robot={robot} place={place} isChosen={isChosen} choose={choose} />;
+            })}
+          </div>
+        ))}
+      </div>
     </>
   );
 }
@@ -49,6 +57,12 @@ export function RobotList(props: ListProps) {
 function inOrder(before: readonly string[], { robots }: Fleet): readonly string[] {
   const isSame = before.length === robots.size && before.every((robotId) => robots.has(robotId));
   return isSame ? before : [...robots.keys()].sort(order.compare);
+}
+
+/** The browser lays out only the blocks near to what is shown, and looks in each frame which those are. */
+function inBlocks(rows: readonly KnownRobot[]): ReadonlyArray<readonly KnownRobot[]> {
+  const count = Math.ceil(rows.length / BLOCK_ROWS);
+  return Array.from({ length: count }, (_, at) => rows.slice(at * BLOCK_ROWS, (at + 1) * BLOCK_ROWS));
 }
 
 interface RowProps {
@@ -70,7 +84,8 @@ class Row extends Component<RowProps> {
 
   override render({ robot, place, isChosen }: RowProps) {
     return (
-      <li class={isChosen ? "chosen" : ""}>
+      // biome-ignore lint/a11y/useSemanticElements: see the list
+      <div role="listitem" class={isChosen ? "row chosen" : "row"}>
         <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
         <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
           {isChosen ? "shown" : "show"}
@@ -80,7 +95,7 @@ class Row extends Component<RowProps> {
         <span>{currentGoalText(robot)}</span>
         <span>{place}</span>
         <span>{batteryOf(robot)}</span>
-      </li>
+      </div>
     );
   }
 }
