@@ -35,12 +35,18 @@ describePages("a gateway with users", (pages) => {
   });
 
   it("shows nothing after a log-out, and nothing of the user before", async () => {
-    const { page } = await open("ann");
+    const { page, gateway } = await open("ann");
+    await page.getByText("Quality").waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     expect(await page.getByText("cart-1").count()).toBe(0);
+    // Until the gateway has sent something to this user there is nothing to show.
+    gateway.cut(true);
     await logIn(page, "bob");
     await page.getByText("bob (operator)").waitFor();
+    expect(await page.getByText("Quality").count()).toBe(0);
+    gateway.cut(false);
+    await page.getByText("Quality").waitFor();
   });
 
   it("says that a log-in has ended", async () => {
