@@ -8,6 +8,8 @@ export interface Build {
   readonly script: string;
   /** What its launcher gives node: a plant's gateway runs with these. */
   readonly nodeOptions: readonly string[];
+  /** What its launcher tells the system's allocator; nothing in older trees. */
+  readonly env: Readonly<Record<string, string>>;
   /** The key of a rule's `source` that names the protocol, which older builds call `door`. */
   readonly protocolKey: string;
   /** Modules that are loaded before it. */
@@ -30,6 +32,7 @@ export function buildAt(folder: string): Build {
   return {
     script,
     nodeOptions: nodeOptionsOf(tree),
+    env: allocatorOf(tree),
     protocolKey: protocolKeyOf(readFileSync(join(tree, "config", "fleetgate.schema.json"), "utf8")),
   };
 }
@@ -43,6 +46,13 @@ function nodeOptionsOf(tree: string): readonly string[] {
     /^ExecStart=\S*\/node ((?:--\S+ )*)\//m.exec(readFileSync(unit, "utf8"));
   if (found?.[1] === undefined) throw new Error(`${tree}: neither ${launcher} nor ${unit} starts node`);
   return found[1].split(" ").filter((option) => option !== "");
+}
+
+function allocatorOf(tree: string): Readonly<Record<string, string>> {
+  const launcher = join(tree, "packaging", "fleetgate.sh");
+  const text = existsSync(launcher) ? readFileSync(launcher, "utf8") : "";
+  const set = [...text.matchAll(/^export (MALLOC_\w+)="\$\{\1:-(\d+)\}"$/gm)];
+  return Object.fromEntries(set.map(([, name = "", value = ""]) => [name, value]));
 }
 
 interface RightsSchema {

@@ -72,6 +72,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   const child = run.start("gateway", build.script, ["run", "--config", path], {
     ...(options.program === undefined ? {} : { program: options.program }),
     preload: [...(options.preload ?? []), ...(build.preload ?? [])],
+    env: build.env,
     nodeOptions: [
       ...build.nodeOptions,
       ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),

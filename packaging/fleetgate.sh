@@ -2,6 +2,9 @@
 # Runs Fleetgate with the Node.js that lies beside it. The options are those of src/main.ts.
 here=$(dirname "$(readlink -f "$0")")
 set -- "$here/node" --no-memory-reducer --max-semi-space-size=32 --no-allocation-site-pretenuring "$here/../dist/main.js" "$@"
+# glibc keeps what buffers leave free between what lives on, and ever more of it: by itself it takes each large
+# buffer that is freed for a sign that more will come. With a fixed bound large ones go back to the system.
+export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
 # The authorities of the operating system: of Debian and its like, of Red Hat and its like.
 for store in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do
     if [ -z "$NODE_EXTRA_CA_CERTS" ] && [ -r "$store" ]; then export NODE_EXTRA_CA_CERTS="$store"; fi

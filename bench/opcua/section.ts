@@ -57,6 +57,7 @@ export async function measureOpcUa(
 async function measureNodes(run: SectionRun, robots: number): Promise<NodeCosts> {
   const nodes = run.start("nodes", join(benchFolder, "opcua", "nodes.js"), [String(robots)], {
     nodeOptions: ownBuild.nodeOptions,
+    env: ownBuild.env,
   });
   const costs = await nodes.next<NodeCosts>(BUILT_WITHIN_MS);
   await nodes.end();

@@ -25,6 +25,7 @@ export async function measureOutbox(
       ...ownBuild.nodeOptions,
       ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),
     ],
+    env: ownBuild.env,
   });
   const figures = await program.next<OutboxFigures>(TIMEOUT_MS);
   await program.end();

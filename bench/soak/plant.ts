@@ -90,7 +90,7 @@ export async function openPlant(run: SectionRun, seed: number): Promise<Plant> {
   const gateway = run.start("gateway", program, ["run", "--config", configuration], {
     nodeOptions: [...ownBuild.nodeOptions, "--expose-gc"],
     preload: [join(soakFolder, "gateway-preload.js")],
-    env: environment(GATEWAY_SHORTEST_MS),
+    env: { ...ownBuild.env, ...environment(GATEWAY_SHORTEST_MS) },
   });
 
   const plc = { changes: 0, commands: 0 };

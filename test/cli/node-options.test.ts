@@ -1,6 +1,11 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { nodeOptions } from "../support/node-options.ts";
+import { allocatorOptions, nodeOptions } from "../support/node-options.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -16,6 +21,23 @@ test("the package, the image and the bin script start node with the same options
   ]);
   expect(packaged?.split(" ")).toEqual(nodeOptions);
   expect(entry).toEqual(["/opt/fleetgate/bin/fleetgate"]);
+});
+
+test.each([
+  ["the launcher's own", {}, allocatorOptions],
+  ["the plant's, where it has set some", { MALLOC_TRIM_THRESHOLD_: "1" }, { MALLOC_TRIM_THRESHOLD_: "1" }],
+])("node is started with the allocator's options: %s", async (_whose, environment, wanted) => {
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-launcher-"));
+  const launcher = join(folder, "fleetgate");
+  await copyFile(new URL("../../packaging/fleetgate.sh", import.meta.url), launcher);
+  await writeFile(join(folder, "node"), "#!/bin/sh\nenv\n", { mode: 0o755 });
+  const { stdout } = await promisify(execFile)("sh", [launcher], {
+    env: { PATH: "/usr/bin:/bin", ...environment },
+  });
+  await rm(folder, { recursive: true });
+  const set = stdout.split("\n").filter((line) => line.startsWith("MALLOC_"));
+  expect(Object.keys(wanted)).toEqual(["MALLOC_TRIM_THRESHOLD_"]);
+  expect(set).toEqual(Object.entries(wanted).map(([name, value]) => `${name}=${value}`));
 });
 
 test("the unit starts what the package installs", () => {

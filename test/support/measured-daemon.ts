@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { countObjects } from "./heap-objects.ts";
+import { allocatorOptions, nodeOptions } from "./node-options.ts";
 
 /** What the gateway's process has used, and how its event loop did, since the figures before. */
 export interface Figures {
@@ -48,12 +49,6 @@ const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 /** Lines of the log that the reader of a failure gets. */
 const SHOWN = 8;
 const probe = new URL("./figures-probe.mjs", import.meta.url);
-/** Those of the systemd unit and the image (src/main.ts). */
-const NODE_OPTIONS = [
-  "--no-memory-reducer",
-  "--max-semi-space-size=32",
-  "--no-allocation-site-pretenuring",
-] as const;
 
 /**
  * Starts `fleetgate run` with this configuration. Resolves when it is ready; rejects when it ends before.
@@ -66,8 +61,8 @@ export async function startMeasuredDaemon(
 ): Promise<MeasuredDaemon> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [...NODE_OPTIONS, "--expose-gc", "--import", probe.href, main, "run", "--config", configPath],
-    { stdio: ["ignore", "ignore", "pipe", "ipc"] },
+    [...nodeOptions, "--expose-gc", "--import", probe.href, main, "run", "--config", configPath],
+    { stdio: ["ignore", "ignore", "pipe", "ipc"], env: { ...process.env, ...allocatorOptions } },
   );
   const gone = once(child, "close").then(([code]) => code as number | null);
   const kept: string[] = [];
