@@ -4,9 +4,9 @@ import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { alarmRows } from "./alarm-rows.ts";
 import { listOf, textOf } from "./answer-fields.ts";
-import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
+import { askGateway, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
-import { exitCodes } from "./exit.ts";
+import { exitCodes, malformed } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { endWithReader } from "./unread-output.ts";
 
@@ -77,7 +77,7 @@ async function listAlarms(options: ControlOptions): Promise<number> {
 
 async function acknowledge(ids: readonly string[], options: AckOptions): Promise<number> {
   const isAll = options.all === true;
-  if (isAll === ids.length > 0) throw new CallFailed("name alarms by their id, or give --all", false);
+  if (isAll === ids.length > 0) throw malformed("name alarms by their id, or give --all");
   const socketPath = await usualSocket(options);
   const signal = stopSignal();
   const wanted = isAll ? unacknowledged(await askAlarms(socketPath, signal)) : ids;

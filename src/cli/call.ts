@@ -11,7 +11,7 @@ import { operationList, operationPage } from "./call-list.ts";
 import { needsNumber, numberOf, readRequest } from "./call-request.ts";
 import { askGateway, CallFailed, outcomeOf, sendCommand } from "./control-client.ts";
 import { exitWith, findSocket, finish, finishDone, print } from "./control-command.ts";
-import { exitCodes } from "./exit.ts";
+import { exitCodes, malformed } from "./exit.ts";
 import { positive } from "./option.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -55,8 +55,7 @@ async function run(name: string | undefined, request: string, options: Options):
   const manual = createCatalogue();
   if (options.list === true && name === undefined) return print(operationList(manual), exitCodes.ok);
   if (options.override !== undefined) return await override(options.override, name, options);
-  if (name === undefined)
-    throw new CallFailed("name an operation; fleetgate call --list names them all", false);
+  if (name === undefined) throw malformed("name an operation; fleetgate call --list names them all");
   const id = options.id ?? randomUUID();
   const operation = manual.get(name);
   if (operation === undefined) {
@@ -105,7 +104,7 @@ async function call(
 
 /** Ends the lease of a robot, of any station. It may be repeated without harm, so it needs no id. */
 async function override(robot: string, operation: string | undefined, options: Options): Promise<number> {
-  if (operation !== undefined) throw new CallFailed("--override takes no operation", false);
+  if (operation !== undefined) throw malformed("--override takes no operation");
   const path = `/api/v1/robots/${encodeURIComponent(robot)}/lease`;
   const answer = await askGateway(await findSocket(options), { method: "DELETE", path }, stopSignal());
   if (answer.status >= 400) return finish(outcomeOf(null, answer), options);

@@ -4,7 +4,7 @@ import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
-import { exitCodes, fail } from "./exit.ts";
+import { exitCodes, fail, malformed, NotPossible } from "./exit.ts";
 
 /** The options of every subcommand that talks to a running gateway. */
 export interface ControlOptions {
@@ -36,11 +36,10 @@ export async function usualSocket(options: ControlOptions): Promise<string> {
 /** The gateway's socket. Ends the process when the configuration names none. Rejects with CallFailed. */
 export async function findSocket({ config, socket }: ControlOptions): Promise<string> {
   if (socket !== undefined) return socket;
-  if (config === undefined)
-    throw new CallFailed("give --config FILE of the gateway, or --socket PATH", false);
+  if (config === undefined) throw malformed("give --config FILE of the gateway, or --socket PATH");
   const found = await readSocketPath(config, process.env);
   if (found.ok) return found.path;
-  process.stderr.write(`fleetgate: ${found.problem}\n`);
+  process.stderr.write(`fleetgate: ${found.problem}. With --socket PATH no file is needed\n`);
   process.exit(exitCodes.config);
 }
 
@@ -66,14 +65,19 @@ export async function exitWith(run: () => Promise<number>): Promise<void> {
     process.exitCode = await run();
   } catch (error) {
     if (error instanceof CallFailed) process.exitCode = report(error);
+    else if (error instanceof NotPossible) process.exitCode = say(error.message, error.exitCode);
     else fail(error, () => "");
   }
 }
 
 /** Prints why there is no outcome; the result is the exit code. A sent request may have been carried out. */
 function report({ message, wasSent }: CallFailed): number {
-  process.stderr.write(`fleetgate: ${plain(message)}\n`);
-  return wasSent ? exitCodeOf("unknown") : exitCodes.failure;
+  return say(message, wasSent ? exitCodeOf("unknown") : exitCodes.failure);
+}
+
+function say(problem: string, exitCode: number): number {
+  process.stderr.write(`fleetgate: ${plain(problem)}\n`);
+  return exitCode;
 }
 
 export function print(text: string, exitCode: number): number {

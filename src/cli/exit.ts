@@ -40,6 +40,11 @@ export class NotPossible extends Error {
   }
 }
 
+/** What was typed makes no command, for a reason that is a sentence. */
+export function malformed(reason: string): NotPossible {
+  return new NotPossible(reason, exitCodes.usage);
+}
+
 /** Prints why nothing was written, and ends the process. */
 export function refuse({ problems }: Refused): never {
   for (const problem of problems) process.stderr.write(`fleetgate: ${problem}\n`);

@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
 import type { JsonObject } from "../platform/json.ts";
-import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
+import { askGateway, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, findSocket, finish, finishDone } from "./control-command.ts";
+import { malformed } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 interface Options extends ControlOptions {
@@ -28,8 +29,8 @@ export function holdCommand(): Command {
 /** Holds a robot, or lifts a hold. It may be repeated without harm, so it needs no id. */
 async function run(robot: string | undefined, options: Options): Promise<number> {
   const { all = false, release = false, user } = options;
-  if (all === (robot !== undefined)) throw new CallFailed("name a robot, or give --all", false);
-  if (user !== undefined && !release) throw new CallFailed("--user needs --release", false);
+  if (all === (robot !== undefined)) throw malformed("name a robot, or give --all");
+  if (user !== undefined && !release) throw malformed("--user needs --release");
   const path = robot === undefined ? "/api/v1/hold" : `/api/v1/robots/${encodeURIComponent(robot)}/hold`;
   const body: JsonObject = { hold: !release, ...(user === undefined ? {} : { user }) };
   const answer = await askGateway(await findSocket(options), { method: "PUT", path, body }, stopSignal());

@@ -4,9 +4,9 @@ import type { JsonObject } from "../platform/json.ts";
 import { logLevels } from "../platform/log.ts";
 import { jsonLine } from "../platform/plain-text.ts";
 import { objectOf, textOf } from "./answer-fields.ts";
-import { askGateway, CallFailed, outcomeOf } from "./control-client.ts";
+import { askGateway, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
-import { exitCodes } from "./exit.ts";
+import { exitCodes, malformed } from "./exit.ts";
 import { columns } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -75,17 +75,11 @@ function refuseUnknown(component: string, level: string | undefined, components:
   const isLevel = (text: string) => logLevels.some((each) => each === text);
   if (component !== ALL && component !== "*" && !components.includes(component)) {
     if (isLevel(component))
-      throw new CallFailed(
-        `name a component before the level, as: fleetgate log-level ${ALL} ${component}`,
-        false,
-      );
-    throw new CallFailed(
-      `there is no component ${component}${advice(component, [...components, ALL])}`,
-      false,
-    );
+      throw malformed(`name a component before the level, as: fleetgate log-level ${ALL} ${component}`);
+    throw malformed(`there is no component ${component}${advice(component, [...components, ALL])}`);
   }
   if (level !== undefined && !isLevel(level))
-    throw new CallFailed(`there is no level ${level}${advice(level, logLevels)}`, false);
+    throw malformed(`there is no level ${level}${advice(level, logLevels)}`);
 }
 
 function advice(name: string, known: readonly string[]): string {

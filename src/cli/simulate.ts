@@ -4,7 +4,7 @@ import type { PortTaken } from "../platform/port-taken.ts";
 import { NoRecording } from "../platform/recorder/recording.ts";
 import type { SimulatorOptions } from "../simulator/options.ts";
 import type { Endpoints } from "../simulator/simulator.ts";
-import { exitCodes, fail } from "./exit.ts";
+import { exitCodes, fail, NotPossible } from "./exit.ts";
 import { count, port, positive } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulator-options.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -80,7 +80,7 @@ export function simulateCommand(): Command {
           else process.stdout.write(greeting(fleet));
         });
       } catch (error) {
-        if (error instanceof NoRecording) return usage(error.message);
+        if (error instanceof NoRecording) fail(new NotPossible(`--replay ${error.message}`), portOption);
         fail(error, portOption);
       }
     });

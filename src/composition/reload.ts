@@ -67,7 +67,9 @@ export function createReload(parts: ReloadParts): Reload {
 
   async function readAndApply(): Promise<Omit<ReloadResult, "hash">> {
     if (source === null || settings === null)
-      return refusedAs("this gateway was not made of a configuration file");
+      return refusedAs(
+        "its settings are in no file, as in the demo: end it, and start it with other options",
+      );
     if (isClosed) return refusedAs("the gateway stops");
     const read = await source.read();
     // Nothing waits from here on: no command sees a part of the new configuration.

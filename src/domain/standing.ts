@@ -90,7 +90,7 @@ function exceptionOf({ presence }: StandingFacts): Reason | null {
   const found = amrExceptionOf(presence.value);
   if (!isException(found)) return null;
   const words = found.exception[0] ?? `code ${found.exceptionCodes[0] ?? ""}, level ${found.level}`;
-  return ["EXCEPTION", `the robot reports ${clip(words, LONGEST_REPORT)}`];
+  return ["EXCEPTION", `the robot reports: ${clip(words, LONGEST_REPORT)}`];
 }
 
 function pauseOf({ missions, presence }: StandingFacts): Reason | null {

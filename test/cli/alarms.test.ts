@@ -66,7 +66,7 @@ it("acknowledges alarms by id, or all, and names the nearest for an id that is n
 it("refuses contradicting options, and says when no gateway answers", async () => {
   for (const args of [["ack"], ["ack", "X-1", "--all"]])
     expect(await run(...args)).toMatchObject({
-      code: 1,
+      code: 64,
       err: "fleetgate: name alarms by their id, or give --all",
     });
   await harness.stop();

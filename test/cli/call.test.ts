@@ -259,7 +259,7 @@ describe("fleetgate call", () => {
       err: "",
     });
     expect(await call("SkipGoal", "--override", "r1")).toMatchObject({
-      code: 1,
+      code: 64,
       err: "fleetgate: --override takes no operation\n",
     });
     vi.unstubAllEnvs();
@@ -288,10 +288,13 @@ describe("fleetgate call", () => {
     vi.stubEnv("SUDO_USER", "ann");
     expect(await hold("r1")).toMatchObject({ code: 4, out: expect.stringContaining("refused: NOT_ALLOWED") });
     for (const args of [[], ["r1", "--all"]]) {
-      expect(await hold(...args)).toMatchObject({ code: 1, err: "fleetgate: name a robot, or give --all\n" });
+      expect(await hold(...args)).toMatchObject({
+        code: 64,
+        err: "fleetgate: name a robot, or give --all\n",
+      });
     }
     expect(await hold("r1", "--user", "cli:bob")).toMatchObject({
-      code: 1,
+      code: 64,
       err: "fleetgate: --user needs --release\n",
     });
     vi.unstubAllEnvs();

@@ -34,15 +34,15 @@ it("shows and sets levels, and says how long they last", async () => {
 
 it("refuses what does not exist, with the nearest that does", async () => {
   expect(await run("flet", "debug")).toEqual({
-    code: 1,
+    code: 64,
     said: "fleetgate: there is no component flet; the nearest is fleet",
   });
   expect(await run("fleet", "verbose")).toEqual({
-    code: 1,
+    code: 64,
     said: "fleetgate: there is no level verbose; it is one of debug, info, warn, error, silent",
   });
   expect(await run("debug")).toEqual({
-    code: 1,
+    code: 64,
     said: "fleetgate: name a component before the level, as: fleetgate log-level all debug",
   });
   expect(harness.logged).toEqual([]);

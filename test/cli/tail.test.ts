@@ -137,11 +137,11 @@ describe("fleetgate tail", { timeout: TEST_TIMEOUT_MS }, () => {
   });
 
   it("ends at once for a kind or a robot that does not exist, and when no gateway runs", async () => {
-    const endsWith = async (program: Program, problem: string) => {
-      expect(await program.ended).toEqual({ code: 1, signal: null });
+    const endsWith = async (program: Program, problem: string, code = 1) => {
+      expect(await program.ended).toEqual({ code, signal: null });
       expect(program.err.entries).toEqual([`fleetgate: ${problem}`]);
     };
-    await endsWith(tail("--kind", "mision"), "--kind: there is no mision; the nearest is mission");
+    await endsWith(tail("--kind", "mision"), "--kind: there is no mision; the nearest is mission", 64);
     await endsWith(tail("--robot", "nope"), "the gateway answered 404: never heard of");
     await harness.stop();
     await endsWith(tail(), `no gateway runs behind ${harness.socketPath}`);

@@ -98,13 +98,13 @@ describe("why a robot stands", () => {
       "exception",
       { presence: exception({ exception: ["Bumper"], exception_codes: [4], level: 2 }) },
       "EXCEPTION",
-      "the robot reports Bumper",
+      "the robot reports: Bumper",
     ],
     [
       "code only",
       { presence: exception({ exception: [], exception_codes: [4], level: 2 }) },
       "EXCEPTION",
-      "the robot reports code 4, level 2",
+      "the robot reports: code 4, level 2",
     ],
     [
       "no exception",

@@ -5,7 +5,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
 import { CallFailed } from "../control-client.ts";
 import { type ControlOptions, exitWith, socketOptions, usualSocket } from "../control-command.ts";
-import { exitCodes } from "../exit.ts";
+import { exitCodes, malformed } from "../exit.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
@@ -97,7 +97,7 @@ function pathOf({ robot, kind }: Options): string {
   if (wrong !== undefined) {
     const meant = nearest(wrong, kinds);
     const advice = meant === undefined ? `it is one of ${kinds.join(", ")}` : `the nearest is ${meant}`;
-    throw new CallFailed(`--kind: there is no ${wrong}; ${advice}`, false);
+    throw malformed(`--kind: there is no ${wrong}; ${advice}`);
   }
   const query = new URLSearchParams([
     ...robot.map((each): [string, string] => ["robot", each]),

@@ -20,7 +20,7 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
       {own.reverse().map((each) => (
         <li key={each.id}>
           {timeOfDay(each.askedAtMs)} {each.label}
-          {robot === null && each.robotId !== "" && ` (${each.robotId})`}: {knownText(each)}
+          {robot === null && !each.label.includes(each.robotId) && ` (${each.robotId})`}: {knownText(each)}
           {each.known.state === "final" && each.known.response !== "" && (
             <details>
               <summary>Answer</summary>

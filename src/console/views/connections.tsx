@@ -150,13 +150,14 @@ function Expiries({ expiries }: Pick<Facts, "expiries">) {
   );
 }
 
-const GIB = 1_024 ** 3;
+/** As `fleetgate status` counts. */
+const GB = 1e9;
 
 function Disk({ disk: { path, free_bytes: free, detail } }: Pick<Facts, "disk">) {
   return (
     <p>
       Disk of <span class="id">{path}</span>:{" "}
-      {free === null ? "not known how much is free" : `${(free / GIB).toFixed(1)} GiB free`}
+      {free === null ? "not known how much is free" : `${(free / GB).toFixed(1)} GB free`}
       {detail !== "" && ` ◆ ${detail}`}
     </p>
   );

@@ -30,8 +30,12 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
     [fleet, map, mapId, isLive, props.chosenId, settings],
   );
   if (fleet === null || state === null) return null;
-  const choose = (robotId: string) =>
-    go(floorAddress(mapId, robotId === props.chosenId ? null : robotId), "replace");
+  const choose = (robotId: string) => {
+    const isChosen = robotId === props.chosenId;
+    // It may be on another map than the one that is shown.
+    const itsMap = fleet.robots.get(robotId)?.robot.place?.map_id ?? mapId;
+    go(isChosen ? floorAddress(mapId, null) : floorAddress(itsMap, robotId), "replace");
+  };
   const notice = noticeOf(state) ?? problem ?? settingsProblem;
   return (
     <>

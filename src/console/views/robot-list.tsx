@@ -1,4 +1,4 @@
-import { Component } from "preact";
+import { Component, createRef } from "preact";
 import { useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet, KnownRobot } from "../fleet/fleet.ts";
@@ -77,15 +77,35 @@ interface RowProps {
  * but Preact lets it refer to the list that it was first in, and that to all rows of then.
  */
 class Row extends Component<RowProps> {
+  readonly #row = createRef<HTMLDivElement>();
+
   override shouldComponentUpdate({ robot, place, isChosen }: RowProps): boolean {
     const shown = this.props;
     return robot !== shown.robot || place !== shown.place || isChosen !== shown.isChosen;
   }
 
+  override componentDidMount(): void {
+    if (this.props.isChosen) this.#show();
+  }
+
+  override componentDidUpdate(before: RowProps): void {
+    if (this.props.isChosen && !before.isChosen) this.#show();
+  }
+
+  /** Scrolls the list alone: on a small screen the page, which would leave the map, stays. */
+  #show(): void {
+    const row = this.#row.current;
+    const list = row?.closest(".robots");
+    if (row == null || list == null) return;
+    const [seen, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+    if (at.top < seen.top) list.scrollTop -= seen.top - at.top;
+    else if (at.bottom > seen.bottom) list.scrollTop += at.bottom - seen.bottom;
+  }
+
   override render({ robot, place, isChosen }: RowProps) {
     return (
       // biome-ignore lint/a11y/useSemanticElements: see the list
-      <div role="listitem" class={isChosen ? "row chosen" : "row"}>
+      <div ref={this.#row} role="listitem" class={isChosen ? "row chosen" : "row"}>
         <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
         <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
           {isChosen ? "shown" : "show"}

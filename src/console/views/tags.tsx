@@ -69,6 +69,9 @@ export function Tags({ query }: { readonly query: TagFilter }) {
       </form>
       <Confirmed polled={polled}>
         <Counted page={polled.value} />
+        {query.robot.trim() !== "" && polled.value?.count === 0 && (
+          <p>Write the id of the robot as a whole, with its capital letters.</p>
+        )}
         <TagTable tags={polled.value?.tags ?? []} />
       </Confirmed>
       <p>

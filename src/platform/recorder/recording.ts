@@ -56,8 +56,13 @@ export async function readRecording(path: string): Promise<Recording> {
     const { header, end } = readHeader(bytes);
     return { header, entries: [...entriesIn(bytes, end)] };
   } catch (error) {
-    throw new NoRecording(`${path}: ${messageOf(error)}`, { cause: error });
+    throw new NoRecording(`${path}: ${problemOf(error)}`, { cause: error });
   }
+}
+
+function problemOf(error: unknown): string {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  return isMissing ? "there is no such file" : messageOf(error);
 }
 
 function parse(text: string): unknown {

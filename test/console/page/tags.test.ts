@@ -202,7 +202,7 @@ describePages("tags and connections", (pages) => {
     expect(await row(page, "events dropped").textContent()).toBe("mqttevents dropped 2");
     expect(await row(page, "web.tls.certificate").textContent()).toContain("◆ 5 days");
     expect(await row(page, "token for the fleet service").textContent()).toContain("● 10 min");
-    await page.getByText("3.0 GiB free").waitFor();
+    await page.getByText("3.2 GB free").waitFor();
   });
 
   it("lets a client in after the password was given again, and says when it was wrong", async () => {

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { greyPng } from "../../support/png.ts";
@@ -41,6 +41,38 @@ describePages("the console", (pages) => {
     await page.getByLabel("Search").fill("SERVE");
     expect(await rows(page).count()).toBe(1);
     await page.getByText("1 of 2 robots").waitFor();
+  });
+
+  it("shows the map of a robot that is chosen from the list, and scrolls the list alone to it", async () => {
+    const carts = Array.from({ length: 200 }, (_, at) => standingRobot(`cart-${at + 1}`));
+    const robots = carts.map((robot) => {
+      const { place } = robot;
+      return robot.robot_id === "cart-200" && place !== null
+        ? { ...robot, place: { ...place, map_id: 2 } }
+        : robot;
+    });
+    const { page } = await open(robots);
+    await page.getByLabel("Search").fill("cart-200");
+    await rows(page).getByRole("button").click();
+    await expect.poll(() => new URL(page.url()).search).toBe("?map=2&robot=cart-200");
+    await page.getByLabel("Search").fill("");
+    await expect.poll(() => rows(page).count()).toBe(200);
+    const heightsOf = async (part: Locator) => {
+      const { y = Number.NaN, height = Number.NaN } = (await part.boundingBox()) ?? {};
+      return { top: y, bottom: y + height };
+    };
+    const list = await heightsOf(page.locator(".robots"));
+    const row = () => heightsOf(page.locator(".robots .chosen"));
+    await expect.poll(async () => (await row()).bottom).toBeLessThanOrEqual(list.bottom);
+    expect((await row()).top).toBeGreaterThanOrEqual(list.top);
+    expect(await page.evaluate("scrollY")).toBe(0);
+  });
+
+  it("says to a screen reader that it is live, and not also that it is not", async () => {
+    const { page } = await open([standingRobot("cart-1")]);
+    const said = await page.locator("header").ariaSnapshot();
+    expect(said).toContain("● live");
+    expect(said).not.toContain("not live");
   });
 
   it("says first why a robot stands, and since when", async () => {
