@@ -109,7 +109,7 @@ describe("reading the configuration again", () => {
     expect((await stopping.reload.request("SIGHUP")).refused).toHaveLength(1);
 
     const none = open({ source: null });
-    expect((await none.reload.request("SIGHUP")).refused[0]?.reason).toContain("configuration file");
+    expect((await none.reload.request("SIGHUP")).refused[0]?.reason).toContain("in no file");
 
     const failing = open();
     const failed = failing.reload.request("SIGHUP");
