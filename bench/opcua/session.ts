@@ -15,7 +15,10 @@ export async function openPlantSession(port: number): Promise<PlantSession> {
     connectionStrategy: { initialDelay: 20, maxDelay: 50, maxRetry: 2_000 },
   });
   await client.connect(`opc.tcp://localhost:${port}`);
-  const session = await client.createSession();
+  const session = await client.createSession().catch(async (error: unknown) => {
+    await client.disconnect();
+    throw error;
+  });
   return {
     session,
     async close() {

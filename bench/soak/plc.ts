@@ -8,9 +8,24 @@ import type { PlcReply, PlcRequest } from "./protocol.ts";
 const TAGS = ["Battery.ChargePercent", "Valid", "AgeSeconds", "ReadyForCommand"];
 const TELL_EVERY_MS = 500;
 const BETWEEN_COMMANDS_MS = 1_000;
+const MOST_ATTEMPTS = 10;
 
 function tell(reply: PlcReply): void {
   process.send?.(reply);
+}
+
+/**
+ * A session has ten seconds of the gateway's clock to be activated, which may be less than a busy machine
+ * needs. A PLC tries again, as it would in a plant.
+ */
+async function openSession(port: number): Promise<ClientSession> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await openPlantSession(port)).session;
+    } catch (error) {
+      if (attempt === MOST_ATTEMPTS || !String(error).includes("BadSessionIdInvalid")) throw error;
+    }
+  }
 }
 
 async function follow(session: ClientSession, robots: readonly string[]): Promise<void> {
@@ -50,7 +65,7 @@ async function command(session: ClientSession, robots: readonly string[]): Promi
 
 process.on("message", async ({ port, robots }: PlcRequest) => {
   try {
-    const { session } = await openPlantSession(port);
+    const session = await openSession(port);
     const { serverCertificate } = session as { readonly serverCertificate?: Buffer };
     await follow(session, robots);
     const thumbprint = createHash("sha1")
