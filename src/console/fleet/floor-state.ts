@@ -1,5 +1,6 @@
 import type { FleetMap, MapPoint } from "../../northbound/web/api/floor.ts";
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
+import { inDrawingOrder } from "../floor/labels.ts";
 import type { FloorPoint, FloorRobot, FloorState } from "../floor/scene.ts";
 import { type Fleet, type KnownRobot, seenOf } from "./fleet.ts";
 import { wordOf } from "./words.ts";
@@ -25,10 +26,12 @@ export function floorState(
   return {
     mapId,
     points: shownPoints(map, types),
-    robots: [...fleet.robots.values()].map((known) => {
-      const isChosen = known.robot.robot_id === chosenId;
-      return floorRobot(known, fleet, isChosen ? aheadOf(known) : [], isChosen);
-    }),
+    robots: inDrawingOrder(
+      [...fleet.robots.values()].map((known) => {
+        const isChosen = known.robot.robot_id === chosenId;
+        return floorRobot(known, fleet, isChosen ? aheadOf(known) : [], isChosen);
+      }),
+    ),
     pollMs: fleet.pollMs,
     isLive,
     chosenId,

@@ -56,9 +56,25 @@ export function placeLabels(
 }
 
 function byRank({ mark: a }: MarkAt, { mark: b }: MarkAt): number {
-  const difference = (a.isChosen ? 0 : ranks[a.emphasis]) - (b.isChosen ? 0 : ranks[b.emphasis]);
+  if (a.isChosen !== b.isChosen) return a.isChosen ? -1 : 1;
+  return byNeed(a, b);
+}
+
+type Needed = Pick<Mark, "robotId" | "emphasis">;
+
+/** Whose name is needed first: alarms, then what is unusual, each by id. */
+function byNeed(a: Needed, b: Needed): number {
+  const difference = ranks[a.emphasis] - ranks[b.emphasis];
   if (difference !== 0) return difference;
   return a.robotId < b.robotId ? -1 : 1;
+}
+
+/**
+ * In the order to draw them in: alarms lie above. Names are placed in the opposite order, which is then found
+ * at once in each frame.
+ */
+export function inDrawingOrder<T extends Needed>(robots: readonly T[]): readonly T[] {
+  return [...robots].sort((a, b) => byNeed(b, a));
 }
 
 /** The boxes that are taken, by cells of a grid: to compare each with all others takes longer. */
