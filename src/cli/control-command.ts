@@ -33,7 +33,7 @@ export async function usualSocket(options: ControlOptions): Promise<string> {
   return config === undefined && socket === undefined ? USUAL_SOCKET : findSocket(options);
 }
 
-/** The gateway's socket. Ends the process when the configuration names none. Rejects with CallFailed. */
+/** The gateway's socket. Ends the process when the configuration names none; rejects with NotPossible. */
 export async function findSocket({ config, socket }: ControlOptions): Promise<string> {
   if (socket !== undefined) return socket;
   if (config === undefined) throw malformed("give --config FILE of the gateway, or --socket PATH");

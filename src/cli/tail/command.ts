@@ -48,8 +48,8 @@ function collect(value: string, before: readonly string[]): readonly string[] {
 }
 
 /**
- * The exit code. Rejects with CallFailed when no gateway answers the first time, or when the filters are
- * wrong.
+ * The exit code. Rejects with CallFailed when no gateway answers the first time, and with NotPossible when
+ * the filters are wrong.
  */
 async function tail(options: Options): Promise<number> {
   endWithReader();
