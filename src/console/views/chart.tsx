@@ -5,10 +5,11 @@ import { lonePoints, type Series } from "../trends/series.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 
 export interface ChartProps {
+  readonly kind: ChartKind;
   readonly series: Series;
-  /** The lowest and highest value of the axis; null: as the values are. */
-  readonly range: readonly [number, number] | null;
 }
+
+type ChartKind = "charge" | "duration";
 
 const HEIGHT = 200;
 /** Seconds between the labels of the time axis. They name minutes: closer ones would be equal. */
@@ -16,32 +17,42 @@ const wholeMinutes = [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720].map((minutes)
 /** Dark and dashed beside light and whole: not by colour alone. */
 const strokes = [{ stroke: "#0d47a1" }, { stroke: "#7a4f00", dash: [6, 4] }] as const;
 
-/** Lines over local time. It is a picture only: the sentence beside it says the same. */
-export function Chart({ series, range }: ChartProps) {
+/** The lowest and highest value of the axis; null: as the values are. */
+const ranges: Readonly<Record<ChartKind, readonly [number, number] | null>> = {
+  charge: [0, 100],
+  duration: null,
+};
+
+/**
+ * The chart of each kind, once drawn. It is shown again with other values: the browser's engine may keep the
+ * elements of a chart that is gone, because uPlot gives each a getter of its own.
+ */
+const drawn = new Map<ChartKind, uPlot>();
+
+/** Lines over local time, one of a kind on a page. A picture only: the sentence beside it says the same. */
+export function Chart({ kind, series }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const chart = useRef<uPlot | null>(null);
-  const data = [series.at, ...series.lines] as unknown as uPlot.AlignedData;
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    chart.current = new uPlot(optionsOf(series, range, element.clientWidth), data, element);
-    const fit = new ResizeObserver(() => {
-      chart.current?.setSize({ width: element.clientWidth, height: HEIGHT });
-    });
+    const chart = drawn.get(kind) ?? new uPlot(optionsOf(kind, series, element.clientWidth));
+    drawn.set(kind, chart);
+    element.append(chart.root);
+    const fit = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
     fit.observe(element);
     return () => {
       fit.disconnect();
-      chart.current?.destroy();
-      chart.current = null;
+      chart.root.remove();
     };
   }, []);
   useEffect(() => {
-    chart.current?.setData(data);
+    drawn.get(kind)?.setData([series.at, ...series.lines] as unknown as uPlot.AlignedData);
   }, [series]);
   return <div ref={place} class="chart" aria-hidden="true" />;
 }
 
-function optionsOf({ lines }: Series, range: ChartProps["range"], width: number): uPlot.Options {
+function optionsOf(kind: ChartKind, { lines }: Series, width: number): uPlot.Options {
+  const range = ranges[kind];
   return {
     width,
     height: HEIGHT,

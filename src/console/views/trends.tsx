@@ -27,7 +27,7 @@ function BatteryChart({ trend }: { readonly trend: BatteryTrend }) {
   return (
     <>
       <Summary series={series} line={0} name="Charge" text={(value) => `${value} %`} since={trend.since} />
-      <Chart series={series} range={[0, 100]} />
+      <Chart kind="charge" series={series} />
     </>
   );
 }
@@ -65,7 +65,7 @@ function LatencyChart({ trend }: { readonly trend: LatencyTrend }) {
         since={trend.since}
       />
       <Summary series={series} line={1} name="95 of 100 (p95, dashed line)" text={text} since={trend.since} />
-      <Chart series={series} range={null} />
+      <Chart kind="duration" series={series} />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
-import { describePages, isLive, type PageOptions, watchGrey } from "./page-harness.ts";
+import { describePages, isLive, nodeCounter, type PageOptions, watchGrey } from "./page-harness.ts";
 import { openSilentLink } from "./silent-link.ts";
 
 const ROBOT = "cart-1";
@@ -45,11 +45,7 @@ describePages("the floor in a browser", (pages) => {
 
   it("keeps nothing of a list of robots that the page has left", async () => {
     const { page } = await open();
-    const session = await page.context().newCDPSession(page);
-    const nodesHeld = async () => {
-      for (let round = 0; round < 3; round += 1) await session.send("HeapProfiler.collectGarbage");
-      return (await session.send("Memory.getDOMCounters")).nodes;
-    };
+    const nodesHeld = await nodeCounter(page);
     const listed = page.locator(".robots").getByRole("link", { name: ROBOT });
     const toRobotAndBack = async () => {
       await listed.click();

@@ -65,6 +65,16 @@ export async function isLive(page: Page): Promise<void> {
   await page.getByText("● live").waitFor();
 }
 
+/** Counts the nodes that the page holds after a collection, those that are shown nowhere too. */
+export async function nodeCounter(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  return async () => {
+    // What one collection frees may free more.
+    for (let round = 0; round < 3; round += 1) await session.send("HeapProfiler.collectGarbage");
+    return (await session.send("Memory.getDOMCounters")).nodes;
+  };
+}
+
 /** Logs a user in by the page's form, and waits until the page is live. */
 export async function logIn(page: Page, user: string, password: string): Promise<void> {
   await page.getByLabel("User").fill(user);

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
-import { describePages, type PageOptions } from "./page-harness.ts";
+import { describePages, nodeCounter, type PageOptions } from "./page-harness.ts";
 
 /** How many pixels have the line's colour, in each hundredth of the chart's canvas. */
 const inkOf = `(() => {
@@ -22,13 +22,15 @@ describePages("trends", (pages) => {
   const open = (path: string, prepare: (gateway: FakeGateway) => void, options: PageOptions = {}) =>
     pages.open(path, { robots, prepare, ...options });
 
+  /** One that is known for five hours but for a part in the middle. */
+  const withGap = Array.from({ length: 300 }, (_, at) => {
+    if (at === 0) return 80;
+    return at >= 100 && at < 200 ? null : 50;
+  });
+
   it("draw no line over a time without known values, and say the same in words", async () => {
-    const charges = Array.from({ length: 300 }, (_, at) => {
-      if (at === 0) return 80;
-      return at >= 100 && at < 200 ? null : 50;
-    });
     const { page } = await open("/robots/cart-9", (gateway) => {
-      gateway.charges = charges;
+      gateway.charges = withGap;
     });
     await page.locator(".chart canvas").waitFor();
     await page
@@ -62,6 +64,43 @@ describePages("trends", (pages) => {
     await page.getByText(/p50, whole line\): latest known 0\.300 s at .+, lowest 0\.250 s/).waitFor();
     await page.locator(".chart canvas").waitFor();
     expect(scripts.some((path) => /trends.*\.js$/.test(path))).toBe(true);
+  });
+
+  it("draw other values when a robot is shown again", async () => {
+    const { page, gateway } = await open("/robots/cart-9", (gateway) => {
+      gateway.charges = withGap.map(() => 50);
+    });
+    const inkBetween = async (from: number, to: number) =>
+      (await page.evaluate<number[]>(inkOf)).slice(from, to).filter((count) => count > 0).length;
+    await page.locator(".chart canvas").waitFor();
+    await expect.poll(() => inkBetween(42, 64)).toBe(22);
+    await page.getByRole("link", { name: "Floor", exact: true }).click();
+    gateway.charges = withGap;
+    await page.locator(".robots").getByRole("link", { name: "cart-9" }).click();
+    await page.locator(".chart canvas").waitFor();
+    await expect.poll(() => inkBetween(42, 64)).toBe(0);
+    expect(await inkBetween(70, 95)).toBe(25);
+  });
+
+  it("leave no chart behind in memory", async () => {
+    const { page } = await open("/", (gateway) => {
+      gateway.charges = [80, 79];
+    });
+    const nodesHeld = await nodeCounter(page);
+    const listed = page.locator(".robots").getByRole("link", { name: "cart-9" });
+    const visit = async (times: number) => {
+      for (let time = 0; time < times; time += 1) {
+        await listed.click();
+        await page.locator(".chart canvas").waitFor();
+        await page.getByRole("link", { name: "Floor", exact: true }).click();
+        await listed.waitFor();
+      }
+    };
+    await visit(2);
+    const before = await nodesHeld();
+    // The browser's engine keeps more of a function that was called often.
+    await visit(10);
+    expect(await nodesHeld()).toBe(before);
   });
 
   it("say that no value is known", async () => {
