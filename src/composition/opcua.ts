@@ -35,7 +35,7 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
     stations: dispatcher.stations,
     permits: dispatcher.permits,
     holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
+    alarms: { ...alarmsOf(parts), shown: parts.shown.alarmsShown },
     resetCounters: (station) => fanOut.offer(parts.shown.resetCounters(station)),
     catalogue,
     timeRequest: (task) => work.time("opcua", task),

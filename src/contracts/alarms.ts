@@ -47,3 +47,17 @@ export interface Alarms extends AlarmRequests {
   /** Null when what users did is on the disk; otherwise what they should know. Waits a second at most. */
   storeProblem(): Promise<string | null>;
 }
+
+/** What a robot, a station or the gateway shows of its alarms. */
+export interface AlarmsShown {
+  /** Of a station with those of the robot that stands there, of the gateway all; the most urgent first. */
+  readonly alarms: readonly Alarm[];
+  /** Of a robot; false elsewhere. */
+  readonly isOutOfService: boolean;
+}
+
+/** For a protocol that begins to show a robot, a station or the gateway. */
+export interface StandingAlarms {
+  /** Now; what follows comes as changes. */
+  shown(source: AlarmSource): AlarmsShown;
+}

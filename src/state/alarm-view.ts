@@ -1,3 +1,4 @@
+import type { AlarmsShown } from "../contracts/alarms.ts";
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import { type Alarm, type AlarmSource, alarmSourceKey, byUrgency, ofGateway } from "../domain/alarm.ts";
@@ -16,6 +17,7 @@ export interface AlarmViewParts {
 
 /** What northbounds show, with the alarms that stand. */
 export interface AlarmView extends CurrentState {
+  alarmsShown(source: AlarmSource): AlarmsShown;
   /**
    * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
    */
@@ -32,17 +34,26 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
   /** Stations that a reload has removed. */
   const gone = new Set<string>();
 
-  function changeOf(source: AlarmSource): StateChange {
+  function alarmsShown(source: AlarmSource): AlarmsShown {
     switch (source.kind) {
       case "gateway":
-        return { kind: "alarms", alarms: book.all() };
-      case "robot": {
-        const { robotId } = source;
-        const isOutOfService = book.isOutOfService(robotId);
-        return { kind: "robot_alarms", robotId, alarms: book.of(source), isOutOfService };
-      }
+        return { alarms: book.all(), isOutOfService: false };
+      case "robot":
+        return { alarms: book.of(source), isOutOfService: book.isOutOfService(source.robotId) };
       case "station":
-        return { kind: "station_alarms", station: source.station, alarms: atStation(source) };
+        return { alarms: atStation(source), isOutOfService: false };
+    }
+  }
+
+  function changeOf(source: AlarmSource): StateChange {
+    const { alarms, isOutOfService } = alarmsShown(source);
+    switch (source.kind) {
+      case "gateway":
+        return { kind: "alarms", alarms };
+      case "robot":
+        return { kind: "robot_alarms", robotId: source.robotId, alarms, isOutOfService };
+      case "station":
+        return { kind: "station_alarms", station: source.station, alarms };
     }
   }
 
@@ -82,6 +93,7 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
   }
 
   return {
+    alarmsShown,
     snapshot() {
       const shown = state.snapshot();
       const sources = shown.map(shownSource).filter((source) => source !== null);

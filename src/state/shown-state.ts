@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import type { AlarmsShown } from "../contracts/alarms.ts";
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { AlarmSource } from "../domain/alarm.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -25,6 +27,7 @@ export interface ShownStateParts extends HoldViewParts, Pick<StationViewParts, "
 /** What northbounds show: the fleet state, with holds, stations and alarms. */
 export interface ShownState extends CurrentState {
   readonly alarmBook: AlarmBook;
+  alarmsShown(source: AlarmSource): AlarmsShown;
   /** A batch of the fleet state, with what holds robots and what stations show, for the dispatcher. */
   withPlant(batch: Batch): Batch;
   /**

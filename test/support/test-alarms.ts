@@ -1,14 +1,15 @@
-import type { Alarms } from "../../src/contracts/alarms.ts";
+import type { Alarms, StandingAlarms } from "../../src/contracts/alarms.ts";
 import { type Alarm, type AlarmCode, alarmRule } from "../../src/domain/alarm.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { type AlarmBook, createAlarmBook } from "../../src/state/alarm-book.ts";
 
-/** Takes every acknowledgement. */
-export const noAlarms: Alarms = {
+/** None stands; takes every acknowledgement. */
+export const noAlarms: Alarms & StandingAlarms = {
   acknowledge: () => null,
   putOutOfService: () => null,
   storeProblem: async () => null,
+  shown: () => ({ alarms: [], isOutOfService: false }),
 };
 
 /** An alarm book in which nothing stands. */

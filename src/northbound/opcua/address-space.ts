@@ -1,5 +1,5 @@
 import type { ISessionContext, OPCUAServer } from "node-opcua";
-import type { Alarms } from "../../contracts/alarms.ts";
+import type { Alarms, StandingAlarms } from "../../contracts/alarms.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
@@ -59,7 +59,7 @@ export interface OpcUaParts
   readonly stations: Stations;
   readonly permits: Permits;
   readonly holds: Holds;
-  readonly alarms: Alarms;
+  readonly alarms: Alarms & StandingAlarms;
   /** Sets the counters of a station to 0. */
   readonly resetCounters: (station: string) => void;
   /** Opens what must be known again after a restart. Called once, when the server runs. */

@@ -1,7 +1,7 @@
 import { DataType, StatusCodes } from "node-opcua";
-import type { Alarms } from "../../contracts/alarms.ts";
+import type { Alarms, StandingAlarms } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
-import type { Alarm } from "../../domain/alarm.ts";
+import { type Alarm, type AlarmSource, ofGateway } from "../../domain/alarm.ts";
 import { clip } from "../../domain/clip.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -14,7 +14,7 @@ import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
 import { isWholeValue } from "./written-value.ts";
 
 export interface AlarmTagParts {
-  readonly alarms: Alarms;
+  readonly alarms: Alarms & StandingAlarms;
   /** Where refused writes are audited. */
   readonly audit: RefusalAudit;
   readonly addWritable: AddWritableTag;
@@ -37,12 +37,23 @@ const LONGEST_ALARM = 80;
 const STORED_AGAIN_MS = 5_000;
 const good = StatusCodes.Good;
 
-/** Adds the folder of a station or the gateway. The id of any alarm may be written to its `Ack`. */
-export function addAlarmTags(builder: NodeBuilder, parent: Folder, parts: AlarmTagParts): AlarmTags {
-  return fillFolder(builder, builder.folder(parent, "Alarms"), null, parts);
+/**
+ * Adds the folder of a station, or (null) the gateway, with the alarms that stand. The id of any alarm may be
+ * written to its `Ack`.
+ */
+export function addAlarmTags(
+  builder: NodeBuilder,
+  parent: Folder,
+  station: string | null,
+  parts: AlarmTagParts,
+): AlarmTags {
+  const source: AlarmSource = station === null ? ofGateway : { kind: "station", station };
+  const tags = fillFolder(builder, builder.folder(parent, "Alarms"), null, parts);
+  tags.show(parts.alarms.shown(source).alarms);
+  return tags;
 }
 
-/** Adds the folder of a robot, which has `OutOfService` too. */
+/** Adds the folder of a robot, which has `OutOfService` too, with the alarms that stand. */
 export function addRobotAlarmTags(
   builder: NodeBuilder,
   robot: Folder,
@@ -69,7 +80,8 @@ export function addRobotAlarmTags(
     standing.show(list);
     OutOfService.set(isOutOfService, good, timesAt(clock.nowMs()));
   }
-  show([], false);
+  const { alarms: first, isOutOfService } = alarms.shown({ kind: "robot", robotId });
+  show(first, isOutOfService);
   return { show };
 }
 
@@ -121,6 +133,5 @@ function fillFolder(
     tags.Count.set(standing.length, good, timesAt(clock.nowMs()));
     tags.HighestSeverity.set(standing[0]?.severity ?? 0, good, timesAt(clock.nowMs()));
   }
-  show([]);
   return { show };
 }

@@ -51,7 +51,7 @@ export function addGatewayTags(
   const folder = builder.root("Gateway", gatewayType);
   const hold = addHoldTags(builder, folder, null, holdParts);
   const tags = builder.tags(folder, gatewayTags);
-  const alarms = addAlarmTags(builder, folder, alarmParts);
+  const alarms = addAlarmTags(builder, folder, null, alarmParts);
   const startTime = new Date(facts.startedAtMs);
   const good = StatusCodes.Good;
   let count = 0;

@@ -118,7 +118,7 @@ function addStation(builder: NodeBuilder, root: Folder, station: StationNode, pa
   const folder = builder.folder(root, nodeName(name));
   const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
   const tags = addStationTags(builder, folder, name, parts.tags);
-  const alarms = addAlarmTags(builder, folder, parts.alarms);
+  const alarms = addAlarmTags(builder, folder, name, parts.alarms);
   const slot = addStationSlot(builder, folder, { ...parts, station });
   parts.addSlot(slot);
   return { name, folder, alarms, slot, permit, tags };

@@ -2,10 +2,11 @@ import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Acknowledgement, ServiceRequest } from "../../../src/contracts/alarms.ts";
 import type { RefusedRequest } from "../../../src/contracts/commander.ts";
+import type { AlarmSource } from "../../../src/domain/alarm.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { standingAlarm } from "../../support/test-alarms.ts";
+import { noAlarms, standingAlarm } from "../../support/test-alarms.ts";
 import { robotChange } from "./changes.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { text } from "./slots-harness.ts";
@@ -38,6 +39,7 @@ beforeEach(async () => {
       return answer;
     },
     storeProblem: async () => storeProblem,
+    shown: noAlarms.shown,
   };
   running = await startServer(
     { robots, users: [user("ann", "operator"), user("tv", "observer")] },
@@ -88,6 +90,30 @@ describe("the folder Alarms", () => {
     const [active, count] = await shown(ann, "Robots.AMR01");
     expect([active, count]).toEqual([alarms.slice(0, 16).map(({ id }) => `${id} found`), 20]);
   });
+});
+
+it("shows from the first read what stood before the server ran", async () => {
+  await running.stop();
+  const [low, full, lost] = [
+    standingAlarm("BATTERY_LOW", "r1"),
+    standingAlarm("DISK_FULL", ""),
+    standingAlarm("ROBOT_LOST", "r1"),
+  ] as const;
+  const standing = { gateway: [full, lost, low], robot: [lost, low], station: [low] } as const;
+  const shownNow = ({ kind }: AlarmSource) => ({ alarms: standing[kind], isOutOfService: kind === "robot" });
+  running = await startServer(
+    {
+      robots: [{ robotId: "r1", alias: null, number: null, family: "cart", conveyorIndexes: [] }],
+      stations: [station],
+    },
+    { alarms: { ...noAlarms, shown: shownNow } },
+  );
+  const caller = await openSession(running.url);
+  cleanups.push(caller.close);
+  expect((await shown(caller, "Gateway"))[1]).toBe(3);
+  expect((await shown(caller, "Robots.r1"))[1]).toBe(2);
+  expect(await caller.value("Robots.r1.Alarms.OutOfService")).toBe(true);
+  expect(await shown(caller, "Stations.dock")).toEqual([sixteen("BATTERY_LOW-1 found"), 1, 300]);
 });
 
 describe("a write to Ack", () => {
