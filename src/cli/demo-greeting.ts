@@ -1,8 +1,12 @@
 import type { Endpoints } from "../simulator/simulator.ts";
 import type { DemoPorts } from "./demo-config.ts";
 
-/** The first lines of the demo: every address, and one command to copy for each protocol. */
-export function demoGreeting(fleet: Endpoints, ports: DemoPorts): string {
+/**
+ * The first lines of the demo: every address, and one command to copy for each protocol.
+ *
+ * @param configuration the path of the gateway's, for `--config`
+ */
+export function demoGreeting(fleet: Endpoints, ports: DemoPorts, configuration: string): string {
   return [
     "",
     "Fleetgate demo: a simulated fleet behind a gateway. Everything is on this machine; Ctrl-C ends it.",
@@ -16,6 +20,7 @@ export function demoGreeting(fleet: Endpoints, ports: DemoPorts): string {
     `  Service  gRPC ${fleet.grpc}, HTTPS ${fleet.https}`,
     `           authority ${fleet.ca}`,
     `           credentials ${fleet.credentials}`,
+    `  Gateway  node dist/main.js status --config ${configuration}`,
     "",
     "Send a robot on its way:",
     `  npx mqtt pub -h 127.0.0.1 -p ${ports.mqtt} -t fleetgate/demo/clients/me/command/CreateMission \\`,

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { Command } from "commander";
 import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -69,8 +69,14 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
     name: "gateway",
     health: () => ({ state: "up" }),
     async run(stop, ready) {
-      const config = await writeConfiguration(folder, ports, simulator.endpoints());
-      await runGateway(config, log, stop, ready, ports, simulator, options.json === true);
+      const file = join(folder, "gateway.yaml");
+      const config = await writeConfiguration(file, ports, simulator.endpoints());
+      const fleet = simulator.endpoints();
+      const first =
+        options.json === true
+          ? JSON.stringify(readyLine(fleet, ports))
+          : demoGreeting(fleet, ports, relative(process.cwd(), file));
+      await runGateway(config, log, stop, ready, first, simulator, options.json === true);
     },
   };
   // Closed in reverse, so that the gateway does not report a lost service.
@@ -87,20 +93,18 @@ async function runGateway(
   log: LeveledLog,
   signal: AbortSignal,
   ready: () => void,
-  ports: DemoPorts,
+  first: string,
   simulator: Simulator,
   asJson: boolean,
 ): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const { createGateway } = await import("../gateway.ts");
-  const fleet = simulator.endpoints();
   const simulatedFaults = createDemoFaults(simulator.control(), systemClock);
   const parts = { clock: systemClock, chance: Math.random, log, logLevels: log.levels, simulatedFaults };
   const gateway = createGateway(config, parts);
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {
-    if (asJson) print(JSON.stringify(readyLine(fleet, ports)));
-    else print(demoGreeting(fleet, ports));
+    print(first);
     ready();
   });
 }
@@ -115,8 +119,8 @@ function readyLine(fleet: Endpoints, ports: DemoPorts) {
   };
 }
 
-async function writeConfiguration(folder: string, ports: DemoPorts, fleet: Endpoints): Promise<Config> {
-  const path = join(folder, "gateway.yaml");
+async function writeConfiguration(path: string, ports: DemoPorts, fleet: Endpoints): Promise<Config> {
+  const folder = dirname(path);
   const dataDir = join(folder, "gateway");
   await makeFolder(folder);
   // The simulated world begins anew at each start: the outcomes of commands to the last one would be wrong.

@@ -48,6 +48,8 @@ export interface RightsQuestion {
   readonly source: Source;
   /** Null: to lease or hold the robot, for which any operation that is allowed will do. */
   readonly operation: string | null;
+  /** What a refusal calls it where `operation` is null: "command robots" if left out. */
+  readonly act?: string;
   /** The role that the operation needs. */
   readonly role: Role;
   readonly robotId: RobotId | null;
@@ -80,7 +82,7 @@ export function refusedRight(rights: Rights, question: RightsQuestion): string |
   }
   const who = `${source.protocol} "${source.name}"`;
   const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
-  const act = operation === null ? "command robots" : `send ${operation}`;
+  const act = operation === null ? (question.act ?? "command robots") : `send ${operation}`;
   return `${who} may not ${act}, which needs ${role}: ${why}`;
 }
 

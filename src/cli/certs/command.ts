@@ -110,8 +110,12 @@ function move(
 async function request({ out, ...location }: GatewayLocation & { readonly out?: string }): Promise<void> {
   const { makeRequest } = await import("./renewal.ts");
   const text = await makeRequest(location, Date.now());
-  if (out === undefined) process.stdout.write(text);
-  else await writeNewFile(out, text, publicAccess);
+  if (out === undefined) {
+    process.stdout.write(text);
+    return;
+  }
+  await writeNewFile(out, text, publicAccess);
+  process.stdout.write(`The signing request is in ${out}. fleetgate certs import takes the answer.\n`);
 }
 
 async function importFile(

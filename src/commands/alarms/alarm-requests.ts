@@ -15,10 +15,10 @@ export type AlarmRequestParts = Pick<
 export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
   const { alarmBook, clock, log } = parts;
 
-  function refusedOf(source: Source, robotId: RobotId | null): Outcome | null {
+  function refusedOf(source: Source, robotId: RobotId | null, act: string): Outcome | null {
     if (parts.stopping.signal.aborted)
       return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
-    const refused = refusedRight(parts.rights, { source, operation: null, role: "operator", robotId });
+    const refused = refusedRight(parts.rights, { source, operation: null, act, role: "operator", robotId });
     return refused === null ? null : refusal("NOT_ALLOWED", refused);
   }
 
@@ -42,7 +42,7 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
       const alarm = alarmBook.find(alarmId);
       // Who may not acknowledge it learns nothing of it.
       const robotId = alarm?.source.kind === "robot" ? alarm.source.robotId : null;
-      const refused = refusedOf(source, robotId);
+      const refused = refusedOf(source, robotId, "acknowledge alarms");
       if (refused !== null) return refused;
       if (alarm === undefined)
         return refusal("MALFORMED", `alarm: no alarm stands with the id ${quoted(alarmId)}`);
@@ -52,7 +52,7 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
       return null;
     },
     putOutOfService({ source, robotId, isOut }) {
-      const refused = refusedOf(source, robotId);
+      const refused = refusedOf(source, robotId, "take robots out of service");
       if (refused !== null) return refused;
       if (alarmBook.isOutOfService(robotId) === isOut) return null;
       alarmBook.putOutOfService(robotId, isOut);

@@ -17,7 +17,7 @@ export function AlarmTable({
   readonly alarms: readonly Alarm[];
 }) {
   return (
-    <Table caption={caption} columns={["Priority", "Alarm", "Of", "Since", "State", "What to do"]}>
+    <Table caption={caption} columns={["Priority", "Alarm", "State", "Of", "Since", "What to do"]}>
       {alarms.map((alarm) => (
         <tr key={alarm.id}>
           <td>
@@ -31,14 +31,14 @@ export function AlarmTable({
             <Concerned alarm={alarm} />
           </td>
           <td>
+            <State alarm={alarm} />
+            {alarm.acknowledged_by === null && <Acknowledge alarm={alarm} />}
+          </td>
+          <td>
             <Subject alarm={alarm} />
           </td>
           <td>
             <Time iso={alarm.since} isDated />
-          </td>
-          <td>
-            <State alarm={alarm} />
-            {alarm.acknowledged_by === null && <Acknowledge alarm={alarm} />}
           </td>
           <td>
             {alarm.advice} <small>Usual cause: {alarm.cause}.</small>

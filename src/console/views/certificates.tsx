@@ -1,17 +1,41 @@
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type {
   Certificate,
   CertificateRequest,
   Certificates as Facts,
 } from "../../northbound/web/api/certificate.ts";
 import { put } from "../api.ts";
+import type { Moment } from "../trust/moment.ts";
+import { usePage } from "./context.ts";
 import { Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
+/** A certificate that is to be decided on. */
+interface Chosen {
+  readonly certificate: Certificate;
+  /** Has the focus again afterwards. */
+  readonly button: HTMLButtonElement;
+}
+
+/** A decision that was taken, which a list may not know yet. */
+interface Decided {
+  readonly certificate: Certificate;
+  readonly at: Moment;
+}
+
 /** The certificates of OPC UA clients, and decisions on them. */
 export function Certificates() {
+  const { now } = usePage();
   const polled = usePolled<Facts>(() => "/certificates?limit=300");
+  const chosen = useSignal<Chosen | null>(null);
+  const decided = useSignal<Decided | null>(null);
   const facts = polled.value;
+  const close = (certificate: Certificate | null) => {
+    chosen.value?.button.focus();
+    chosen.value = null;
+    if (certificate !== null) decided.value = { certificate, at: now() };
+  };
   return (
     <section aria-label="OPC UA clients">
       <h2>Certificates of OPC UA clients</h2>
@@ -23,13 +47,16 @@ export function Certificates() {
             {facts.count > 0 && (
               <Table
                 caption="Certificates of OPC UA clients, those that wait first"
-                columns={["Client", "Thumbprint", "State", "Ends", "Decide"]}
+                columns={["Client", "State", "Decide", "Ends", "Thumbprint"]}
               >
-                {facts.certificates.map((certificate) => (
+                {asDecided(facts.certificates, decided.value, polled.askedAt).map((certificate) => (
                   <Row
                     key={certificate.thumbprint}
                     certificate={certificate}
                     mayDecide={facts.why_not === "" && !certificate.configured}
+                    choose={(button) => {
+                      chosen.value = { certificate, button };
+                    }}
                   />
                 ))}
               </Table>
@@ -37,11 +64,40 @@ export function Certificates() {
           </>
         )}
       </Confirmed>
+      {chosen.value !== null && (
+        <Decision
+          key={chosen.value.certificate.thumbprint}
+          certificate={chosen.value.certificate}
+          close={close}
+        />
+      )}
+      {decided.value !== null && <p role="status">{decidedText(decided.value.certificate)}</p>}
     </section>
   );
 }
 
-function Row({ certificate, mayDecide }: { readonly certificate: Certificate; readonly mayDecide: boolean }) {
+function decidedText({ subject, state }: Certificate): string {
+  const becomes = state === "trusted" ? "is let in at its next attempt" : "is kept out";
+  return `${subject} ${becomes}.`;
+}
+
+/** A list that was asked for before the decision shows what was true before. */
+function asDecided(
+  listed: readonly Certificate[],
+  decided: Decided | null,
+  askedAt: Moment | null,
+): readonly Certificate[] {
+  if (decided === null || askedAt === null || askedAt.monotonicMs > decided.at.monotonicMs) return listed;
+  const { certificate } = decided;
+  return listed.map((each) => (each.thumbprint === certificate.thumbprint ? certificate : each));
+}
+
+function Row(props: {
+  readonly certificate: Certificate;
+  readonly mayDecide: boolean;
+  readonly choose: (button: HTMLButtonElement) => void;
+}) {
+  const { certificate, mayDecide, choose } = props;
   const isTrusted = certificate.state === "trusted";
   return (
     <tr>
@@ -54,7 +110,6 @@ function Row({ certificate, mayDecide }: { readonly certificate: Certificate; re
           <p key={warning}>◆ {warning}</p>
         ))}
       </td>
-      <td class="id">{certificate.thumbprint}</td>
       <td>
         <Word
           word={isTrusted ? "let in" : "waits, or was rejected"}
@@ -63,24 +118,34 @@ function Row({ certificate, mayDecide }: { readonly certificate: Certificate; re
         {certificate.configured && <small> by the configuration</small>}
       </td>
       <td>
+        {mayDecide && (
+          <button type="button" onClick={({ currentTarget }) => choose(currentTarget)}>
+            {isTrusted ? "Reject" : "Approve"}…<span class="unseen"> {certificate.subject}</span>
+          </button>
+        )}
+      </td>
+      <td>
         <Time iso={certificate.valid_to} isDated />
       </td>
-      <td>{mayDecide && <Decide certificate={certificate} />}</td>
+      <td class="id">{certificate.thumbprint}</td>
     </tr>
   );
 }
 
-/** The second step asks for the password, which is not kept. */
-function Decide({ certificate: { thumbprint, state, subject } }: { readonly certificate: Certificate }) {
-  const isBegun = useSignal(false);
+/** The second step, with all that is to be compared. It asks for the password, which is not kept. */
+function Decision(props: {
+  readonly certificate: Certificate;
+  /** Is given what became of the certificate; null: nothing was changed. */
+  readonly close: (decided: Certificate | null) => void;
+}) {
+  const { certificate, close } = props;
+  const { thumbprint, state, subject } = certificate;
   const isSent = useSignal(false);
-  const said = useSignal("");
+  const problem = useSignal("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const isTrusted = state === "waiting";
   const name = isTrusted ? "Approve" : "Reject";
-  const begin = (isNow: boolean) => {
-    isBegun.value = isNow;
-    said.value = "";
-  };
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
     if (isSent.peek()) return;
@@ -89,36 +154,42 @@ function Decide({ certificate: { thumbprint, state, subject } }: { readonly cert
     const body: CertificateRequest = { trusted: isTrusted, password };
     const answer = await put<Certificate>(`/certificates/${thumbprint}`, body);
     isSent.value = false;
-    isBegun.value = "problem" in answer;
-    said.value = "problem" in answer ? `Nothing was changed: ${answer.problem}.` : "Done.";
+    if ("problem" in answer) problem.value = `Nothing was changed: ${answer.problem}.`;
+    else close(answer.value);
   };
   return (
-    <>
-      {!isBegun.value && (
-        <button type="button" onClick={() => begin(true)}>
-          {name}…<span class="unseen"> {subject}</span>
-        </button>
-      )}
-      {isBegun.value && (
-        <form class="decide" aria-label={`${name} ${subject}`} onSubmit={(event) => void send(event)}>
-          <p>
-            {isTrusted
-              ? "Compare the thumbprint with the one that the client's tool shows. The client is let in at its next attempt."
-              : "The client is kept out, and its sessions end within seconds."}
-          </p>
-          <label>
-            Your password{" "}
-            <input name="password" type="password" autocomplete="current-password" maxLength={256} required />
-          </label>{" "}
-          <button type="submit" disabled={isSent.value}>
-            {name}
-          </button>{" "}
-          <button type="button" onClick={() => begin(false)}>
-            Back
-          </button>
-        </form>
-      )}
-      {said.value !== "" && <p role="status">{said.value}</p>}
-    </>
+    <form class="second" aria-label={`${name} ${subject}`} onSubmit={(event) => void send(event)}>
+      <p>
+        <strong>
+          {name}: <span class="id">{subject}</span>
+        </strong>
+      </p>
+      <p>
+        Thumbprint <span class="id">{thumbprint}</span>
+      </p>
+      <p>
+        {isTrusted
+          ? "Compare the thumbprint with the one that the client's tool shows. The client is let in at its next attempt."
+          : "The client is kept out, and its sessions end within seconds."}
+      </p>
+      <label>
+        Your password{" "}
+        <input
+          ref={field}
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          maxLength={256}
+          required
+        />
+      </label>{" "}
+      <button type="submit" disabled={isSent.value}>
+        {name}
+      </button>{" "}
+      <button type="button" onClick={() => close(null)}>
+        Back
+      </button>
+      {problem.value !== "" && <p role="status">{problem.value}</p>}
+    </form>
   );
 }

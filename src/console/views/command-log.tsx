@@ -59,7 +59,7 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
   return (
     <Table
       caption={caption}
-      columns={["Command", "Robot", "Source", "Accepted", "Sent", "Final", "State", "Says"]}
+      columns={["Command", "Robot", "State", "Source", "Accepted", "Sent", "Final", "Says"]}
     >
       {commands.map((command) => (
         <tr key={commandKey(command)}>
@@ -69,15 +69,15 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
           <td>
             {command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>}
           </td>
+          <td>
+            <Word {...commandWord(command)} />
+          </td>
           <td>{sourceText(command)}</td>
           {[command.accepted_at, command.sent_at, command.final_at].map((at, stage) => (
             <td key={stage}>
               <Time iso={at} isDated={stage === 0} />
             </td>
           ))}
-          <td>
-            <Word {...commandWord(command)} />
-          </td>
           <td>{saysText(command)}</td>
         </tr>
       ))}

@@ -50,28 +50,32 @@ export function Time({ iso, isDated = false }: { readonly iso: string | null; re
   );
 }
 
-/** A table with a caption for screen readers, which scrolls by itself on a narrow screen. */
+/** A table that scrolls by itself on a narrow screen, below a caption that does not. */
 export function Table(props: {
   readonly caption: string;
   readonly columns: readonly string[];
   readonly children: ComponentChildren;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
-    <section class="scroll" tabIndex={0} aria-label={props.caption}>
-      <table>
-        <caption>{props.caption}</caption>
-        <thead>
-          <tr>
-            {props.columns.map((column) => (
-              <th key={column} scope="col">
-                {column === "" ? <span class="unseen">Place in the queue</span> : column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{props.children}</tbody>
-      </table>
-    </section>
+    <>
+      <p class="caption" aria-hidden="true">
+        {props.caption}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
+      <section class="scroll" tabIndex={0} aria-label={props.caption}>
+        <table aria-label={props.caption}>
+          <thead>
+            <tr>
+              {props.columns.map((column) => (
+                <th key={column} scope="col">
+                  {column === "" ? <span class="unseen">Place in the queue</span> : column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{props.children}</tbody>
+        </table>
+      </section>
+    </>
   );
 }

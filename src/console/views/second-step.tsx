@@ -1,4 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
@@ -46,11 +47,17 @@ export function useSecondStep() {
     const step = first.value;
     if (step === null) return;
     const reason = lapseOf(step, robotOf(step.intent.robotId), store.isLive.value, store.now.value);
-    if (reason === null) return;
+    if (reason !== null) end(reason);
+  });
+  /** Ends a step that was begun, and says why. */
+  function end(reason: string): void {
+    const step = first.peek();
+    if (step === null) return;
     first.value = null;
     lapsed.value = `${step.intent.label}: not sent, because ${reason}.`;
-  });
+  }
   return {
+    end,
     begin(intent: Intent) {
       lapsed.value = "";
       first.value = { intent, basis: basisText(robotOf(intent.robotId)), at: now() };
@@ -103,8 +110,11 @@ function SecondStep(props: {
     close();
     intent.send();
   };
+  const box = useRef<HTMLDivElement>(null);
+  // On a small screen it would begin below what is seen, and lapse there.
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [step]);
   return (
-    <div class="second" role="alertdialog" aria-label={`${intent.label}: second step`}>
+    <div ref={box} class="second" role="alertdialog" aria-label={`${intent.label}: second step`}>
       <p>
         <strong>
           {intent.label}

@@ -1,4 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { Operation, Operations } from "../../northbound/web/api/operation.ts";
 import type { Check, Rights } from "../../northbound/web/api/rights.ts";
@@ -110,13 +111,13 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
     return chosen === null ? empty : prefilled(operation.fields, empty, chosen);
   };
   const value = useSignal<FormObject>(fill({}));
-  const { problem, begin, step, isAsking } = useCheckedSend(operation);
+  const { problem, begin, changed, step, isAsking } = useCheckedSend(operation);
   const mapId = chosen?.place?.map_id ?? fleet?.maps.keys().next().value ?? null;
   const { map } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
   if (fleet === null) return null;
   const points: readonly MapPoint[] = map?.points ?? [];
   const set = (next: FormObject) => {
-    problem.value = null;
+    changed();
     value.value = next;
   };
   return (
@@ -165,18 +166,24 @@ const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
 
 /**
  * Asks the gateway what would become of the command: bad input is named at its field, before a second step.
+ * `changed` ends a step that was begun: what the form shows is what is sent.
  */
 function useCheckedSend(operation: Operation) {
   const { store, ask } = usePage();
   const problem = useSignal<FormProblem | null>(null);
   const isAsking = useSignal(false);
-  const { begin, step } = useSecondStep();
+  const { begin, end, step } = useSecondStep();
+  /** The request that was asked about, while the form still shows it. */
+  const asking = useRef<object | null>(null);
   const { name } = operation;
   const check = async (request: Readonly<Record<string, unknown>>) => {
+    asking.current = request;
     isAsking.value = true;
     problem.value = null;
     const answer = await post<Check>("/check", { operation: name, request });
     isAsking.value = false;
+    // The user has written something else meanwhile: the answer says nothing of that.
+    if (asking.current !== request) return;
     const fleet = store.fleet.peek();
     if ("problem" in answer) problem.value = { path: "", text: answer.problem };
     else if (answer.value.outcome === "refused") problem.value = problemOf(answer.value.message);
@@ -192,7 +199,12 @@ function useCheckedSend(operation: Operation) {
       });
     }
   };
-  return { problem, begin: check, step, isAsking: isAsking.value };
+  const changed = () => {
+    asking.current = null;
+    problem.value = null;
+    end("the form has changed");
+  };
+  return { problem, begin: check, changed, step, isAsking: isAsking.value };
 }
 
 /** The catalogue, read once: a gateway of another version brings another page. */

@@ -61,7 +61,8 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
 
 /**
  * Makes the server; nothing happens before `run`. What the sink is given before is kept, the newest of each
- * value; holds and alarms are asked for when their nodes are made. `run` rejects with PortTaken when another program has the port.
+ * value; holds and alarms are asked for when their nodes are made. `run` rejects with PortTaken when another
+ * program has the port.
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;

@@ -41,7 +41,11 @@ it("makes a request and the next certificate, and takes back what was signed", a
   await plant.put("own/private/private_key.pem", key.export({ type: "pkcs8", format: "pem" }));
   const run = (...args: string[]) => piped(plant.folder, [...args, "-c", plant.config]);
 
-  expect(run("certs", "request", "--out", "plant1.csr")).toMatchObject({ code: 0, out: "", err: "" });
+  expect(run("certs", "request", "--out", "plant1.csr")).toMatchObject({
+    code: 0,
+    out: "The signing request is in plant1.csr. fleetgate certs import takes the answer.\n",
+    err: "",
+  });
   expect(readFileSync(join(plant.folder, "plant1.csr"), "utf8")).toContain("BEGIN CERTIFICATE REQUEST");
   expect(run("certs", "renew")).toMatchObject({ code: 0, out: expect.stringContaining("is the next one") });
   copyFileSync(join(plant.store, "own/certs/next.pem"), join(plant.folder, "plant1.pem"));

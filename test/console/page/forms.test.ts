@@ -90,6 +90,56 @@ describePages("a command by a form", (pages) => {
     expect([await problem.count(), gateway.asked.length]).toEqual([0, 0]);
   });
 
+  it("ends the second step when the form is changed: what it shows is what is sent", async () => {
+    const { page, gateway } = await open(mission);
+    gateway.answer = succeeded;
+    await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
+    await next(page).click();
+    const second = page.getByRole("alertdialog");
+    await second.waitFor();
+    await page.getByLabel("destination id").first().fill("Station C");
+    await second.waitFor({ state: "detached" });
+    await page.getByText("CreateMission: not sent, because the form has changed.").waitFor();
+    expect(gateway.asked).toEqual([]);
+    await next(page).click();
+    await second.getByRole("button", { name: "CreateMission cart-1" }).click();
+    await says(page)
+      .getByText(/CreateMission \(cart-1\): succeeded/)
+      .waitFor();
+    expect(JSON.stringify(gateway.asked)).toContain('"destinationId":"Station C"');
+  });
+
+  it("has no second step for what the form showed when the gateway was asked, and not any more", async () => {
+    const { page } = await open(mission);
+    await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/api/v1/check", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await next(page).click();
+    await page.getByLabel("destination id").first().fill("Station C");
+    answer();
+    await expect.poll(() => next(page).isEnabled()).toBe(true);
+    expect(await page.getByRole("alertdialog").count()).toBe(0);
+  });
+
+  it("shows the second step on a small screen where it is seen", async () => {
+    const { page } = await pages.open(mission, { viewport: { width: 390, height: 844 } });
+    await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
+    await next(page).click();
+    const second = page.getByRole("alertdialog");
+    await second.waitFor();
+    const bottom = async () => {
+      const box = await second.boundingBox();
+      return box === null ? Number.POSITIVE_INFINITY : box.y + box.height;
+    };
+    await expect.poll(bottom).toBeLessThanOrEqual(844);
+  });
+
   it("is not sent by Enter, in a field or on the button of the second step", async () => {
     const { page, gateway } = await open(mission);
     await page.getByLabel("robot id (required)").press("Enter");

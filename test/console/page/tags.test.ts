@@ -210,12 +210,15 @@ describePages("tags and connections", (pages) => {
     await page.getByRole("button", { name: "Approve…" }).click();
     const step = page.getByRole("form", { name: /^Approve CN=<b>scada/ });
     await step.getByText("Compare the thumbprint").waitFor();
+    await step.getByText(waiting.thumbprint).waitFor();
     await step.getByLabel("Your password").fill("a-guess");
     await step.getByRole("button", { name: "Approve" }).click();
     await page.getByText("Nothing was changed: the password is wrong.").waitFor();
     await step.getByLabel("Your password").fill(PASSWORD);
     await step.getByLabel("Your password").press("Enter");
-    await page.getByText("● let in").waitFor();
+    await page.getByText(/scada.* is let in at its next attempt\./).waitFor();
+    // At once, though the list is asked for only each two seconds.
+    expect(await page.getByText("● let in").count()).toBe(1);
     expect(answers.decided).toEqual([
       { trusted: true, password: "a-guess", thumbprint: waiting.thumbprint },
       { trusted: true, password: PASSWORD, thumbprint: waiting.thumbprint },
