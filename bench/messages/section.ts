@@ -147,14 +147,24 @@ function warmUp(running: Running, options: MessageOptions): Block[] {
 
 /** Blocks A B B A, paced and at full speed; full speed once only where two builds are compared. */
 function plan(running: Running, options: MessageOptions): Block[] {
-  const forth = [...running.keys()];
-  const order = [...forth, ...forth.toReversed()];
   const saturated = (side: Side): Block => ({ kind: "saturated", side, seconds: options.quick ? 2 : 4 });
   const rounds = options.rounds ?? USUAL_ROUNDS[extent(options)];
-  return Array.from({ length: rounds }, (_, round) => [
-    ...order.map((side) => paced(side, options)),
-    ...(options.against === null || round === 0 ? order.map(saturated) : []),
-  ]).flat();
+  return Array.from({ length: rounds }, (_, round) => {
+    const order = orderOf([...running.keys()], round);
+    return [
+      ...order.map((side) => paced(side, options)),
+      ...(options.against === null || round === 0 ? order.map(saturated) : []),
+    ];
+  }).flat();
+}
+
+/**
+ * Forth and back. The side in the middle follows itself, with its code and data still in the caches: so the
+ * last two change places with each round.
+ */
+function orderOf([first = "floor", ...others]: readonly Side[], round: number): readonly Side[] {
+  const forth = [first, ...(round % 2 === 0 ? others : others.toReversed())];
+  return [...forth, ...forth.toReversed()];
 }
 
 async function runAll(load: Child, running: Running, blocks: readonly Block[]): Promise<Measured[]> {
