@@ -71,14 +71,14 @@ export function Certificates() {
           close={close}
         />
       )}
-      {decided.value !== null && <p role="status">{decidedText(decided.value.certificate)}</p>}
+      {decided.value !== null && (
+        <p role="status">
+          {decided.value.certificate.subject} was{" "}
+          {decided.value.certificate.state === "trusted" ? "approved" : "rejected"}.
+        </p>
+      )}
     </section>
   );
-}
-
-function decidedText({ subject, state }: Certificate): string {
-  const becomes = state === "trusted" ? "is let in at its next attempt" : "is kept out";
-  return `${subject} ${becomes}.`;
 }
 
 /** A list that was asked for before the decision shows what was true before. */

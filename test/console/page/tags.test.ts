@@ -216,7 +216,7 @@ describePages("tags and connections", (pages) => {
     await page.getByText("Nothing was changed: the password is wrong.").waitFor();
     await step.getByLabel("Your password").fill(PASSWORD);
     await step.getByLabel("Your password").press("Enter");
-    await page.getByText(/scada.* is let in at its next attempt\./).waitFor();
+    await page.getByText(/scada.* was approved\./).waitFor();
     // At once, though the list is asked for only each two seconds.
     expect(await page.getByText("● let in").count()).toBe(1);
     expect(answers.decided).toEqual([
