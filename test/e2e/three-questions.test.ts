@@ -75,6 +75,6 @@ describePages("a new user of the console finds within ten seconds", (pages) => {
       await page.getByRole("heading", { name: /^CreateMission: → .+\s+succeeded$/ }).waitFor();
       return `${sent} | ${await page.locator(".first").textContent()}`;
     });
-    expect(said).toMatch(/^CreateMission.*cart-03.*mqtt:e2e.*succeeded.* \| ./s);
+    expect(said).toMatch(/^CreateMission.*cart-03.*succeeded.*mqtt:e2e.* \| ./s);
   });
 });

@@ -55,7 +55,7 @@ describePages("the log of commands", (pages) => {
     await page.getByText("CreateMission").waitFor();
     const row = page.getByRole("row", { name: /CreateMission/ });
     expect(await row.textContent()).toMatch(
-      /opcua:plc1.*▲ unknown.*the connection was lost; the robot may have acted.*; no mission of it was seen/,
+      /▲ unknown.*opcua:plc1.*the connection was lost; the robot may have acted.*; no mission of it was seen/,
     );
     expect(await row.locator("time").count()).toBe(3);
     const going = { stage: "sent", outcome: null, final_at: null } as const;
