@@ -1,10 +1,9 @@
 import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, test } from "vitest";
 import { seededChance } from "../../src/simulator/world/chance.ts";
-import { haveMosquitto, runMosquitto } from "../northbound/mqtt/mosquitto.ts";
+import { endMosquitto, haveMosquitto, runMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startRecordingRelay } from "../support/recording-relay.ts";
 import { CALM_MS, makeFolder, startOutboxScene } from "./outbox-harness.ts";
@@ -44,9 +43,7 @@ async function createBroker(folder: string) {
   async function end(signal: NodeJS.Signals): Promise<void> {
     const ending = child;
     child = null;
-    if (ending === null || ending.exitCode !== null) return;
-    ending.kill(signal);
-    await once(ending, "exit");
+    if (ending !== null) await endMosquitto(ending, signal);
   }
 
   await start();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { readScenario, type Scenario } from "../../src/simulator/scenario/scenario.ts";
-import { runMosquitto, writePasswords } from "../northbound/mqtt/mosquitto.ts";
+import { endMosquitto, runMosquitto, writePasswords } from "../northbound/mqtt/mosquitto.ts";
 import { type Caller, newClient, openSession } from "../northbound/opcua/opcua-harness.ts";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
 import { type Changes, type ExampleFiles, examplesFolder, passwordOf } from "../support/example-files.ts";
@@ -114,10 +114,7 @@ export async function runExampleMosquitto(plant: ExamplePlant, clients: readonly
   // Started by root, mosquitto would become a user who cannot read the folder of this test.
   const owner = process.getuid?.() === 0 ? "user root\n" : "";
   const child = await runMosquitto(join(folder, "mosquitto.conf"), `${configuration}${owner}`);
-  plant.onClose(async () => {
-    child.kill();
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  });
+  plant.onClose(() => endMosquitto(child));
   return port;
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -11,6 +11,9 @@ import type { Readable } from "node:stream";
 const binary = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/opt/homebrew/sbin/mosquitto"].find(
   existsSync,
 );
+
+/** How soon a signal is sent again that did not end it. */
+const REPEAT_MS = 200;
 
 /** Comes with the broker. */
 const passwordTool = "mosquitto_passwd";
@@ -59,10 +62,7 @@ export async function startMosquitto(
   }
   const child = await runMosquitto(join(folder, "conf"), `${lines.join("\n")}\n`);
   const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill(signal);
-      await once(child, "exit");
-    }
+    await endMosquitto(child, signal);
     await rm(folder, { recursive: true, force: true });
   };
   return {
@@ -89,6 +89,19 @@ export async function runMosquitto(path: string, configuration: string) {
   const child = spawn(binary, ["-c", path], { stdio: ["ignore", "ignore", "pipe"] });
   await listening(child);
   return child;
+}
+
+/**
+ * Ends it with this signal. The signal is repeated: mosquitto says that it is running before it begins its
+ * loop, and forgets a SIGTERM that comes between.
+ */
+export async function endMosquitto(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill(signal);
+  const repeating = setInterval(() => child.kill(signal), REPEAT_MS);
+  await ended;
+  clearInterval(repeating);
 }
 
 async function freePort(): Promise<number> {
