@@ -32,7 +32,7 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
     records: dispatcher,
     rights: dispatcher.rights,
     stopRequest,
-    stations: dispatcher.stations,
+    stations: { ...dispatcher.stations, shown: parts.shown.stationShown },
     permits: dispatcher.permits,
     holds: dispatcher.holds,
     alarms: { ...alarmsOf(parts), shown: parts.shown.alarmsShown },

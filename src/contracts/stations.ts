@@ -1,6 +1,7 @@
 import type { Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { StationShown } from "../domain/station-visits.ts";
 
 /** A robot's lease: the station that has it, and the user that asked. */
 export interface RobotLease {
@@ -34,4 +35,10 @@ export interface Stations {
   leaseOf(robotId: RobotId): RobotLease | null;
   /** The robots that this user leases for the station now; null: there is no such station. */
   leased(station: string, source: Source): readonly RobotId[] | null;
+}
+
+/** For a protocol that begins to show a station. */
+export interface StandingStations {
+  /** Now; what follows comes as changes. Null: there is no such station yet. */
+  shown(station: string): StationShown | null;
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { AlarmsShown } from "../contracts/alarms.ts";
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { StandingStations } from "../contracts/stations.ts";
 import type { AlarmSource } from "../domain/alarm.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -28,6 +29,7 @@ export interface ShownStateParts extends HoldViewParts, Pick<StationViewParts, "
 export interface ShownState extends CurrentState {
   readonly alarmBook: AlarmBook;
   alarmsShown(source: AlarmSource): AlarmsShown;
+  readonly stationShown: StandingStations["shown"];
   /** A batch of the fleet state, with what holds robots and what stations show, for the dispatcher. */
   withPlant(batch: Batch): Batch;
   /**
@@ -65,6 +67,7 @@ export function createShownState(parts: ShownStateParts): ShownState {
     alarmBook,
     withPlant: (batch) => stations.withStations(holds.withHolds(batch)),
     holdsOf: holds.changesOf,
+    stationShown: stations.shown,
     resetCounters: stations.reset,
     alarmStoreProblem: memory.storeProblem,
     reviewStations: () => alarms.withAlarms(stations.review()),

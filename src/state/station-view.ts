@@ -1,5 +1,6 @@
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { StandingStations } from "../contracts/stations.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -12,7 +13,13 @@ import {
   sightOf,
   unknownSight,
 } from "../domain/station-sight.ts";
-import { aborted, followVisits, noCounters, type StationVisits } from "../domain/station-visits.ts";
+import {
+  aborted,
+  followVisits,
+  noCounters,
+  type StationShown,
+  type StationVisits,
+} from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createStationMemory } from "./station-memory.ts";
@@ -32,7 +39,7 @@ export interface StationViewParts {
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
 
 /** The state of robots with that of stations, as northbounds show it. */
-export interface StationView extends CurrentState {
+export interface StationView extends CurrentState, StandingStations {
   /** A batch of the state, with the stations that it changes. */
   withStations(batch: Batch): Batch;
   /** Sets the counters of a station to 0. Answers with what it shows now. */
@@ -60,19 +67,6 @@ export function createStationView({ stations, state, file, clock, log }: Station
   function opened(place: PlacedStation): Station {
     const visits = memory.load(place.name);
     return { place, candidates: new Map(), sight: unknownSight, visits };
-  }
-
-  /** Whether the robots that may be at the station are others, or known otherwise. */
-  function note({ candidates, place: { destinations }, visits }: Station, robot: StationRobot): boolean {
-    const { robotId } = robot;
-    const mayBeHere = candidates.has(robotId) || visits.visit?.robotId === robotId;
-    // Most robots have nothing to do with most stations.
-    if (!mayBeHere && !isBound(robot, destinations)) return false;
-    const place = placeAt(destinations, robot);
-    if (place.kind === "elsewhere") return candidates.delete(robotId) || mayBeHere;
-    const before = candidates.get(robotId);
-    candidates.set(robotId, { robot, place });
-    return before === undefined || !isStillComing(before, { robot, place });
   }
 
   /** The change of a station that shows something else than before; null when it does not. */
@@ -136,6 +130,10 @@ export function createStationView({ stations, state, file, clock, log }: Station
       }
       return fresh.length === 0 ? batch : { ...batch, changes: [...batch.changes, ...fresh] };
     },
+    shown(name) {
+      const station = book.get(name);
+      return station === undefined ? null : shownOf(station);
+    },
     reset(name) {
       const station = book.get(name);
       if (station === undefined) return { changes: [], events: [] };
@@ -155,6 +153,19 @@ export function createStationView({ stations, state, file, clock, log }: Station
     },
     settled: memory.settled,
   };
+}
+
+/** Whether the robots that may be at the station are others, or known otherwise. */
+function note({ candidates, place: { destinations }, visits }: Station, robot: StationRobot): boolean {
+  const { robotId } = robot;
+  const mayBeHere = candidates.has(robotId) || visits.visit?.robotId === robotId;
+  // Most robots have nothing to do with most stations.
+  if (!mayBeHere && !isBound(robot, destinations)) return false;
+  const place = placeAt(destinations, robot);
+  if (place.kind === "elsewhere") return candidates.delete(robotId) || mayBeHere;
+  const before = candidates.get(robotId);
+  candidates.set(robotId, { robot, place });
+  return before === undefined || !isStillComing(before, { robot, place });
 }
 
 /** Puts the stations of the configuration into the book. Answers with those that are gone. */
@@ -192,6 +203,10 @@ function isBound({ missions, presence }: StationRobot, destinations: readonly st
   return false;
 }
 
-function changeOf({ place, sight, visits: { counters } }: Station): StateChange {
-  return { kind: "station", station: place.name, shown: { sight, counters } };
+function changeOf(station: Station): StateChange {
+  return { kind: "station", station: station.place.name, shown: shownOf(station) };
+}
+
+function shownOf({ sight, visits: { counters } }: Station): StationShown {
+  return { sight, counters };
 }

@@ -3,7 +3,7 @@ import type { Alarms, StandingAlarms } from "../../contracts/alarms.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
-import type { Stations } from "../../contracts/stations.ts";
+import type { StandingStations, Stations } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StationShown } from "../../domain/station-visits.ts";
@@ -56,7 +56,7 @@ export interface OpcUaParts
   readonly facts: GatewayFacts;
   /** Does what a client asks for; left out: nobody looks how long it takes. */
   readonly timeRequest?: (task: () => void) => void;
-  readonly stations: Stations;
+  readonly stations: Stations & StandingStations;
   readonly permits: Permits;
   readonly holds: Holds;
   readonly alarms: Alarms & StandingAlarms;
@@ -224,7 +224,7 @@ function stationParts(
     alarms,
     slots,
     findRobot: (name: string, number: number) => space.find(name, number)?.robot(),
-    tags: { ...holds, rights, resetCounters, nameOf },
+    tags: { ...holds, rights, resetCounters, nameOf, shown: stations.shown },
   };
 }
 

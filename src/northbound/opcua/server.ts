@@ -7,7 +7,6 @@ import type { ClientCertificates as ApprovedClients } from "../../contracts/clie
 import type { Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
-import type { StationShown } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort } from "../../platform/liveness.ts";
@@ -60,9 +59,9 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
 }
 
 /**
- * Makes the server; nothing happens before `run`. What the sink is given before is kept, the newest of each
- * value; holds and alarms are asked for when their nodes are made. `run` rejects with PortTaken when another
- * program has the port.
+ * Makes the server; nothing happens before `run`. What the sink is given of robots before that is kept, the
+ * newest of each value; stations, holds and alarms are asked for when their nodes are made. `run` rejects
+ * with PortTaken when another program has the port.
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;
@@ -77,8 +76,6 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
   let gateway: ShownTags | null = null;
-  /** What stations show, which their nodes need when they are made. */
-  const stations = new Map<string, StationShown>();
 
   /** What is wrong for a time does not outlive it. */
   function condition(): Pick<Health, "state" | "detail"> {
@@ -103,13 +100,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       gateway?.showLink(parts.clock.nowMs());
       for (const change of batch.changes) {
         if (change.kind === "hold_all") gateway?.showHold(change.hold);
-        else if (change.kind === "station") {
-          stations.set(change.station, change.shown);
-          gateway?.showStation(change.station, change.shown);
-        } else if (change.kind === "station_removed") stations.delete(change.station);
+        else if (change.kind === "station") gateway?.showStation(change.station, change.shown);
         else if (change.kind === "station_alarms") gateway?.showStationAlarms(change.station, change.alarms);
         else if (change.kind === "alarms") gateway?.showAlarms(change.alarms);
-        else if (change.kind !== "map") space.apply(change);
+        else if (change.kind !== "map" && change.kind !== "station_removed") space.apply(change);
       }
       for (const event of batch.events) if (event.kind === "lease") space.leaseChanged(event.robotId);
     },
@@ -139,7 +133,6 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
         // there.
         gateway = openAddressSpace(server, space, options, parts, { memory, book }, signal);
-        for (const [station, shown] of stations) gateway.showStation(station, shown);
         // Last: it contains what the handlers throw that were put before node-opcua's.
         guarded = fence(server, parts.clock, log, parts.timeRequest);
         await listen(server, options.port);

@@ -1,5 +1,6 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { CommandRights } from "../../contracts/command-rights.ts";
+import type { StandingStations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
 import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
@@ -19,7 +20,7 @@ import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import { isWholeValue } from "./written-value.ts";
 
-export interface StationTagParts {
+export interface StationTagParts extends StandingStations {
   readonly rights: Pick<CommandRights, "refusedStation">;
   /** Sets the station's counters to 0. */
   readonly resetCounters: (station: string) => void;
@@ -45,16 +46,19 @@ export function addStationTags(
   const showConveyors = addConveyorArrays(builder, folder);
   const showNext = addNextTags(builder, folder, parts);
   const showCounters = addCounterTags(builder, folder, station, parts);
-  return {
-    show({ sight, counters }) {
-      const times = timesAt(parts.clock.nowMs());
-      valid.set(isValidSight(sight), StatusCodes.Good, times);
-      showHere(sight, times);
-      showConveyors(sight, times);
-      showNext(sight, times);
-      showCounters(counters, times);
-    },
-  };
+
+  function show({ sight, counters }: StationShown): void {
+    const times = timesAt(parts.clock.nowMs());
+    valid.set(isValidSight(sight), StatusCodes.Good, times);
+    showHere(sight, times);
+    showConveyors(sight, times);
+    showNext(sight, times);
+    showCounters(counters, times);
+  }
+
+  const shownNow = parts.shown(station);
+  if (shownNow !== null) show(shownNow);
+  return { show };
 }
 
 type ShowSight = (sight: StationSight, times: TagTimes) => void;

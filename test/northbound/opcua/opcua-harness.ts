@@ -17,7 +17,6 @@ import {
 } from "node-opcua";
 import type { Rights } from "../../../src/commands/rights.ts";
 import type { Permits } from "../../../src/contracts/permits.ts";
-import type { Stations } from "../../../src/contracts/stations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import {
@@ -99,14 +98,15 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
   };
 }
 
-/** Nobody holds anything. */
-export const noStations: Stations = {
+/** Nobody leases anything, and nothing is known of a station. */
+export const noStations: OpcUaParts["stations"] = {
   ask: async () => null,
   release: () => null,
   heartbeat() {},
   override: () => null,
   leaseOf: () => null,
   leased: () => null,
+  shown: () => null,
 };
 
 /** No station requires a permit. */

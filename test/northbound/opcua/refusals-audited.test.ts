@@ -1,10 +1,9 @@
 import { DataType, StatusCodes } from "node-opcua";
 import { expect, it } from "vitest";
 import type { RefusalAudit } from "../../../src/contracts/commander.ts";
-import type { Stations } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { openSession, startServer } from "./opcua-harness.ts";
+import { noStations, openSession, startServer } from "./opcua-harness.ts";
 import { int32, text } from "./slots-harness.ts";
 
 const operator: OpcUaUser = {
@@ -22,14 +21,7 @@ const accounts = [operator, observer].map(({ name, role }) => ({
 }));
 const robots = [{ robotId: "r1", alias: "AMR01", family: "cart", number: 7, conveyorIndexes: [] }] as const;
 
-const stations: Stations = {
-  ask: async () => refusal("LEASE_HELD", "station labels leases it"),
-  release: () => null,
-  heartbeat() {},
-  override: () => null,
-  leaseOf: () => null,
-  leased: () => [],
-};
+const stations = { ...noStations, ask: async () => refusal("LEASE_HELD", "station labels leases it") };
 
 it("the audit log has who was refused by role, and what a method or a slot refused by itself", async () => {
   const told: unknown[] = [];

@@ -4,10 +4,10 @@ import type { PermitState, Permits } from "../../../src/contracts/permits.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { type StationSight, unknownSight } from "../../../src/domain/station-sight.ts";
-import { noCounters } from "../../../src/domain/station-visits.ts";
+import { noCounters, type StationShown } from "../../../src/domain/station-visits.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { type Caller, noStations, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { int32 } from "./slots-harness.ts";
 
 const on = { dataType: "Boolean", value: true } as const;
@@ -18,6 +18,12 @@ let plc: Caller;
 let asked: string[] = [];
 let permit: PermitState;
 let mayUse = true;
+
+/** What the station `gate` shows when its nodes are made. */
+const before: StationShown = {
+  sight: { ...unknownSight, quality: "stale", here: { robotId: "r1", hasArrived: true } },
+  counters: { ...noCounters(0), cycles: 7 },
+};
 
 const permits: Permits = {
   write(station, { name }, isGiven) {
@@ -50,6 +56,7 @@ beforeEach(async () => {
         ...allowedRights,
         refusedStation: () => (mayUse ? null : "no user of it"),
       },
+      stations: { ...noStations, shown: (station) => (station === "gate" ? before : null) },
     },
   );
   plc = await openSession(running.url);
@@ -115,6 +122,13 @@ it("shows a station, and of what is not good only the status code", async () => 
     [true, "Good"],
     [false, "Good"],
   ]);
+});
+
+it("shows what a station showed before its nodes were made", async () => {
+  const found = await plc.read("Stations.gate.RobotHereName");
+  expect([found.value.value, found.statusCode.name]).toEqual(["AMR01", "UncertainLastUsableValue"]);
+  expect((await plc.read("Stations.gate.Counters.Cycles")).value.value).toBe(7);
+  expect(await read("RobotHere")).toEqual([[null, "BadWaitingForInitialData"]]);
 });
 
 it("takes the permit and the reset of users of the station, and no others", async () => {

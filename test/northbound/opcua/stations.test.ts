@@ -1,12 +1,13 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
+import type { RobotLease } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
+import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { robotChange } from "./changes.ts";
 import { createFakeCommander, succeeded } from "./fake-commands.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { type Caller, noStations, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { int32, text } from "./slots-harness.ts";
 
 const slot = (name: string) => `Stations.packing.Slot.${name}`;
@@ -21,7 +22,8 @@ let clock = createManualClock();
 let asked: string[] = [];
 let lease: RobotLease | null = null;
 
-const stations: Stations = {
+const stations: OpcUaParts["stations"] = {
+  ...noStations,
   async ask(station, source, robotId) {
     asked.push(`ask ${station} ${source.name} ${robotId}`);
     if (lease !== null) return refusal("LEASE_HELD", `station ${lease.station} leases it`);
