@@ -12,10 +12,6 @@ export interface Build {
   readonly env: Readonly<Record<string, string>>;
   /** The key of a rule's `source` that names the protocol, which older builds call `door`. */
   readonly protocolKey: string;
-  /** Modules that are loaded before it. */
-  readonly preload?: readonly string[];
-  /** Sections of its configuration that are not the product's default. */
-  readonly sections?: Readonly<Record<string, unknown>>;
 }
 
 /** The folder of this tree, above the compiled bench. */

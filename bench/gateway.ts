@@ -66,12 +66,11 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     ...(options.operators === true
       ? { rights: [{ source: { [build.protocolKey]: "mqtt", name: "*" }, role: "operator" }] }
       : {}),
-    ...build.sections,
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
   const child = run.start("gateway", build.script, ["run", "--config", path], {
     ...(options.program === undefined ? {} : { program: options.program }),
-    preload: [...(options.preload ?? []), ...(build.preload ?? [])],
+    preload: options.preload ?? [],
     env: build.env,
     nodeOptions: [
       ...build.nodeOptions,

@@ -9,7 +9,7 @@ import { measureFleet } from "./fleet/section.ts";
 import { measureFlood } from "./flood/section.ts";
 import { type MachineReport, machineLine, watchMachine } from "./machine.ts";
 import { measureMessages } from "./messages/section.ts";
-import { measureWatched } from "./messages/watched.ts";
+import { measureWatched } from "./messages/watched/section.ts";
 import { measureOpcUa } from "./opcua/section.ts";
 import { measureOutbox } from "./outbox/section.ts";
 import { ratioLines } from "./ratio.ts";

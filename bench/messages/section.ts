@@ -6,14 +6,7 @@ import type { Child } from "../child.ts";
 import { startGateway } from "../gateway.ts";
 import { type PairedRatio, pairedRatio } from "../ratio.ts";
 import { atMost, type Findings } from "../report.ts";
-import {
-  benchFolder,
-  freePorts,
-  pause,
-  REPLY_TIMEOUT_MS,
-  type SectionRun,
-  startBroker,
-} from "../section-run.ts";
+import { benchFolder, freePorts, pause, type SectionRun } from "../section-run.ts";
 import { contentFaults } from "./content.ts";
 import {
   cpuPerMessage,
@@ -25,7 +18,8 @@ import {
   ratiosOf,
 } from "./figures.ts";
 import { loadFleet } from "./load-fleet.ts";
-import type { Block, LoadReply, LoadRequest, Side } from "./protocol.ts";
+import { type Load, openLoad } from "./open-load.ts";
+import type { Block, Side } from "./protocol.ts";
 
 /** What can be chosen on the command line. */
 export interface MessageOptions {
@@ -35,8 +29,6 @@ export interface MessageOptions {
   readonly quick: boolean;
   /** How often each side has its two blocks; null: as is usual. */
   readonly rounds: number | null;
-  /** The build of the gateway that is measured; this tree's without it. */
-  readonly own?: Build;
   /** Another build of the gateway to compare with. */
   readonly against: Build | null;
 }
@@ -85,19 +77,14 @@ function ratiosOfBuilds(running: Running, measured: readonly Measured[]): readon
 
 async function open(
   run: SectionRun,
-  { robots, own = ownBuild, against }: MessageOptions,
-): Promise<{ readonly load: Child; readonly running: Running }> {
-  const mqttPort = await startBroker(run);
-  const load = run.start("load", join(benchFolder, "messages", "load", "main.js"), [
-    String(robots),
-    run.folder,
-  ]);
-  const { address } = await expectReply(load, "listening");
+  { robots, against }: MessageOptions,
+): Promise<{ readonly load: Load; readonly running: Running }> {
+  const load = await openLoad(run, robots);
+  const { address, mqttPort } = load;
   const running = new Map<Side, Child>();
   const watch = async (side: Side, child: Child, opcuaPort: number) => {
     running.set(side, child);
-    load.send({ kind: "watch", side, opcuaPort, mqttPort } satisfies LoadRequest);
-    await expectReply(load, "watching");
+    await load.watch(side, opcuaPort);
   };
   const openFloor = async (side: Side) => {
     const opcuaPort = await freePorts();
@@ -112,7 +99,7 @@ async function open(
   };
   await openFloor("floor");
   if (against === null) await openFloor("script");
-  await openGateway("gateway", own);
+  await openGateway("gateway", ownBuild);
   if (against !== null) await openGateway("other", against);
   return { load, running };
 }
@@ -167,15 +154,14 @@ function orderOf([first = "floor", ...others]: readonly Side[], round: number): 
   return [...forth, ...forth.toReversed()];
 }
 
-async function runAll(load: Child, running: Running, blocks: readonly Block[]): Promise<Measured[]> {
+async function runAll(load: Load, running: Running, blocks: readonly Block[]): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const block of blocks) {
     const child = running.get(block.side);
     if (child === undefined) throw new Error(`${block.side} is not running`);
     const startedMs = performance.now();
     const before = child.cpuMicros();
-    load.send({ kind: "block", block });
-    const { result } = await expectReply(load, "result");
+    const result = await load.run(block);
     measured.push({
       kind: block.kind,
       side: block.side,
@@ -186,14 +172,4 @@ async function runAll(load: Child, running: Running, blocks: readonly Block[]): 
     });
   }
   return measured;
-}
-
-async function expectReply<K extends LoadReply["kind"]>(
-  load: Child,
-  kind: K,
-): Promise<Extract<LoadReply, { kind: K }>> {
-  const reply = await load.next<LoadReply>(REPLY_TIMEOUT_MS);
-  if (reply.kind === "failed") throw new Error(`load: ${reply.message}`);
-  if (reply.kind !== kind) throw new Error(`load answered ${reply.kind} instead of ${kind}`);
-  return reply as Extract<LoadReply, { kind: K }>;
 }

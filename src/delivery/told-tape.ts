@@ -28,7 +28,7 @@ export function createToldTape(tape: Tape): ToldTape {
       id = id === LAST_ID ? 1 : id + 1;
       last = slice;
       segment = tape.segment;
-      tape.write("told", { name, id, second: Buffer.from(toldText(slice)) });
+      tape.write("told", { name, id, text: (atMs) => toldText(slice, atMs) });
     },
   };
 }

@@ -2,23 +2,21 @@ import { expect, it } from "vitest";
 import type { Batch } from "../../src/contracts/link.ts";
 import { createToldTape } from "../../src/delivery/told-tape.ts";
 import type { Quality } from "../../src/domain/quality.ts";
-import type { EntryParts } from "../../src/platform/recorder/entry.ts";
+import type { TapeParts } from "../../src/platform/recorder/tape.ts";
 
 const change = (robotId: string, quality: Quality) =>
   ({ kind: "robot", robotId, quality, family: "cart" }) as unknown as Batch["changes"][number];
 const slice = (...changes: Batch["changes"]): Batch => ({ changes, events: [] });
 
 function tapeOf() {
-  const written: EntryParts[] = [];
+  const written: TapeParts[] = [];
   const tape = {
     isOn: true,
     segment: 1,
-    write: (_kind: string, parts: EntryParts) => void written.push(parts),
+    write: (_kind: string, parts: TapeParts) => void written.push(parts),
   };
   const lines = () =>
-    written
-      .splice(0)
-      .map(({ name, id, second = "" }) => `${name} ${id} ${Buffer.from(second).toString().trim()}`);
+    written.splice(0).map(({ name, id, text }) => `${name} ${id} ${text?.(0).trim() ?? ""}`);
   return { tape, lines };
 }
 

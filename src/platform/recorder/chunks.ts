@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { type EntryKind, type EntryParts, entryBytes, writeEntry } from "./entry.ts";
+import type { TapeParts } from "./tape.ts";
 
 export interface Chunk {
   readonly bytes: Buffer;
@@ -10,8 +11,8 @@ export interface Chunk {
 
 /** Entries in memory on their way to the disk, bounded. */
 export interface Chunks {
-  /** Copies an entry. False when it is dropped. */
-  write(kind: EntryKind, parts: EntryParts): boolean;
+  /** Takes an entry. Its parts are read when it is copied: after some dozens, at the latest by `take`. */
+  write(kind: EntryKind, parts: TapeParts): void;
   /** The oldest entries that wait; null when none do. */
   take(): Chunk | null;
   /** A chunk that was taken is on the disk: its memory is used again. */
@@ -25,6 +26,16 @@ export interface Chunks {
   figures(): Readonly<Record<string, number>>;
 }
 
+interface Noted {
+  readonly kind: EntryKind;
+  readonly atMs: number;
+  readonly parts: TapeParts;
+}
+
+/** One by one, between the work of which they tell, entries cost several times as much. */
+const COPIED_TOGETHER = 64;
+/** What is larger is copied at once: it does not keep the memory in which it came. */
+const LARGEST_NOTED_BYTES = 16 * 1024;
 const CHUNK_BYTES = 128 * 1024;
 /** Fresh memory makes V8 collect the whole heap every minute: it counts what lies outside of it. */
 const MOST_SPARE = 16;
@@ -34,6 +45,7 @@ const LARGEST_ENTRY_BYTES = 1024 * 1024;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
+  const noted: Noted[] = [];
   let waiting: Chunk[] = [];
   const spare: Buffer[] = [];
   let waitingBytes = 0;
@@ -56,21 +68,31 @@ export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
     return used ?? Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, size));
   }
 
+  function copy(kind: EntryKind, atMs: number, parts: EntryParts): void {
+    const size = entryBytes(parts);
+    if (size > LARGEST_ENTRY_BYTES || waitingBytes + used + size > MAX_WAITING_BYTES) {
+      counts.entriesDropped += 1;
+      return;
+    }
+    if (current !== null && used + size > current.length) finish();
+    current ??= memoryFor(size);
+    used = writeEntry(current, used, kind, atMs, parts);
+    entriesInCurrent += 1;
+    counts.entries += 1;
+  }
+
+  function copyNoted(): void {
+    for (const { kind, atMs, parts } of noted) copy(kind, atMs, withText(parts, atMs));
+    noted.length = 0;
+  }
+
   return {
     write(kind, parts) {
-      const size = entryBytes(parts);
-      if (size > LARGEST_ENTRY_BYTES || waitingBytes + used + size > MAX_WAITING_BYTES) {
-        counts.entriesDropped += 1;
-        return false;
-      }
-      if (current !== null && used + size > current.length) finish();
-      current ??= memoryFor(size);
-      used = writeEntry(current, used, kind, clock.nowMs(), parts);
-      entriesInCurrent += 1;
-      counts.entries += 1;
-      return true;
+      noted.push({ kind, atMs: clock.nowMs(), parts });
+      if (noted.length >= COPIED_TOGETHER || isLarge(parts)) copyNoted();
     },
     take() {
+      copyNoted();
       if (waiting.length === 0) finish();
       const chunk = waiting.shift();
       if (chunk === undefined) return null;
@@ -88,11 +110,24 @@ export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
       counts.entriesDropped += 1;
     },
     clear() {
+      copyNoted();
       finish();
       for (const { entries } of waiting) counts.entriesDropped += entries;
       waiting = [];
       waitingBytes = 0;
     },
-    figures: () => ({ ...counts, waitingBytes }),
+    figures() {
+      copyNoted();
+      return { ...counts, waitingBytes };
+    },
   };
+}
+
+function isLarge({ first, second }: TapeParts): boolean {
+  return (first?.length ?? 0) + (second?.length ?? 0) > LARGEST_NOTED_BYTES;
+}
+
+function withText(parts: TapeParts, atMs: number): EntryParts {
+  const { name, id = 0, text } = parts;
+  return text === undefined ? parts : { name, id, second: Buffer.from(text(atMs)) };
 }

@@ -83,9 +83,8 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
 
   /** Nothing is recorded for a while; what is said of it is said once. */
   async function fail(error: unknown): Promise<void> {
-    const reason = messageOf(error);
     if (problem === null) log.warn({ err: error, folder }, "recording stops: nothing else does");
-    problem = reason;
+    problem = messageOf(error);
     retryAtMs = clock.monotonicMs() + RETRY_MS;
     chunks.clear();
     await segments.close().catch(() => {});
@@ -127,8 +126,9 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
         return segments.begun();
       },
       write(kind, parts) {
-        if (isOff()) chunks.drop();
-        else if (chunks.write(kind, parts)) scheduleWrite();
+        if (isOff()) return chunks.drop();
+        chunks.write(kind, parts);
+        scheduleWrite();
       },
     },
     save: (cause) => save("user", cause),

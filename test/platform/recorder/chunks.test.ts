@@ -48,3 +48,25 @@ it("keeps no memory of large entries, and little of a burst", () => {
   const known = new Set(burst.map(({ memory }) => memory));
   expect(again.filter((memory) => memory !== undefined && known.has(memory))).toHaveLength(16);
 });
+
+it("keeps the order of entries that are copied together and of large ones, each with the time it was written at", () => {
+  let nowMs = 0;
+  const chunks = createChunks({ nowMs: () => ++nowMs });
+  for (let each = 1; each <= 100; each += 1)
+    chunks.write("read", { name: `${each}`, second: Buffer.alloc(each % 30 === 0 ? 20 * KILOBYTE : 1) });
+  const found = entriesIn(chunks.take()?.bytes ?? Buffer.alloc(0), 0);
+  const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+  expect([...found].map(({ name, atMs }) => [Number(name), atMs])).toEqual(
+    numbers.map((each) => [each, each]),
+  );
+});
+
+it("copies what is large at once, for the memory in which it came is much larger", () => {
+  const chunks = createChunks({ nowMs: () => 1_000 });
+  const [small, large] = [Buffer.from("small"), Buffer.alloc(20 * KILOBYTE, "l")];
+  chunks.write("read", { name: "a", second: small });
+  chunks.write("read", { name: "b", second: large });
+  large.fill("x");
+  const entries = [...entriesIn(chunks.take()?.bytes ?? Buffer.alloc(0), 0)];
+  expect(entries.map(({ second }) => `${second}`.slice(0, 5))).toEqual(["small", "lllll"]);
+});
