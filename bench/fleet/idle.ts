@@ -1,8 +1,11 @@
 import type { Child } from "../child.ts";
 import { pause } from "../section-run.ts";
 
-/** Time for what a start leaves to do. */
-const SETTLE_MS = 5_000;
+/**
+ * Time for what a start leaves to do. The last is to collect its garbage, when the gateway has been at rest
+ * for ten to twenty seconds (`platform/heap-return.ts`): a second of CPU with the threads of V8.
+ */
+const SETTLE_MS = 30_000;
 
 /** What a gateway costs while nothing happens. */
 export interface IdleCost {
