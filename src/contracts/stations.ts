@@ -7,6 +7,7 @@ import type { StationShown } from "../domain/station-visits.ts";
 export interface RobotLease {
   readonly station: string;
   readonly owner: Source;
+  /** Wall time in milliseconds; over restarts of the gateway. */
   readonly sinceMs: number;
 }
 

@@ -38,6 +38,22 @@ describe("a lease and a gateway that is killed", () => {
     return createHarness({ options, clock, journal: journal(), ...list });
   }
 
+  it("says since when by the wall clock, and not since the restart", async () => {
+    const disk = createLossyDisk();
+    const clock = createManualClock();
+    clock.jump(86_400_000);
+    const journal = () => openDurableJournal(syncing(disk), limits);
+    const first = await createHarness({ stations, options: { rights }, clock, journal: journal() });
+    await first.see(missions("AMR01", clock.nowMs(), atDock));
+    const askedAtMs = clock.nowMs();
+    await first.dispatcher.stations.ask("Dock", plc, "AMR01");
+    expect(first.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ sinceMs: askedAtMs });
+    await clock.settle(2_000);
+    disk.crash();
+    const next = await createHarness({ stations, options: { rights }, clock, journal: journal() });
+    expect(next.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ sinceMs: askedAtMs });
+  });
+
   it("goes on for its station, which has as long as any to be heard of", async () => {
     const harness = await restarted();
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });

@@ -48,6 +48,8 @@ export interface StoredLease {
   readonly owner: Source;
   /** Conveyors that the station has set in motion, and not stopped. */
   readonly rolling: readonly number[];
+  /** Wall time in milliseconds. Older versions did not store it. */
+  readonly sinceMs?: number;
 }
 
 /** A user's hold on a robot, or (null) on all. Plain data: it is stored as JSON. */

@@ -82,7 +82,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     const refused = rules.refusedAsk(leases, station, source, robotId);
     if (refused !== null) return refused;
     const isNew = !leases.has(robotId);
-    book.change(grant(leases, station, source, robotId, parts.clock.monotonicMs()));
+    book.change(grant(leases, station, source, robotId, parts.clock));
     if (!isNew && !recordings.isUnderWay(robotId)) return null;
     const isStored = await recordings.follow(robotId);
     const lease = book.leases().get(robotId);
@@ -99,7 +99,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   return {
     resume(stored) {
       for (const each of stored) {
-        const lease = resumed(each, parts.clock.monotonicMs());
+        const lease = resumed(each, parts.clock);
         const reason = rules.whyNotResumed(lease);
         if (reason === null) {
           book.resume(lease);

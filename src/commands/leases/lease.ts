@@ -8,13 +8,18 @@ import {
   mayHaveArrived,
 } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { StationOptions } from "../options.ts";
 
-/** A station's lease of one robot. Times are monotonic, in milliseconds. */
+/** A station's lease of one robot. */
 export interface Lease extends RobotLease, StoredLease {
+  readonly sinceMs: number;
+  /** When its station was heard last, on the monotonic clock. */
   readonly beatAtMs: number;
 }
+
+type LeaseClock = Pick<Clock, "nowMs" | "monotonicMs">;
 
 /** Every lease there is, by robot. Immutable. */
 export type Leases = ReadonlyMap<RobotId, Lease>;
@@ -29,13 +34,10 @@ export function grant(
   station: string,
   owner: Source,
   robotId: RobotId,
-  nowMs: number,
+  clock: LeaseClock,
 ): Leases {
-  const known = leases.get(robotId);
-  const lease: Lease =
-    known === undefined
-      ? { station, owner, robotId, sinceMs: nowMs, beatAtMs: nowMs, rolling: [] }
-      : { ...known, beatAtMs: nowMs };
+  const known = leases.get(robotId) ?? { station, owner, robotId, sinceMs: clock.nowMs(), rolling: [] };
+  const lease: Lease = { ...known, beatAtMs: clock.monotonicMs() };
   return new Map(leases).set(robotId, lease);
 }
 
@@ -72,8 +74,8 @@ export function rolled(
 }
 
 /** A lease of an earlier run. Its station has the whole heartbeat time again. */
-export function resumed({ robotId, station, owner, rolling }: StoredLease, nowMs: number): Lease {
-  return { robotId, station, owner, rolling, sinceMs: nowMs, beatAtMs: nowMs };
+export function resumed(stored: StoredLease, clock: LeaseClock): Lease {
+  return { ...stored, sinceMs: stored.sinceMs ?? clock.nowMs(), beatAtMs: clock.monotonicMs() };
 }
 
 /** The robots of which the stored lease is not up to date. */
@@ -114,6 +116,6 @@ export function isAt(
 }
 
 /** What of a lease survives the gateway. */
-export function storedOf({ robotId, station, owner, rolling }: Lease): StoredLease {
-  return { robotId, station, owner, rolling };
+export function storedOf({ robotId, station, owner, rolling, sinceMs }: Lease): StoredLease {
+  return { robotId, station, owner, rolling, sinceMs };
 }
