@@ -20,6 +20,8 @@ const conveyorResponse = createDecoder(SubscribeConveyorStatusResponseSchema);
 export function createConveyorAspect(parts: AspectParts): Aspect {
   const held = new Map<RobotId, readonly Conveyor[]>();
   const counts = createCounts();
+  /** Of each stream that has brought its robot, the newest call that did. */
+  const newestCalls = new Map<string, number>();
 
   function read(bytes: Buffer): readonly Conveyor[] | null {
     try {
@@ -54,11 +56,13 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
       const request = create(SubscribeConveyorStatusRequestSchema, { robotId });
       return Buffer.from(toBinary(SubscribeConveyorStatusRequestSchema, request));
     },
-    receive(bytes, stream) {
+    receive(bytes, stream, call) {
       counts.messages += 1;
       const conveyors = read(bytes);
       const robotId = conveyorRobot(stream);
       if (robotId === null || conveyors === null || !areNamed(conveyors)) return null;
+      // The call before may bring something when the next has already done so.
+      newestCalls.set(stream, Math.max(call, newestCalls.get(stream) ?? call));
       const atMs = parts.clock.nowMs();
       const before = held.get(robotId);
       if (before !== undefined && isSame(before, conveyors)) {
@@ -71,8 +75,10 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
       parts.sink({ kind: "conveyors", robotId, stream, stamp, conveyors });
       return "fresh";
     },
-    unheard: () => 0,
-    releaseUnheard() {},
+    unheard: (stream, call) => ((newestCalls.get(stream) ?? call) < call ? 1 : 0),
+    releaseUnheard(stream, call) {
+      if ((newestCalls.get(stream) ?? call) < call) newestCalls.delete(stream);
+    },
     release(robotId) {
       held.delete(robotId);
     },
