@@ -53,7 +53,7 @@ export const httpSection = [
   '| 202 | `{"id","stage","duplicate"}` with the stage `received`, `accepted` or `sent` | send the same request again: it waits for the same command |',
   "| 400, 403 | `application/problem+json` (RFC 9457) with `code`, `outcome` and `retry_safe` | correct the request, or ask for the right; it never became a command |",
   "| 401, 403 without `code`, 421 | `application/problem+json` | log in or give a token; ask from the gateway's own page; name the gateway as `web.hostnames` does |",
-  "| 409 | as 400 | the id was used for another body: give the command an id of its own |",
+  "| 409 | as 400 | the id was used for another operation or request: give the command an id of its own |",
   "| 429, 503 | as 400 | too many commands, or the gateway stops: wait, then do what [the code](#codes) says |",
   "| 405 | `application/problem+json`, with `Allow` | use a method that `Allow` names |",
   "| 404, 411, 413, 414, 415 | `application/problem+json` | correct the address, or the body's length or type |",

@@ -17,11 +17,11 @@ export function hasEnded({ state }: Mission): boolean {
 export function currentGoalText({ missions }: Robot): string {
   if (missions?.state == null) return "mission not known";
   const { missions: queue, current_mission_index: current } = missions.state;
+  const doubt = missions.quality === "good" ? "" : ` (${missions.quality})`;
   const mission = queue[current];
-  if (mission === undefined) return "no mission";
+  if (mission === undefined) return `no mission${doubt}`;
   const goal = mission.goals[mission.current_goal_index];
   const named = goal === undefined ? "no goal" : goalText(goal);
-  const doubt = missions.quality === "good" ? "" : ` (${missions.quality})`;
   // The service shows a mission as the current one until another begins.
   if (hasEnded(mission)) return `last mission ${codeWord(mission.state, "STATE_")}: ${named}${doubt}`;
   return `→ ${named}${doubt}`;

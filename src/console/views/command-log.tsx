@@ -99,8 +99,19 @@ export function isWanted(command: Command, { robot, source, operation, state }: 
 /** What the outcome says besides its name. An unknown one says what to look at. */
 function saysText({ outcome, message, meaning, evidence, found_later: later }: Command): string {
   const advice = outcome === "unknown" ? meaning : null;
-  const said = [message, advice, evidence, later === null ? null : `found later: ${later}`];
+  const said = [
+    withoutEndOf(message, advice),
+    advice,
+    evidence,
+    later === null ? null : `found later: ${later}`,
+  ];
   return said.filter((each) => each !== null && each !== "").join("; ");
+}
+
+/** The message of an unknown outcome ends with what the advice begins with. */
+function withoutEndOf(message: string | null, advice: string | null): string | null {
+  const [doubt = ""] = advice?.split(". ") ?? [];
+  return doubt !== "" && message?.endsWith(`; ${doubt}`) ? message.slice(0, -doubt.length - 2) : message;
 }
 
 export function sourceText({ protocol, user, on_behalf_of: owner }: Command): string {

@@ -31,6 +31,12 @@ function withMission(state: Mission["state"], quality: Robot["quality"] = "good"
   });
 }
 
+function withoutMission(quality: Robot["quality"]): Robot {
+  const { missions } = withMission("STATE_RUNNING", quality);
+  const state = { current_mission_index: -1, missions: [] };
+  return standingRobot("cart-01", { missions: missions === null ? null : { ...missions, state } });
+}
+
 it.each<[string, Robot, string]>([
   ["a mission that runs", withMission("STATE_RUNNING"), "→ Station A"],
   ["values that are stale", withMission("STATE_RUNNING", "stale"), "→ Station A (stale)"],
@@ -38,6 +44,8 @@ it.each<[string, Robot, string]>([
   ["a state without a name", withMission(9), "→ Station A"],
   ["a mission that has ended", withMission("STATE_SUCCEEDED"), "last mission succeeded: Station A"],
   ["a mission that failed", withMission("STATE_FAILED", "stale"), "last mission failed: Station A (stale)"],
+  ["no mission", withoutMission("good"), "no mission"],
+  ["no mission, as far as is known", withoutMission("offline"), "no mission (offline)"],
   ["no mission that was ever heard of", standingRobot("cart-01"), "mission not known"],
   [
     "a pose",

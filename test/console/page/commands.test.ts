@@ -38,7 +38,7 @@ const lost = command(2, {
   operation: "CreateMission",
   outcome: "unknown",
   code: "UNAVAILABLE",
-  message: "the connection was lost",
+  message: "the connection was lost; the robot may have acted, or may act later",
   meaning: "the robot may have acted, or may act later. Look at it before anything is sent again",
   evidence: "no mission of it was seen",
 });
@@ -55,7 +55,7 @@ describePages("the log of commands", (pages) => {
     await page.getByText("CreateMission").waitFor();
     const row = page.getByRole("row", { name: /CreateMission/ });
     expect(await row.textContent()).toMatch(
-      /▲ unknown.*opcua:plc1.*the connection was lost; the robot may have acted.*; no mission of it was seen/,
+      /▲ unknown.*opcua:plc1.*the connection was lost; the robot may have acted, or may act later\. Look at it[^;]*; no mission of it was seen/,
     );
     expect(await row.locator("time").count()).toBe(3);
     const going = { stage: "sent", outcome: null, final_at: null } as const;
