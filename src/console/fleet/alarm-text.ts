@@ -1,5 +1,6 @@
 import type { Alarm } from "../../northbound/web/api/alarm.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
+import type { SessionFacts } from "../../northbound/web/api/session.ts";
 import type { Emphasis } from "../floor/scene.ts";
 
 /** How an alarm stands: whether it still holds, and whether somebody has said that they look after it. */
@@ -11,6 +12,17 @@ export function alarmState({ active, priority, acknowledged_by: by }: Alarm): {
   if (!active) return { word, emphasis: "normal" };
   const isGrave = priority === "urgent" || priority === "high";
   return { word, emphasis: isGrave && by === null ? "alarm" : "abnormal" };
+}
+
+/** Why this user may not acknowledge an alarm: operators of its robot may, or of all where it is of none. */
+export function whyNotAcknowledged(
+  { robot_id: robotId }: Alarm,
+  { role, robots }: Pick<SessionFacts, "role" | "robots">,
+): string | null {
+  if (role === "observer") return "to acknowledge needs the role operator";
+  if (robots === null) return null;
+  if (robotId === undefined) return "to acknowledge needs an operator of all robots";
+  return robots.includes(robotId) ? null : "to acknowledge needs an operator of its robot";
 }
 
 /** How many alarms stand in each way, in words. */

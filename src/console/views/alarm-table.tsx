@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Acknowledgement, Alarm } from "../../northbound/web/api/alarm.ts";
 import { put } from "../api.ts";
-import { alarmState, concernedText } from "../fleet/alarm-text.ts";
+import { alarmState, concernedText, whyNotAcknowledged } from "../fleet/alarm-text.ts";
 import { sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
@@ -50,12 +50,17 @@ export function AlarmTable({
 }
 
 /** The alarm itself says when it is acknowledged; here is only why it is not. */
-function Acknowledge({ alarm: { id, code } }: { readonly alarm: Alarm }) {
+function Acknowledge({ alarm }: { readonly alarm: Alarm }) {
+  const { id, code } = alarm;
+  const { session } = usePage();
   const problem = useSignal("");
   const acknowledge = async () => {
     const answer = await put<Acknowledgement>(`/alarms/${encodeURIComponent(id)}/acknowledgement`);
     problem.value = "problem" in answer ? `not acknowledged: ${answer.problem}` : "";
   };
+  const user = session.value;
+  const whyNot = user.state === "user" ? whyNotAcknowledged(alarm, user) : null;
+  if (whyNot !== null) return <small> ({whyNot})</small>;
   return (
     <>
       {" "}

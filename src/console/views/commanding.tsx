@@ -103,7 +103,7 @@ function Pause({ robotId }: { readonly robotId: string }) {
     isBegun.value = true;
     problem.value = "";
     const answer = await get<PausePlan>(`/robots/${encodeURIComponent(robotId)}/pause`);
-    if ("problem" in answer) problem.value = answer.problem;
+    if ("problem" in answer) problem.value = `nothing was sent: ${answer.problem}`;
     else if (answer.value.commands.length === 0)
       problem.value = "nothing was sent: neither a mission nor a task chain is under way";
     else for (const wanted of answer.value.commands) ask(robotId, label, wanted, true);

@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { alarmCounts, alarmState, concernedText } from "../../../src/console/fleet/alarm-text.ts";
+import {
+  alarmCounts,
+  alarmState,
+  concernedText,
+  whyNotAcknowledged,
+} from "../../../src/console/fleet/alarm-text.ts";
 import type { Alarm } from "../../../src/northbound/web/api/alarm.ts";
 
 const alarm: Alarm = {
@@ -41,3 +46,19 @@ it("a cut link is one alarm, which says how many robots it concerns", () => {
   expect(concernedText({ ...alarm, active: false }, robots)).toBe("");
   expect(concernedText({ ...alarm, code: "DISK_FULL" }, robots)).toBe("");
 });
+
+it.each<[Partial<Alarm>, "observer" | "operator" | "engineer", readonly string[] | null, RegExp | null]>([
+  [{ robot_id: "cart-01" }, "observer", null, /role operator/],
+  [{ robot_id: "cart-01" }, "operator", null, null],
+  [{ robot_id: "cart-01" }, "operator", ["cart-01"], null],
+  [{ robot_id: "cart-01" }, "operator", ["cart-02"], /operator of its robot/],
+  [{}, "operator", ["cart-01"], /operator of all robots/],
+  [{}, "engineer", null, null],
+])(
+  "says before the click who may not acknowledge: of %j an %s with robots %j",
+  (changes, role, robots, why) => {
+    const said = whyNotAcknowledged({ ...alarm, ...changes }, { role, robots });
+    if (why === null) expect(said).toBeNull();
+    else expect(said).toMatch(why);
+  },
+);

@@ -44,6 +44,14 @@ describePages("a robot's page", (pages) => {
     await page.getByText("Not an emergency stop.").waitFor();
   });
 
+  it("says that nothing was sent when the gateway is not reached", async () => {
+    const { page, gateway } = await open();
+    await page.route("**/pause", (route) => route.abort());
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await page.getByText("nothing was sent: the gateway is not reached").waitFor();
+    expect(gateway.asked).toEqual([]);
+  });
+
   it("says that there is nothing to pause", async () => {
     const { page, gateway } = await open();
     gateway.pause = [];
