@@ -14,7 +14,8 @@ export function reloadCommand(): Command {
     .option("--json", "print a JSON object")
     .addHelpText(
       "after",
-      "\nExit code 0: what is new holds. 78: refused, and nothing has changed. 1: no gateway answers.\n" +
+      "\nExit code 0: what is new holds. 78: refused, and nothing has changed.\n" +
+        "1: no gateway answers. 6: not known, it went away before it answered.\n" +
         "\nExample: fleetgate reload --config /etc/fleetgate/fleetgate.yaml",
     )
     .action((options: ControlOptions) => exitWith(() => run(options)));
