@@ -18,6 +18,7 @@ const WAIT_SECONDS = 30;
 const AGAIN_MS = 1_000;
 /** A command without an outcome is asked for again for so long: a stop has no expiry of its own. */
 export const ASKED_FOR_MS = 60_000;
+const NO_ANSWER = "no answer yet";
 /** Of the service's answer, as people read it. */
 const LONGEST_RESPONSE = 4_000;
 /** Answers that say nothing of the command: the request was too slow, at the wrong host, or one too many. */
@@ -42,7 +43,7 @@ export async function sendUntilKnown(asked: Asked, parts: SendParts): Promise<vo
       });
       return;
     }
-    const noAnswer = { state: isLate ? "late" : "asked", problem: "no answer yet" } as const;
+    const noAnswer: AskedState = isLate ? { state: "late", problem: NO_ANSWER } : askedAgain(NO_ANSWER);
     const learnt: AskedState = isStillAsker === null ? noAnswer : known;
     commands.learn(asked.id, learnt);
     if (hasEnded({ ...asked, known: learnt })) return;
@@ -61,8 +62,13 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
     return readAnswer(response.status, await response.json());
   } catch (error) {
     // Lost on its way there, or on its way back: nobody knows.
-    return { state: "asked", problem: error instanceof TypeError ? "no answer yet" : String(error) };
+    return askedAgain(error instanceof TypeError ? NO_ANSWER : String(error));
   }
+}
+
+/** Who waits is told that there is no need to ask once more. */
+function askedAgain(problem: string): AskedState {
+  return { state: "asked", problem: `${problem}; this page asks again for a minute` };
 }
 
 /** What the gateway's log says of a command. */
@@ -77,7 +83,7 @@ async function lookUp(asked: Asked, { fetch }: SendParts): Promise<AskedState> {
     const found = withLog(asked, (body as Commands).commands);
     return found === asked ? { state: "not_known", wasTaken: false } : found.known;
   } catch (error) {
-    return { state: "late", problem: error instanceof TypeError ? "no answer yet" : String(error) };
+    return { state: "late", problem: error instanceof TypeError ? NO_ANSWER : String(error) };
   }
 }
 
@@ -90,5 +96,5 @@ function readAnswer(status: number, body: unknown): AskedState {
   if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
   const reason = (body as Problem).detail ?? `the gateway answers ${status}`;
   const isForLater = status >= 500 || sayNothing.includes(status);
-  return isForLater ? { state: "asked", problem: reason } : { state: "refused", reason };
+  return isForLater ? askedAgain(reason) : { state: "refused", reason };
 }

@@ -64,7 +64,7 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: asked, no answer yet/)
+      .getByText(/Pause cart-1: asked, no answer yet; this page asks again for a minute/)
       .waitFor();
     expect(await page.getByRole("button", { name: "Pause cart-1" }).isDisabled()).toBe(true);
     await page.reload();
