@@ -105,7 +105,7 @@ function Pause({ robotId }: { readonly robotId: string }) {
     const answer = await get<PausePlan>(`/robots/${encodeURIComponent(robotId)}/pause`);
     if ("problem" in answer) problem.value = `nothing was sent: ${answer.problem}`;
     else if (answer.value.commands.length === 0)
-      problem.value = "nothing was sent: neither a mission nor a task chain is under way";
+      problem.value = "nothing was sent: neither a mission nor a task chain is known to be under way";
     else for (const wanted of answer.value.commands) ask(robotId, label, wanted, true);
     isBegun.value = false;
   };

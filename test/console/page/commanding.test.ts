@@ -56,7 +56,9 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     gateway.pause = [];
     await page.getByRole("button", { name: "Pause cart-1" }).click();
-    await page.getByText("nothing was sent: neither a mission nor a task chain is under way").waitFor();
+    await page
+      .getByText("nothing was sent: neither a mission nor a task chain is known to be under way")
+      .waitFor();
     expect(gateway.asked).toEqual([]);
   });
 
