@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
 import { openRelay } from "./relay.ts";
@@ -43,8 +44,8 @@ afterAll(async () => {
 });
 
 /** What the server sent to a client, frame by frame, as a client of any stack sees it. */
-async function framesTo(identity?: IssuedFiles): Promise<readonly Buffer[]> {
-  const relay = await openRelay(running.url);
+async function framesTo(identity?: IssuedFiles, url = running.url): Promise<readonly Buffer[]> {
+  const relay = await openRelay(url);
   const login = { user, secure: true, ...(identity === undefined ? {} : { identity }) };
   await openSession(relay.url, login).then(
     () => Promise.reject(new Error("it was let in")),
@@ -115,6 +116,20 @@ it("a flood lets in no client of the plant's authority that was rejected", async
   await framesTo(await stranger.issue(join(dataDir, "stranger"), { uri: CLIENT }));
   expect(await readdir(join(store, "rejected"))).toHaveLength(201);
   expectErrorMessage(await framesTo(spare), BAD_SECURITY_CHECKS_FAILED);
+});
+
+it("a client that was rejected is told so, also while the server looks for those to end", async () => {
+  const clock = createManualClock(Date.now());
+  const folder = join(dataDir, "looking");
+  const looking = await startServer({ dataDir: folder, users: [plc1], insecureLoopback: null }, { clock });
+  await framesTo(undefined, looking.url);
+  expect(await readdir(join(folder, "opcua", "server", "rejected"))).toHaveLength(1);
+  // node-opcua holds a refusal back for a tenth of a second.
+  const passing = setInterval(() => clock.advance(3_000), 20);
+  const frames = await framesTo(undefined, looking.url);
+  clearInterval(passing);
+  await looking.stop();
+  expectErrorMessage(frames, BAD_SECURITY_CHECKS_FAILED);
 });
 
 it("a key below 2,048 bits is refused, with any signature", async () => {

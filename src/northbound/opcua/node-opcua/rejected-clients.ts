@@ -9,6 +9,7 @@ const LOOK_MS = 3_000;
 
 /** The parts of node-opcua's channel that are needed here. */
 interface Channel {
+  readonly isOpened: boolean;
   readonly clientCertificate: Buffer | null;
   readonly remoteAddress: string;
   readonly sessionTokens: Readonly<Record<string, { readonly authenticationToken: unknown }>>;
@@ -43,11 +44,14 @@ export function endRejectedClients(
   /** A client may have been judged just before the authorities changed: the next look judges all again. */
   let hasNews = false;
 
+  /** Not those that are being refused: a client would lose its connection before it is told why. */
   function secured(): readonly Channel[] {
     const channels = server.endpoints.flatMap(
       (endpoint) => endpoint.getChannels() as unknown as readonly Channel[],
     );
-    return channels.filter(({ clientCertificate }) => (clientCertificate?.length ?? 0) > 0);
+    return channels.filter(
+      ({ isOpened, clientCertificate }) => isOpened && (clientCertificate?.length ?? 0) > 0,
+    );
   }
 
   async function look(): Promise<void> {
