@@ -81,6 +81,7 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
     },
     release(robotId) {
       held.delete(robotId);
+      newestCalls.delete(conveyorStream(robotId));
     },
   };
 }

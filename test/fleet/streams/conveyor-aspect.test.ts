@@ -43,3 +43,10 @@ test("a robot that several calls did not bring is no longer expected, until it c
   aspect.receive(bytes, stream, 3);
   expect(aspect.unheard(stream, 4)).toBe(1);
 });
+
+test("a robot that is released is not missed", () => {
+  const aspect = openAspect();
+  aspect.receive(bytes, stream, 1);
+  aspect.release("cart-01");
+  expect(aspect.unheard(stream, 2)).toBe(0);
+});
