@@ -15,8 +15,6 @@ const STARTS = 5;
 const READY_WITHIN_MS = 60_000;
 /** Between two starts: the robots are heard of, and their nodes made. */
 const RUNNING_MS = 3_000;
-/** Time for what a start leaves to do, and for the heap to be collected. */
-const SETTLE_MS = 20_000;
 const IDLE_SECONDS = 20;
 const MOST_START_SECONDS = 2;
 const MOST_RSS_MB = 240;
@@ -94,7 +92,6 @@ async function measureNode(run: SectionRun, version: string | null): Promise<Sta
     await pause(RUNNING_MS);
   }
   if (gateway === null) throw new Error("no start");
-  await pause(SETTLE_MS);
   const { percent, rssAnonMb } = await idleCost(gateway.child, IDLE_SECONDS);
   await gateway.child.end();
   await service.child.end();
