@@ -19,10 +19,10 @@ export function whyNotAcknowledged(
   { robot_id: robotId }: Alarm,
   { role, robots }: Pick<SessionFacts, "role" | "robots">,
 ): string | null {
-  if (role === "observer") return "to acknowledge needs the role operator";
+  if (role === "observer") return "only operators may acknowledge it";
   if (robots === null) return null;
-  if (robotId === undefined) return "to acknowledge needs an operator of all robots";
-  return robots.includes(robotId) ? null : "to acknowledge needs an operator of its robot";
+  if (robotId === undefined) return "only operators of all robots may acknowledge it";
+  return robots.includes(robotId) ? null : "only operators of its robot may acknowledge it";
 }
 
 /** How many alarms stand in each way, in words. */

@@ -48,11 +48,11 @@ it("a cut link is one alarm, which says how many robots it concerns", () => {
 });
 
 it.each<[Partial<Alarm>, "observer" | "operator" | "engineer", readonly string[] | null, RegExp | null]>([
-  [{ robot_id: "cart-01" }, "observer", null, /role operator/],
+  [{ robot_id: "cart-01" }, "observer", null, /only operators may/],
   [{ robot_id: "cart-01" }, "operator", null, null],
   [{ robot_id: "cart-01" }, "operator", ["cart-01"], null],
-  [{ robot_id: "cart-01" }, "operator", ["cart-02"], /operator of its robot/],
-  [{}, "operator", ["cart-01"], /operator of all robots/],
+  [{ robot_id: "cart-01" }, "operator", ["cart-02"], /only operators of its robot/],
+  [{}, "operator", ["cart-01"], /only operators of all robots/],
   [{}, "engineer", null, null],
 ])(
   "says before the click who may not acknowledge: of %j an %s with robots %j",
