@@ -5,6 +5,7 @@ import {
   type AdmissionParts,
   findQueue,
   identified,
+  isOwnStop,
   refusalNow,
   startByMonotonic,
   timeToLeaveMs,
@@ -71,7 +72,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
     if (parts.journal.isClosed()) return refuse(command, closed());
-    if (parts.stopping.signal.aborted) return refuse(command, shuttingDown());
+    if (parts.stopping.signal.aborted && !isOwnStop(accepted)) return refuse(command, shuttingDown());
     const startByMonotonicMs = startByMonotonic(command, clock, parts.wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();
     const request = identified(accepted);

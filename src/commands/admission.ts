@@ -1,6 +1,6 @@
 import type { ParsedRequest, Subject } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
-import type { Command } from "../domain/command.ts";
+import { type Command, sameSource } from "../domain/command.ts";
 import { ending, type Outcome, refusal } from "../domain/outcome.ts";
 import { unknownRobot } from "../domain/refusals.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -14,6 +14,7 @@ import type { LeaseKeeper } from "./leases/lease-keeper.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { PermitKeeper } from "./permits/permit-keeper.ts";
+import { gatewaySource } from "./rights.ts";
 
 /** Where a command runs. */
 export interface QueueOf {
@@ -24,7 +25,7 @@ export interface QueueOf {
 /** What decides whether a command may go on. */
 export interface AdmissionParts extends Pick<Shared, "port" | "clock" | "robot" | "link" | "stopping"> {
   readonly observations: Observations;
-  readonly leases: Pick<LeaseKeeper, "refusalFor">;
+  readonly leases: Pick<LeaseKeeper, "refusalFor" | "refusedStart">;
   readonly holds: Pick<HoldKeeper, "refusalFor">;
   readonly permits: Pick<PermitKeeper, "refusalFor">;
 }
@@ -83,7 +84,14 @@ function notHeard({ link }: Pick<AdmissionParts, "link">, what: string): Outcome
 
 /** Why a command must not leave now; null when it may. */
 export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
-  return parts.stopping.signal.aborted ? shuttingDown() : (job.heldBack ?? refusalByEffect(parts, job));
+  // At the end of the gateway its own stops still leave, and nothing else does.
+  if (parts.stopping.signal.aborted && !isOwnStop(job)) return shuttingDown();
+  return job.heldBack ?? refusalByEffect(parts, job);
+}
+
+/** A stop that the gateway sends of itself. */
+export function isOwnStop({ command: { source, effect } }: Pick<Job, "command">): boolean {
+  return effect === "stops" && sameSource(source, gatewaySource);
 }
 
 /** Nothing here refuses stops; time alone refuses reads. */
@@ -108,7 +116,7 @@ function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
     }
   }
   const lease = parts.leases.refusalFor(job.robotId, job.command.source);
-  return lease === null ? null : refusal("LEASE_HELD", lease);
+  return lease === null ? parts.leases.refusedStart(job) : refusal("LEASE_HELD", lease);
 }
 
 /** The request with its identity filled in, where the operation has a field for it. */

@@ -8,6 +8,7 @@ import { createAlarmRequests } from "./alarms/alarm-requests.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
+import { type ConveyorRuns, createConveyorRuns } from "./conveyors/conveyor-runs.ts";
 import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-search.ts";
 import { createObservations, type Observations } from "./evidence/observations.ts";
 import { createFleetLink } from "./fleet-link.ts";
@@ -35,6 +36,7 @@ interface Guards {
   readonly leases: LeaseKeeper;
   readonly holds: HoldKeeper;
   readonly permits: PermitKeeper;
+  readonly conveyors: ConveyorRuns;
 }
 
 /** The files of this room, joined. */
@@ -119,8 +121,13 @@ function composeGuards(
   const refusedName = (robotId: RobotId) =>
     shared.robot(robotId) === undefined ? unheardOf(shared, robotId) : null;
   const common = { ...shared, observations, refusedName };
-  const leases = createLeaseKeeper({ ...common, stopConveyors: ownStops.lapse });
+  const conveyors = createConveyorRuns({
+    ...common,
+    leaseOf: (robotId) => leases.leaseOf(robotId),
+    stop: ownStops.conveyor,
+  });
+  const leases = createLeaseKeeper({ ...common, onEnd: conveyors.leaseEnded });
   const holds = createHoldKeeper({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
   const permits = createPermitKeeper({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
-  return { leases, holds, permits };
+  return { leases, holds, permits, conveyors };
 }

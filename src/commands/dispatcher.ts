@@ -7,9 +7,10 @@ import type { Permits } from "../contracts/permits.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import type { Stations } from "../contracts/stations.ts";
 import type { Source } from "../domain/command.ts";
-import { every } from "../platform/clock.ts";
-import type { Health } from "../platform/component.ts";
+import { every, sleep } from "../platform/clock.ts";
+import { aborted, type Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
+import { isOwnStop } from "./admission.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
@@ -60,10 +61,11 @@ export interface Dispatcher extends Execution, CommandRecords {
 }
 
 const LOOK_PERIOD_MS = 1_000;
+const DRAIN_LOOK_MS = 100;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const room = composeCommands(parts);
-  const { holds, leases, permits, stopping } = room;
+  const { conveyors, holds, leases, permits, stopping } = room;
   return {
     begin: room.begin,
     check: room.check,
@@ -77,9 +79,13 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     permits,
     alarms: room.alarms,
     confirmClock: room.wall.confirm,
-    fleetLink: room.link.set,
+    fleetLink(isUp) {
+      room.link.set(isUp);
+      if (isUp) conveyors.linkUp();
+    },
     observe(batch) {
       room.observations.observe(batch);
+      conveyors.observed(batch.changes);
       holds.observed(batch.changes);
       permits.observed(batch.changes);
       room.attribution.deliver(batch);
@@ -99,20 +105,21 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 }
 
 async function start(room: Composition): Promise<void> {
-  const { auditLines, journal, holds, leases, attribution } = room;
+  const { auditLines, journal, conveyors, holds, leases, attribution } = room;
   // First, so that the audit log is in the order in which things happened.
   if (auditLines !== undefined) await recordMissing({ ...room, auditLines });
   holds.resume(journal.holds());
+  conveyors.resume(journal.runs());
   leases.resume(journal.leases());
   for (const { missionId, command } of journal.made()) attribution.claim(missionId, command);
   room.link.start();
   publishLostEvents(room);
   await recoverCommands(room);
-  // The record of their leases may not have reached the disk.
-  for (const job of room.running.values()) room.leases.called(job);
+  for (const job of room.running.values()) conveyors.recovered(job);
   room.permits.start();
   every(room.clock, LOOK_PERIOD_MS, room.stopping.signal, () => {
     leases.tick();
+    conveyors.tick();
     holds.tick();
     room.permits.tick();
     attribution.judge();
@@ -128,6 +135,7 @@ function healthOf(room: Composition): Health {
     robotQueues: queues,
     waiting,
     leases: room.leases.count(),
+    ...room.conveyors.figures(),
     ...room.holds.figures(),
     permitsMissing: room.permits.missing(),
     foreignMissions: room.attribution.foreignMissions(),
@@ -151,19 +159,21 @@ function healthOf(room: Composition): Health {
 }
 
 /**
- * Refuses what was not sent, waits at most `deadlineMs` for the rest, ends that as unknown, and closes the
- * journal.
+ * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest, ends
+ * that as unknown, and closes the journal.
  */
 async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
   const { running, runner } = room;
   room.stopping.abort();
-  for (const job of running.values()) runner.withdraw(job, shuttingDown());
+  for (const job of running.values()) if (!isOwnStop(job)) runner.withdraw(job, shuttingDown());
+  room.conveyors.shutDown();
   await drained(room, deadlineMs);
   for (const job of running.values()) {
     const isQueued = runner.abandon(job, interrupted(job.request.repeat.kind === "repeatable"));
     if (!isQueued) void room.conclusion.conclude(job, shuttingDown());
   }
   await allDone(running);
+  await room.conveyors.settled();
   await room.leases.settled();
   await room.holds.settled();
   await room.journal.close();
@@ -173,13 +183,19 @@ async function allDone(running: Composition["running"]): Promise<void> {
   await Promise.all(Array.from(running.values(), (job) => job.done));
 }
 
-/** Resolves when no command is in hand any more, or when the time is up. */
-function drained({ running, clock }: Composition, deadlineMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(deadlineMs, resolve);
-    void allDone(running).then(() => {
-      cancel();
-      resolve();
-    });
-  });
+/**
+ * Resolves when no command is in hand any more and each conveyor that had to be stopped was, or when the time is
+ * up.
+ */
+async function drained({ running, conveyors, clock }: Composition, deadlineMs: number): Promise<void> {
+  const over = new AbortController();
+  const cancel = clock.after(deadlineMs, () => over.abort());
+  every(clock, LOOK_PERIOD_MS, over.signal, conveyors.tick);
+  while (!over.signal.aborted) {
+    await Promise.race([allDone(running), aborted(over.signal)]);
+    if (running.size === 0 && !conveyors.isOwing()) break;
+    await sleep(clock, DRAIN_LOOK_MS, over.signal);
+  }
+  cancel();
+  over.abort();
 }

@@ -6,6 +6,7 @@ export type Listening = "heard" | "not_yet" | "cut_off";
 /** The session to the service, as far as commands need to know of it. */
 export interface FleetLink {
   set(isUp: boolean): void;
+  isUp(): boolean;
   listening(): Listening;
   /** Resolves when the session was there for the first time, or when it was waited for long enough. */
   readonly canSee: Promise<void>;
@@ -36,6 +37,7 @@ export function createFleetLink(clock: Clock): FleetLink {
       else if (link.state === "down") link = { state: "up", sinceMs: clock.monotonicMs() };
       if (isUp) see();
     },
+    isUp: () => link.state === "up",
     listening() {
       if (link.state === "down") return "cut_off";
       return clock.monotonicMs() - link.sinceMs < HEARD_AFTER_MS ? "not_yet" : "heard";

@@ -29,8 +29,12 @@ export interface StationOptions {
   readonly destinations: readonly string[];
   /** The users that may ask for its leases; absent: every user that may move the robot. */
   readonly users?: readonly Source[] | undefined;
-  /** A lease ends, and a permit is lost, when the station sent no heartbeat for so long. */
+  /** A lease ends, and a permit is lost, when the station's heartbeat has not changed for so long. */
   readonly heartbeatMs: number;
+  /** How long a conveyor may run that was started through the station, or during its lease. */
+  readonly maxRunMs?: number | undefined;
+  /** The same of single conveyors, by index. */
+  readonly maxRunMsOf?: ReadonlyMap<number, number> | undefined;
   /**
    * Present: starts towards its destinations need the permit of its PLC. `pauseOnLoss`: robots that head
    * there are paused when it is lost.
@@ -52,6 +56,8 @@ export interface DispatcherOptions {
   readonly pollMs: number;
   /** How long a stop waits for the disk before it goes without. */
   readonly stopSyncMs: number;
+  /** How long a conveyor may run that was started without a station; null: without a limit. */
+  readonly maxRunMs: number | null;
   /** Commands waiting behind the one in flight, for each robot. */
   readonly maxQueue: number;
   /** Reads in flight at once, for each robot. */
@@ -94,6 +100,7 @@ export const dispatcherDefaults: DispatcherOptions = {
   settleMs: 1_000,
   pollMs: 2_000,
   stopSyncMs: 50,
+  maxRunMs: null,
   maxQueue: 16,
   maxReads: 16,
 };

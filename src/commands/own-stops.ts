@@ -1,3 +1,4 @@
+import type { ParsedRequest } from "../contracts/operation.ts";
 import { type Command, commandId, type OnBehalfOf, type Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -5,7 +6,7 @@ import type { Stop } from "../domain/stops.ts";
 import type { Execution } from "./intake/execution.ts";
 import { readRequest } from "./intake/request.ts";
 import { digestOf } from "./job.ts";
-import type { Lease } from "./leases/lease.ts";
+import type { StoredRun } from "./journal/journal.ts";
 import type { DispatcherParts } from "./parts.ts";
 import { gatewaySource } from "./rights.ts";
 
@@ -16,14 +17,16 @@ export interface OwnStopParts
 
 /** The stops that the gateway sends of itself. */
 export interface OwnStops {
-  /** Stops the conveyors that a station has left running. */
-  lapse(lease: Pick<Lease, "robotId" | "station" | "owner" | "rolling">): void;
+  /** Sends one stop of a conveyor, for whoever has started it. It is sent once: the caller repeats it. */
+  conveyor(robotId: RobotId, run: StoredRun): Promise<Outcome>;
   /** Stops what a held robot does, for the owner of the hold. */
   hold(robotId: RobotId, stop: Stop, owner: Source): Promise<Outcome>;
   /** Pauses a robot that heads for a station whose permit is lost, for the user that has written it. */
   permit(robotId: RobotId, missionId: string, station: string, owner: Source): Promise<Outcome>;
 }
 
+/** Whether the conveyor stands is seen by those who owe the stop. */
+const sentOnce = { repeat: { kind: "never" }, evidence: { kind: "none" } } as const;
 /** How long a stop of the gateway's own may still leave. */
 const LEAVES_WITHIN_MS = 10_000;
 
@@ -32,10 +35,11 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
   let sent = 0;
 
   function send(
-    cause: "lapse" | "hold" | "permit",
+    cause: "conveyor" | "hold" | "permit",
     robotId: RobotId,
     stop: Stop,
     onBehalfOf: OnBehalfOf,
+    rules: Partial<ParsedRequest> = {},
   ): Promise<Outcome> {
     sent += 1;
     const read = readRequest(catalogue, stopOf(robotId, stop));
@@ -52,7 +56,8 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
       onBehalfOf,
     };
     const digest = digestOf(operation.name, request.json);
-    return parts.begin({ id: commandId(command), digest, command, operation, request });
+    const id = commandId(command);
+    return parts.begin({ id, digest, command, operation, request: { ...request, ...rules } });
   }
 
   function stopOf(robotId: RobotId, stop: Stop) {
@@ -61,14 +66,10 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
   }
 
   return {
-    lapse({ robotId, station, owner, rolling: indexes }) {
-      const stopped = send("lapse", robotId, { kind: "stop_conveyors", indexes }, { station, owner });
-      void stopped.then(({ outcome, code, message }) => {
-        log.info(
-          { station, robotId, outcome, code, detail: message },
-          "conveyors of a silent station stopped",
-        );
-      });
+    conveyor(robotId, { index, station, owner }) {
+      // One conveyor a request: the service refuses a request as a whole if one of its motors cannot stop.
+      const stop = { kind: "stop_conveyors", indexes: [index] } as const;
+      return send("conveyor", robotId, stop, station === null ? { owner } : { station, owner }, sentOnce);
     },
     async hold(robotId, stop, owner) {
       const stopped = await send("hold", robotId, stop, { owner });

@@ -184,6 +184,12 @@ function stationView(first: Station, found: () => Station): Station {
     get heartbeatMs() {
       return found().heartbeatMs;
     },
+    get maxRunMs() {
+      return found().maxRunMs;
+    },
+    get maxRunMsOf() {
+      return found().maxRunMsOf;
+    },
   };
 }
 

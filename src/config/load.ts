@@ -146,7 +146,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),
     intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),
-    dispatcher: dispatcherOptions(file.commands, file.rights, [
+    dispatcher: dispatcherOptions(file.commands, file.conveyors, file.rights, [
       ...opcUaAccounts(file.opcua),
       ...webAccounts(file.web),
     ]),

@@ -35,6 +35,8 @@ const live = [
   "stations.*.users",
   "stations.*.clients",
   "stations.*.heartbeatMs",
+  "stations.*.maxRunMs",
+  "stations.*.conveyors",
   "stations.*.destinations",
   "stations.*.load",
   "stations.*.place",
@@ -56,7 +58,17 @@ export const entryRows: readonly EntryRow[] = [
 
 /** What is read at the start only. */
 const fixed = [
-  ["gateway", "fleet", "quality", "web.listen", "web.hostnames", "control", "commands", "recorder"],
+  [
+    "gateway",
+    "fleet",
+    "quality",
+    "web.listen",
+    "web.hostnames",
+    "control",
+    "commands",
+    "conveyors",
+    "recorder",
+  ],
   ["listen", "hostname", "alternateHostnames", "insecureLoopback"].map(opcua),
   ["robots.*", "missionSlots", "limits"].map(opcua),
   ["broker", "fallbackBrokers", "returnMs", "listen", "anonymousLoopback"].map(mqtt),

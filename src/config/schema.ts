@@ -2,6 +2,7 @@ import { z } from "zod";
 import { alarmsSection } from "./sections/alarms.ts";
 import { commandsSection } from "./sections/commands.ts";
 import { controlSection } from "./sections/control.ts";
+import { conveyorsSection } from "./sections/conveyors.ts";
 import { fleetSection } from "./sections/fleet.ts";
 import { gatewaySection, logSection } from "./sections/gateway.ts";
 import { mqttSection } from "./sections/mqtt.ts";
@@ -25,6 +26,7 @@ export const configSchema = z.strictObject({
   commands: commandsSection,
   rights: rightsSection,
   stations: stationsSection,
+  conveyors: conveyorsSection,
   alarms: alarmsSection,
   recorder: recorderSection,
 });

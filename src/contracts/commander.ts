@@ -22,6 +22,8 @@ export interface Envelope {
   readonly requestId: string | null;
   /** Sets these ids apart from others of the same source: `call`, or the path of a slot. */
   readonly scope?: string;
+  /** The station through whose slot it came: a start of conveyors needs its lease. */
+  readonly station?: string;
   readonly operation: string;
   readonly request: EnvelopeRequest;
   /** The robot on whose object the operation was called. It is filled in where the request names none. */

@@ -17,7 +17,7 @@ export interface RobotLease {
  */
 export interface Stations {
   /**
-   * Begins (or confirms) the lease of `station` on a robot that stands at or heads for one
+   * Begins (or confirms, without renewing it) the lease of `station` on a robot that stands at or heads for one
    * of its destinations. Null when it is given, and on the disk; a refusal with the reason otherwise. Never
    * rejects.
    */
@@ -27,7 +27,7 @@ export interface Stations {
    * such robot.
    */
   release(station: string, source: Source, robotId: RobotId): Outcome | null;
-  /** The station's PLC is alive: keeps the leases that this user has for it. */
+  /** The heartbeat of this user of the station has changed. It keeps the leases that the user has for it. */
   heartbeat(station: string, source: Source): void;
   /**
    * Ends the lease of any owner: for engineers. Null when it is ended, or there was none, as with `release`.

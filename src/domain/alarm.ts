@@ -66,6 +66,12 @@ export const alarmRules = {
     cause: "the service's answer was lost, and nothing shows whether the command had its effect",
     advice: "look at the robot before anything else is sent to it, then acknowledge",
   },
+  CONVEYOR_NOT_STOPPED: {
+    severity: 700,
+    ...atOnce,
+    cause: "a conveyor was started through the gateway, its station is gone, and nothing shows that it stands",
+    advice: "look at the conveyor, and stop it at the robot; the gateway sends stops until it is seen to stand",
+  },
   ROBOT_EXCEPTION: {
     severity: 600,
     ...soon,

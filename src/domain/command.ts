@@ -50,6 +50,8 @@ export interface Command extends CommandIdentity {
   readonly expiresAtMs?: number;
   /** Where it came from, for the audit log, as far as the protocol knows: never part of the identity. */
   readonly origin?: { readonly address?: string; readonly certificate?: string };
+  /** The station through whose slot it came. */
+  readonly station?: string;
   /** For whom the gateway sends of itself: the owner of a lease that lapsed, of a hold, or of a permit. */
   readonly onBehalfOf?: OnBehalfOf;
 }

@@ -153,6 +153,12 @@ export const gatewayErrors = {
     advice:
       "Wait until the station's PLC permits robots (its tag Permit, with a heartbeat), then send it under a new id.",
   },
+  NO_LEASE: {
+    id: 1027,
+    class: "operator_mistake",
+    advice:
+      "Ask for the lease of the robot first (operation 50 of the station's slot), then send it under a new id. Stops need none.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

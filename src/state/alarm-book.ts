@@ -39,7 +39,11 @@ export interface KeptAlarms {
 }
 
 /** Who watches for these begins anew with each run: what an earlier one has seen is over. */
-const ofOneRun: ReadonlySet<AlarmCode> = new Set(["DUPLICATE_GATEWAY", "FOREIGN_MISSIONS"]);
+const ofOneRun: ReadonlySet<AlarmCode> = new Set([
+  "DUPLICATE_GATEWAY",
+  "FOREIGN_MISSIONS",
+  "CONVEYOR_NOT_STOPPED",
+]);
 const nothingNew = { sources: [], events: [] };
 /** What a cut link is the cause of: one cause is one alarm. */
 const followsFromLink: ReadonlySet<AlarmCode> = new Set(["ROBOT_LOST"]);

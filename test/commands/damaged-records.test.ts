@@ -103,7 +103,7 @@ it.each([
     baseline: null,
     outcome: null,
   });
-  await journal.writeLease("AMR01", { robotId: "AMR01", station: "Dock", owner: source, rolling: [] });
+  await journal.writeLease("AMR01", { robotId: "AMR01", station: "Dock", owner: source });
   await journal.writeHold({ robotId: null, owner: source, sinceMs: 1 }, true);
   await journal.close();
   flipBehind(join(folder, "data.mdb"), text);

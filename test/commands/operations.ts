@@ -46,15 +46,15 @@ export const testCatalogue: Catalogue = new Map(
       ...onRobot(json),
       effect: "stops",
       repeat: { kind: "repeatable", until: "evidence", alreadyDone: [] },
-      evidence: { kind: "conveyor_state", indexes: [0, 1], operation: "OPERATION_STATE_STOP" },
-      conveyors: { started: [], stopped: [0, 1] },
-      switches: ["conveyor 0", "conveyor 1"],
+      evidence: { kind: "conveyor_state", indexes: beltsOf(json), operation: "OPERATION_STATE_STOP" },
+      conveyors: { started: [], stopped: beltsOf(json) },
+      switches: beltsOf(json).map((belt) => `conveyor ${belt}`),
     })),
     operation("RollBelts", "operator", (json) => ({
       ...onRobot(json),
       effect: "moves",
-      conveyors: { started: [0, 1], stopped: [] },
-      switches: ["conveyor 0", "conveyor 1"],
+      conveyors: { started: beltsOf(json), stopped: [] },
+      switches: beltsOf(json).map((belt) => `conveyor ${belt}`),
     })),
     operation("Look", "observer", (json) => ({
       ...onRobot(json),
@@ -123,6 +123,11 @@ function operation(
       };
     },
   };
+}
+
+/** The conveyors of a request; both where it names none. */
+function beltsOf({ belts }: Readonly<Record<string, unknown>>): readonly number[] {
+  return Array.isArray(belts) ? belts : [0, 1];
 }
 
 function onChain(json: Readonly<Record<string, unknown>>): Subject {

@@ -101,7 +101,8 @@ export function envelopeOf(
   command: Omit<Command, "effect" | "robotId"> & Partial<Pick<Command, "effect" | "robotId">>,
   nowMs: number,
 ): Envelope {
-  const { source, requestId, operation, requestJson, startByMs, expiresAtMs = null, origin } = command;
+  const { source, requestId, operation, requestJson, startByMs, expiresAtMs = null } = command;
+  const { origin, station } = command;
   return {
     source,
     requestId,
@@ -109,5 +110,6 @@ export function envelopeOf(
     request: { text: requestJson },
     expiry: { withinMs: startByMs - nowMs, atMs: expiresAtMs },
     ...(origin === undefined ? {} : { origin }),
+    ...(station === undefined ? {} : { station }),
   };
 }

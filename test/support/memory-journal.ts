@@ -31,6 +31,8 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
     ended: () => [],
     leases: () => [],
     writeLease: () => Promise.resolve(),
+    runs: () => new Map(),
+    writeRuns: () => Promise.resolve(),
     holds: () => [],
     writeHold: () => Promise.resolve(),
     prune(nowMs) {

@@ -214,7 +214,7 @@ function commandOf(
   nowMs: number,
   defaultMs: number,
 ): Command {
-  const { source, origin, expiry, receivedMs = nowMs } = envelope;
+  const { source, origin, station, expiry, receivedMs = nowMs } = envelope;
   const { effect, robotId, json } = request;
   const atMs = expiry?.atMs ?? null;
   const withinMs = expiry?.withinMs ?? (atMs === null ? defaultMs : Number.POSITIVE_INFINITY);
@@ -228,5 +228,6 @@ function commandOf(
     startByMs: Math.min(receivedMs + withinMs, atMs ?? Number.POSITIVE_INFINITY),
     ...(atMs === null ? {} : { expiresAtMs: atMs }),
     ...(origin === undefined ? {} : { origin }),
+    ...(station === undefined ? {} : { station }),
   };
 }

@@ -46,10 +46,16 @@ export interface StoredLease {
   readonly robotId: RobotId;
   readonly station: string;
   readonly owner: Source;
-  /** Conveyors that the station has set in motion, and not stopped. */
-  readonly rolling: readonly number[];
   /** Wall time in milliseconds. Older versions did not store it. */
   readonly sinceMs?: number;
+}
+
+/** A conveyor of a robot that a command has started. Plain data: it is stored as JSON. */
+export interface StoredRun {
+  readonly index: number;
+  /** The station that started it; null: it was started in another way. */
+  readonly station: string | null;
+  readonly owner: Source;
 }
 
 /** A user's hold on a robot, or (null) on all. Plain data: it is stored as JSON. */
@@ -87,6 +93,10 @@ export interface Journal {
   leases(): readonly StoredLease[];
   /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
   writeLease(robotId: RobotId, lease: StoredLease | null): Promise<void>;
+  /** The conveyors that were started and not known to stand when the run before this one ended. */
+  runs(): ReadonlyMap<RobotId, readonly StoredRun[]>;
+  /** Keeps a robot's started conveyors, or (null) none. */
+  writeRuns(robotId: RobotId, runs: readonly StoredRun[] | null): Promise<void>;
   /** The holds that there were when the run before this one ended, oldest first. */
   holds(): readonly StoredHold[];
   /** Keeps a user's hold, or (false) forgets it. Resolves when that is on the disk. */

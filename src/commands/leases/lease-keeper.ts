@@ -5,8 +5,10 @@ import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
+import type { StopReason } from "../conveyors/run.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease } from "../journal/journal.ts";
+import { createLatestWrites, type LatestWrites } from "../journal/latest-writes.ts";
 import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";
 import { refusedRight } from "../rights.ts";
@@ -19,17 +21,15 @@ import {
   lapsed,
   renewed,
   resumed,
-  rolled,
   storedOf,
   withoutLease,
 } from "./lease.ts";
 import { createLeaseEvents, type LeaseEventParts } from "./lease-events.ts";
-import { createLeaseMemory, type LeaseMemory } from "./lease-memory.ts";
 import { createLeaseRules, type LeaseRuleParts, type LeaseRules } from "./lease-rules.ts";
 
 export interface LeaseParts extends LeaseEventParts, LeaseRuleParts, Pick<Shared, "journal"> {
-  /** Sends the stop of conveyors that a station has left running. */
-  readonly stopConveyors: (lease: Lease) => void;
+  /** A lease has ended: what its owner has started for the station is to be stopped. */
+  readonly onEnd: (lease: Lease, reason: StopReason) => void;
 }
 
 /** Keeps the leases, and ends them when the robot leaves or the station falls silent. */
@@ -41,12 +41,11 @@ export interface LeaseKeeper extends Stations {
    * when none does.
    */
   refusalFor(robotId: RobotId | null, source: Source): string | null;
-  /** A call leaves: the conveyors that it starts count as rolling from now on. */
-  called(job: Job): void;
   /**
-   * A command has its outcome: a stop of conveyors counts if it succeeded and no start was called after it.
+   * The refusal of a start of conveyors through a station that does not lease the robot; null for every other
+   * command.
    */
-  ended(job: Job, outcome: Outcome): void;
+  refusedStart(job: Pick<Job, "command" | "request" | "robotId">): Outcome | null;
   /** Ends what has lapsed, and what a robot has left. To be called about once a second. */
   tick(): void;
   /** Rights have changed: ends the leases that would not be granted now, and those of users that are gone. */
@@ -61,16 +60,19 @@ export interface LeaseKeeper extends Stations {
 export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   const publish = createLeaseEvents(parts);
   const rules = createLeaseRules(parts);
-  const memory = createLeaseMemory(parts.journal, parts.log);
+  const memory = createLatestWrites(parts.journal.writeLease, (robotId, error) => {
+    parts.log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
+  });
   const { remember, settled } = memory;
   const book = createLeaseBook(parts.observations, rules, remember);
   const recordings = createRecordings(memory, parts.clock);
 
   /** The end of a lease that was never granted is no news. */
-  function end(lease: Lease, reason: LeaseReason, by: Source | null = null): void {
+  function end(lease: Lease, reason: EndReason, by: Source | null = null): void {
     const isGranted = !recordings.isUnderWay(lease.robotId);
     book.change(withoutLease(book.leases(), lease.robotId));
     if (isGranted) publish("free", lease, reason, by);
+    parts.onEnd(lease, reason);
   }
 
   /**
@@ -107,7 +109,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
         }
         publish("free", lease, reason, null);
         remember(lease.robotId, null);
-        if (lease.rolling.length > 0) parts.stopConveyors(lease);
+        parts.onEnd(lease, reason);
       }
     },
     ask,
@@ -143,7 +145,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
       return own.map(({ robotId }) => robotId);
     },
     refusalFor: (robotId, source) => othersLease(book.leases(), robotId, source),
-    ...createConveyorCalls(book),
+    refusedStart: (job) => withoutLeaseRefusal(book.leases(), recordings.isUnderWay, job),
     ...createLeaseEnds(parts, book, rules, end),
     refusedStations: (next) => rules.refusedStations(book.leases(), next),
     count: () => book.leases().size,
@@ -151,17 +153,29 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   };
 }
 
+function withoutLeaseRefusal(
+  leases: Leases,
+  isUnderWay: (robotId: RobotId) => boolean,
+  { command, request, robotId }: Pick<Job, "command" | "request" | "robotId">,
+): Outcome | null {
+  const { station, source } = command;
+  if (station === undefined || (request.conveyors?.started.length ?? 0) === 0) return null;
+  const lease = robotId === null ? undefined : leases.get(robotId);
+  const isOwn = lease?.station === station && sameSource(lease.owner, source);
+  if (isOwn && !isUnderWay(lease.robotId)) return null;
+  const message = `station ${station} does not lease robot ${robotId} for ${source.protocol} "${source.name}": through its slot conveyors start only while it does`;
+  return refusal("NO_LEASE", message);
+}
+
+type EndReason = Exclude<LeaseReason, "asked">;
+
 /** Ends the leases that must not go on. */
 function createLeaseEnds(
-  { clock, stations, stopConveyors }: LeaseParts,
+  { clock, stations }: LeaseParts,
   book: LeaseBook,
   rules: LeaseRules,
-  end: (lease: Lease, reason: LeaseReason) => void,
+  end: (lease: Lease, reason: EndReason) => void,
 ): Pick<LeaseKeeper, "tick" | "review"> {
-  function endAndStop(lease: Lease, reason: LeaseReason): void {
-    end(lease, reason);
-    if (lease.rolling.length > 0) stopConveyors(lease);
-  }
   return {
     tick() {
       for (const lease of book.leases().values()) {
@@ -170,12 +184,12 @@ function createLeaseEnds(
         if (!rules.isHere(lease.station, lease.robotId)) end(lease, "left");
         else if (!rules.isVisible(lease.robotId)) end(lease, "out_of_sight");
       }
-      for (const lease of lapsed(book.leases(), stations, clock.monotonicMs())) endAndStop(lease, "lapsed");
+      for (const lease of lapsed(book.leases(), stations, clock.monotonicMs())) end(lease, "lapsed");
     },
     review(isGone) {
       for (const lease of book.leases().values()) {
         const reason = isGone(lease.owner) ? "not_allowed" : rules.whyNotResumed(lease);
-        if (reason !== null) endAndStop(lease, reason);
+        if (reason !== null) end(lease, reason);
       }
     },
   };
@@ -185,7 +199,7 @@ function createLeaseEnds(
 const RECORD_WITHIN_MS = 1_000;
 
 /** Leases that are asked for, and not on the disk yet. */
-function createRecordings({ stored }: LeaseMemory, clock: LeaseParts["clock"]) {
+function createRecordings({ stored }: LatestWrites<StoredLease>, clock: LeaseParts["clock"]) {
   const underWay = new Map<RobotId, Promise<boolean>>();
   return {
     isUnderWay: (robotId: RobotId) => underWay.has(robotId),
@@ -215,7 +229,7 @@ interface LeaseBook {
 function createLeaseBook(
   observations: LeaseParts["observations"],
   { isVisible }: LeaseRules,
-  remember: LeaseMemory["remember"],
+  remember: LatestWrites<StoredLease>["remember"],
 ): LeaseBook {
   let leases: Leases = new Map();
   const unseen = new Set<RobotId>();
@@ -250,33 +264,4 @@ function othersLease(leases: Leases, robotId: RobotId | null, source: Source): s
   if (others === undefined) return null;
   const lease = describeLease(others, others.robotId);
   return robotId === null ? `the service picks the robot, and ${lease}: name one` : lease;
-}
-
-/** Keeps which conveyors the owners of leases have started and not stopped. */
-function createConveyorCalls(book: LeaseBook): Pick<LeaseKeeper, "called" | "ended"> {
-  /** The order of calls that concern conveyors; one number for each robot that ever had any. */
-  const calledAs = new WeakMap<Job, number>();
-  const lastStart = new Map<RobotId, number>();
-  let calls = 0;
-
-  return {
-    called(job) {
-      const { command, request, robotId } = job;
-      if (request.conveyors === null || robotId === null) return;
-      calls += 1;
-      calledAs.set(job, calls);
-      const { started } = request.conveyors;
-      if (started.length === 0) return;
-      lastStart.set(robotId, calls);
-      book.change(rolled(book.leases(), command.source, robotId, { started, stopped: [] }));
-    },
-    ended(job, { outcome }) {
-      const { command, request, robotId } = job;
-      if (request.conveyors === null || robotId === null) return;
-      if (outcome !== "succeeded" && outcome !== "probably_succeeded") return;
-      if ((lastStart.get(robotId) ?? 0) > (calledAs.get(job) ?? 0)) return;
-      const { stopped } = request.conveyors;
-      book.change(rolled(book.leases(), command.source, robotId, { started: [], stopped }));
-    },
-  };
 }

@@ -30,7 +30,7 @@ export interface LeaseRules {
    * Why a lease of an earlier run does not go on; null when it does. The configuration may have changed
    * since.
    */
-  whyNotResumed(lease: Lease): LeaseReason | null;
+  whyNotResumed(lease: Lease): Exclude<LeaseReason, "asked"> | null;
   refusedAsk(leases: Leases, station: string, source: Source, robotId: RobotId): Outcome | null;
   /** Which of these leases forbid that the stations become `next`, by the key of the configuration. */
   refusedStations(leases: Leases, next: readonly StationOptions[]): readonly ReloadRefusal[];

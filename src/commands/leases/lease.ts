@@ -15,8 +15,8 @@ import type { StationOptions } from "../options.ts";
 /** A station's lease of one robot. */
 export interface Lease extends RobotLease, StoredLease {
   readonly sinceMs: number;
-  /** When its station was heard last, on the monotonic clock. */
-  readonly beatAtMs: number;
+  /** When its station's heartbeat changed last, on the monotonic clock. */
+  readonly heartbeatAtMs: number;
 }
 
 type LeaseClock = Pick<Clock, "nowMs" | "monotonicMs">;
@@ -28,7 +28,10 @@ export function describeLease({ station, owner }: RobotLease, robotId: RobotId):
   return `robot ${robotId} is leased to station ${station} for ${owner.protocol} "${owner.name}"`;
 }
 
-/** Gives the lease, or renews it for the same owner. The caller has checked where the robot is. */
+/**
+ * Gives the lease. The caller has checked where the robot is. A lease that is there stays as it is: asking for
+ * it again is no sign of life.
+ */
 export function grant(
   leases: Leases,
   station: string,
@@ -36,9 +39,9 @@ export function grant(
   robotId: RobotId,
   clock: LeaseClock,
 ): Leases {
-  const known = leases.get(robotId) ?? { station, owner, robotId, sinceMs: clock.nowMs(), rolling: [] };
-  const lease: Lease = { ...known, beatAtMs: clock.monotonicMs() };
-  return new Map(leases).set(robotId, lease);
+  if (leases.has(robotId)) return leases;
+  const at = { sinceMs: clock.nowMs(), heartbeatAtMs: clock.monotonicMs() };
+  return new Map(leases).set(robotId, { station, owner, robotId, ...at });
 }
 
 export function withoutLease(leases: Leases, robotId: RobotId): Leases {
@@ -53,29 +56,15 @@ export function renewed(leases: Leases, station: string, owner: Source, nowMs: n
   const next = new Map(leases);
   for (const [robotId, lease] of leases) {
     if (lease.station === station && sameSource(lease.owner, owner)) {
-      next.set(robotId, { ...lease, beatAtMs: nowMs });
+      next.set(robotId, { ...lease, heartbeatAtMs: nowMs });
     }
   }
   return next;
 }
 
-/** The owner has sent what sets conveyors in motion, or stops them. */
-export function rolled(
-  leases: Leases,
-  owner: Source,
-  robotId: RobotId,
-  conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] },
-): Leases {
-  const lease = leases.get(robotId);
-  if (lease === undefined || !sameSource(lease.owner, owner)) return leases;
-  const rolling = new Set([...lease.rolling, ...conveyors.started]);
-  for (const index of conveyors.stopped) rolling.delete(index);
-  return new Map(leases).set(robotId, { ...lease, rolling: [...rolling] });
-}
-
 /** A lease of an earlier run. Its station has the whole heartbeat time again. */
 export function resumed(stored: StoredLease, clock: LeaseClock): Lease {
-  return { ...stored, sinceMs: stored.sinceMs ?? clock.nowMs(), beatAtMs: clock.monotonicMs() };
+  return { ...stored, sinceMs: stored.sinceMs ?? clock.nowMs(), heartbeatAtMs: clock.monotonicMs() };
 }
 
 /** The robots of which the stored lease is not up to date. */
@@ -83,7 +72,7 @@ export function changedLeases(before: Leases, after: Leases): readonly RobotId[]
   const robots = new Set([...before.keys(), ...after.keys()]);
   return [...robots].filter((robotId) => {
     const [old, now] = [before.get(robotId), after.get(robotId)];
-    return old?.station !== now?.station || old?.owner !== now?.owner || old?.rolling !== now?.rolling;
+    return old?.station !== now?.station || old?.owner !== now?.owner;
   });
 }
 
@@ -91,7 +80,7 @@ export function changedLeases(before: Leases, after: Leases): readonly RobotId[]
 export function lapsed(leases: Leases, stations: readonly StationOptions[], nowMs: number): readonly Lease[] {
   return [...leases.values()].filter((lease) => {
     const station = stations.find(({ name }) => name === lease.station);
-    return station !== undefined && nowMs - lease.beatAtMs > station.heartbeatMs;
+    return station !== undefined && nowMs - lease.heartbeatAtMs > station.heartbeatMs;
   });
 }
 
@@ -116,6 +105,6 @@ export function isAt(
 }
 
 /** What of a lease survives the gateway. */
-export function storedOf({ robotId, station, owner, rolling, sinceMs }: Lease): StoredLease {
-  return { robotId, station, owner, rolling, sinceMs };
+export function storedOf({ robotId, station, owner, sinceMs }: Lease): StoredLease {
+  return { robotId, station, owner, sinceMs };
 }

@@ -2,6 +2,7 @@ import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { describeError } from "../../platform/log.ts";
 import { timeToLeaveMs } from "../admission.ts";
 import type { Attribution } from "../attribution/attribution.ts";
+import type { ConveyorRuns } from "../conveyors/conveyor-runs.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
 import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
@@ -15,7 +16,8 @@ export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "
   readonly search: Pick<EvidenceSearch, "baseline" | "watch">;
   readonly observations: Pick<Observations, "missions">;
   readonly attribution: Attribution;
-  readonly leases: Pick<LeaseKeeper, "called">;
+  readonly leases: Pick<LeaseKeeper, "refusedStart">;
+  readonly conveyors: Pick<ConveyorRuns, "left">;
   readonly permits: Pick<PermitKeeper, "refusalFor">;
   /** The commands that run beside the one in flight of this queue. */
   readonly besides: (queue: string) => readonly Job[];
@@ -76,12 +78,12 @@ export function createCalls(parts: CallParts): Calls {
     parts.search.watch(id, evidence, robotId, baseline, clock.nowMs());
   }
 
-  /** Asked at the moment at which the call would leave: a permit lapses with time alone. */
+  /** Asked at the moment at which the call would leave: a permit or a lease lapses with time alone. */
   function guardOf(job: Job): () => boolean {
     const mayLeave = order.guard(job);
     if (job.request.effect !== "moves") return mayLeave;
     return () => {
-      job.heldBack ??= parts.permits.refusalFor(job.request, job.robotId);
+      job.heldBack ??= parts.permits.refusalFor(job.request, job.robotId) ?? parts.leases.refusedStart(job);
       return mayLeave();
     };
   }
@@ -95,7 +97,10 @@ export function createCalls(parts: CallParts): Calls {
       isStop,
       ...(effect === "reads" ? {} : { robot: job.queue }),
       mayLeave: guardOf(job),
-      leaves: () => order.leave(job),
+      leaves() {
+        order.leave(job);
+        parts.conveyors.left(job);
+      },
     });
   }
 
@@ -105,7 +110,6 @@ export function createCalls(parts: CallParts): Calls {
     async make(job) {
       if (job.sendings === 0) watch(job);
       job.sendings += 1;
-      parts.leases.called(job);
       if (job.request.evidence.kind === "new_mission") attribution.expect(job);
       let ending: CallEnding;
       try {

@@ -2,6 +2,7 @@ import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import { type AdmissionParts, refusalNow } from "../admission.ts";
 import type { Conclusion } from "../conclusion.ts";
+import type { ConveyorRuns } from "../conveyors/conveyor-runs.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import { type Job, tellStage } from "../job.ts";
@@ -14,10 +15,11 @@ import { stepQueue } from "./step-queue.ts";
 
 export interface QueueRunnerParts
   extends AdmissionParts,
-    Omit<CallParts, "besides" | "leases" | "observations" | "permits">,
+    Omit<CallParts, "besides" | "conveyors" | "leases" | "observations" | "permits">,
     Pick<Shared, "journal"> {
   readonly search: EvidenceSearch;
-  readonly leases: Pick<LeaseKeeper, "refusalFor" | "called" | "ended">;
+  readonly leases: Pick<LeaseKeeper, "refusalFor" | "refusedStart">;
+  readonly conveyors: Pick<ConveyorRuns, "left" | "ended">;
   readonly conclusion: Pick<Conclusion, "conclude">;
 }
 
@@ -86,7 +88,7 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
         return;
       case "finish":
         jobs.delete(id);
-        parts.leases.ended(job, effect.outcome);
+        parts.conveyors.ended(job, effect.outcome);
         void parts.conclusion.conclude(job, effect.outcome);
         return;
     }

@@ -9,6 +9,7 @@ import {
 import type { SyslogTarget } from "../../platform/syslog/syslog-wire.ts";
 import { count, isHostPort, milliseconds, url } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
+import type { ConveyorsSection } from "./conveyors.ts";
 import type { RightsSection } from "./rights.ts";
 
 /** How long the service waits for a robot before it answers (wire-facts, How deployed services behave). */
@@ -112,6 +113,7 @@ export type CommandsSection = z.output<typeof commandsSection>;
 /** What the section, `rights` and the users with a role of their own say, as the dispatcher wants it. */
 export function dispatcherOptions(
   section: CommandsSection,
+  conveyors: ConveyorsSection,
   rights: RightsSection,
   accounts: DispatcherOptions["accounts"],
 ): DispatcherOptions {
@@ -123,7 +125,7 @@ export function dispatcherOptions(
     drainMs: _shutdown,
     ...times
   } = section;
-  return { ...times, rights, accounts };
+  return { ...times, maxRunMs: conveyors.maxRunMs ?? null, rights, accounts };
 }
 
 /** Where the lines of the audit log are sent too; null: nowhere. */

@@ -27,9 +27,24 @@ export const stationsSection = z
       heartbeatMs: milliseconds(
         1_000,
         600_000,
-        10_000,
-        "A lease ends, and the conveyors that the station started stop, when neither its Heartbeat changed nor a message came to its topic beat for so long. A permit is lost when its Heartbeat did not change for so long.",
+        5_000,
+        "A lease ends, a permit is lost, and the conveyors that the station started are stopped when its heartbeat has not changed for so long: the tag Heartbeat, or the counter of its topic beat. With load, 5000 at most.",
       ),
+      maxRunMs: milliseconds(
+        1_000,
+        3_600_000,
+        60_000,
+        "The gateway stops a conveyor that was started through the station, or during its lease, after so long, whatever the heartbeat does.",
+      ),
+      conveyors: z
+        .record(
+          z.string().regex(/^\d{1,3}$/, { error: "use the index of a conveyor, as 1" }),
+          z.strictObject({
+            maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for this conveyor, by its index."),
+          }),
+        )
+        .default({})
+        .describe("Conveyors of robots that may run for another time at this station, by index."),
       permit: z
         .literal("required")
         .optional()
@@ -64,11 +79,14 @@ export type StationsSection = z.output<typeof stationsSection>;
 /** What the section says, as the dispatcher wants it. */
 export function stationOptions(section: StationsSection): readonly StationOptions[] {
   return Object.entries(section).map(([name, station]) => {
-    const { destinations, users, clients, heartbeatMs, permit, pauseOnLoss = false } = station;
+    const { destinations, users, clients, heartbeatMs, maxRunMs, permit, pauseOnLoss = false } = station;
+    const limits = Object.entries(station.conveyors);
     return {
       name,
       destinations,
       heartbeatMs,
+      maxRunMs,
+      maxRunMsOf: new Map(limits.map(([index, limit]) => [Number(index), limit.maxRunMs])),
       users: users === undefined && clients === undefined ? undefined : namedSources(users, clients),
       permit: permit === undefined ? undefined : { pauseOnLoss },
     };
@@ -102,6 +120,7 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
   const entries = Object.entries(section);
   const permits = [
     ...entries.flatMap(([name, station]) => permitFindings(name, station, sections)),
+    ...entries.flatMap(([name, station]) => loadFindings(name, station)),
     ...(sections.opcua === undefined ? [] : alikeFindings(Object.keys(section))),
   ];
   if (entries.length > 0 && sections.opcua === undefined && sections.mqtt === undefined) {
@@ -139,6 +158,15 @@ function alikeFindings(stations: readonly string[]): readonly Finding[] {
     const text = `differs only by case from "${alike}": some PLCs take them for one`;
     return alike === undefined ? [] : [unwise(["stations", name], text)];
   });
+}
+
+/** A station that turns conveyors must not leave one running for long when its PLC stops. */
+const LONGEST_HEARTBEAT_WITH_LOAD_MS = 5_000;
+
+function loadFindings(name: string, { load, heartbeatMs }: StationsSection[string]): readonly Finding[] {
+  if (load === undefined || heartbeatMs <= LONGEST_HEARTBEAT_WITH_LOAD_MS) return [];
+  const text = `is ${heartbeatMs}: with load, write ${LONGEST_HEARTBEAT_WITH_LOAD_MS} at most, for a conveyor may turn so long without its PLC`;
+  return [wrong(["stations", name, "heartbeatMs"], text)];
 }
 
 /** A permit is a tag: where nobody can write it, no robot would ever come. */

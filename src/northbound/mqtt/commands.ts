@@ -23,7 +23,7 @@ import {
 } from "./message.ts";
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyBounds } from "./replies.ts";
-import { takeStationMessage } from "./station-message.ts";
+import { createHeartbeatCounters, takeStationMessage } from "./station-message.ts";
 import type { AlarmTopic, CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
 
 /** A command message that has its shape. Its request is for the intake to read. */
@@ -81,6 +81,7 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
   const { options, topics, clock, log } = parts;
   const counts = { commands: 0, stationMessages: 0, holdMessages: 0, alarmMessages: 0 };
   const replies = createReplies(clock, log, parts.replyBounds);
+  const hasChanged = createHeartbeatCounters();
 
   const take = (topic: CommandTopic, packet: IPublishPacket, waitedMs: number) => {
     counts.commands += 1;
@@ -110,7 +111,7 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
   const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
     counts.stationMessages += 1;
     const tell = (answered: Answer) => answer(answered, `station/${answered.to.operation}`);
-    const answered = takeStationMessage(parts, topic, packet);
+    const answered = takeStationMessage({ ...parts, hasChanged }, topic, packet);
     if (answered instanceof Promise) void answered.then(tell);
     else tell(answered);
   };

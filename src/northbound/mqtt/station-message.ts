@@ -3,11 +3,13 @@ import type { Stations } from "../../contracts/stations.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { ending, type Outcome, refusal } from "../../domain/outcome.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import {
   type Answer,
   answerProblem,
   bytesOf,
   type MessageShape,
+  own,
   readName,
   readObject,
   replyTo,
@@ -23,14 +25,38 @@ const aboutRobot: MessageShape = {
   fields: ["id", "robot_id"],
   example: '{"id","robot_id"}',
 };
-const ofNoRobot: MessageShape = { kind: "heartbeat", fields: ["id"], example: '{"id"}, or empty' };
+const ofNoRobot: MessageShape = {
+  kind: "heartbeat",
+  fields: ["id", "counter"],
+  example: '{"id","counter"}',
+};
+
+/** Whether the counter of a client's heartbeat for a station has changed. The first one has not. */
+export type HeartbeatCounters = (station: string, client: string, counter: number) => boolean;
+
+/** Clients that send heartbeats: more than there are stations. */
+const MOST_COUNTERS = 10_000;
+
+export function createHeartbeatCounters(): HeartbeatCounters {
+  const counters = new BoundedMap<string, number>(MOST_COUNTERS);
+  return (station, client, counter) => {
+    const key = `${station}/${client}`;
+    const before = counters.get(key);
+    counters.set(key, counter);
+    return before !== undefined && before !== counter;
+  };
+}
 
 /**
  * Takes what a client says for a station: it asks for a robot, releases it, ends somebody else's lease, or is
  * alive. It may be said any number of times, so it needs no record of the command, and no expiry.
  */
 export function takeStationMessage(
-  parts: { readonly topics: Topics; readonly stations: Stations },
+  parts: {
+    readonly topics: Topics;
+    readonly stations: Stations;
+    readonly hasChanged: HeartbeatCounters;
+  },
   topic: StationTopic,
   packet: IPublishPacket,
 ): Answer | Promise<Answer> {
@@ -60,7 +86,8 @@ export function takeStationMessage(
   const answer = (outcome: Outcome | null): Answer => {
     return { to, outcome: outcome ?? done(stations.leased(topic.station, source) ?? []), robotId };
   };
-  const outcome = perform(stations, action, topic.station, source, read.robotId);
+  const isAlive = read.counter !== null && parts.hasChanged(topic.station, topic.client, read.counter);
+  const outcome = perform(stations, action, topic.station, source, read.robotId, isAlive);
   return outcome instanceof Promise ? outcome.then(answer) : answer(outcome);
 }
 
@@ -71,6 +98,7 @@ function perform(
   station: string,
   source: Source,
   robotId: string,
+  isAlive: boolean,
 ): Outcome | null | Promise<Outcome | null> {
   switch (action) {
     case "ask":
@@ -80,7 +108,7 @@ function perform(
     case "override":
       return stations.override(source, robotId);
     case "beat":
-      stations.heartbeat(station, source);
+      if (isAlive) stations.heartbeat(station, source);
       return null;
   }
 }
@@ -91,13 +119,27 @@ function done(leased: readonly string[]): Outcome {
 }
 
 type ReadStationMessage =
-  | { readonly ok: true; readonly id: string | null; readonly robotId: string }
+  | {
+      readonly ok: true;
+      readonly id: string | null;
+      readonly robotId: string;
+      /** Of a heartbeat; null in every other message. */
+      readonly counter: number | null;
+    }
   | { readonly ok: false; readonly id: string | null; readonly reason: string };
 
 function readStationMessage(payload: Uint8Array, action: Action | undefined): ReadStationMessage {
-  if (action === "beat" && payload.byteLength === 0) return { ok: true, id: null, robotId: "" };
   const read = readObject(payload, action === "beat" ? ofNoRobot : aboutRobot);
-  if (!read.ok || action === "beat") return read.ok ? { ok: true, id: read.id, robotId: "" } : read;
-  const robot = readName(read.object, "robot_id");
-  return robot.ok ? { ok: true, id: read.id, robotId: robot.name } : { ...robot, id: read.id };
+  if (!read.ok) return read;
+  const { id, object } = read;
+  if (action === "beat") {
+    const counter = own(object, "counter");
+    if (typeof counter === "number" && Number.isSafeInteger(counter)) {
+      return { ok: true, id, robotId: "", counter };
+    }
+    const reason = "counter: write a whole number that is another one in each heartbeat of a running program";
+    return { ok: false, id, reason };
+  }
+  const robot = readName(object, "robot_id");
+  return robot.ok ? { ok: true, id, robotId: robot.name, counter: null } : { ...robot, id };
 }

@@ -149,7 +149,9 @@ export function createAttempts(
       const request = parts.commander.read(operation, draft.request);
       if ("outcome" in request) return local(() => request);
       const receivedMs = clock.nowMs();
-      const envelope = { ...identity, scope: kind.path, operation, request: { parsed: request }, receivedMs };
+      const station = kind.station === undefined ? {} : { station: kind.station };
+      const slot = { scope: kind.path, ...station };
+      const envelope = { ...identity, ...slot, operation, request: { parsed: request }, receivedMs };
       if (account.isDryRun) return local(() => parts.commander.check(envelope));
       return { kind: "command", envelope, request, target };
     },

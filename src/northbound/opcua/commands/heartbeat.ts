@@ -4,20 +4,20 @@ import { addParameter, type Parameter, type ParameterPlace } from "./parameter.t
 import { numberKind } from "./parameter-kind.ts";
 import type { Writer } from "./writer.ts";
 
-const beats = numberKind(() => true);
+const anyNumber = numberKind(() => true);
 
 /**
  * A number that the PLC changes as long as its program runs. Only a change is a sign of life: a driver
- * repeats the same number for ever.
+ * repeats the same number for ever. The first number of a session is none: a driver that connects again writes
+ * the last one of a program that may have stopped.
  *
- * @param onBeat `isChange` is false for the first number of a session: a driver that connects again writes
- *   the last one of a program that may have stopped
+ * @param onChange called when a session has changed its number
  */
 export function addHeartbeat(
   place: Omit<ParameterPlace, "latched">,
-  onBeat: (account: Account, isChange: boolean) => void,
+  onChange: (account: Account) => void,
 ): Parameter {
-  const number = addParameter({ ...place, latched: null }, "Heartbeat", beats);
+  const number = addParameter({ ...place, latched: null }, "Heartbeat", anyNumber);
   return {
     path: number.path,
     echo() {},
@@ -26,9 +26,8 @@ export function addHeartbeat(
     write(variant, range, writer: Writer): StatusCode {
       const before = number.value(writer.sessionId);
       const status = number.write(variant, range, writer);
-      if (status === StatusCodes.Good && number.value(writer.sessionId) !== before) {
-        onBeat(writer.account, before !== undefined);
-      }
+      const isChange = before !== undefined && number.value(writer.sessionId) !== before;
+      if (status === StatusCodes.Good && isChange) onChange(writer.account);
       return status;
     },
   };

@@ -38,6 +38,8 @@ export interface SlotParts {
 /** What is particular to one kind of slot. */
 export interface SlotKind {
   readonly path: string;
+  /** The station whose slot it is. */
+  readonly station?: string;
   readonly parameters: readonly Parameter[];
   readonly tags: SlotTags;
   /** Why this user may write nothing here; null when it may (design, OPC UA: Command slots). */

@@ -49,9 +49,9 @@ export function addStationSlot(
   const folder = builder.folder(parent, "Slot");
   const place = parameterPlace(builder, folder, parts);
   const parameters = addStationParameters(place, findRobot);
-  const heartbeat = addHeartbeat(place, (account, isChange) => {
+  const heartbeat = addHeartbeat(place, (account) => {
     stations.heartbeat(stationName, sourceOf(account));
-    if (isChange) permits.heartbeat(stationName, sourceOf(account));
+    permits.heartbeat(stationName, sourceOf(account));
   });
   const tags = addSlotTags(builder, folder, parts);
   const lease = addStationLease(builder, folder, stationName, stations, () => parts.clock.nowMs());
@@ -77,6 +77,7 @@ export function addStationSlot(
   const slot = createSlot(
     {
       path: folder.path,
+      station: stationName,
       parameters: [...parameters.all, heartbeat],
       tags,
       refusedWriter: (account) => parts.rights.refusedStation(sourceOf(account), stationName),

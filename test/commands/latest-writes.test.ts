@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createLeaseMemory } from "../../src/commands/leases/lease-memory.ts";
-import { silentLog } from "../../src/platform/log.ts";
+import { createLatestWrites } from "../../src/commands/journal/latest-writes.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { plc } from "./commands-harness.ts";
 
 describe("the record of leases", () => {
-  const lease = (station: string) => ({ robotId: "AMR01", station, owner: plc, rolling: [] });
+  const lease = (station: string) => ({ robotId: "AMR01", station, owner: plc });
 
   it("gathers nothing on a disk that hangs, and has the newest when it works again", async () => {
     const written: string[] = [];
@@ -14,7 +13,7 @@ describe("the record of leases", () => {
       written.push(`${robotId} ${kept?.station ?? "free"}`);
       return new Promise<void>((resolve) => done.push(resolve));
     };
-    const memory = createLeaseMemory({ writeLease }, silentLog);
+    const memory = createLatestWrites(writeLease, () => {});
     for (let time = 0; time < 1_000; time += 1) {
       memory.remember("AMR01", lease("Dock"));
       memory.remember("AMR01", null);
@@ -45,7 +44,7 @@ describe("the record of leases", () => {
       written.push(kept?.station ?? null);
       return written.length === 1 ? Promise.reject(new Error("planted")) : Promise.resolve();
     };
-    const memory = createLeaseMemory({ writeLease }, silentLog);
+    const memory = createLatestWrites(writeLease, () => {});
     memory.remember("AMR01", lease("Dock"));
     memory.remember("AMR01", null);
     await createManualClock().settle(0);

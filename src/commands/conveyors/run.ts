@@ -1,0 +1,97 @@
+import type { Conveyor } from "../../domain/conveyor.ts";
+import type { LeaseReason } from "../../domain/event.ts";
+import type { Observed } from "../../domain/observed.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Job } from "../job.ts";
+import type { StoredRun } from "../journal/journal.ts";
+
+/** Why the gateway stops a conveyor of itself. */
+export type StopReason =
+  | Exclude<LeaseReason, "asked">
+  | "too_long"
+  | "stopped_early"
+  | "restart"
+  | "shutdown";
+
+/** In the words of the log and of the alarm, which are for people. */
+export const stopReasons: Readonly<Record<StopReason, string>> = {
+  released: "the station released the robot",
+  overridden: "an engineer ended the lease",
+  left: "the robot has left the station",
+  out_of_sight: "the robot is out of sight",
+  lapsed: "the station's heartbeat has lapsed",
+  not_configured: "the station is no longer configured",
+  not_allowed: "the owner of the lease may no longer use the station",
+  too_long: "it has run for maxRunMs",
+  stopped_early: "an earlier start command may still take effect",
+  restart: "the gateway has restarted",
+  shutdown: "the gateway shuts down",
+};
+
+/** A stop that the gateway sends until the conveyor is known to stand. Times are monotonic. */
+export interface OwedStop {
+  readonly reason: StopReason;
+  readonly sinceMs: number;
+  /** When the next stop may be sent. */
+  nextAtMs: number;
+  /** Stops that have no outcome yet. */
+  underWay: number;
+  /** When the last stop succeeded that left after the start could act; null: none has. */
+  stoppedAtMs: number | null;
+}
+
+/** A conveyor that a command of this gateway has started, until a later stop succeeds. Times are monotonic. */
+export interface ConveyorRun extends StoredRun {
+  readonly robotId: RobotId;
+  /** When its start left. */
+  readonly startedAtMs: number;
+  /** Until when the start may take effect at the robot. */
+  mayStartUntilMs: number;
+  /** Null: no limit. */
+  readonly maxRunMs: number | null;
+  /** The start, while it has no outcome. */
+  start: Job | null;
+  /** What there was before that start; it counts again if the service refuses the start. */
+  before: ConveyorRun | null;
+  owed: OwedStop | null;
+  /** The newest message about the conveyor since the start, and when it came. */
+  seen: { readonly stamp: unknown; readonly atMs: number } | null;
+}
+
+/** The robot has a moment to show what it was told. */
+const SHOWS_WITHIN_MS = 1_000;
+/** A stop that the robot has taken is seen by then. */
+const STANDS_WITHIN_MS = 2_000;
+const SOON_MS = 60_000;
+const EACH_MS = 1_000;
+const LATER_MS = 10_000;
+
+/** Whether the gateway watches it at all: without a station and a limit nothing would ever stop it. */
+export function isWatched({ station, maxRunMs }: ConveyorRun): boolean {
+  return station !== null || maxRunMs !== null;
+}
+
+/**
+ * Whether the conveyor is known to stand, for good. A good value shows it, and either came after the start
+ * could act, or still shows it a moment after a stop that left after that.
+ */
+export function isKnownToStand(
+  { seen, owed, mayStartUntilMs }: ConveyorRun,
+  shown: Observed<Conveyor> | undefined,
+  nowMs: number,
+): boolean {
+  if (shown?.quality !== "good" || shown.value.operation !== "OPERATION_STATE_STOP") return false;
+  if (seen !== null && seen.atMs >= mayStartUntilMs + SHOWS_WITHIN_MS) return true;
+  const stoppedAtMs = owed?.stoppedAtMs ?? null;
+  return stoppedAtMs !== null && nowMs - stoppedAtMs >= STANDS_WITHIN_MS;
+}
+
+/** The pause until the next stop: a second for the first minute, then ten. */
+export function pauseMs({ sinceMs }: OwedStop, nowMs: number): number {
+  return nowMs - sinceMs < SOON_MS ? EACH_MS : LATER_MS;
+}
+
+/** What of a run survives the gateway. */
+export function storedOf({ index, station, owner }: ConveyorRun): StoredRun {
+  return { index, station, owner };
+}

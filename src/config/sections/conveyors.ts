@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+/** `conveyors:` what concerns the conveyors of all robots. */
+export const conveyorsSection = z
+  .strictObject({
+    maxRunMs: z
+      .int()
+      .min(1_000)
+      .max(3_600_000)
+      .optional()
+      .describe(
+        "The gateway stops a conveyor after so many milliseconds that was started in another way than through a station. Left out: never, so that conveyor runs until somebody stops it.",
+      ),
+  })
+  .prefault({})
+  .describe("Conveyors of robots.");
+
+export type ConveyorsSection = z.output<typeof conveyorsSection>;
