@@ -69,8 +69,10 @@ export const alarmRules = {
   CONVEYOR_NOT_STOPPED: {
     severity: 700,
     ...atOnce,
-    cause: "a conveyor was started through the gateway, its station is gone, and nothing shows that it stands",
-    advice: "look at the conveyor, and stop it at the robot; the gateway sends stops until it is seen to stand",
+    cause:
+      "a conveyor was started through the gateway, its station is gone, and nothing shows that it stands",
+    advice:
+      "look at the conveyor, and stop it at the robot; the gateway sends stops until it is seen to stand",
   },
   ROBOT_EXCEPTION: {
     severity: 600,

@@ -280,7 +280,7 @@ describe("a start of conveyors through a station", () => {
     expect(harness.call(0).mayLeave()).toBe(true);
     harness.dispatcher.stations.release("Dock", plc, "AMR01");
     expect(harness.call(0).mayLeave()).toBe(false);
-    await harness.call(0).answer({ kind: "not_sent", message: "held back", byStop: false });
+    await harness.call(0).answer({ kind: "not_sent", message: "held back" });
     expect(sent.outcome).toMatchObject({ outcome: "refused", code: "NO_LEASE" });
     await harness.clock.settle(10_000);
     expect(stopsOf(harness)).toEqual([]);

@@ -58,7 +58,9 @@ test("a lease outlives kill -9; one whose station the next configuration does no
 
   const second = start(config);
   await good(ear.heard.entries.length);
-  await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/beat", '{"id":"beat"}', { qos: 1 });
+  await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/beat", '{"id":"beat","counter":1}', {
+    qos: 1,
+  });
   expect(JSON.parse(await ear.replyText("beat"))).toMatchObject({ response: { leased: [ROBOT] } });
   await second.kill();
 

@@ -22,8 +22,9 @@ test("a station whose heartbeat came while the gateway was held up keeps its lea
   await harness.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
   await harness.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
   expect(await tell("ask", "ask", { robot_id: ROBOT })).toMatchObject({ response: { leased: [ROBOT] } });
+  await tell("beat", "first", { counter: 1 });
 
-  client.publish(`${topic}/beat`, "");
+  client.publish(`${topic}/beat`, JSON.stringify({ id: "second", counter: 2 }));
   // The client writes at the end of this turn; then nothing in this process runs for longer than a heartbeat.
   await new Promise<void>((resolve) =>
     process.nextTick(() => {
@@ -31,7 +32,7 @@ test("a station whose heartbeat came while the gateway was held up keeps its lea
       resolve();
     }),
   );
-  expect(await tell("beat", "beat")).toMatchObject({ response: { leased: [ROBOT] } });
+  expect(await tell("beat", "third", { counter: 3 })).toMatchObject({ response: { leased: [ROBOT] } });
   expect(harness.mqtt.texts(`robots/${ROBOT}/event/lease`)).toHaveLength(1);
   await client.endAsync(true);
   await harness.close();

@@ -148,7 +148,7 @@ describe.runIf(haveMosquitto && haveMosquittoSub)(`the lines of ${PAGE}, at a mo
     const rr = plantLines.find(({ line }) => line.startsWith("mosquitto_rr"))?.line ?? "";
     for (const [topic, fields] of [
       ["hold/cart-01", ',"hold":false'],
-      ["station/dock/beat", ""],
+      ["station/dock/beat", ',"counter":3'],
       ["alarm/service", ',"robot_id":"cart-01","out_of_service":false'],
     ] as const) {
       const line = rr.replace("command/GetOnlineRobots", topic).replace(',"request":{}', fields);

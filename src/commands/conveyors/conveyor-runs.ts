@@ -85,8 +85,9 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
         const run = registry.find(change.robotId, change.observed.value.index);
         if (run === undefined) continue;
         const { stamp } = change.observed;
-        if (run.seen?.stamp !== stamp) run.seen = { stamp, atMs: clock.monotonicMs() };
-        look(run);
+        const isNew = run.seen?.stamp !== stamp;
+        if (isNew) run.seen = { stamp, atMs: clock.monotonicMs() };
+        look(run, isNew);
       }
     },
     linkUp() {
@@ -140,8 +141,11 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
     look(run);
   }
 
-  /** Ends what is owed to a conveyor that stands, and sends a stop that is due. */
-  function look(run: ConveyorRun): void {
+  /**
+   * Ends what is owed to a conveyor that stands, and sends a stop that is due. A robot that shows itself again
+   * gets one more, whatever the service still holds.
+   */
+  function look(run: ConveyorRun, isSeenAnew = false): void {
     const { robotId, index: conveyor, owed } = run;
     if (owed === null || registry.find(robotId, conveyor) !== run) return;
     if (isStanding(run)) {
@@ -150,7 +154,8 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
       return;
     }
     const nowMs = clock.monotonicMs();
-    if (nowMs < owed.nextAtMs || owed.underWay >= MOST_UNDER_WAY || !parts.link.isUp()) return;
+    const most = MOST_UNDER_WAY + (isSeenAnew ? 1 : 0);
+    if (nowMs < owed.nextAtMs || owed.underWay >= most || !parts.link.isUp()) return;
     owed.underWay += 1;
     owed.nextAtMs = nowMs + pauseMs(owed, nowMs);
     void parts.stop(robotId, run).then(() => {
@@ -209,7 +214,7 @@ function createStarts(
     if (stopLeftAtMs < run.startedAtMs) return;
     const isLast = run.start === null && stopLeftAtMs >= run.mayStartUntilMs;
     if (run.owed !== null) {
-      if (isLast) run.owed.stoppedAtMs = clock.monotonicMs();
+      if (isLast) run.owed.stoppedAtMs ??= clock.monotonicMs();
     } else if (isLast || !isWatched(run)) registry.remove(run);
     else owe(run, "stopped_early");
   }

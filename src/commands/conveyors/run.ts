@@ -36,7 +36,7 @@ export interface OwedStop {
   nextAtMs: number;
   /** Stops that have no outcome yet. */
   underWay: number;
-  /** When the last stop succeeded that left after the start could act; null: none has. */
+  /** When the first stop succeeded that left after the start could act; null: none has. */
   stoppedAtMs: number | null;
 }
 

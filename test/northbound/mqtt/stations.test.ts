@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { takeStationMessage } from "../../../src/northbound/mqtt/station-message.ts";
+import { createHeartbeatCounters, takeStationMessage } from "../../../src/northbound/mqtt/station-message.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
 import { type OpenedLink, openLink } from "./link-harness.ts";
@@ -66,32 +66,43 @@ describe("a station's lease, over MQTT", () => {
     expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
-  test("lasts while the client is heard of, also by an empty message, and ends when it falls silent", async () => {
+  const beat = (client: string, counter: number) => tell(client, "station/Dock/beat", { counter });
+  const leased = (...robots: string[]) => ({ outcome: "succeeded", response: { leased: robots } });
+
+  test("lasts while the counter of the client's heartbeat changes, and ends when it does not", async () => {
+    await beat("line1", 0);
     await ask("line1");
-    for (let second = 0; second < 8; second += 4) {
+    for (let second = 4; second <= 16; second += 4) {
       await commands.clock.settle(4_000);
-      await link.clients.client.publishAsync(`${base}/clients/line1/station/Dock/beat`, "", { qos: 1 });
-      // Another client's sign of life is none of the owner's. Its answer comes after the empty one was heard.
-      expect(await tell("line2", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
+      expect(await beat("line1", second)).toMatchObject(leased("AMR01"));
+      // Another client's sign of life is none of the owner's.
+      expect(await beat("line2", second)).toMatchObject(leased());
     }
-    await commands.clock.settle(4_000);
-    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { leased: ["AMR01"] } });
-    await commands.clock.settle(7_000);
+    for (let second = 0; second < 7; second += 1) {
+      await beat("line1", 16);
+      await commands.clock.settle(1_000);
+    }
     expect(commands.audit.at(-1)).toMatchObject({
       user: "line1",
       reason: "the station's heartbeat has lapsed",
     });
-    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({
-      outcome: "succeeded",
-      response: { leased: [] },
-    });
+    expect(await beat("line1", 17)).toMatchObject(leased());
+  });
+
+  test("is not kept by the first counter of a client, nor by asking again", async () => {
+    await ask("line1");
+    await commands.clock.settle(4_000);
+    expect(await beat("line1", 5)).toMatchObject(leased("AMR01"));
+    expect(await ask("line1")).toMatchObject(leased("AMR01"));
+    await commands.clock.settle(3_000);
+    expect(await beat("line1", 6)).toMatchObject(leased());
   });
 
   test("ends when the robot leaves, whatever the heartbeat says", async () => {
     await ask("line1");
     await commands.see(missions("AMR01", commands.clock.nowMs(), mission("n", "X")));
     await commands.clock.settle(1_000);
-    expect(await tell("line1", "station/Dock/beat", {})).toMatchObject({ response: { leased: [] } });
+    expect(await beat("line1", 1)).toMatchObject(leased());
     expect(await ask("line1")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
   });
 
@@ -132,7 +143,14 @@ describe("refusals with a reply", () => {
       'a station has ask, beat, release, override, and not "steal"',
     ],
     ["a station that there is not", "Moon/ask", robot, "MALFORMED", 'there is no station "Moon"'],
-    ["a heartbeat for none", "Moon/beat", {}, "MALFORMED", 'there is no station "Moon"'],
+    ["a heartbeat for none", "Moon/beat", { counter: 1 }, "MALFORMED", 'there is no station "Moon"'],
+    ...[{}, { counter: "1" }, { counter: 1.5 }].map((fields): [string, string, object, string, string] => [
+      `a heartbeat with ${JSON.stringify(fields)}`,
+      "Dock/beat",
+      fields,
+      "MALFORMED",
+      "counter: write a whole number that is another one in each heartbeat of a running program",
+    ]),
     ["no robot", "Dock/ask", {}, "MALFORMED", "robot_id: is missing"],
     ["a number", "Dock/ask", { robot_id: 7 }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
     ["null", "Dock/ask", { robot_id: null }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
@@ -148,7 +166,7 @@ describe("refusals with a reply", () => {
       "Dock/beat",
       robot,
       "MALFORMED",
-      '"robot_id": is not a field of a heartbeat; it has id',
+      '"robot_id": is not a field of a heartbeat; it has id and counter',
     ],
     [
       "a robot that nobody knows",
@@ -166,10 +184,11 @@ describe("refusals with a reply", () => {
   test("MALFORMED: a heartbeat that is no object, where there is nowhere to answer", () => {
     const topic = { client: "line1", station: "Dock", action: "beat" };
     const packet = { cmd: "publish", qos: 1, dup: false, retain: false, topic: "", payload: "[]" } as const;
-    const parts = { topics: createTopics(base), stations: commands.dispatcher.stations };
+    const hasChanged = createHeartbeatCounters();
+    const parts = { topics: createTopics(base), stations: commands.dispatcher.stations, hasChanged };
     expect(takeStationMessage(parts, topic, packet)).toMatchObject({
       to: { client: "line1", topic: null },
-      outcome: { code: "MALFORMED", message: 'the message must be a JSON object {"id"}, or empty' },
+      outcome: { code: "MALFORMED", message: 'the message must be a JSON object {"id","counter"}' },
     });
   });
 

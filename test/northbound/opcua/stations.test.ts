@@ -154,8 +154,17 @@ it("shows a lease that ends by itself", async () => {
 });
 
 it("takes a heartbeat that changes for a sign of life, and no other", async () => {
-  for (const value of [1, 1, 2, 2]) await plc.write([slot("Heartbeat"), int32(value)]);
+  for (const value of [1, 1, 2, 2, 3]) await plc.write([slot("Heartbeat"), int32(value)]);
   expect(asked).toEqual(["heartbeat packing anonymous", "heartbeat packing anonymous"]);
+});
+
+it("takes no number of a session that connects again for a sign of life, as long as it does not change", async () => {
+  for (let session = 0; session < 5; session += 1) {
+    const fresh = await openSession(running.url);
+    for (const value of [7, 7]) await fresh.write([slot("Heartbeat"), int32(value)]);
+    await fresh.close();
+  }
+  expect(asked).toEqual([]);
 });
 
 it("takes heartbeats while a command of another session runs", async () => {

@@ -28,8 +28,10 @@ export const command = z.strictObject({
     .describe("The operation's request in proto3 JSON, camelCase or snake_case (docs/commands.md)."),
 });
 
-/** To `ask`, `release` and `override`; `beat` takes an id alone, or nothing. */
-export const station = z.strictObject({ id, robot_id: robotId.optional() });
+export const station = z.union([
+  z.strictObject({ id, robot_id: robotId }).describe("To ask, release and override."),
+  z.strictObject({ id, counter: z.int().describe("Another number in each heartbeat.") }).describe("To beat."),
+]);
 
 export const hold = z.strictObject({
   id,

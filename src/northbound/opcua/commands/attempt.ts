@@ -149,9 +149,7 @@ export function createAttempts(
       const request = parts.commander.read(operation, draft.request);
       if ("outcome" in request) return local(() => request);
       const receivedMs = clock.nowMs();
-      const station = kind.station === undefined ? {} : { station: kind.station };
-      const slot = { scope: kind.path, ...station };
-      const envelope = { ...identity, ...slot, operation, request: { parsed: request }, receivedMs };
+      const envelope = { ...identity, ...slotOf(kind), operation, request: { parsed: request }, receivedMs };
       if (account.isDryRun) return local(() => parts.commander.check(envelope));
       return { kind: "command", envelope, request, target };
     },
@@ -162,6 +160,10 @@ export function createAttempts(
     restore,
     recall,
   };
+}
+
+function slotOf({ path: scope, station }: SlotKind): Pick<Envelope, "scope" | "station"> {
+  return station === undefined ? { scope } : { scope, station };
 }
 
 /** Nobody may take it for the refusal of a command that was meant. */
