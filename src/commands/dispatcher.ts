@@ -159,8 +159,8 @@ function healthOf(room: Composition): Health {
 }
 
 /**
- * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest, ends
- * that as unknown, and closes the journal.
+ * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest,
+ * ends that as unknown, and closes the journal.
  */
 async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
   const { running, runner } = room;
@@ -184,8 +184,8 @@ async function allDone(running: Composition["running"]): Promise<void> {
 }
 
 /**
- * Resolves when no command is in hand any more and each conveyor that had to be stopped was, or when the time is
- * up.
+ * Resolves when no command is in hand any more and each conveyor that had to be stopped was, or when the time
+ * is up.
  */
 async function drained({ running, conveyors, clock }: Composition, deadlineMs: number): Promise<void> {
   const over = new AbortController();

@@ -17,9 +17,9 @@ export interface RobotLease {
  */
 export interface Stations {
   /**
-   * Begins (or confirms, without renewing it) the lease of `station` on a robot that stands at or heads for one
-   * of its destinations. Null when it is given, and on the disk; a refusal with the reason otherwise. Never
-   * rejects.
+   * Begins (or confirms, without renewing it) the lease of `station` on a robot that stands at or heads for
+   * one of its destinations. Null when it is given, and on the disk; a refusal with the reason otherwise.
+   * Never rejects.
    */
   ask(station: string, source: Source, robotId: RobotId): Promise<Outcome | null>;
   /**

@@ -5,8 +5,8 @@ import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 import { int32, openPlc, text } from "./plc.ts";
 
 /*
- * Plays the table of docs/plc.md, How a lease ends: each row against the simulator's own state, with the limit of
- * the row. test/daemon/lease-restart.test.ts plays the rows in which the gateway itself ends.
+ * Plays the table of docs/plc.md, How a lease ends: each row against the simulator's own state, with the
+ * limit of the row. test/daemon/lease-restart.test.ts plays the rows in which the gateway itself ends.
  */
 
 const ROBOT = "cart-01";

@@ -142,8 +142,8 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
   }
 
   /**
-   * Ends what is owed to a conveyor that stands, and sends a stop that is due. A robot that shows itself again
-   * gets one more, whatever the service still holds.
+   * Ends what is owed to a conveyor that stands, and sends a stop that is due. A robot that shows itself
+   * again gets one more, whatever the service still holds.
    */
   function look(run: ConveyorRun, isSeenAnew = false): void {
     const { robotId, index: conveyor, owed } = run;

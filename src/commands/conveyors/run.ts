@@ -40,7 +40,9 @@ export interface OwedStop {
   stoppedAtMs: number | null;
 }
 
-/** A conveyor that a command of this gateway has started, until a later stop succeeds. Times are monotonic. */
+/**
+ * A conveyor that a command of this gateway has started, until a later stop succeeds. Times are monotonic.
+ */
 export interface ConveyorRun extends StoredRun {
   readonly robotId: RobotId;
   /** When its start left. */

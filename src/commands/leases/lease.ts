@@ -29,8 +29,8 @@ export function describeLease({ station, owner }: RobotLease, robotId: RobotId):
 }
 
 /**
- * Gives the lease. The caller has checked where the robot is. A lease that is there stays as it is: asking for
- * it again is no sign of life.
+ * Gives the lease. The caller has checked where the robot is. A lease that is there stays as it is: asking
+ * for it again is no sign of life.
  */
 export function grant(
   leases: Leases,
