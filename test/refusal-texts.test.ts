@@ -51,6 +51,8 @@ const exempt: Readonly<Record<string, string>> = {
   "lines of the audit log are lost: \0": "stands in the health, which no sender reads",
   "the session has no user, and a slot needs operator": "a session that was let in has a user",
   "it is no request of the fleet service": "no method is made for such an operation",
+  "the station is no longer configured":
+    "a station that leases a robot goes with a restart, which is named first",
   "the body ends before its content-length": "its sender has gone",
   "the body did not arrive": "its sender has gone",
 };

@@ -65,17 +65,29 @@ async function beating(harness: CommandsHarness, seconds: number): Promise<void>
 
 describe("a conveyor that a station has started is owed a stop when its lease ends", () => {
   const ends: ReadonlyArray<readonly [string, (harness: CommandsHarness) => unknown, string]> = [
-    ["the robot leaves", (it) => it.see(missions("AMR01", it.clock.nowMs(), mission("n", "X"))), "left"],
-    ["the robot is out of sight", (it) => it.quality.set("AMR01", "offline"), "out of sight"],
-    ["its owner releases it", (it) => it.dispatcher.stations.release("Dock", plc, "AMR01"), "released"],
-    ["an engineer ends it", (it) => it.dispatcher.stations.override(scada, "AMR01"), "an engineer"],
+    [
+      "the robot leaves",
+      (it) => it.see(missions("AMR01", it.clock.nowMs(), mission("n", "X"))),
+      "the robot has left the station",
+    ],
+    ["the robot is out of sight", (it) => it.quality.set("AMR01", "offline"), "the robot is out of sight"],
+    [
+      "its owner releases it",
+      (it) => it.dispatcher.stations.release("Dock", plc, "AMR01"),
+      "the station released the robot",
+    ],
+    [
+      "an engineer ends it",
+      (it) => it.dispatcher.stations.override(scada, "AMR01"),
+      "an engineer ended the lease",
+    ],
     [
       "a reload takes the right",
       (it) => {
         it.setRights([{ source: plc, role: "observer" }]);
         it.dispatcher.reviewRights(() => false);
       },
-      "may no longer use",
+      "the owner of the lease may no longer use the station",
     ],
     [
       "another station takes the robot over",
@@ -84,7 +96,7 @@ describe("a conveyor that a station has started is owed a stop when its lease en
         await it.see(missions("AMR01", it.clock.nowMs(), mission("p", "P1", { state: "STATE_SUCCEEDED" })));
         expect(await it.dispatcher.stations.ask("Press", scada, "AMR01")).toBeNull();
       },
-      "released",
+      "the station released the robot",
     ],
   ];
   it.each(ends)("when %s", async (_, end, reason) => {
@@ -95,7 +107,9 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     await harness.clock.settle(1_500);
     expect(stopsOf(harness)[0]).toBe(STOP);
     expect(standing(harness)).toMatchObject([{ source: { kind: "robot", robotId: "AMR01" } }]);
-    expect(standing(harness)[0]?.text).toContain(reason);
+    expect(standing(harness)[0]?.text).toBe(
+      `AMR01 may still turn conveyor 1 (${reason}): the gateway sends stops until it is seen to stand`,
+    );
     await shows(harness, "STOP");
     expect(standing(harness)).toEqual([]);
     const sent = stopsOf(harness).length;
@@ -109,6 +123,10 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     await harness.clock.settle(7_000);
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(stopsOf(harness)[0]).toBe(STOP);
+    expect(standing(harness)[0]?.text).toContain("the station's heartbeat has lapsed");
+    await shows(harness, "STOP");
+    const ended = harness.alarms().find(({ code }) => code === "CONVEYOR_NOT_STOPPED");
+    expect(ended).toMatchObject({ isActive: false });
   });
 
   it("is sent each second until a good value shows that it stands, and ten seconds apart after a minute", async () => {
@@ -206,7 +224,18 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     expect(standing(harness)).toEqual([]);
   });
 
-  it("a stop of the station itself settles it, unless the start may still act", async () => {
+  it("a stop of the station is repeated if it came before the start can act no more", async () => {
+    const harness = await rigAtDock();
+    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
+    await roll(harness);
+    await harness.send("StopBelts", { robot: "AMR01", belts: [1] });
+    await harness.call(1).answer(OK);
+    expect(standing(harness)[0]?.text).toContain("an earlier start command may still take effect");
+    await harness.clock.settle(50);
+    expect(stopsOf(harness)).toEqual([STOP, STOP]);
+  });
+
+  it("a stop of the station itself settles it", async () => {
     const harness = await rigAtDock();
     await rolling(harness);
     await harness.send("StopBelts", { robot: "AMR01", belts: [1] });
@@ -294,6 +323,7 @@ describe("the end of the gateway", () => {
     const closed = harness.dispatcher.close(8_000);
     await harness.clock.settle(0);
     expect(stopsOf(harness)).toEqual([STOP]);
+    expect(standing(harness)[0]?.text).toContain("the gateway shuts down");
     expect(harness.dispatcher.stations.leaseOf("AMR01")).not.toBeNull();
     const late = await harness.send("StopBelts", { robot: "AMR01" });
     expect(late.outcome).toMatchObject({ code: "SHUTTING_DOWN" });

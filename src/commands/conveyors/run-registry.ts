@@ -42,9 +42,7 @@ export function createRunRegistry({
       owed === null ? [] : [`conveyor ${index} (${stopReasons[owed.reason]})`],
     );
     const holds = owing.length > 0;
-    const text = holds
-      ? `${robotId} may still turn ${owing.join(", ")}: the gateway sends stops until it is seen to stand`
-      : `the conveyors of ${robotId} that the gateway had to stop stand`;
+    const text = `${robotId} may still turn ${owing.join(", ")}: the gateway sends stops until it is seen to stand`;
     alarmBook.state({ kind: "robot", robotId }, "CONVEYOR_NOT_STOPPED", { holds, text });
   }
 
