@@ -1,5 +1,6 @@
-import { getOption, hasOption } from "@bufbuild/protobuf";
+import { create, type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { answerJson } from "../../src/simulator/http/operation-routes.ts";
 import { TaskService } from "../../src/wire/fleet/http/v1/task_pb.js";
 import { route } from "../../src/wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../src/wire/fleet/v1/service_pb.js";
@@ -232,3 +233,93 @@ overHttp("END-30 Verb and path of every unary operation", async ({ simulator }) 
     expect(`${operation} ${answer.status}`).toBe(`${operation} 401`);
   }
 });
+
+/**
+ * The fields of every message of an answer: those that are always there, by the interface document's tables,
+ * and after `?` those that are there when they are set. Written down a second time, as the paths are.
+ */
+const answerFields = new Map([
+  ["CreateMissionResponse", "missionId"],
+  ["AppendMissionResponse", "missionId"],
+  ["UpdateMissionResponse", ""],
+  ["CreateMissionWorkflowResponse", "missionIds"],
+  ["SkipGoalResponse", "missionId"],
+  ["ChargeRobotResponse", "missionId"],
+  ["GetConveyorIndexResponse", "indexes"],
+  ["ControlConveyorResponse", ""],
+  ["CreateWebhookResponse", "? webhook"],
+  ["ListWebhooksResponse", "webhooks"],
+  ["DeleteWebhookResponse", ""],
+  [
+    "WebhookSubscription",
+    "id distributorId url headers eventType enabled ? description selector filter requestTemplate createdAt " +
+      "updatedAt disabledReason disabledAt",
+  ],
+  ["WebhookRobotSelector", "? robotIds locationIds"],
+  ["RobotIdList", "ids"],
+  ["LocationIdList", "ids"],
+  ["FieldFilter", "field operator values"],
+  ["AddTaskChainResponse", "taskChainId"],
+  ["ReassignTaskByAmrIdResponse", ""],
+  ["ReassignTaskByTaskChainIdResponse", ""],
+  ["FinishTaskChainResponse", ""],
+  ["QueryTaskChainResponse", "taskChains"],
+  ["QueryTaskChainInfo", "taskStates ? taskChainState"],
+  [
+    "TaskChainState",
+    "id areaId amrId groupId priority isReturn taskSeq name fromDetail createTime startTime finishTime " +
+      "comeFrom status",
+  ],
+  [
+    "TaskState",
+    "id taskChainId amrId taskType mapId endPointCode status createTime startTime finishTime loading",
+  ],
+  ["CancelTaskChainResponse", ""],
+  ["GetOnlineRobotsResponse", "robots"],
+  [
+    "OnlineAMRInfo",
+    "id name ip areaId mapId mapName pos state stateId loadStatus taskState taskChainId taskId " +
+      "batteryPercentile materials ? coordinate amrException unFinishRoute",
+  ],
+  ["Coordinate", "x y theta"],
+  ["AmrException", "exception exceptionCodes level"],
+  ["UnFinishRoute", "unFinishedVertexes processRate"],
+  ["PauseRobotResponse", ""],
+  ["ResumeRobotResponse", ""],
+  ["GetMapResponse", "vertexes"],
+  [
+    "VertexInfo",
+    "id code alias description x y theta type loading dockingDirection dockingX dockingY dockingTheta " +
+      "outboundX outboundY outboundTheta forceLoad relocThreshold forbiddenBack allowPark extend mapId",
+  ],
+]);
+
+overHttp("END-32 The fields of an answer are always there; only what is unset is left out", async (service) => {
+  // globex has subscribed to nothing.
+  expect(await service.done("ListWebhooks", {}, "globex")).toEqual({ webhooks: [] });
+  expect(await service.done("QueryTaskChain", { taskChainIds: [987_654] })).toEqual({ taskChains: [] });
+
+  const shown = new Map<string, string>();
+  const show = (message: DescMessage) => {
+    if (message.typeName.startsWith("google.") || shown.has(message.name)) return;
+    const always = Object.keys(answerJson(message, create(message)) as object);
+    const names = message.fields.map(({ jsonName }) => jsonName);
+    const others = names.filter((name) => !always.includes(name));
+    shown.set(message.name, sorted([...always, ...(others.length === 0 ? [] : ["?", ...others])].join(" ")));
+    for (const field of message.fields) {
+      if (field.message !== undefined && field.fieldKind !== "map") show(field.message);
+    }
+  };
+  for (const each of [...FleetService.methods, ...TaskService.methods]) {
+    if (hasOption(each, route)) show(each.output);
+  }
+  const wanted = [...answerFields].map(([name, fields]): [string, string] => [name, sorted(fields)]);
+  expect(shown).toEqual(new Map(wanted));
+});
+
+function sorted(fields: string): string {
+  return fields
+    .split("?")
+    .map((part) => part.trim().split(" ").sort().join(" "))
+    .join(" ? ");
+}

@@ -215,7 +215,7 @@ onBoth(
       const disabledAt = new Date(service.clock.nowMs()).toISOString().replace(".000Z", "Z");
       const { disabledReason, ...rest } = await hooks.listed(service, id);
       expect(disabledReason).toMatch(/20.*410/);
-      expect(rest).toMatchObject({ disabledAt, updatedAt: disabledAt });
+      expect(rest).toMatchObject({ enabled: false, disabledAt, updatedAt: disabledAt });
       const count = receiver.count();
       hooks.charge(service, robotId, 12);
       // What another subscription is sent after it shows that nothing of this one was under way.
@@ -289,7 +289,7 @@ test("WHK-48 Subscriptions survive a restart, with what disabled them", async ()
   }
   await expect
     .poll(async () => (await read(first)).get(disabled.webhook.id)?.enabled, { interval: 5 })
-    .toBe(undefined);
+    .toBe(false);
   await first.rest("POST", "/v1/webhook/delete", { id: webhook.id });
   const before = await read(first);
   await first.stop();

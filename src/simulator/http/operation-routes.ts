@@ -27,15 +27,21 @@ export interface OperationRouteOptions {
 
 /** A route of each operation whose descriptor names one: verb, path and where its fields travel. */
 export function addOperationRoutes(app: FastifyInstance, options: OperationRouteOptions): void {
-  // The mission operations answer plain proto3 JSON; the task operations always show defaults (wire-facts).
-  addService(app, FleetService.methods, false, options);
-  addService(app, TaskService.methods, true, options);
+  addService(app, FleetService.methods, options);
+  addService(app, TaskService.methods, options);
+}
+
+/**
+ * The body of an answer: every field of its messages, also those with their default. What is optional, a
+ * message or the member of a oneof is left out while it is unset.
+ */
+export function answerJson<D extends DescMessage>(schema: D, message: MessageShape<D>): Json {
+  return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
 function addService(
   app: FastifyInstance,
   methods: readonly DescMethod[],
-  alwaysEmitImplicit: boolean,
   { tokens, operations }: OperationRouteOptions,
 ): void {
   for (const method of methods) {
@@ -56,9 +62,7 @@ function addService(
           isQueryMeant: inQuery,
         });
         const answer = await operations.call(unary, caller, message);
-        return reply
-          .headers(statusHeaders("OK", ""))
-          .send(toJson(unary.output, answer, { alwaysEmitImplicit }));
+        return reply.headers(statusHeaders("OK", "")).send(answerJson(unary.output, answer));
       },
     });
   }
