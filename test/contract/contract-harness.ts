@@ -28,6 +28,8 @@ export interface TestRobot {
   /** Their codes, as tasks name them. */
   readonly codes: readonly [string, string, string];
   readonly home: string;
+  /** Its code. */
+  readonly homeCode: string;
 }
 
 const CELL_METERS = 20;
@@ -49,6 +51,7 @@ const placed: readonly Placed[] = (Object.keys(counts) as RobotKind[])
     stations: [`Station ${cell}-1`, `Station ${cell}-2`, `Station ${cell}-3`],
     codes: [`S${cell}-1`, `S${cell}-2`, `S${cell}-3`],
     home: `Home ${cell}`,
+    homeCode: `H${cell}`,
   }));
 
 /** Robots on a row of waypoints, 10 m apart: W1 is home, W5 a station. */
@@ -59,6 +62,7 @@ const onAisle: readonly TestRobot[] = Array.from({ length: AISLE_ROBOTS }, (_, a
   stations: ["W5", "W4", "W3"],
   codes: ["W5", "W4", "W3"],
   home: "W1",
+  homeCode: "W1",
 }));
 
 /** Hands out each robot once, so that no test sees what another has left behind. */

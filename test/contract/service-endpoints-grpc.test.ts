@@ -294,28 +294,34 @@ const answerFields = new Map([
   ],
 ]);
 
-overHttp("END-32 The fields of an answer are always there; only what is unset is left out", async (service) => {
-  // globex has subscribed to nothing.
-  expect(await service.done("ListWebhooks", {}, "globex")).toEqual({ webhooks: [] });
-  expect(await service.done("QueryTaskChain", { taskChainIds: [987_654] })).toEqual({ taskChains: [] });
+overHttp(
+  "END-32 The fields of an answer are always there; only what is unset is left out",
+  async (service) => {
+    // globex has subscribed to nothing.
+    expect(await service.done("ListWebhooks", {}, "globex")).toEqual({ webhooks: [] });
+    expect(await service.done("QueryTaskChain", { taskChainIds: [987_654] })).toEqual({ taskChains: [] });
 
-  const shown = new Map<string, string>();
-  const show = (message: DescMessage) => {
-    if (message.typeName.startsWith("google.") || shown.has(message.name)) return;
-    const always = Object.keys(answerJson(message, create(message)) as object);
-    const names = message.fields.map(({ jsonName }) => jsonName);
-    const others = names.filter((name) => !always.includes(name));
-    shown.set(message.name, sorted([...always, ...(others.length === 0 ? [] : ["?", ...others])].join(" ")));
-    for (const field of message.fields) {
-      if (field.message !== undefined && field.fieldKind !== "map") show(field.message);
+    const shown = new Map<string, string>();
+    const show = (message: DescMessage) => {
+      if (message.typeName.startsWith("google.") || shown.has(message.name)) return;
+      const always = Object.keys(answerJson(message, create(message)) as object);
+      const names = message.fields.map(({ jsonName }) => jsonName);
+      const others = names.filter((name) => !always.includes(name));
+      shown.set(
+        message.name,
+        sorted([...always, ...(others.length === 0 ? [] : ["?", ...others])].join(" ")),
+      );
+      for (const field of message.fields) {
+        if (field.message !== undefined && field.fieldKind !== "map") show(field.message);
+      }
+    };
+    for (const each of [...FleetService.methods, ...TaskService.methods]) {
+      if (hasOption(each, route)) show(each.output);
     }
-  };
-  for (const each of [...FleetService.methods, ...TaskService.methods]) {
-    if (hasOption(each, route)) show(each.output);
-  }
-  const wanted = [...answerFields].map(([name, fields]): [string, string] => [name, sorted(fields)]);
-  expect(shown).toEqual(new Map(wanted));
-});
+    const wanted = [...answerFields].map(([name, fields]): [string, string] => [name, sorted(fields)]);
+    expect(shown).toEqual(new Map(wanted));
+  },
+);
 
 function sorted(fields: string): string {
   return fields

@@ -283,6 +283,61 @@ overHttp(
 );
 
 overHttp(
+  "TRN-63 Reassign: a point counts from the first task of the chain, done or not, whatever waits or executes",
+  async (service) => {
+    // A, B and C are the chain's points, N is the new one; a code is a refusal.
+    const table: ReadonlyArray<readonly ["waiting" | "executing", number, string, string]> = [
+      ["waiting", 0, "INVALID_ARGUMENT", "INVALID_ARGUMENT"],
+      ["waiting", 1, "NABC", "N"],
+      ["waiting", 2, "ANBC", "AN"],
+      ["waiting", 3, "ABNC", "ABN"],
+      ["waiting", 4, "ABCN", "ABCN"],
+      ["waiting", 5, "INVALID_ARGUMENT", "INVALID_ARGUMENT"],
+      ["executing", 1, "FAILED_PRECONDITION", "FAILED_PRECONDITION"],
+      ["executing", 2, "ANBC", "AN"],
+      ["executing", 3, "ABNC", "ABN"],
+      ["executing", 4, "ABCN", "ABCN"],
+      ["executing", 5, "INVALID_ARGUMENT", "INVALID_ARGUMENT"],
+    ];
+    const robot = service.fresh("base");
+    const [a, b, c] = robot.codes;
+    const named = new Map([a, b, c, robot.homeCode].map((code, at) => [code, "ABCN"[at]]));
+    const steps: Steps = [
+      ["LOAD", a],
+      ["UNLOAD", b],
+      ["UNLOAD", c],
+    ];
+    const outcome = async (state: string, sequence: number, isRetained: boolean) => {
+      const first = await added(service, robot, steps);
+      const chainId = state === "executing" ? first : await added(service, robot, steps);
+      const code = await service.code("ReassignTaskByTaskChainId", {
+        task_chain_id: chainId,
+        sequence,
+        isRetained,
+        reassignTasks: tasks(robot.mapId, ["UNLOAD", robot.homeCode]),
+      });
+      const { tasks: now } = await queried(service, chainId);
+      const points = now.map(({ point }) => named.get(point)).join("");
+      for (const id of new Set([chainId, first])) {
+        await service.done("CancelTaskChain", { task_chain_id: id, force: true });
+      }
+      if (code !== "OK") expect(points).toBe("ABC");
+      return code === "OK" ? points : code;
+    };
+    const seen = [];
+    for (const [state, sequence] of table) {
+      seen.push([
+        state,
+        sequence,
+        await outcome(state, sequence, true),
+        await outcome(state, sequence, false),
+      ]);
+    }
+    expect(seen).toEqual(table);
+  },
+);
+
+overHttp(
   "TRN-62 Reassign with no tasks: INVALID_ARGUMENT, unchanged, whether the old ones are to be kept or not",
   async (service) => {
     const robot = service.fresh("base");

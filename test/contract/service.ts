@@ -203,7 +203,9 @@ async function askGrpc<I extends DescMessage, O extends DescMessage>(
     return {
       code: "OK",
       message: "",
-      body: toJson(method.output, fromBinary(method.output, answer), { alwaysEmitImplicit: true }) as JsonObject,
+      body: toJson(method.output, fromBinary(method.output, answer), {
+        alwaysEmitImplicit: true,
+      }) as JsonObject,
     };
   } catch (error) {
     return { ...refusalOf(error), body: {} };

@@ -75,10 +75,19 @@ export function chainWithReference(taskSeq: string): EvidenceRule {
   };
 }
 
-/** The new tasks of a reassignment, in their order, in the chain of a robot or in this chain. */
+/** A request to reassign tasks, by whichever operation. */
+interface Reassignment {
+  /** Where the new tasks go, counted from 1. */
+  readonly sequence: number;
+  /** Whether the tasks from there on stay, behind the new ones. */
+  readonly isRetained: boolean;
+  readonly reassignTasks: readonly Task[];
+}
+
+/** The new tasks of a reassignment, where they were to go, in the chain of a robot or in this chain. */
 export function tasksReassigned(
   chain: { readonly amrId: number } | { readonly chainId: number },
-  tasks: readonly Task[],
+  { sequence, isRetained, reassignTasks: tasks }: Reassignment,
 ): EvidenceRule {
   if (tasks.length === 0) return { kind: "none" };
   const byRobot = "amrId" in chain;
@@ -92,11 +101,16 @@ export function tasksReassigned(
     baseline: (answers) => tasksNow(answers).map(taskIdOf),
     judge(answers, baseline) {
       if (!Array.isArray(baseline)) return null;
-      const fresh = tasksNow(answers).filter((task) => !baseline.includes(taskIdOf(task)));
-      // Tasks that are kept behind the new ones may be made anew by the service.
-      const isSame = fresh.length >= tasks.length && tasks.every((task, place) => isTask(fresh[place], task));
-      if (!isSame) return null;
-      return `QueryTaskChain shows the new tasks ${fresh.slice(0, tasks.length).map(taskIdOf).join(", ")} as they were asked for`;
+      const now = tasksNow(answers);
+      const point = sequence - 1;
+      // Tasks that are kept behind the new ones may be made anew by the service, so their ids tell nothing.
+      const behind = isRetained ? baseline.length - point : 0;
+      if (now.length !== point + tasks.length + behind) return null;
+      const fresh = now.slice(point, point + tasks.length);
+      const ids = fresh.map(taskIdOf);
+      const isSame = tasks.every((task, place) => isTask(fresh[place], task));
+      if (!isSame || ids.some((id) => baseline.includes(id))) return null;
+      return `QueryTaskChain shows the new tasks ${ids.join(", ")} as they were asked for`;
     },
   };
 }

@@ -44,23 +44,17 @@ export const chainRules: ReadonlyMap<string, Rule> = new Map([
   ],
   [
     "ReassignTaskByAmrId",
-    rule(ReassignTaskByAmrIdRequestSchema, "operator", ["amr_id"], ({ amrId, reassignTasks }) =>
-      moving(robotNumber(amrId), tasksReassigned({ amrId }, reassignTasks), headingOf(reassignTasks)),
-    ),
+    rule(ReassignTaskByAmrIdRequestSchema, "operator", ["amr_id"], (request) => {
+      const { amrId, reassignTasks } = request;
+      return moving(robotNumber(amrId), tasksReassigned({ amrId }, request), headingOf(reassignTasks));
+    }),
   ],
   [
     "ReassignTaskByTaskChainId",
-    rule(
-      ReassignTaskByTaskChainIdRequestSchema,
-      "operator",
-      ["task_chain_id"],
-      ({ taskChainId, reassignTasks }) =>
-        moving(
-          chain(taskChainId),
-          tasksReassigned({ chainId: taskChainId }, reassignTasks),
-          headingOf(reassignTasks),
-        ),
-    ),
+    rule(ReassignTaskByTaskChainIdRequestSchema, "operator", ["task_chain_id"], (request) => {
+      const { taskChainId: chainId, reassignTasks } = request;
+      return moving(chain(chainId), tasksReassigned({ chainId }, request), headingOf(reassignTasks));
+    }),
   ],
   [
     "FinishTaskChain",

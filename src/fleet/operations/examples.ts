@@ -103,15 +103,17 @@ export const about: ReadonlyMap<string, About> = new Map([
   [
     "ReassignTaskByAmrId",
     {
-      summary: "Puts other tasks in place of those that a robot has yet to do.",
-      examples: [one("from the second task on", { amrId: 101, sequence: 1, reassignTasks: tasks })],
+      summary:
+        "Puts other tasks in place of those that a robot has yet to do, from `sequence` on (the first task is 1).",
+      examples: [one("from the second task on", { amrId: 101, sequence: 2, reassignTasks: tasks })],
     },
   ],
   [
     "ReassignTaskByTaskChainId",
     {
-      summary: "Puts other tasks in place of those that are yet to be done in a chain.",
-      examples: [one("from the second task on", { taskChainId: 7, sequence: 1, reassignTasks: tasks })],
+      summary:
+        "Puts other tasks in place of those that a chain has yet to do, from `sequence` on (the first task is 1).",
+      examples: [one("from the second task on", { taskChainId: 7, sequence: 2, reassignTasks: tasks })],
     },
   ],
   [

@@ -23,6 +23,12 @@ describe("the manual of operations", () => {
     }
   });
 
+  it.each(["ReassignTaskByAmrId", "ReassignTaskByTaskChainId"])("%s counts its point from 1", (name) => {
+    expect(manual.get(name)?.examples).toMatchObject([
+      { title: "from the second task on", request: { sequence: 2 } },
+    ]);
+  });
+
   it("has an example for each effect that a request may have", () => {
     const effects = (name: string) =>
       manual.get(name)?.examples.map(({ request }) => {

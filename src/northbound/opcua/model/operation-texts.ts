@@ -37,11 +37,11 @@ export const germanOperations: Readonly<Record<string, Omit<NamedText, "en">>> =
   },
   ReassignTaskByAmrId: {
     german: "Aufgaben eines Roboters ersetzen",
-    de: "Ersetzt die Aufträge, die ein Roboter noch vor sich hat.",
+    de: "Ersetzt die Aufträge, die ein Roboter noch vor sich hat, ab `sequence` (der erste ist 1).",
   },
   ReassignTaskByTaskChainId: {
     german: "Aufgaben einer Kette ersetzen",
-    de: "Ersetzt die Aufträge einer Kette, die noch zu tun sind.",
+    de: "Ersetzt die Aufträge einer Kette, die noch zu tun sind, ab `sequence` (der erste ist 1).",
   },
   FinishTaskChain: {
     german: "Aufgabe bestätigen",
