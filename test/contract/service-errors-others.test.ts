@@ -82,6 +82,10 @@ overGrpc("ERR-28 SubscribeMissionStatus, malformed: INVALID_ARGUMENT", async (se
     { ids: [] },
     { ids: [""] },
     { ids: ["x".repeat(10_000)] },
+    ...["base 1", " ", "base-1\n", "b\u00e4se", "base-1\u0000"].flatMap((id) => [
+      { ids: [id] },
+      { location: id },
+    ]),
     { location: "" },
   ];
   for (const missionsOf of malformed) expect(await opened(service, { missionsOf })).toBe("INVALID_ARGUMENT");
@@ -266,10 +270,42 @@ overGrpc(
   },
 );
 
-onBoth("ERR-61 ChargeRobot of a robot without a contact dock: FAILED_PRECONDITION", async (service) => {
-  const { id } = service.fresh("undocked");
-  expect(await service.code("ChargeRobot", { robotId: id })).toBe("FAILED_PRECONDITION");
+onBoth("ERR-61 ChargeRobot of a robot without a contact dock: INVALID_ARGUMENT", async (service) => {
+  const { id, stations } = service.fresh("undocked");
+  expect(await service.code("ChargeRobot", { robotId: id })).toBe("INVALID_ARGUMENT");
+  // It can never charge, so its mission does not matter.
+  await started(service, id, stations[0]);
+  expect(await service.code("ChargeRobot", { robotId: id })).toBe("INVALID_ARGUMENT");
 });
+
+onBoth(
+  "ERR-65 No confirmation, where the operation's rows have no DEADLINE_EXCEEDED: INTERNAL",
+  async (service) => {
+    const { id } = service.fresh("cart");
+    const requests: ReadonlyArray<readonly [string, JsonObject]> = [
+      ["ControlConveyor", motor(id, 1)],
+      ["SkipGoal", { robotId: id }],
+      ["GetConveyorIndex", { robotId: id }],
+      ["CreateWebhook", webhook()],
+      ["ListWebhooks", {}],
+      ["DeleteWebhook", { id: "w" }],
+    ];
+    const codes = new Map<string, string>();
+    for (const [operation, request] of requests) {
+      service.simulator.control.apply({ kind: "command", operation, effect: "delay-not-taken", count: 1 });
+      const answer = service.ask(operation, request);
+      let isAnswered = false;
+      void answer.finally(() => {
+        isAnswered = true;
+      });
+      while (!isAnswered) await service.clock.settle(100);
+      codes.set(operation, (await answer).code);
+    }
+    expect(codes).toEqual(new Map(requests.map(([operation]) => [operation, "INTERNAL"])));
+    service.simulator.control.happen({ kind: "offline", robotId: id });
+    expect((await service.askWhile("ControlConveyor", motor(id, 1))).code).toBe("INTERNAL");
+  },
+);
 
 onBoth(
   "ERR-47 Checks in order: token, shape, ownership and existence, family, mission, state",

@@ -330,6 +330,43 @@ overGrpc(
 );
 
 overGrpc(
+  "TRN-64 A conveyor in error that keeps turning takes no STOP until it is well, and then takes one",
+  async (service) => {
+    const { id } = service.fresh("cart");
+    const stream = service.client().stream(FleetService.method.subscribeConveyorStatus, { robotId: id });
+    await stream.next();
+    const control = (motor: "CW" | "STOP") => {
+      const commands = [{ index: 1, command: `COMMAND_CONVEYOR_MOTOR_${motor}` }];
+      return service.code("ControlConveyor", { robotId: id, commands });
+    };
+    const health = (ok: boolean) =>
+      service.simulator.control.happen({
+        kind: "conveyor-health",
+        robotId: id,
+        index: 1,
+        ok,
+        keepsTurning: true,
+      });
+    expect(await control("CW")).toBe("OK");
+    await stream.next();
+    health(false);
+    expect((await stream.next()).states[0]).toMatchObject({
+      healthState: Health.ERROR,
+      operationState: Operation.ROLLING,
+    });
+    expect([await control("CW"), await control("STOP")]).toEqual(Array(2).fill("FAILED_PRECONDITION"));
+    health(true);
+    expect((await stream.next()).states[0]).toMatchObject({
+      healthState: Health.OK,
+      operationState: Operation.ROLLING,
+    });
+    expect(await control("STOP")).toBe("OK");
+    expect((await stream.next()).states[0]?.operationState).toBe(Operation.STOP);
+    stream.cancel();
+  },
+);
+
+overGrpc(
   "TRN-61 A robot that is blocked or runs flat stops its conveyors, and takes no motor command until it is well",
   async (service) => {
     const { id } = service.fresh("cart");

@@ -231,6 +231,9 @@ onBoth("WHK-21 A placeholder's path is robot_id or a path under state to a scala
     template({ a: "{{metadata.sequence_number}}" }),
     template({ a: ["x", { b: "{{state.currentMissionIndex}}" }] }),
     template({ a: "{{robot_id" }),
+    template({ "{{robot}}": 1 }),
+    template({ a: [{ "at {{state.battery_state}}": 1 }] }),
+    template({ "{{robot_id": 1 }),
   ]);
 });
 

@@ -91,11 +91,24 @@ onBoth(
     const shape = { a: [1, 2.5, true, null, [], {}, { b: { c: ["{{robot_id}}"] } }], "{{robot_id}}": false };
     await hooks.subscribed(service, robotId, template(shape), async (id) => {
       hooks.charge(service, robotId, 42);
-      const rendered = { ...shape, a: [1, 2.5, true, null, [], {}, { b: { c: [robotId] } }] };
+      const rendered = { a: [1, 2.5, true, null, [], {}, { b: { c: [robotId] } }], [robotId]: false };
       expect((await hooks.next(id)).body).toEqual(rendered);
     });
   },
 );
+
+onBoth("WHK-51 Keys of objects are strings too: placeholders in them are substituted", async (service) => {
+  const { id: robotId } = service.fresh("base");
+  const percent = "{{state.battery_state.charge_percent}}";
+  const shape = { robots: [{ "of {{ robot_id }}": percent, [percent]: {} }], nested: { "{{robot_id}}": 1 } };
+  await hooks.subscribed(service, robotId, template(shape), async (id) => {
+    hooks.charge(service, robotId, 43);
+    expect((await hooks.next(id)).body).toEqual({
+      robots: [{ [`of ${robotId}`]: "43", "43": {} }],
+      nested: { [robotId]: 1 },
+    });
+  });
+});
 
 onBoth("WHK-24 A path that is absent renders as the empty string", async (service) => {
   const { id: robotId } = service.fresh("base");

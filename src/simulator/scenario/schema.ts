@@ -82,7 +82,7 @@ export const incidentSchema = z.discriminatedUnion("kind", [
   of("wired", { plugged: z.boolean() }),
   of("sequence-reset", {}),
   of("weight", { changeKg: z.number().min(-10_000).max(10_000) }),
-  of("conveyor-health", { index: positiveInt32, ok: z.boolean() }),
+  of("conveyor-health", { index: positiveInt32, ok: z.boolean(), keepsTurning: z.boolean().optional() }),
   of("conveyor-payload", { index: positiveInt32, loaded: z.boolean() }),
 ]);
 

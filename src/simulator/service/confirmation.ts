@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { Refusal } from "../refusal.ts";
 import type { Robot } from "../world/robot.ts";
 import type { CommandFaults } from "./command-faults.ts";
@@ -16,8 +17,8 @@ export interface Confirmation {
   /**
    * Has the robot take the command and confirm it. `robot` is undefined where no
    * robot is needed for the answer: the service gives it by itself, at once.
-   * Rejects with the Refusal of `effect`, with DEADLINE_EXCEEDED when no
-   * confirmation comes, or with INTERNAL where a fault says so.
+   * Rejects with the Refusal of `effect`, with INTERNAL where a fault says so, and when no confirmation
+   * comes with DEADLINE_EXCEEDED, or with INTERNAL if the operation does not know that.
    */
   perform<T>(operation: string, robot: Robot | undefined, effect: () => T | Promise<T>): Promise<T>;
   /** What the service answers by itself about a robot. */
@@ -39,9 +40,9 @@ export function createConfirmation(
           clock.after(durationMs, resolve);
         });
 
-  const runOut = async (robotId: string): Promise<never> => {
+  const runOut = async (operation: string, robotId: string): Promise<never> => {
     await waitMs(options.confirmWaitMs);
-    throw new Refusal("DEADLINE_EXCEEDED", `no confirmation came from robot ${robotId}`);
+    throw unconfirmed(operation, robotId);
   };
 
   /** The robot takes the command when nobody waits for it any more: what it refuses then, it has not done. */
@@ -60,12 +61,7 @@ export function createConfirmation(
     async perform(operation, robot, effect) {
       driver.sync();
       const robotId = robot?.id ?? "";
-      if (robot?.online === false) {
-        if (operation !== "SkipGoal") return runOut(robotId);
-        // The interface document names INTERNAL for a SkipGoal that could not be delivered.
-        await waitMs(options.confirmWaitMs);
-        throw new Refusal("INTERNAL", `the request could not be delivered to robot ${robotId}`);
-      }
+      if (robot?.online === false) return runOut(operation, robotId);
       switch (faults.take(operation, robotId)) {
         case "internal-before":
           throw internal();
@@ -74,12 +70,12 @@ export function createConfirmation(
           throw internal();
         case "delay-taken":
           await effect();
-          return runOut(robotId);
+          return runOut(operation, robotId);
         case "delay-not-taken":
-          return runOut(robotId);
+          return runOut(operation, robotId);
         case "delay-taken-late":
           takeLate(operation, robotId, effect);
-          return runOut(robotId);
+          return runOut(operation, robotId);
         case undefined: {
           const result = await effect();
           if (robot !== undefined) await waitMs(options.confirmMs);
@@ -92,13 +88,35 @@ export function createConfirmation(
       const fault = faults.take(operation, robotId);
       if (fault === undefined) return effect();
       if (fault.startsWith("internal")) throw internal();
-      throw new Refusal("DEADLINE_EXCEEDED", `no confirmation came from robot ${robotId}`);
+      throw unconfirmed(operation, robotId);
     },
   };
 }
 
 /** How long after the answer DEADLINE_EXCEEDED a late command takes effect. */
 const LATE_BY_MS = 1_000;
+
+/** Operations of which the interface document has error rows, and none of DEADLINE_EXCEEDED. */
+const withoutDeadline: ReadonlySet<string> = new Set(
+  [
+    FleetService.method.skipGoal,
+    FleetService.method.getConveyorIndex,
+    FleetService.method.controlConveyor,
+    FleetService.method.subscribeMissionStatus,
+    FleetService.method.subscribeBatteryStatus,
+    FleetService.method.subscribeConveyorStatus,
+    FleetService.method.createWebhook,
+    FleetService.method.listWebhooks,
+    FleetService.method.deleteWebhook,
+  ].map(({ name }) => name),
+);
+
+function unconfirmed(operation: string, robotId: string): Refusal {
+  const whose = robotId === "" ? "" : ` for robot ${robotId}`;
+  return withoutDeadline.has(operation)
+    ? new Refusal("INTERNAL", `${operation}${whose} could not be delivered`)
+    : new Refusal("DEADLINE_EXCEEDED", `${operation}${whose} was not confirmed in time`);
+}
 
 function internal(): Refusal {
   return new Refusal("INTERNAL", "a fault was switched on for this command");

@@ -6,7 +6,8 @@ import type { Robot } from "../world/robot.ts";
 import type { World } from "../world/world.ts";
 import type { Caller } from "./contract.ts";
 
-const LONGEST_ID = 256;
+/** As a scenario may name robots and locations, and longer. */
+const ID = /^[\x21-\x7e]{1,256}$/;
 const LONGEST_SELECTOR = 100_000;
 
 /**
@@ -106,9 +107,9 @@ function checkList(field: string, ids: readonly string[]): void {
 
 function checkId(field: string, id: string): void {
   if (id === "") throw new Refusal("INVALID_ARGUMENT", `${field} is empty`);
-  if (id.length > LONGEST_ID) {
-    throw new Refusal("INVALID_ARGUMENT", `${field} is longer than ${LONGEST_ID} characters`);
-  }
+  if (ID.test(id)) return;
+  const shown = JSON.stringify(id.slice(0, 64));
+  throw new Refusal("INVALID_ARGUMENT", `${field}: ${shown} is not 1 to 256 printable ASCII characters`);
 }
 
 function checkNumber(field: string, value: number): void {

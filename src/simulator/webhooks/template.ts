@@ -27,8 +27,10 @@ function compile(schema: DescMessage, template: Json): BodyTemplate {
     return (event) => elements.map((element) => element(event));
   }
   if (isJsonObject(template)) {
-    const members = Object.entries(template).map(([key, value]) => [key, compile(schema, value)] as const);
-    return (event) => Object.fromEntries(members.map(([key, member]) => [key, member(event)]));
+    const members = Object.entries(template).map(
+      ([key, value]) => [compileText(schema, key), compile(schema, value)] as const,
+    );
+    return (event) => Object.fromEntries(members.map(([key, member]) => [key(event), member(event)]));
   }
   return () => template;
 }

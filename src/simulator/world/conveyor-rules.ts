@@ -13,7 +13,8 @@ export interface ConveyorRules {
   command(robot: Robot, commands: readonly MotorCommand[], by: string): void;
   /** Stops every motor. */
   stopAll(robot: Robot, by: string): void;
-  setHealthy(robot: Robot, index: number, healthy: boolean): void;
+  /** One that is in error stops, unless it keeps turning. */
+  setHealthy(robot: Robot, index: number, healthy: boolean, keepsTurning?: boolean): void;
   setLoaded(robot: Robot, index: number, loaded: boolean): void;
 }
 
@@ -68,11 +69,11 @@ export function createConveyorRules(world: WorldContext): ConveyorRules {
       }
       if (rolling.length > 0) world.changed({ kind: "conveyors", robot });
     },
-    setHealthy(robot, index, healthy) {
+    setHealthy(robot, index, healthy, keepsTurning = false) {
       const conveyor = installedConveyor(robot, index);
       if (conveyor === undefined || conveyor.healthy === healthy) return;
       conveyor.healthy = healthy;
-      if (!healthy) setMotor(robot, conveyor, "stop");
+      if (!healthy && !keepsTurning) setMotor(robot, conveyor, "stop");
       world.changed({ kind: "conveyors", robot });
     },
     setLoaded(robot, index, loaded) {

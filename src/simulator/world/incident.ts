@@ -12,6 +12,12 @@ export type Incident = { readonly robotId: string } & (
   | { readonly kind: "sequence-reset" }
   /** Somebody puts weight on a robot, or (negative) takes it off. */
   | { readonly kind: "weight"; readonly changeKg: number }
-  | { readonly kind: "conveyor-health"; readonly index: number; readonly ok: boolean }
+  /** A conveyor in error stops, unless it `keepsTurning`; either way it takes no command until it is well. */
+  | {
+      readonly kind: "conveyor-health";
+      readonly index: number;
+      readonly ok: boolean;
+      readonly keepsTurning?: boolean | undefined;
+    }
   | { readonly kind: "conveyor-payload"; readonly index: number; readonly loaded: boolean }
 );

@@ -94,7 +94,7 @@ export function createIncidents(parts: IncidentParts): Incidents {
       case "weight":
         return run.changeWeight(robot, incident.changeKg);
       case "conveyor-health":
-        return conveyors.setHealthy(robot, incident.index, incident.ok);
+        return conveyors.setHealthy(robot, incident.index, incident.ok, incident.keepsTurning);
       case "conveyor-payload":
         return conveyors.setLoaded(robot, incident.index, incident.loaded);
     }

@@ -78,7 +78,7 @@ export function createMissionQueue(world: WorldContext, run: MissionRun): Missio
     },
     charge(robot, owner, by) {
       if (robot.dock === undefined) {
-        throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} has no contact dock`);
+        throw new Refusal("INVALID_ARGUMENT", `robot ${robot.id} has no contact dock`);
       }
       const [id = ""] = begin(robot, [{ kind: "charge", targets: [targetOf(robot.dock)] }], owner, by);
       return id;

@@ -344,7 +344,7 @@ describe("SkipGoal and ChargeRobot", () => {
     expect(await code("")).toBe("INVALID_ARGUMENT");
     expect(await code("foreign")).toBe("PERMISSION_DENIED");
     expect(await code("nobody")).toBe("NOT_FOUND");
-    expect(await code("serve")).toBe("FAILED_PRECONDITION");
+    expect(await code("serve")).toBe("INVALID_ARGUMENT");
     const { missionId } = await harness.call(method.chargeRobot, { robotId: "cart" });
     expect(harness.world.robots.get("cart")?.missions).toMatchObject([
       { id: missionId, kind: "charge", owner: "api" },

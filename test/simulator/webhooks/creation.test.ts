@@ -95,7 +95,7 @@ test("a template may hold the robot, scalars, list elements, and anything that i
   const given = {
     a: "{{robot_id}}: {{state.missions.0.state}}",
     b: [1, null, true, { c: "}} { {" }],
-    "{{d}}": "",
+    "d: {{state.metadata.sequence_number}}": "",
   };
   expect(check(template(given))).not.toThrow();
 });
@@ -105,6 +105,7 @@ test.each([
   [{ a: "{{state.missions}}" }, /list/],
   [{ a: { b: ["{{state.nothing}}"] } }, /no field/],
   [{ a: "{{robot}}" }, /start with/],
+  [{ a: [{ "{{d}}": "" }] }, /start with/],
   [{ a: "{{}}" }, /start with/],
   [{ a: "{{robot_id" }, /not closed/],
   [{ a: "x".repeat(70_000) }, /at most/],

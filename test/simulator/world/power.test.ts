@@ -59,7 +59,7 @@ describe("batteries", () => {
   it("ChargeRobot needs a contact dock, before it needs a free robot", () => {
     const harness = createWorldHarness();
     expect(refusalOf(() => harness.world.missions.charge(harness.robot("serve"), "api", "test"))).toBe(
-      "FAILED_PRECONDITION",
+      "INVALID_ARGUMENT",
     );
   });
 
