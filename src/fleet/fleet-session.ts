@@ -21,7 +21,7 @@ import { createHttp, type HearDate } from "./http.ts";
 import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache } from "./maps.ts";
 import { requestOf } from "./operations/request.ts";
-import type { FleetOptions } from "./options.ts";
+import { type FleetOptions, webhookDirectory } from "./options.ts";
 import { createMapsOnce } from "./polling/maps-once.ts";
 import { createPoll, type PollParts } from "./polling/poll.ts";
 import { createReader } from "./polling/reader.ts";
@@ -30,6 +30,7 @@ import { createTaskChains } from "./polling/task-chains.ts";
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams, type Streams, type StreamsState } from "./streams/streams.ts";
+import { removeFormerSubscriptions } from "./webhooks/former-subscriptions.ts";
 import { createTrust } from "./webhooks/trust.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
@@ -62,6 +63,7 @@ const SKEW_LOOK_MS = 1_000;
 /** Wires the southbound together. Nothing is opened before `run`. */
 export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
   const { clock } = parts;
+  const { times } = options;
   const log = parts.log.child({ part: "fleet" });
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -84,11 +86,17 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const maps = createMaps(options, { ...parts, log }, calls, signal);
   const polling = createPolling(options, { ...parts, log }, wires, { identifiers, streams, maps });
 
+  async function leaveFormerWebhooks(): Promise<void> {
+    if (options.cacheDirectory === null) return;
+    const directory = webhookDirectory(options.cacheDirectory);
+    await removeFormerSubscriptions({ directory, identifiers, port: calls, times, clock, log }, signal);
+  }
+
   /** Runs everything until the signal is aborted. */
   function runAll(ready: () => void): readonly Promise<void>[] {
     every(clock, SKEW_LOOK_MS, signal, tellSkew);
     return [
-      ...(webhooks === null ? [] : [webhooks.run(signal, ready)]),
+      webhooks === null ? leaveFormerWebhooks() : webhooks.run(signal, ready),
       session.run(signal),
       ...(options.transport === "grpc" ? [channel.run(signal)] : []),
       pool.run(signal),

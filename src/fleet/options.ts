@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Family, RobotId } from "../domain/robot.ts";
 
 /**
@@ -36,6 +37,11 @@ export interface WebhookOptions {
   readonly onShutdown: "keep" | "delete";
   /** A folder of the gateway's own: the secret, and the events that were seen. */
   readonly directory: string;
+}
+
+/** Where webhooks keep what is theirs, in the gateway's folder of the fleet. */
+export function webhookDirectory(fleetDirectory: string): string {
+  return join(fleetDirectory, "webhooks");
 }
 
 /** How missions and batteries come. Conveyors and snapshots are streams always. */

@@ -326,7 +326,7 @@ onBoth(
 );
 
 onBoth(
-  "WHK-46 The member of a oneof that is not set has its default in a filter, and is absent in a body",
+  "WHK-46 The member of a oneof that is not set has its default in a filter, but no text, and is absent in a body",
   async (service) => {
     const { id: robotId, stations } = service.fresh("base");
     const field = "state.current_mission.mission_type.cart_type";
@@ -337,6 +337,18 @@ onBoth(
     await hooks.subscribed(service, robotId, change, async (id) => {
       await started(service, robotId, stations[0]);
       expect((await hooks.next(id)).body).toEqual({ cart: "", base: "BASE_TYPE_NAVIGATE" });
+    });
+    // A goal that is a place on the map has no destination_id, which is not an empty one.
+    const { id: other, stations: places } = service.fresh("base");
+    const named = missions(filter("state.current_goal.destination_id", "", places[0]));
+    await hooks.subscribed(service, other, named, async (id) => {
+      const pose = { xMeters: 1, yMeters: 0, headingRadians: 0 };
+      const mission = { baseMission: { navigateMission: { goal: { pose } } } };
+      const { missionId } = await service.done("CreateMission", { robotId: other, mission });
+      await service.done("UpdateMission", command(other, String(missionId), "CANCEL"));
+      await started(service, other, places[0]);
+      const { body } = await hooks.next(id);
+      expect(body).toMatchObject({ state: { current_goal: { destination_id: places[0] } } });
     });
   },
 );

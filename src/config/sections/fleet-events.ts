@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { z } from "zod";
-import type { EventSource } from "../../fleet/options.ts";
+import { type EventSource, webhookDirectory } from "../../fleet/options.ts";
 import { file, listen, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
@@ -60,7 +59,7 @@ export function eventSource(
       certificate,
       key,
       onShutdown,
-      directory: join(directory, "webhooks"),
+      directory: webhookDirectory(directory),
     },
   };
 }

@@ -30,9 +30,8 @@ export async function loadIdentity(directory: string, nowMs: number, log: Log): 
   const text = await readIfThere(path);
   if (text === undefined) return makeIdentity(path);
   await chmod(path, OWNER_ONLY);
-  const kept: unknown = parse(text);
-  const { instance, secret } = isJsonObject(kept) ? kept : {};
-  if (typeof instance !== "string" || typeof secret !== "string" || secret.length < 32) {
+  const kept = identityIn(text);
+  if (kept === null) {
     const keptAs = `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(":", "-")}`;
     await rename(path, keptAs);
     log.error(
@@ -41,6 +40,19 @@ export async function loadIdentity(directory: string, nowMs: number, log: Log): 
     );
     return makeIdentity(path);
   }
+  return kept;
+}
+
+/** The identity that `directory` keeps; null: none that can be read. */
+export async function readIdentity(directory: string): Promise<Identity | null> {
+  const text = await readIfThere(join(directory, FILE));
+  return text === undefined ? null : identityIn(text);
+}
+
+function identityIn(text: string): Identity | null {
+  const kept: unknown = parse(text);
+  const { instance, secret } = isJsonObject(kept) ? kept : {};
+  if (typeof instance !== "string" || typeof secret !== "string" || secret.length < 32) return null;
   return { instance, secret };
 }
 

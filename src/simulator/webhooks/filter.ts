@@ -23,7 +23,10 @@ export function readFilter(schema: DescMessage, filter: FieldFilter | undefined)
   const wanted = new Set<unknown>(filter.values.map((value) => readValue(leaf, value)));
   return (state) => {
     const found = findAt(path, state);
-    return found !== undefined && wanted.has(comparable(leaf, found.value));
+    if (found === undefined) return false;
+    const value = comparable(leaf, found.value);
+    // A text that is not set is no empty text.
+    return (found.isSet || value !== "") && wanted.has(value);
   };
 }
 
