@@ -24,6 +24,7 @@ interface Options {
   readonly certificateName?: string[];
   readonly serviceName?: string[];
   readonly tokenLife?: number;
+  readonly accelerateTokens?: boolean;
   readonly unsafeWebhookTargets?: boolean;
 }
 
@@ -50,6 +51,7 @@ export function simulateCommand(): Command {
     .option("--certificate-name <name...>", "host names and addresses, beyond localhost, that clients use")
     .option("--service-name <name...>", "package and name of the gRPC service, several at once")
     .option("--token-life <seconds>", "how long a token lives (3600)", count)
+    .option("--accelerate-tokens", "with --time-factor: tokens age as fast as the world")
     .option(
       "--unsafe-webhook-targets",
       "UNSAFE, for tests: deliver webhooks to loopback and private addresses",
@@ -70,6 +72,7 @@ export function simulateCommand(): Command {
           serviceNames: options.serviceName,
           replay: replayOptions(options),
           tokenLifeMs: options.tokenLife === undefined ? undefined : options.tokenLife * 1000,
+          acceleratesTokens: options.accelerateTokens,
           log: createLog(options.json === true ? "info" : "warn"),
         }),
       );

@@ -16,6 +16,7 @@ export interface SimulatorSettings {
   readonly certificateNames?: readonly string[] | undefined;
   readonly serviceNames?: readonly string[] | undefined;
   readonly tokenLifeMs?: number | undefined;
+  readonly acceleratesTokens?: boolean | undefined;
   readonly unsafeWebhookTargets?: boolean | undefined;
   readonly replay?: SimulatorOptions["replay"] | undefined;
   readonly log: Log;
@@ -36,6 +37,7 @@ export function simulatorOptions(settings: SimulatorSettings): SimulatorOptions 
       certificateNames: settings.certificateNames,
       serviceNames: settings.serviceNames,
       tokenLifeMs: settings.tokenLifeMs,
+      acceleratesTokens: settings.acceleratesTokens,
       replay: settings.replay,
       unsafeWebhookTargets: settings.unsafeWebhookTargets === true ? {} : undefined,
     }),

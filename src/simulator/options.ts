@@ -48,6 +48,8 @@ export interface SimulatorOptions {
   readonly serviceNames?: readonly string[];
   /** One hour unless told. */
   readonly tokenLifeMs?: number;
+  /** Tokens age, and exchanges are counted, at the speed of the world instead of the clock's. */
+  readonly acceleratesTokens?: boolean;
   /** 60 minutes unless told. */
   readonly streamLifeMs?: number;
   /** Calls at once on one connection; 100 unless told. */

@@ -96,6 +96,7 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
     options,
     identity,
     keys: keys.map(({ key }) => key),
+    tokenFactor: options.acceleratesTokens === true ? scenario.timeFactor : 1,
     signingKey: await loadSigningKey(dataDir),
     operations,
     control,

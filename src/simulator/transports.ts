@@ -3,7 +3,8 @@ import type { Log } from "../platform/log.ts";
 import { FleetService } from "../wire/fleet/v1/service_pb.js";
 import { Health } from "../wire/grpc/health/v1/health_pb.js";
 import type { ApiKey } from "./auth/api-key.ts";
-import { createExchange, deployedLimits, type ExchangeAnswer } from "./auth/exchange.ts";
+import { createExchange, deployedLimits, type ExchangeAnswer, type ExchangeLimits } from "./auth/exchange.ts";
+import type { Limit } from "./auth/rate-limit.ts";
 import { createTokens } from "./auth/token.ts";
 import type { Control } from "./control.ts";
 import type { ExchangeFault, Fault } from "./faults/fault.ts";
@@ -25,6 +26,8 @@ export interface TransportParts {
   readonly options: SimulatorOptions;
   readonly identity: TlsIdentity;
   readonly keys: readonly ApiKey[];
+  /** How many times faster than the clock tokens age. */
+  readonly tokenFactor: number;
   readonly signingKey: Uint8Array;
   readonly operations: FleetOperations;
   /** Null: nothing can be made happen in a replay. */
@@ -47,17 +50,17 @@ const MEBIBYTE = 1_048_576;
 const GO_AWAY_GRACE_MS = 1_000;
 
 export function createTransports(parts: TransportParts): Transports {
-  const { options, identity, operations, faults, clock, log } = parts;
+  const { options, identity, operations, faults, clock, log, tokenFactor } = parts;
   const tokens = createTokens({
     clock,
     signingKey: parts.signingKey,
-    lifeMs: options.tokenLifeMs ?? HOUR_MS,
+    lifeMs: (options.tokenLifeMs ?? HOUR_MS) / tokenFactor,
     earlyMs: faults.tokenEarlyMs,
   });
   const exchange = createExchange({
     keys: parts.keys,
     tokens,
-    limits: options.exchangeLimits ?? deployedLimits,
+    limits: accelerated(options.exchangeLimits ?? deployedLimits, tokenFactor),
     clock,
     fault: () => exchangeFault(faults.exchange()),
   });
@@ -104,6 +107,11 @@ export function createTransports(parts: TransportParts): Transports {
       closeConnections: grpc.closeConnections,
     },
   };
+}
+
+function accelerated({ perAddress, perKeyAndAddress }: ExchangeLimits, factor: number): ExchangeLimits {
+  const sooner = ({ count, windowMs }: Limit) => ({ count, windowMs: windowMs / factor });
+  return { perAddress: sooner(perAddress), perKeyAndAddress: sooner(perKeyAndAddress) };
 }
 
 function endStreams(

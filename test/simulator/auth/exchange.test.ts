@@ -122,3 +122,29 @@ test("a token of before a restart still counts", async () => {
   expect((await again.rest("GET", "/amr/onlineAmr", undefined, text)).status).toBe(200);
   await again.stop();
 });
+
+test("tokens age, and exchanges are counted, as fast as the world if that is wanted, else by the clock", async () => {
+  for (const [acceleratesTokens, factor] of [
+    [true, 60],
+    [false, 1],
+  ] as const) {
+    const time = createManualClock(Date.now());
+    const other = await startSimulator({
+      clock: time,
+      exchangeLimits: deployedLimits,
+      timeFactor: 60,
+      acceleratesTokens,
+    });
+    const token = await other.token();
+    const status = async () => (await other.rest("GET", "/amr/onlineAmr", undefined, token)).status;
+    time.advance((59 * MINUTE_MS) / factor);
+    expect(await status()).toBe(200);
+    time.advance((2 * MINUTE_MS) / factor);
+    expect(await status()).toBe(401);
+    for (let n = 0; n < 20; n += 1) await other.token();
+    await expect(other.token()).rejects.toThrow("429");
+    time.advance((5 * MINUTE_MS) / factor);
+    await other.token();
+    await other.stop();
+  }
+});
