@@ -122,6 +122,6 @@ type Happening =
 
 /**
  * Too many waited; or they have waited too long; or the disk did not keep them as they were written; or they
- * are larger than the server takes.
+ * are larger than the server takes; or the server lets nobody like us write to their topic.
  */
-export type DropReason = "too_many" | "too_old" | "damaged" | "too_large";
+export type DropReason = "too_many" | "too_old" | "damaged" | "too_large" | "refused";

@@ -1,7 +1,7 @@
 import type { EventSubscribers } from "../../contracts/link.ts";
-import type { FleetEvent } from "../../domain/event.ts";
+import type { DropReason, FleetEvent } from "../../domain/event.ts";
 import { namingTopic } from "./client/broker-problem.ts";
-import { type LimitedClient, PacketTooLarge } from "./client/limited-client.ts";
+import { type LimitedClient, PacketTooLarge, TopicRefused } from "./client/limited-client.ts";
 import { EVENTS_IN_FLIGHT, type SizeLimit } from "./client/size-limit.ts";
 import type { Loss } from "./loss.ts";
 import { eventPayload } from "./payloads.ts";
@@ -57,19 +57,19 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
     const payload = eventPayload(event, sessionId);
     const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload);
     if (kind !== "dropped" && isTooLarge(topic, bytes)) {
-      publish(leftOut(event), qos, done);
+      publish(leftOut(event, "too_large"), qos, done);
       return;
     }
     counts.events += 1;
     sizes?.sent(event.eventId, topic, bytes);
     client.publish(topic, payload, { qos }, (error, packet) => {
       if (!error) sizes?.acknowledged(event.eventId);
-      else if (error instanceof PacketTooLarge) sizes?.leftOut(event.eventId);
+      else if (isNeverTaken(error)) sizes?.leftOut(event.eventId);
       namingTopic(topic, (named) => {
-        if (!(named instanceof PacketTooLarge)) done(named, packet?.messageId ?? null);
+        if (!isNeverTaken(named)) done(named, packet?.messageId ?? null);
         // Not tried again: the broker takes it in no connection.
         else if (kind === "dropped") done(null, null);
-        else publish(leftOut(event), qos, done);
+        else publish(leftOut(event, named instanceof TopicRefused ? "refused" : "too_large"), qos, done);
       })(error);
     });
   }
@@ -133,8 +133,12 @@ function windowsOf(
   return Array.from({ length: count }, (_value, index) => events.slice(index * size, (index + 1) * size));
 }
 
-/** What tells of an event that is larger than the broker takes. A repeat has the same id. */
-function leftOut(event: FleetEvent): FleetEvent {
+function isNeverTaken(error: unknown): boolean {
+  return error instanceof PacketTooLarge || error instanceof TopicRefused;
+}
+
+/** What tells of an event that the broker does not take. A repeat has the same id. */
+function leftOut(event: FleetEvent, reason: DropReason): FleetEvent {
   const { eventId, atMs, historical, sessionId } = event;
   const isOfCommand = event.kind === "command";
   return {
@@ -146,7 +150,7 @@ function leftOut(event: FleetEvent): FleetEvent {
     count: 1,
     fromMs: atMs,
     toMs: atMs,
-    reason: "too_large",
+    reason,
     ...(historical === undefined ? {} : { historical }),
     ...(sessionId === undefined ? {} : { sessionId }),
   };

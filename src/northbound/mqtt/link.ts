@@ -109,7 +109,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     will,
     maximumPacketSize: LARGEST_PACKET,
     openBroker: parts.openBroker,
-    onTooLarge: limits.tooLarge,
+    leftOut: { onTooLarge: limits.tooLarge, onRefused: limits.refused, onTaken: limits.taken },
   };
   const sizesOf = createSizeLimits(clock, parts.log);
 

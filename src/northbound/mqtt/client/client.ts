@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { MqttOptions } from "../options.ts";
 import { brokerProblem, reasonOf } from "./broker-problem.ts";
 import { dial } from "./dial.ts";
-import { LimitedClient } from "./limited-client.ts";
+import { type LeftOut, LimitedClient } from "./limited-client.ts";
 import { type Sorted, SortedStream } from "./sorted-stream.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */
@@ -33,8 +33,7 @@ export interface ClientParts {
   /** Null with a broker of the plant. */
   readonly openBroker: OpenBroker | null;
   readonly sort: (bytes: Buffer) => Sorted;
-  /** A message was left out: the broker takes no packet of its size. */
-  readonly onTooLarge: (topic: string, limitBytes: number) => void;
+  readonly leftOut: LeftOut;
 }
 
 /** How the last will is registered: a broker may refuse more. */
@@ -80,7 +79,7 @@ function openOnce(
   signal.throwIfAborted();
   // Opened here, so that a broker that is not up rejects, instead of throwing inside the client.
   const stream = new SortedStream(openConnection(options, parts.openBroker), parts.sort);
-  const client = new LimitedClient(() => stream, clientOptions(options, parts, form), parts.onTooLarge);
+  const client = new LimitedClient(() => stream, clientOptions(options, parts, form), parts.leftOut);
   return new Promise((resolve, reject) => {
     let failure: Error | null = null;
     const settle = (error: Error | null) => {

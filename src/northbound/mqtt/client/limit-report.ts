@@ -9,6 +9,10 @@ export interface LimitReport {
   connected(client: LimitedClient): void;
   /** A message was left out because of its size. */
   tooLarge(topic: string, limitBytes: number): void;
+  /** The broker lets the gateway not write to this topic. */
+  refused(topic: string, reason: string): void;
+  /** The broker has taken a message on this topic. */
+  taken(topic: string): void;
   problems(): readonly string[];
   figures(): Readonly<Record<string, number>>;
 }
@@ -19,14 +23,29 @@ const MOST_TOPICS = 32;
 export function createLimitReport(options: MqttOptions, log: Log): LimitReport {
   const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
   const topics = new Set<string>();
+  /** Named in the log once, also over connections. */
+  const toldRefused = new Set<string>();
   let missing: readonly string[] = [];
   let said = "";
   let leftOut: string | null = null;
   let messagesTooLarge = 0;
+  /** Topics on which the broker took nothing last. A message that is taken ends it. */
+  const refused = new Set<string>();
+  let messagesRefused = 0;
+
+  function refusedText(): readonly string[] {
+    const [first] = refused;
+    if (first === undefined) return [];
+    const others = refused.size === 1 ? "" : ` and ${refused.size - 1} others`;
+    return [
+      `the broker refuses to let the gateway write to ${first}${others}: what is published there is lost; let its rules allow everything under mqtt.base`,
+    ];
+  }
 
   return {
     connected({ limits }) {
       topics.clear();
+      refused.clear();
       leftOut = null;
       missing = missingAtBroker(limits, options.refreshMs, takesCommands).map(
         ({ what, advice }) => `${what}; ${advice}`,
@@ -46,7 +65,18 @@ export function createLimitReport(options: MqttOptions, log: Log): LimitReport {
       topics.add(topic);
       log.warn({ topic, limitBytes }, "a message is larger than the broker takes, and is left out");
     },
-    problems: () => (leftOut === null ? missing : [...missing, leftOut]),
-    figures: () => ({ messagesTooLarge }),
+    refused(topic, reason) {
+      messagesRefused += 1;
+      if (refused.has(topic) || refused.size >= MOST_TOPICS) return;
+      refused.add(topic);
+      if (!toldRefused.has(topic))
+        log.warn({ topic, reason }, "the broker refuses a topic: what is published there is lost");
+      if (toldRefused.size < MOST_TOPICS) toldRefused.add(topic);
+    },
+    taken(topic) {
+      if (refused.size > 0) refused.delete(topic);
+    },
+    problems: () => [...missing, ...(leftOut === null ? [] : [leftOut]), ...refusedText()],
+    figures: () => ({ messagesTooLarge, messagesRefused }),
   };
 }

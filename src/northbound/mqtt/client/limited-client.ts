@@ -1,6 +1,7 @@
 import mqtt, { type IClientOptions, type IClientPublishOptions, type PacketCallback } from "mqtt";
 import { generate } from "mqtt-packet";
 import { type BrokerLimits, noLimits, readLimits } from "./broker-limits.ts";
+import { reasonOf } from "./broker-problem.ts";
 import { statePacket } from "./state-packet.ts";
 
 /** A message that is larger than the broker takes. It was not sent; the connection goes on. */
@@ -10,6 +11,29 @@ export class PacketTooLarge extends Error {
   constructor(topic: string, limitBytes: number) {
     super(`the message on ${topic} is larger than the ${limitBytes} bytes that the broker takes`);
   }
+}
+
+/** The broker has not taken a message, and never will on this topic. The connection goes on. */
+export class TopicRefused extends Error {
+  override readonly name = "TopicRefused";
+
+  constructor(topic: string, cause: Error) {
+    const why = `the broker refuses to let the gateway write to ${topic}: ${cause.message}`;
+    super(`${why}; let its rules allow everything under mqtt.base`, { cause });
+  }
+}
+
+/** Reasons of MQTT 5, PUBACK, which another try does not change: not authorized, topic name invalid. */
+const REFUSED_FOR_GOOD: ReadonlySet<unknown> = new Set([0x87, 0x90]);
+
+/** What a connection has to say of messages that did not arrive. */
+export interface LeftOut {
+  /** It was not sent because of its size. */
+  readonly onTooLarge: (topic: string, limitBytes: number) => void;
+  /** The broker takes nothing on this topic from us, and gives a reason. */
+  readonly onRefused: (topic: string, reason: string) => void;
+  /** The broker has taken a message on this topic. */
+  readonly onTaken: (topic: string) => void;
 }
 
 /** A message that waits for acknowledgements, or who waits for those before it to leave. */
@@ -36,16 +60,15 @@ export class LimitedClient extends mqtt.MqttClient {
   #limits = noLimits;
   #unacknowledged = 0;
   #waiting: Waiting[] = [];
-  readonly #onTooLarge: (topic: string, limitBytes: number) => void;
+  readonly #leftOut: LeftOut;
 
-  /** @param onTooLarge is told of each message that is not sent because of its size */
   constructor(
     streamBuilder: ConstructorParameters<typeof mqtt.MqttClient>[0],
     options: IClientOptions,
-    onTooLarge: (topic: string, limitBytes: number) => void,
+    leftOut: LeftOut,
   ) {
     super(streamBuilder, options);
-    this.#onTooLarge = onTooLarge;
+    this.#leftOut = leftOut;
     this.on("connect", (packet) => {
       this.#limits = readLimits(packet);
     });
@@ -141,7 +164,7 @@ export class LimitedClient extends mqtt.MqttClient {
     callback: PacketCallback,
   ): void {
     const { maximumPacketSize } = this.#limits;
-    this.#onTooLarge(topic, maximumPacketSize);
+    this.#leftOut.onTooLarge(topic, maximumPacketSize);
     if (options.retain === true && message.length > 0) this.publish(topic, "", options, callback);
     else callback(new PacketTooLarge(topic, maximumPacketSize));
   }
@@ -154,9 +177,19 @@ export class LimitedClient extends mqtt.MqttClient {
     this.#unacknowledged += 1;
     super.publish(topic, message, options, (error, packet) => {
       this.#unacknowledged -= 1;
-      done(error, packet);
+      done(this.#judge(topic, error), packet);
       this.#sendWaiting();
     });
+  }
+
+  #judge(topic: string, error: Error | undefined): Error | undefined {
+    if (!error) {
+      this.#leftOut.onTaken(topic);
+      return error;
+    }
+    if (!REFUSED_FOR_GOOD.has(reasonOf(error))) return error;
+    this.#leftOut.onRefused(topic, error.message);
+    return new TopicRefused(topic, error);
   }
 
   #sendWaiting(): void {

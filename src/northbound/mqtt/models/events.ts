@@ -96,7 +96,7 @@ const dropped = z.strictObject({
   count: z.int().min(1),
   from: time.nullable().describe("When the first of them happened."),
   to: time.nullable().describe("When the last of them happened."),
-  reason: z.enum(["too_many", "too_old", "damaged", "too_large"]),
+  reason: z.enum(["too_many", "too_old", "damaged", "too_large", "refused"]),
 });
 
 /** By the kind in their topics. */

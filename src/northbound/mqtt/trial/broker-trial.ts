@@ -49,7 +49,7 @@ const trialParts = {
   will: null,
   maximumPacketSize: LARGEST_PACKET,
   openBroker: null,
-  onTooLarge: () => {},
+  leftOut: { onTooLarge() {}, onRefused() {}, onTaken() {} },
 };
 
 interface TrialParts {
