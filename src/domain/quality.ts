@@ -58,7 +58,8 @@ function passed(limitMs: number, nowMs: number): number | null {
   return nowMs > limitMs ? limitMs : null;
 }
 
-function earlier(a: number | null, b: number | null): number | null {
+/** The earlier of two moments; null: there is none. */
+export function earlier(a: number | null, b: number | null): number | null {
   if (a === null) return b;
   return b === null || a < b ? a : b;
 }

@@ -65,10 +65,13 @@ function judgeOnce(
   return incoming.sequence === 0 ? "reset" : "regressed";
 }
 
+/** No robot loses more between two messages: a larger jump would hide the gaps of all others in the sum. */
+const MOST_MISSED = 1_000_000;
+
 /** How many messages are missing between the one held and a fresh one of the same subscription. */
 export function missedBetween(held: SequenceMark | null, incoming: SequenceMark): number {
   if (held === null || held.sequence === null || incoming.sequence === null) return 0;
-  return Math.max(0, incoming.sequence - held.sequence - 1);
+  return Math.min(MOST_MISSED, Math.max(0, incoming.sequence - held.sequence - 1));
 }
 
 function judgeEqual(

@@ -156,6 +156,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       taskChainsEvicted: chains.evicted,
       eventsRefused: robots.refusals,
       conveyorsRefused: updates.conveyorsRefused(),
+      valuesImpossible: updates.impossible(),
     }),
   };
 }

@@ -1,4 +1,4 @@
-import { type Quality, type QualityTimes, qualityAt, worse } from "../domain/quality.ts";
+import { earlier, type Quality, type QualityTimes, qualityAt, worse } from "../domain/quality.ts";
 import type { RobotEntry, Slot } from "./robot-entry.ts";
 
 /** The session to the service as a whole. Monotonic milliseconds. */
@@ -31,7 +31,7 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
     source.confirmedAtMs = slot.confirmedAtMs;
     source.linkDownSinceMs = link.downSinceMs;
     source.streamProvenAtMs = slot.stream.provenAtMs;
-    source.streamLostSinceMs = slot.doubtedSinceMs;
+    source.streamLostSinceMs = earlier(slot.doubtedSinceMs, slot.impossibleSinceMs);
     source.absentSinceMs = robot.absentSinceMs;
     return qualityAt(source, times, nowMs);
   }

@@ -25,6 +25,8 @@ interface SlotOf<Kind extends string, Value> {
   confirmedAtMs: number | null;
   /** Since when something may have been missed; a message or a confirmation clears it. */
   doubtedSinceMs: number | null;
+  /** Since when the values that come cannot be true; null: the last one can. */
+  impossibleSinceMs: number | null;
   /** The quality that was last told downstream. */
   told: Quality;
 }
@@ -76,6 +78,7 @@ const blank = {
   stream: null,
   confirmedAtMs: null,
   doubtedSinceMs: null,
+  impossibleSinceMs: null,
   told: "unknown",
 } as const;
 

@@ -1,10 +1,13 @@
 import type { ToldBefore } from "../contracts/told-before.ts";
+import { impossibleBattery, impossibleConveyors, impossibleQueue } from "../domain/impossible.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { FleetUpdate } from "../domain/update.ts";
+import type { Log } from "../platform/log.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
 import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
 import type { EventIds } from "./event-ids.ts";
+import { createImpossibleWatch } from "./impossible-watch.ts";
 import { missionEvents } from "./mission-events.ts";
 import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry } from "./robot-entry.ts";
@@ -22,6 +25,8 @@ export interface RobotUpdates {
   /** Every value that is held may miss something from now on. */
   doubtAll(nowMs: number): void;
   conveyorsRefused(): number;
+  /** Messages whose value cannot be true. */
+  impossible(): number;
   readonly rosters: Omit<RosterUpdates, "receive">;
 }
 
@@ -32,6 +37,7 @@ export interface RobotUpdateParts {
   readonly eventIds: EventIds;
   readonly times: QualityTimes;
   readonly toldBefore?: ToldBefore;
+  readonly log: Log;
 }
 
 export function createRobotUpdates({
@@ -41,9 +47,11 @@ export function createRobotUpdates({
   eventIds,
   times,
   toldBefore,
+  log,
 }: RobotUpdateParts): RobotUpdates {
   const rosters = createRosterUpdates({ entryOf, robots, teller });
   let conveyorsRefused = 0;
+  const impossible = createImpossibleWatch(log);
 
   function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
     return robots.findOrAdd(robotId, (robot) => teller.tellRobot(robot, nowMs, draft));
@@ -56,6 +64,7 @@ export function createRobotUpdates({
     const before = slot.received?.value ?? null;
     streams.confirm(robot, slot, update.stream, nowMs);
     slot.received = { value: update.queue, stamp: update.stamp };
+    impossible.judge(robot, slot, impossibleQueue(update.queue), nowMs);
     teller.tellValue(robot, slot, nowMs, draft);
     const told = before === null ? (toldBefore?.missions(update.robotId) ?? null) : null;
     missionEvents(eventIds, update, { before, told }, draft.events);
@@ -66,6 +75,7 @@ export function createRobotUpdates({
     if (robot === undefined) return;
     streams.confirm(robot, robot.battery, update.stream, nowMs);
     robot.battery.received = { value: update.battery, stamp: update.stamp };
+    impossible.judge(robot, robot.battery, impossibleBattery(update.battery), nowMs);
     teller.tellValue(robot, robot.battery, nowMs, draft);
   }
 
@@ -79,10 +89,10 @@ export function createRobotUpdates({
     if (before !== null) slot.gone = goneConveyors(slot, value);
     streams.confirm(robot, slot, update.stream, nowMs);
     slot.received = { value, stamp: update.stamp };
+    impossible.judge(robot, slot, impossibleConveyors(value), nowMs);
     teller.tellValue(robot, slot, nowMs, draft);
     const told = before === null ? (toldBefore?.conveyors(update.robotId) ?? null) : null;
-    const { robotId, stamp } = update;
-    conveyorEvents(eventIds, { robotId, stamp, before, told, after: value }, draft.events);
+    conveyorEvents(eventIds, { ...update, before, told, after: value }, draft.events);
   }
 
   /**
@@ -138,13 +148,16 @@ export function createRobotUpdates({
       }
     },
     doubtAll(nowMs) {
-      for (const robot of robots.all()) {
-        for (const slot of [robot.mission, robot.battery, robot.conveyors, robot.presence]) {
-          if (slot.received !== null) slot.doubtedSinceMs ??= nowMs;
-        }
-      }
+      for (const robot of robots.all()) doubt(robot, nowMs);
     },
     conveyorsRefused: () => conveyorsRefused,
+    impossible: impossible.count,
     rosters,
   };
+}
+
+function doubt({ mission, battery, conveyors, presence }: RobotEntry, nowMs: number): void {
+  for (const slot of [mission, battery, conveyors, presence]) {
+    if (slot.received !== null) slot.doubtedSinceMs ??= nowMs;
+  }
 }

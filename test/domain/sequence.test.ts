@@ -53,6 +53,8 @@ test("what is missing between two messages is counted", () => {
   expect(missedBetween(mark(3), mark(4))).toBe(0);
   expect(missedBetween(mark(3), mark(7))).toBe(3);
   expect(missedBetween(null, mark(7))).toBe(0);
+  // A jump that no robot makes must not hide the gaps of the others in the sum.
+  expect(missedBetween(mark(0), mark(Number.MAX_SAFE_INTEGER))).toBe(1_000_000);
   expect(missedBetween(mark(7), mark(0))).toBe(0);
 });
 

@@ -1,6 +1,11 @@
 import type { Stamp } from "../../domain/observed.ts";
 import type { EventMetadata } from "../../wire/fleet/v1/common_pb.js";
 
+/** Never negative, and a number that can be compared and counted on from: no robot has sent 2^53 messages. */
+function isCountable(sequence: bigint): boolean {
+  return sequence >= 0n && sequence <= BigInt(Number.MAX_SAFE_INTEGER);
+}
+
 /**
  * When and in which order a message was recorded. `receivedAtMs` is the gateway's
  * wall clock; the robot's time is cut to whole milliseconds, as it is published.
@@ -10,7 +15,7 @@ export function stampFromProto(metadata: EventMetadata | undefined, receivedAtMs
   const at = metadata.timestamp;
   return {
     sourceTimeMs: at === undefined ? null : Number(at.seconds) * 1000 + Math.floor(at.nanos / 1e6),
-    sequence: Number(metadata.sequenceNumber),
+    sequence: isCountable(metadata.sequenceNumber) ? Number(metadata.sequenceNumber) : null,
     receivedAtMs,
   };
 }

@@ -150,3 +150,16 @@ test("a chain is finished when it has a finish time", () => {
   expect(chain("2026-01-01T00:00:00Z").finished).toBe(true);
   expect(() => taskChainFromJson({})).toThrow(MalformedAnswer);
 });
+
+test.each([
+  [0n, 0],
+  [9_007_199_254_740_991n, 9_007_199_254_740_991],
+  [9_007_199_254_740_992n, null],
+  [9_223_372_036_854_775_807n, null],
+  [-1n, null],
+])(
+  "the sequence number %s is read as %s: what cannot be counted on from is none",
+  (sequenceNumber, sequence) => {
+    expect(stampFromProto(create(EventMetadataSchema, { sequenceNumber }), 5)).toMatchObject({ sequence });
+  },
+);

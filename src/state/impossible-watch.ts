@@ -1,0 +1,31 @@
+import type { RobotId } from "../domain/robot.ts";
+import type { Log } from "../platform/log.ts";
+import type { RobotEntry, Slot } from "./robot-entry.ts";
+
+/** Keeps since when a value cannot be true, and says so. */
+export interface ImpossibleWatch {
+  /** A message came; `problem` is what of it cannot be true, or null. */
+  judge(robot: RobotEntry, slot: Slot, problem: string | null, nowMs: number): void;
+  /** How many messages cannot be true. */
+  count(): number;
+}
+
+export function createImpossibleWatch(log: Log): ImpossibleWatch {
+  let count = 0;
+  /** One line a robot: a service that sends nonsense now and then must not fill the log. */
+  const told = new Set<RobotId>();
+  return {
+    judge({ robotId }, slot, problem, nowMs) {
+      if (problem === null) {
+        slot.impossibleSinceMs = null;
+        return;
+      }
+      count += 1;
+      slot.impossibleSinceMs ??= nowMs;
+      if (told.has(robotId)) return;
+      told.add(robotId);
+      log.warn({ robotId, problem }, "a robot's value cannot be true: it is shown as stale");
+    },
+    count: () => count,
+  };
+}
