@@ -135,6 +135,12 @@ export const alarmRules = {
     cause: "another client of the fleet service sends missions to the robot, such as a duplicate gateway",
     advice: "find out which other program has an API key for this robot",
   },
+  ROBOT_CLOCK: {
+    severity: 200,
+    ...atOnce,
+    cause: "the robot has no time server, or has lost its time",
+    advice: "set the robot's clock right; until then its values carry the time of their receipt",
+  },
   CERTIFICATE_EXPIRES: {
     severity: 300,
     ...atOnce,

@@ -7,6 +7,13 @@ export interface Stamp {
   readonly sequence: number | null;
   /** The gateway's clock when the message arrived. */
   readonly receivedAtMs: number;
+  /** The robot's clock is wrong: its time orders its own messages, and is shown to nobody. */
+  readonly isClockWrong?: true;
+}
+
+/** The time that clients see as the robot's: when the message arrived, where its own is not to be used. */
+export function sourceTimeOf({ sourceTimeMs, receivedAtMs, isClockWrong }: Stamp): number | null {
+  return isClockWrong === true ? receivedAtMs : sourceTimeMs;
 }
 
 /** A value with where it comes from, as a northbound may show it. */

@@ -22,6 +22,7 @@ export interface FleetFacts {
   readonly malformedRobots: number;
   readonly malformedChains: number;
   readonly identifiersRefused: number;
+  readonly robotClocksWrong: number;
 }
 
 /** As many names as a person reads. */
@@ -136,6 +137,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     robots_malformed: malformedRobots,
     task_chains_malformed: malformedChains,
     identifiers_refused: facts.identifiersRefused,
+    robot_clocks_wrong: facts.robotClocksWrong,
     ...facts.webhooks?.figures,
   };
 }

@@ -27,6 +27,7 @@ import { createPoll, type PollParts } from "./polling/poll.ts";
 import { createReader } from "./polling/reader.ts";
 import { createRoster } from "./polling/roster.ts";
 import { createTaskChains } from "./polling/task-chains.ts";
+import { createRobotClocks, type RobotClocks } from "./robot-clocks.ts";
 import { createExchangeHistory } from "./session/exchange-history.ts";
 import { createSession } from "./session/session.ts";
 import { createStreams, type Streams, type StreamsState } from "./streams/streams.ts";
@@ -82,7 +83,11 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const wires = createWires(options, { ...parts, log }, hearDate, signal);
   const { session, channel, pool, http, calls } = wires;
   const identifiers = createIdentifierGate(options.robots, log);
-  const { streams, webhooks } = createEventSources(options, { ...parts, log }, wires, identifiers);
+  const clocks = createRobotClocks({ clock, serviceAheadMs: skew.nowMs, log });
+  const { streams, webhooks } = createEventSources(options, { ...parts, log }, wires, {
+    identifiers,
+    clocks,
+  });
   const maps = createMaps(options, { ...parts, log }, calls, signal);
   const polling = createPolling(options, { ...parts, log }, wires, { identifiers, streams, maps });
 
@@ -142,6 +147,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         malformedRobots: polling.roster.malformed,
         malformedChains: polling.chains.malformed,
         identifiersRefused: identifiers.refused,
+        robotClocksWrong: clocks.wrong(),
       }),
   };
 }
@@ -173,12 +179,12 @@ function createEventSources(
   options: FleetOptions,
   { clock, chance, log, sink, tape = noTape }: FleetSessionParts,
   { pool, session, calls: port }: Wires,
-  identifiers: IdentifierGate,
+  { identifiers, clocks }: { readonly identifiers: IdentifierGate; readonly clocks: RobotClocks },
 ) {
   const { events, robots, times } = options;
   const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
   const common = { identifiers, port, clock, chance, log, tape };
-  const streams = createStreams(options, { ...common, pool, session, sink, deliveries: trust });
+  const streams = createStreams(options, { ...common, clocks, pool, session, sink, deliveries: trust });
   const webhooks =
     events.kind === "webhook" && trust !== null
       ? createWebhooks(events.webhook, { ...common, robots, trust, streams, times })

@@ -7,6 +7,7 @@ import { clip } from "../domain/clip.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { MissionQueue } from "../domain/mission.ts";
+import type { Stamp } from "../domain/observed.ts";
 import type { Presence } from "../domain/presence.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -32,6 +33,8 @@ export interface AlarmConditions {
 /** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
 export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): AlarmConditions {
   const qualities = new Map<RobotId, Quality>();
+  /** When the newest message with a time of its own came. */
+  const stampedAtMs = new Map<RobotId, number>();
 
   function state(robotId: RobotId, code: AlarmCode, holds: boolean, text: string): void {
     book.state({ kind: "robot", robotId }, code, { holds, text });
@@ -41,6 +44,13 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
     qualities.set(robotId, quality);
     if (quality === "unknown") return;
     state(robotId, "ROBOT_LOST", quality === "lost", "nothing known of the robot is true any more");
+  }
+
+  /** The newest message of the robot tells: a value may stand for long since a wrong one. */
+  function hearClock(robotId: RobotId, { receivedAtMs, isClockWrong }: Stamp): void {
+    if (receivedAtMs < (stampedAtMs.get(robotId) ?? 0)) return;
+    stampedAtMs.set(robotId, receivedAtMs);
+    state(robotId, "ROBOT_CLOCK", isClockWrong === true, "the times of the robot's messages cannot be true");
   }
 
   function hearPresence(robotId: RobotId, presence: Presence): void {
@@ -90,8 +100,10 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
         case "conveyor":
           return hearConveyor(robotId, change.observed.value, true);
         case "battery":
+          hearClock(robotId, observed.stamp);
           return hearBattery(robotId, change.observed.value);
         case "mission":
+          hearClock(robotId, observed.stamp);
           return hearMissions(robotId, change.observed.value);
       }
     },

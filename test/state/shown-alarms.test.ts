@@ -62,7 +62,8 @@ describe("limits of batteries that change", () => {
   it("raise and end alarms by the values that are known", () => {
     const { shown, known, battery } = shownState();
     const value = { chargePercent: 40, state: "STATE_DISCHARGING" } as const;
-    const observed = { value, quality: "good", atMs: 0 } as never;
+    const stamp = { sourceTimeMs: 0, sequence: 1, receivedAtMs: 0 };
+    const observed = { value, quality: "good", stamp } as never;
     const charge = { kind: "battery", robotId: "r1", observed } as const;
     shown.withAlarms(batch(quality("r1", "good"), charge));
     known.push(charge);
@@ -75,6 +76,28 @@ describe("limits of batteries that change", () => {
     battery.low = 34;
     shown.judgeBatteries();
     expect(shown.alarmBook.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
+  });
+});
+
+describe("a robot's clock", () => {
+  const battery = (receivedAtMs: number, isClockWrong?: true): StateChange => ({
+    kind: "battery",
+    robotId: "r1",
+    observed: {
+      value: { chargePercent: 80, state: "STATE_DISCHARGING", chargeMethod: "CHARGE_METHOD_NONE" },
+      stamp: { sourceTimeMs: 0, sequence: 1, receivedAtMs, ...(isClockWrong && { isClockWrong }) },
+      quality: "good",
+    },
+  });
+
+  it("is an alarm while the robot's newest message has an impossible time", () => {
+    const { shown } = shownState();
+    expect(shownBy(shown.withAlarms(batch(battery(5, true))))).toMatchObject({ r1: ["ROBOT_CLOCK"] });
+    const holds = () => shown.alarmBook.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
+    shown.withAlarms(batch(battery(4)));
+    expect(holds()).toBe(true);
+    shown.withAlarms(batch(battery(6)));
+    expect(holds()).toBe(false);
   });
 });
 

@@ -17,6 +17,7 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import { createDecoder } from "../decoder.ts";
 import type { IdentifierGate } from "../identifiers.ts";
+import type { RobotClocks } from "../robot-clocks.ts";
 import { batteryFromProto } from "../translate/battery.ts";
 import { isQueueShown, queueFromProto } from "../translate/mission.ts";
 import { stampFromProto } from "../translate/stamp.ts";
@@ -32,6 +33,7 @@ export interface AspectParts {
   readonly log: Log;
   readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
+  readonly clocks: RobotClocks;
   /**
    * Called before a robot's first event, and again when it comes back to a stream that no longer expected it.
    */
@@ -69,16 +71,17 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
       const named = missionStates?.missions ?? (missionState === undefined ? [] : [missionState]);
       if (!isShown(named, robotId, tracker, parts)) return null;
       if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
-      const stamp = stampFromProto(metadata, parts.clock.nowMs());
-      const verdict = judge(tracker, parts, "mission", robotId, stamp, stream, call);
+      const sent = stampFromProto(metadata, parts.clock.nowMs());
+      const { verdict, stamp } = judge(tracker, parts, "mission", robotId, sent, stream, call);
       if (isNews(verdict)) {
         const queue = queueFromProto(missionStates, missionState);
         parts.sink({ kind: "mission", robotId, stream, stamp, queue });
       }
       return verdict;
     },
-    deliver(robotId, stamp, queue) {
+    deliver(robotId, sent, queue) {
       if (!parts.identifiers.robot(robotId) || !areNamed(queue.missions, parts)) return;
+      const stamp = parts.clocks.judge(robotId, sent, true);
       const stream = judgeDelivery(tracker, parts, "mission", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "mission", robotId, stream, stamp, queue });
     },
@@ -104,15 +107,16 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
       if (message === null) return null;
       const { robotId, metadata, batteryState } = message;
       if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
-      const stamp = stampFromProto(metadata, parts.clock.nowMs());
-      const verdict = judge(tracker, parts, "battery", robotId, stamp, stream, call);
+      const sent = stampFromProto(metadata, parts.clock.nowMs());
+      const { verdict, stamp } = judge(tracker, parts, "battery", robotId, sent, stream, call);
       if (isNews(verdict)) {
         parts.sink({ kind: "battery", robotId, stream, stamp, battery: batteryFromProto(batteryState) });
       }
       return verdict;
     },
-    deliver(robotId, stamp, battery) {
+    deliver(robotId, sent, battery) {
       if (!parts.identifiers.robot(robotId)) return;
+      const stamp = parts.clocks.judge(robotId, sent, true);
       const stream = judgeDelivery(tracker, parts, "battery", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "battery", robotId, stream, stamp, battery });
     },
@@ -158,19 +162,20 @@ function judge(
   parts: AspectParts,
   aspect: DeliveredAspect,
   robotId: RobotId,
-  stamp: Stamp,
+  sent: Stamp,
   stream: string,
   call: number,
-): SequenceVerdict {
+): { readonly verdict: SequenceVerdict; readonly stamp: Stamp } {
   const isKnown = tracker.has(robotId);
   if (tracker.streamOf(robotId) === null) parts.seen(robotId);
+  const stamp = parts.clocks.judge(robotId, sent, !tracker.isFirst(robotId, stream, call));
   const verdict = tracker.judge(robotId, stamp, stream, call);
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
   } else if (parts.deliveries !== null && isKnown && isNews(verdict)) {
     parts.deliveries.streamHadNews(aspect, robotId);
   }
-  return verdict;
+  return { verdict, stamp };
 }
 
 /** The id of the stream that the event is told under; null when it is no news. */

@@ -22,6 +22,8 @@ export interface StreamCounts {
 /** The sequence numbers of one event type, robot by robot (design, Sequence numbers). */
 export interface SequenceTracker {
   readonly counts: StreamCounts;
+  /** Whether this call of this stream has brought nothing of the robot yet: then a message is a snapshot. */
+  isFirst(robotId: RobotId, stream: string, call: number): boolean;
   /** Judges a message that came by this call of this stream, and counts it. */
   judge(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
   /**
@@ -91,13 +93,19 @@ export function createSequenceTracker(): SequenceTracker {
     if (isNews(verdict)) sequence.mark = stamp;
   }
 
+  function isFirst(robotId: RobotId, stream: string, call: number): boolean {
+    const sequence = sequences.get(robotId);
+    return sequence === undefined || sequence.call !== call || sequence.stream !== stream;
+  }
+
   return {
     counts,
+    isFirst,
     judge(robotId, stamp, stream, call) {
+      const first = isFirst(robotId, stream, call);
       const sequence = sequenceOf(robotId);
-      const isFirst = sequence.call !== call || sequence.stream !== stream;
-      const verdict = judgeSequence(sequence.mark, stamp, isFirst, sequence.outdated);
-      if (!isFirst && verdict === "fresh") counts.missed += missedBetween(sequence.mark, stamp);
+      const verdict = judgeSequence(sequence.mark, stamp, first, sequence.outdated);
+      if (!first && verdict === "fresh") counts.missed += missedBetween(sequence.mark, stamp);
       if (verdict === "outdated") sequence.outdated += 1;
       sequence.stream = stream;
       sequence.call = call;

@@ -7,6 +7,7 @@ import { every } from "../../platform/clock.ts";
 import { aborted } from "../../platform/component.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetOptions } from "../options.ts";
+import type { RobotClocks } from "../robot-clocks.ts";
 import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Selection } from "./aspect.ts";
 import { conveyorRobot, conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
@@ -48,6 +49,7 @@ export type StreamsParts = Omit<
   readonly port: FleetPort;
   readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
+  readonly clocks: RobotClocks;
 };
 
 /** Robots a stream: few enough that a snapshot is no burst and one that is refused is found fast. */

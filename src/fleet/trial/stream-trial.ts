@@ -6,6 +6,7 @@ import { createPreflight } from "../channels/preflight.ts";
 import { errorText } from "../error-text.ts";
 import { createIdentifierGate } from "../identifiers.ts";
 import type { FleetOptions } from "../options.ts";
+import { createRobotClocks } from "../robot-clocks.ts";
 import type { Selection } from "../streams/aspect.ts";
 import { createMissionAspect } from "../streams/robot-aspects.ts";
 import { openStream } from "../streams/stream-call.ts";
@@ -60,6 +61,7 @@ async function firstMessage(
     log: silentLog,
     sink: () => {},
     identifiers: createIdentifierGate(options.robots, silentLog),
+    clocks: createRobotClocks({ clock, serviceAheadMs: () => null, log: silentLog }),
     seen: (id) => {
       robotId ??= id;
     },

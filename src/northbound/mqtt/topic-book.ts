@@ -1,6 +1,6 @@
 import type { ShownTag, TagGroup, TagReading, TagSource } from "../../contracts/tags.ts";
 import type { StateChange } from "../../domain/change.ts";
-import type { Stamp } from "../../domain/observed.ts";
+import { type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -160,7 +160,7 @@ class Topic implements ShownTag {
       type: /^[[{]/.test(this.#payload) ? "JSON" : "text",
       quality: this.#isConnected() || (quality !== "good" && quality !== "stale") ? quality : "offline",
       status: null,
-      sourceTimeMs: stamp?.sourceTimeMs ?? null,
+      sourceTimeMs: stamp === undefined || stamp === null ? null : sourceTimeOf(stamp),
       receivedAtMs: stamp?.receivedAtMs ?? this.#atMs,
     };
   }

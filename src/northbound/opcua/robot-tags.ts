@@ -2,7 +2,7 @@ import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../contracts/stations.ts";
 import type { StateChange } from "../../domain/change.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
-import type { Observed } from "../../domain/observed.ts";
+import type { Observed, Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { type StandingFacts, standingOf } from "../../domain/standing.ts";
@@ -156,11 +156,13 @@ export function addRobotTags(
           break;
         case "mission":
           known.missions = change.observed;
+          robot.showClock(change.observed.stamp);
           showObserved(mission, change.observed);
           missionSlot.refresh();
           break;
         case "battery":
           known.battery = change.observed;
+          robot.showClock(change.observed.stamp);
           showObserved(battery, change.observed);
           break;
         case "presence": {
@@ -260,10 +262,20 @@ function addSummaryTags(
     showAge(next === "good");
   }
 
+  /** When the newest message with a time of the robot's came. */
+  let stampedAtMs = 0;
+  function showClock({ receivedAtMs, isClockWrong }: Stamp): void {
+    if (receivedAtMs < stampedAtMs) return;
+    stampedAtMs = receivedAtMs;
+    tags.ClockValid.set(isClockWrong !== true, good, times());
+  }
+
   tags.RobotId.set(robotId, good, times());
+  tags.ClockValid.set(true, good, times());
   show(family, quality);
   return {
     show,
+    showClock,
     showPresence(listed: boolean) {
       isListed = listed;
       showPresent(times());

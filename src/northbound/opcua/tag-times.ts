@@ -1,4 +1,4 @@
-import type { Stamp } from "../../domain/observed.ts";
+import { type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import { dateAt, type TagTimes } from "./node-opcua/tag.ts";
 
 /** What a DateTime can say: 1601 to 9999 (OPC UA Part 6, DateTime). */
@@ -9,8 +9,9 @@ const LATEST_MS = Date.UTC(9999, 11, 31);
  * The times of a robot's message. Conveyors carry no time of their own, and a robot's clock may show any:
  * then the gateway's is the best there is.
  */
-export function tagTimes({ sourceTimeMs, receivedAtMs }: Stamp): TagTimes {
-  const server = dateAt(receivedAtMs);
+export function tagTimes(stamp: Stamp): TagTimes {
+  const server = dateAt(stamp.receivedAtMs);
+  const sourceTimeMs = sourceTimeOf(stamp);
   const isTime = sourceTimeMs !== null && sourceTimeMs >= EARLIEST_MS && sourceTimeMs <= LATEST_MS;
   return { source: isTime ? dateAt(sourceTimeMs) : server, server };
 }

@@ -47,7 +47,8 @@ const robot = z.strictObject({
   group: int32.optional(),
   area: int32.default(1),
   ip: z.string().max(64).optional(),
-  clockAheadMs: z.number().min(-86_400_000).max(86_400_000).default(0),
+  /** Two hundred years either way: a clock that was never set, and one that is set to nonsense. */
+  clockAheadMs: z.number().min(-6_400_000_000_000).max(6_400_000_000_000).default(0),
   model: z.enum(Object.keys(conveyorModels) as [keyof typeof conveyorModels]).default("vertical-2"),
   notInstalled: z.array(positiveInt32).default([]),
 });

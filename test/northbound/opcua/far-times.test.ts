@@ -27,3 +27,22 @@ test("a robot whose clock shows a time that OPC UA cannot say is shown with the 
     expect(sourceTimestamp?.getTime(), String(sourceTimeMs)).toBe(observed.stamp.receivedAtMs);
   }
 });
+
+test("a robot whose clock is wrong is shown with the time of receipt, and said", async () => {
+  const change = batteryChange("r1", 10);
+  if (change.kind !== "battery") throw new Error("no battery");
+  const { observed } = change;
+  for (const [percent, isClockWrong] of [
+    [10, false],
+    [11, true],
+    [12, false],
+  ] as const) {
+    const own = { ...observed.stamp, receivedAtMs: observed.stamp.receivedAtMs + percent };
+    const stamp = isClockWrong ? { ...own, isClockWrong } : own;
+    const value = { ...observed.value, chargePercent: percent };
+    running.server.write({ changes: [{ ...change, observed: { ...observed, value, stamp } }], events: [] });
+    await plc.until("Robots.r1.ClockValid", !isClockWrong);
+    const { sourceTimestamp } = await plc.read("Robots.r1.Battery.ChargePercent");
+    expect(sourceTimestamp?.getTime()).toBe(isClockWrong ? stamp.receivedAtMs : stamp.sourceTimeMs);
+  }
+});

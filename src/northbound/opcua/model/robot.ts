@@ -30,6 +30,12 @@ export const summaryTags = {
     en: "For how long the robot's values have not been good; 0: they are",
     de: "Wie lange die Werte des Roboters schon nicht mehr gut sind; 0: sie sind es",
   },
+  ClockValid: {
+    type: "Boolean",
+    german: "Uhr gültig",
+    en: "The robot's clock may be right; FALSE: its values carry the time of their receipt",
+    de: "Die Uhr des Roboters kann richtig gehen; FALSE: seine Werte tragen die Zeit ihres Empfangs",
+  },
   Family: {
     type: "String",
     german: "Familie",

@@ -4,7 +4,7 @@ import { alarmJson } from "../../../domain/alarm-json.ts";
 import { amrExceptionOf, isException } from "../../../domain/amr-exception.ts";
 import { codeText } from "../../../domain/coded.ts";
 import { holderName } from "../../../domain/hold.ts";
-import type { Observed } from "../../../domain/observed.ts";
+import { type Observed, sourceTimeOf } from "../../../domain/observed.ts";
 import { coordinateOf, type Presence } from "../../../domain/presence.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Alarm } from "../api/alarm.ts";
@@ -36,7 +36,7 @@ export function createRobotWriter({ ages, places, stations, clock }: RobotJsonPa
       quality,
       received_at: timeText(stamp.receivedAtMs),
       age_ms: ages.of(stamp),
-      source_time: timeTextOrNull(stamp.sourceTimeMs),
+      source_time: timeTextOrNull(sourceTimeOf(stamp)),
       state: isShown ? state(value) : null,
     };
   }

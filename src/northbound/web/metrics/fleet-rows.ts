@@ -158,6 +158,12 @@ const figureRows: readonly MetricRow[] = [
     "Impossible identifiers of the service.",
     ["fleet", "identifiers_refused"],
   ),
+  figureRow(
+    "gauge",
+    "fleetgate_fleet_robot_clocks_wrong",
+    "Robots whose clocks are wrong: the times of their messages are not used.",
+    ["fleet", "robot_clocks_wrong"],
+  ),
   figureRow("gauge", "fleetgate_task_chains", "Task chains that are known.", ["state", "task_chains"]),
 ];
 

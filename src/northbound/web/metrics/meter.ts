@@ -107,7 +107,9 @@ function createMessageMetrics() {
   });
   for (const kind of streamKinds) ahead.inc(streamLabels[kind], 0);
 
-  function came(kind: StreamAspect, { sourceTimeMs, receivedAtMs }: Stamp): void {
+  function came(kind: StreamAspect, { sourceTimeMs, receivedAtMs, isClockWrong }: Stamp): void {
+    // A wrong clock tells no age, and one robot would spoil the sum of all.
+    if (isClockWrong === true) return;
     const ageMs = sourceTimeMs === null ? Number.NaN : receivedAtMs - sourceTimeMs;
     if (!Number.isFinite(ageMs)) return;
     // A sum that falls would look like a restart of the gateway.

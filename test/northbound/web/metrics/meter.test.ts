@@ -85,6 +85,15 @@ it("sees the age of messages, and never lets a sum fall when a robot's clock is 
   expect(scraped.value("fleetgate_message_age_seconds_count", { stream: "battery" })).toBe(0);
 });
 
+it("leaves out what a wrong clock says: one robot would spoil the sum of all", async () => {
+  const meter = createMeter([]);
+  const update = mission(1_000);
+  if (update.kind !== "mission") throw new Error("no mission");
+  meter.heard({ ...update, stamp: { ...update.stamp, sourceTimeMs: 0, isClockWrong: true } }, []);
+  const scraped = await scrape(meter);
+  expect(scraped.value("fleetgate_message_age_seconds_count", { stream: "mission" })).toBe(0);
+});
+
 it("counts the states that missions reach, those without a name as other", async () => {
   const meter = createMeter([]);
   meter.heard(mission(0), [reached("STATE_FAILED"), reached({ kind: "unrecognised", raw: 77 })]);

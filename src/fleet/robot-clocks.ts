@@ -1,0 +1,65 @@
+import type { Stamp } from "../domain/observed.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+
+/** Which robots' clocks are wrong, by the times of their messages. */
+export interface RobotClocks {
+  /**
+   * The stamp, marked if the robot's clock is wrong. `isChange`: the message came because something changed,
+   * and so it is new. A snapshot may be old: a robot that stands for a week sends what it recorded then.
+   */
+  judge(robotId: RobotId, stamp: Stamp, isChange: boolean): Stamp;
+  /** How many robots' clocks are wrong now. */
+  wrong(): number;
+}
+
+export interface RobotClocksParts {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** The service's clock minus this machine's; null: not known. A machine may have the wrong one itself. */
+  readonly serviceAheadMs: () => number | null;
+  readonly log: Log;
+}
+
+/** Robots without a time server drift by minutes a month; a message is delivered within seconds. */
+export const MOST_CLOCK_DISTANCE_MS = 10 * 60_000;
+/** No robot recorded anything before: a clock that shows this was never set. */
+export const EARLIEST_ROBOT_TIME_MS = Date.UTC(2020, 0, 1);
+
+export function createRobotClocks({ clock, serviceAheadMs, log }: RobotClocksParts): RobotClocks {
+  const wrong = new Set<RobotId>();
+  const told = new Set<RobotId>();
+
+  /** How far a robot's time is ahead; negative: behind. By whichever of the two clocks is nearer to it. */
+  function aheadMs(sourceTimeMs: number): number {
+    const byOurs = sourceTimeMs - clock.nowMs();
+    const byService = byOurs - (serviceAheadMs() ?? 0);
+    return Math.abs(byService) < Math.abs(byOurs) ? byService : byOurs;
+  }
+
+  function isWrong(robotId: RobotId, sourceTimeMs: number, distanceMs: number, isChange: boolean): boolean {
+    if (sourceTimeMs < EARLIEST_ROBOT_TIME_MS || distanceMs > MOST_CLOCK_DISTANCE_MS) return true;
+    if (distanceMs >= -MOST_CLOCK_DISTANCE_MS) return false;
+    return isChange || wrong.has(robotId);
+  }
+
+  return {
+    judge(robotId, stamp, isChange) {
+      const { sourceTimeMs } = stamp;
+      if (sourceTimeMs === null) return stamp;
+      const distanceMs = aheadMs(sourceTimeMs);
+      if (!isWrong(robotId, sourceTimeMs, distanceMs, isChange)) {
+        wrong.delete(robotId);
+        return stamp;
+      }
+      wrong.add(robotId);
+      if (!told.has(robotId)) {
+        told.add(robotId);
+        const seconds = Math.round(distanceMs / 1_000);
+        log.warn({ robotId, aheadSeconds: seconds }, "a robot's clock is wrong: its times are not used");
+      }
+      return { ...stamp, isClockWrong: true };
+    },
+    wrong: () => wrong.size,
+  };
+}
