@@ -100,7 +100,7 @@ function argumentNode(method: string, [name, list]: ArgumentList): ExportedNode 
   return variableNode(`${method}.${name}`, name, argumentLists[name], "property", {
     parent: from("HasProperty", { path: method }),
     others: rulesOf("Mandatory"),
-    facts: { dataType: "Argument", isList: true, length: list.length, value: { name, list } },
+    facts: { dataType: "Argument", length: list.length, value: { name, list } },
   });
 }
 
@@ -120,7 +120,6 @@ export function tagNodes(
     facts: {
       dataType: tag.type,
       length: tag.length ?? null,
-      isList: tag.length !== undefined,
       isWritable: tag.isWritable === true,
       unit: tag.unit?.symbol ?? "",
       range: tag.range ?? null,
@@ -139,11 +138,11 @@ export function tagNodes(
 /** A property that many tags refer to. It refers to none of them. */
 export function sharedNode(property: SharedProperty): ExportedNode {
   const { name } = property;
-  const isList = name === ENUM_VALUES;
+  const length = property.name === ENUM_VALUES ? property.enumeration.values.length : null;
   return variableNode(sharedPath(property), name, propertyTexts[name], "property", {
     parent: null,
     others: rulesOf("Mandatory"),
-    facts: { dataType: sharedTypes[name], isList, value: property },
+    facts: { dataType: sharedTypes[name], length, value: property },
   });
 }
 
@@ -164,7 +163,7 @@ function variableNode(
   kind: TagKind,
   { parent, others, facts }: VariableParts,
 ): ExportedNode {
-  const plain = { length: null, isList: false, isWritable: false, unit: "", range: null, value: null };
+  const plain = { length: null, isWritable: false, unit: "", range: null, value: null };
   return {
     ...{ kind: "variable", path, browseName: name, hasStandardName: kind === "property" },
     displayName: named(name, texts),

@@ -63,8 +63,6 @@ export interface VariableFacts {
   readonly dataType: DataTypeName;
   /** Of a fixed array; null: a scalar. */
   readonly length: number | null;
-  /** The shared nodes are lists of any length. */
-  readonly isList: boolean;
   readonly isWritable: boolean;
   /** The symbol of its unit; empty: none. */
   readonly unit: string;

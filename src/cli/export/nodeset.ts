@@ -1,4 +1,4 @@
-import { FLEET_NAMESPACE, MODEL_DATE, MODEL_VERSION } from "../../northbound/opcua/fleet-nodeset.ts";
+import { modelHead } from "../../northbound/opcua/fleet-nodeset.ts";
 import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
 import {
@@ -43,12 +43,7 @@ export function* nodeSetXml(
     '<?xml version="1.0" encoding="utf-8"?>',
     `<!-- Written by fleetgate export opcua, version ${version.replaceAll("--", "- -")}; ${hash} -->`,
     '<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">',
-    `  <NamespaceUris><Uri>${FLEET_NAMESPACE}</Uri></NamespaceUris>`,
-    "  <Models>",
-    `    <Model ModelUri="${FLEET_NAMESPACE}" Version="${MODEL_VERSION}" PublicationDate="${MODEL_DATE}">`,
-    '      <RequiredModel ModelUri="http://opcfoundation.org/UA/"/>',
-    "    </Model>",
-    "  </Models>",
+    ...modelHead,
     "  <Aliases>",
     ...Object.entries(dataTypes).map(([name, id]) => `    <Alias Alias="${name}">i=${id}</Alias>`),
     ...Object.entries(standardNodes)
@@ -127,11 +122,10 @@ function attributesXml(node: ExportedNode): string {
     .join("");
 }
 
-function variableAttributes({ dataType, length, isList, isWritable }: VariableFacts) {
+function variableAttributes({ dataType, length, isWritable }: VariableFacts) {
   return [
     ["DataType", dataType] as const,
-    isList ? (["ValueRank", 1] as const) : null,
-    length === null ? null : (["ArrayDimensions", length] as const),
+    ...(length === null ? [] : [["ValueRank", 1] as const, ["ArrayDimensions", length] as const]),
     isWritable ? (["AccessLevel", READ_AND_WRITE] as const) : null,
   ];
 }

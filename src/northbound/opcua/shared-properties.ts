@@ -44,6 +44,7 @@ export function createSharedProperties(namespace: INamespace): SharedProperties 
         modellingRule: "Mandatory",
         dataType: resolveNodeId(type),
         valueRank: Array.isArray(english.value) ? 1 : -1,
+        ...(Array.isArray(english.value) ? { arrayDimensions: [english.value.length] } : {}),
         accessLevel: "CurrentRead",
         minimumSamplingInterval: 0,
       });

@@ -17,7 +17,6 @@ import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { typedMethods } from "../../../src/northbound/opcua/commands/typed-methods.ts";
 import { FLEET_NAMESPACE } from "../../../src/northbound/opcua/fleet-nodeset.ts";
 import { objectTypes } from "../../../src/northbound/opcua/model/types.ts";
-import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
 import { type SeenNode, seeNodes } from "../../northbound/opcua/browse-tree.ts";
 import {
   type Caller,
@@ -26,44 +25,9 @@ import {
   type RunningServer,
   startServer,
 } from "../../northbound/opcua/opcua-harness.ts";
-
-const user = {
-  name: "line 1",
-  secret: { kind: "plain", text: "secret" },
-  role: "operator",
-  number: 1,
-} as const;
-const none = { alias: null, number: null, family: "unknown", conveyorIndexes: [] } as const;
-
-/** Each optional member is there in one of them, and lacks in one. */
-const plants: ReadonlyArray<readonly [name: string, options: Partial<OpcUaOptions>]> = [
-  [
-    "everything",
-    {
-      users: [{ ...user, confirms: true }],
-      missionSlots: 2,
-      stations: [
-        { name: "load 1", needsPermit: true, load: "CW" },
-        { name: 'unload <1> & "2"', needsPermit: false, load: null },
-      ],
-      robots: [
-        { ...none, robotId: "r1", alias: "AMR01", number: 1, family: "cart", conveyorIndexes: [1, 0, 1] },
-        { ...none, robotId: "r.2/ü", family: "serve" },
-        { ...none, robotId: "AMR01" },
-        { ...none, robotId: "r4", conveyorIndexes: [3] },
-      ],
-    },
-  ],
-  [
-    "nothing that is optional",
-    {
-      robots: [
-        { ...none, robotId: "r1", family: "cart" },
-        { ...none, robotId: "r2" },
-      ],
-    },
-  ],
-];
+import { plants } from "./export-harness.ts";
+import { factsOfFile, factsOfServer, referencesOfFile, referencesOfServer } from "./nodeset-attributes.ts";
+import { readNodeSet } from "./nodeset-reader.ts";
 
 describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   const options = opcUaOptions(changed);
@@ -103,6 +67,17 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   it("loads into a bare server, which then has the nodes that clients of the gateway see", () => {
     expect(browsed.length).toBeGreaterThan(400);
     expect(exported.map(comparable).sort(byPath)).toEqual(browsed.map(comparable).sort(byPath));
+  });
+
+  it("says of each node what the gateway's server does: each attribute, each reference", async () => {
+    const [en, de] = callers;
+    if (en === undefined || de === undefined) throw new Error("there is no session");
+    const nodeSet = readNodeSet(text("Fleetgate.NodeSet2.xml"));
+    const inFile = factsOfFile(nodeSet);
+    const paths = [...inFile.keys()];
+    expect(paths.length).toBeGreaterThan(500);
+    expect(await factsOfServer({ en, de }, paths)).toEqual(inFile);
+    expect(await referencesOfServer(en, paths)).toEqual(referencesOfFile(nodeSet));
   });
 
   it("has the texts of English and German sessions", () => {
