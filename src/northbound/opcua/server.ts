@@ -35,6 +35,7 @@ import { endRejectedClients, type RejectedClients } from "./node-opcua/rejected-
 import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import { listSessions } from "./node-opcua/session-list.ts";
+import { ageByMonotonicClock, closeKeylessChannels } from "./node-opcua/steady-times.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type OptionsChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
@@ -198,6 +199,8 @@ async function openServer(
     refuseWithErrorMessages(server);
     forgetClosedSubscriptions(server);
     forgetHungUpClients(server);
+    ageByMonotonicClock();
+    closeKeylessChannels(server);
     correctIndexRanges(server);
     allowManyWatchers();
     boundContinuationPoints();

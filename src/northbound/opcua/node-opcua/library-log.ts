@@ -43,7 +43,7 @@ export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: s
   }
   setErrorLogger((...said) => {
     const fields = heading(said);
-    if (fields !== null) log.warn(fields, "node-opcua reports an error, most likely a client's mistake");
+    if (fields !== null) log.warn(fields, "node-opcua reports an error");
   });
   setWarningLogger((...said) => {
     const fields = heading(said);
