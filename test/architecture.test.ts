@@ -67,6 +67,38 @@ const rooms: Readonly<Record<string, Rules>> = {
   "main.ts": { cli: "argv to command, nothing else" },
 };
 
+/** Who asks Date for the time: all others have a clock, and with it a test's time. */
+const readersOfDate: Readonly<Record<string, string>> = {
+  "platform/clock.ts": "the clock",
+  cli: "a command of a moment; what runs longer is given the clock",
+  console: "the browser has no clock of ours",
+  "config/load.ts": "validity of certificates",
+  "fleet/calls/grpc-call.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
+  "fleet/channels/proof.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
+  "northbound/mqtt/client/client.ts": "validity of the broker's certificate",
+  "northbound/opcua/certificate-store/move.ts": "the time of a file",
+  "northbound/opcua/node-opcua/steady-times.ts": "undoes a subtraction of wall times",
+};
+
+/** Who subtracts or compares wall times. Ages and timeouts are for the monotonic clock: the other is set. */
+const usersOfWallTimes: Readonly<Record<string, string>> = {
+  "platform/steady-wall.ts": "what the wall clock would be, had nobody set it",
+  "platform/clock-watch.ts": "sees that it was set",
+  "platform/crash/crash-watch.ts": "reports of runs before have a wall time alone",
+  "platform/recorder/segments.ts": "recordings of runs before have a wall time alone",
+  "northbound/mqtt/commands.ts": "when a message came in, which is a moment",
+  "northbound/web/floor/ages.ts": "the monotonic time of a message that came just now",
+  "northbound/web/floor/station-json.ts": "a lease of a run before has a wall time alone",
+  "northbound/web/resources/connections.ts": "certificates end by the wall clock",
+  "fleet/session/exchange-history.ts": "what runs before have noted",
+  "fleet/session/exchange.ts": "the service's times",
+  "fleet/clock-skew.ts": "the service's times",
+  "commands/journal/pruning.ts": "records of runs before have a wall time alone",
+  "commands/admission.ts": "a moment that the sender wrote (expires_at)",
+  "commands/evidence/evidence-search.ts": "the monotonic time of a message that came just now",
+  "console/commanding/send.ts": "what a page has kept over its reload",
+};
+
 /** Rooms that may look at the environment of the process. */
 const readersOfEnvironment = ["config", "cli"];
 
@@ -257,6 +289,21 @@ describe("the habits of design.md", () => {
     );
     const others = readers.filter((path) => !readersOfEnvironment.includes(path.split("/")[0] ?? ""));
     expect(others).toEqual([]);
+  });
+
+  it("only the clock reads the time, and nobody makes an age of wall times", () => {
+    const others = (allowed: Readonly<Record<string, string>>, use: RegExp) =>
+      pathsWhere((source) => source.room !== "simulator" && use.test(withoutComments(source.text))).filter(
+        (path) => !Object.keys(allowed).some((each) => path === each || path.startsWith(`${each}/`)),
+      );
+    const date = /\bDate\.now\b|\bnew Date\(\s*\)/;
+    const arithmetic = /\bnowMs\(\)\s*(?:-|[<>])|(?:-|(?<!=)[<>]=?)\s+(?:\w+\.)*nowMs\(\)/;
+    expect(others(readersOfDate, date)).toEqual([]);
+    expect(others(usersOfWallTimes, arithmetic)).toEqual([]);
+    expect(others({}, arithmetic).length).toBeGreaterThan(10);
+    expect(["atMs - clock.nowMs()", "clock.nowMs() < atMs"].every((text) => arithmetic.test(text))).toBe(
+      true,
+    );
   });
 
   it("only the web room knows the metrics' package: the others tell what happens through a contract", () => {

@@ -139,9 +139,13 @@ export function startByMonotonic(
   return clock.monotonicMs() + leftMs;
 }
 
-/** How long it may still take until its call leaves. */
+/**
+ * How long it may still take until its call leaves. The wall clock counts for a moment that the sender wrote,
+ * and for no time that began with the receipt.
+ */
 export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job): number {
-  return Math.min(command.startByMs - clock.nowMs(), startByMonotonicMs - clock.monotonicMs());
+  const { expiresAtMs = Number.POSITIVE_INFINITY } = command;
+  return Math.min(expiresAtMs - clock.nowMs(), startByMonotonicMs - clock.monotonicMs());
 }
 
 function queueOf(robotId: RobotId): QueueOf {

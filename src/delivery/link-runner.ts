@@ -26,7 +26,7 @@ export interface LinkRunnerOptions {
 
 type State =
   | { readonly kind: "connecting" }
-  | { readonly kind: "up"; readonly sinceMs: number }
+  | { readonly kind: "up" }
   | { readonly kind: "down"; readonly sinceMs: number; readonly cause: unknown };
 
 /** Connections that last less than this do not reset the backoff: a server may accept and drop at once. */
@@ -49,7 +49,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
     // One line for the first failure; those that follow are the same outage.
     if (state.kind === "down") log.debug({ err: cause }, message);
     else log.warn({ err: cause }, message);
-    state = { kind: "down", sinceMs: state.kind === "down" ? state.sinceMs : clock.nowMs(), cause };
+    state = { kind: "down", sinceMs: state.kind === "down" ? state.sinceMs : clock.monotonicMs(), cause };
   }
 
   async function connect(signal: AbortSignal): Promise<Connection | null> {
@@ -67,7 +67,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
 
   /** @returns whether the next connection may be opened at once */
   async function serve(connection: Connection, signal: AbortSignal): Promise<boolean> {
-    state = { kind: "up", sinceMs: clock.nowMs() };
+    state = { kind: "up" };
     unconnectedSinceMs = null;
     log.info({ connects: counts.connects }, "connected");
     const startedMs = clock.monotonicMs();
@@ -112,7 +112,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
       return `not connected to the gateway's own broker for ${Math.round(elapsedMs / 1_000)} s`;
     },
     health: () => ({
-      ...describe(state, clock.nowMs()),
+      ...describe(state, clock.monotonicMs()),
       figures: { ...counts, ...outlet.figures() },
     }),
   };

@@ -75,6 +75,32 @@ it("a wall clock that is set back does not stretch an expiry", async () => {
   expect(harness.calls).toHaveLength(1);
 });
 
+it("a wall clock that is set forward does not shorten an expiry that counts from the receipt", async () => {
+  const harness = await createHarness();
+  await harness.send("Go", { robot: "AMR01", to: "A" });
+  const waits = await harness.send("Go", { robot: "AMR01", to: "B" });
+  harness.clock.jump(20 * 60_000);
+  await harness.clock.settle(5_000);
+  await harness.call(0).answer(OK);
+  await harness.call(1).answer(OK);
+  expect(waits.outcome).toMatchObject({ outcome: "succeeded" });
+});
+
+it("a moment that the sender wrote ends a command that waits when the wall clock is set past it", async () => {
+  const harness = await createHarness();
+  await harness.send("Go", { robot: "AMR01", to: "A" });
+  const expiresAtMs = harness.clock.nowMs() + 8_000;
+  const waits = await harness.send(
+    "Go",
+    { robot: "AMR01", to: "B" },
+    { startByMs: expiresAtMs, expiresAtMs },
+  );
+  harness.clock.jump(20 * 60_000);
+  await harness.call(0).answer(OK);
+  expect(waits.outcome).toMatchObject({ outcome: "expired" });
+  expect(harness.calls).toHaveLength(1);
+});
+
 it("a conveyor's state of before a stop that is told again after it is no evidence", async () => {
   const harness = await createHarness({ options: { evidenceMs: 1_000 } });
   const stopped = [0, 1].map((index) => belt("AMR01", harness.clock.nowMs(), index, "OPERATION_STATE_STOP"));

@@ -119,6 +119,18 @@ describe("a link runner", () => {
     expect(link.counts.disposals).toBe(2);
   });
 
+  it("says for how long it is not connected, whoever sets the wall clock", async () => {
+    const { runner, link, run, clock, stop } = setUp();
+    link.behaviour = "refuses";
+    const ended = run();
+    await settle();
+    clock.jump(-3_600_000);
+    await clock.settle(30_000);
+    expect(runner.health().detail).toMatch(/^not connected for 30 s: /);
+    stop.abort();
+    await ended;
+  });
+
   it("tries again with growing delays until the server is there, and says the outage once", async () => {
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (_, message) => void warnings.push(message), child: () => log };

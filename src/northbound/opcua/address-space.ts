@@ -158,7 +158,7 @@ export function openAddressSpace(
     showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
     const { listed, refused } = space.counts();
     gateway.tick(nowMs, { robotCount: listed, robotsNotShown: refused });
-    for (const each of [ageing, placesAgeing]) for (const age of each) age(nowMs);
+    for (const each of [ageing, placesAgeing]) for (const age of each) age();
     for (const slot of writes.slots()) slot.tick();
     stations.tick();
   };

@@ -1,28 +1,34 @@
 import { StatusCodes } from "node-opcua";
 import { createAge } from "../../domain/age.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { type Tag, timesAt } from "./node-opcua/tag.ts";
 
 /** Lets an age grow; called about once a second. */
-export type Age = (nowMs: number) => void;
+export type Age = () => void;
 
 /**
- * Shows for how many seconds something has not been good; 0 while it is. Only what is not good is in
- * `ageing`: a thousand good robots cost nothing a second. Answers with what is told whether it is good.
+ * Shows for how many seconds something has not been good; 0 while it is. A wall clock that is set changes no
+ * age. Only what is not good is in `ageing`: a thousand good robots cost nothing a second. Answers with what
+ * is told whether it is good.
  */
-export function startAge(tag: Tag, nowMs: () => number, ageing: Set<Age>): (isGood: boolean) => void {
-  const known = createAge(nowMs());
+export function startAge(
+  tag: Tag,
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
+  ageing: Set<Age>,
+): (isGood: boolean) => void {
+  const known = createAge(clock.monotonicMs());
   let shownSeconds: number | null = null;
 
-  function age(atMs: number): void {
-    const seconds = known.seconds(atMs);
+  function age(): void {
+    const seconds = known.seconds(clock.monotonicMs());
     if (seconds === shownSeconds) return;
     shownSeconds = seconds;
-    tag.set(seconds, StatusCodes.Good, timesAt(atMs));
+    tag.set(seconds, StatusCodes.Good, timesAt(clock.nowMs()));
   }
 
   return (isGood) => {
-    known.note(isGood, nowMs());
-    age(nowMs());
+    known.note(isGood, clock.monotonicMs());
+    age();
     if (isGood) ageing.delete(age);
     else ageing.add(age);
   };

@@ -2,6 +2,7 @@ import type { StatusCode } from "node-opcua";
 import type { Observed } from "../../domain/observed.ts";
 import type { Presence } from "../../domain/presence.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { type Age, startAge } from "./age-tag.ts";
 import { addChainTags } from "./chain-tags.ts";
 import { addExceptionTags } from "./exception-tags.ts";
@@ -21,11 +22,11 @@ export interface PlaceTags {
 export function addPlaceTags(
   builder: NodeBuilder,
   robot: Folder,
-  nowMs: () => number,
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
   ageing: Set<Age>,
 ): PlaceTags {
   const position = addPositionTags(builder, robot);
-  const showAge = startAge(position.ageSeconds, nowMs, ageing);
+  const showAge = startAge(position.ageSeconds, clock, ageing);
   const chain = addChainTags(builder, robot);
   const exception = addExceptionTags(builder, robot);
   showAge(false);

@@ -7,6 +7,7 @@ import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { type StandingFacts, standingOf } from "../../domain/standing.ts";
 import type { RobotSight } from "../../domain/stops.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { type Age, startAge } from "./age-tag.ts";
 import { type AlarmTagParts, addRobotAlarmTags } from "./alarm-tags.ts";
 import { addBatteryTags } from "./battery-tags.ts";
@@ -95,13 +96,13 @@ export function addRobotTags(
   const { slots: slotParts, holds, addSlot, methods, note, chains } = parts;
   methods.addRobot(folder, robotId, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
-  const robot = addSummaryTags(builder, folder, robotId, nowMs, parts.ageing);
+  const robot = addSummaryTags(builder, folder, robotId, slotParts.clock, parts.ageing);
   const standing = addStandingTags(builder, folder, nowMs);
   const hold = addHoldTags(builder, folder, robotId, holds);
   const alarms = addRobotAlarmTags(builder, folder, robotId, parts.alarms);
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
-  const place = addPlaceTags(builder, folder, nowMs, parts.placesAgeing);
+  const place = addPlaceTags(builder, folder, slotParts.clock, parts.placesAgeing);
   const known = nothingKnown(holds.holds.holdState(robotId).by);
   const sight = (): RobotSight => ({ ...known, conveyors: [] });
   const of = [builder, folder, parts.missionSlots, robotId] as const;
@@ -237,17 +238,17 @@ function addSummaryTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId,
-  nowMs: () => number,
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
   ageing: Set<Age>,
 ) {
   const tags = builder.tags(folder, summaryTags);
-  const showAge = startAge(tags.AgeSeconds, nowMs, ageing);
+  const showAge = startAge(tags.AgeSeconds, clock, ageing);
   const good = StatusCodes.Good;
   let quality: Quality = "unknown";
   let family: Family = "unknown";
   let isListed: boolean | null = null;
 
-  const times = () => timesAt(nowMs());
+  const times = () => timesAt(clock.nowMs());
   function showPresent(at: TagTimes): void {
     tags.Present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }

@@ -223,6 +223,24 @@ describe("a robot's tags", () => {
     expect(await caller.value("Robots.AMR01.AgeSeconds")).toBe(0);
   });
 
+  it("have an age that no set wall clock changes", async () => {
+    write(robotChange("r1", "good"));
+    clock.advance(4_000);
+    write(robotChange("r1", "stale"));
+    for (const [jumpMs, age] of [
+      [3_600_000, 1],
+      [-7_200_000, 2],
+    ] as const) {
+      clock.jump(jumpMs);
+      clock.advance(1_000);
+      expect(await caller.value("Robots.AMR01.AgeSeconds")).toBe(age);
+      write(robotChange("r1", "stale"));
+      expect(await caller.value("Robots.AMR01.AgeSeconds")).toBe(age);
+    }
+    clock.jump(3_600_000);
+    write(robotChange("r1", "good"));
+  });
+
   it("cannot be written", async () => {
     const statuses = await caller.write(
       ["Robots.AMR01.Battery.ChargePercent", { dataType: "Int32", value: 1 }],
