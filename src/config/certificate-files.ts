@@ -24,7 +24,7 @@ export interface ConfiguredCertificates {
   /** Null: the configuration has no OPC UA, or a mistake there. */
   readonly opcua: Pick<
     OpcUaOptions,
-    "applicationUri" | "host" | "hostname" | "alternateHostnames" | "certificate"
+    "applicationUri" | "host" | "hostname" | "isHostnameAssumed" | "alternateHostnames" | "certificate"
   > | null;
 }
 

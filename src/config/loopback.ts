@@ -1,8 +1,9 @@
 import ipaddr from "ipaddr.js";
+import { bareHost } from "../platform/url-host.ts";
 
 /** Whether only programs of this machine can reach what listens on `host`, or is reached at it. */
 export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  const bare = bareHost(host);
   if (bare === "localhost") return true;
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback";
 }

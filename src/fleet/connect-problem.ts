@@ -1,4 +1,5 @@
 import { connectFault, connectFaultText, type Peer } from "../platform/connect-fault.ts";
+import { bareHost } from "../platform/url-host.ts";
 import { errorText, serviceText } from "./error-text.ts";
 import { isOfProxy, ProxyFailed, proxyAnswer, proxyFailed } from "./proxy-fault.ts";
 
@@ -24,7 +25,7 @@ export function connectProblem(error: unknown, { key, url, proxyUrl }: Target, n
   const { hostname, port } = new URL(url);
   const peer: Peer = {
     key,
-    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    host: bareHost(hostname),
     port: port === "" ? 443 : Number(port),
     caKey: "fleet.ca",
     certificateKey: "fleet.clientCertificate",

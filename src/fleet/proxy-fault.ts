@@ -1,5 +1,6 @@
 import { connectFaultText } from "../platform/connect-fault.ts";
 import { messageOf } from "../platform/error-text.ts";
+import { bareHost } from "../platform/url-host.ts";
 
 const KEY = "fleet.proxy.url";
 
@@ -42,7 +43,7 @@ export function proxyFailed(error: unknown, proxyUrl: string): ProxyFailed {
   const { hostname, port } = new URL(proxyUrl);
   const peer = {
     key: `the proxy, ${KEY}`,
-    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    host: bareHost(hostname),
     port: port === "" ? 80 : Number(port),
     caKey: null,
     certificateKey: null,

@@ -5,6 +5,7 @@ import { fleetSection } from "../../config/sections/fleet.ts";
 import { gatewaySection } from "../../config/sections/gateway.ts";
 import { mqttSection } from "../../config/sections/mqtt.ts";
 import { roles } from "../../domain/command.ts";
+import { bareHost } from "../../platform/url-host.ts";
 import { authorityFileProblem, keyFileProblem } from "./source-file.ts";
 
 /** Answers as they were typed or given by flags, by the name of the option. */
@@ -201,11 +202,16 @@ export function listOf(answer: string): readonly string[] {
 
 /** Names and addresses of the machine that others can use. */
 export function outerHosts(answer: string): readonly string[] {
-  return listOf(answer).filter((host) => !isLoopback(host));
+  return hostsOf(answer).filter((host) => !isLoopback(host));
+}
+
+/** An IPv6 address may stand in brackets. */
+function hostsOf(answer: string): readonly string[] {
+  return listOf(answer).map(bareHost);
 }
 
 function hostProblem(answer: string): string | null {
-  const hosts = listOf(answer);
+  const hosts = hostsOf(answer);
   if (hosts.length === 0) return "write host names and addresses, separated by commas";
   const wrong = hosts.find((host) => isIP(host) === 0 && !isHostName(host));
   if (wrong !== undefined) return `${wrong} is neither a host name nor an address`;

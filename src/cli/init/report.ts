@@ -1,3 +1,4 @@
+import { urlHost } from "../../platform/url-host.ts";
 import { fileNamesOf, type Ports, usualBrokerPort } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
@@ -51,7 +52,7 @@ function passwordLines({ given, mqttPassword, opcuaPassword }: Interview): reado
 function addressLines({ path }: Plan, { given }: Interview, ports: Ports): readonly string[] {
   const hosts = outerHosts(given.host ?? "");
   const host = hosts[0] ?? "localhost";
-  const shown = host.includes(":") ? `[${host}]` : host;
+  const shown = urlHost(host);
   const isOpen = hosts.length > 0;
   const broker = `${isOpen ? "mqtts" : "mqtt"}://${shown}:${ports.mqttPort ?? usualBrokerPort(hosts)}`;
   const lines = [

@@ -2,6 +2,7 @@ import type { Config } from "../../config/load.ts";
 import { brokerAddress } from "../../northbound/mqtt/client/dial.ts";
 import { brokersOf, type MqttOptions } from "../../northbound/mqtt/options.ts";
 import type { Peer } from "../../platform/connect-fault.ts";
+import { bareHost } from "../../platform/url-host.ts";
 
 /** A host that the configuration names, and how it is spoken to. */
 export interface Endpoint extends Peer {
@@ -53,6 +54,6 @@ function plain(key: string, url: string, speaks: Endpoint["speaks"]): Endpoint {
 /** Host without brackets, and port. */
 function address(url: string): { readonly host: string; readonly port: number } {
   const { protocol, hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const host = bareHost(hostname);
   return { host, port: port === "" ? (standardPorts[protocol] ?? 443) : Number(port) };
 }

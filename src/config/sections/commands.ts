@@ -7,6 +7,7 @@ import {
   dispatcherDefaults as usual,
 } from "../../commands/options.ts";
 import type { SyslogTarget } from "../../platform/syslog/syslog-wire.ts";
+import { bareHost } from "../../platform/url-host.ts";
 import { count, isHostPort, milliseconds, url } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import type { ConveyorsSection } from "./conveyors.ts";
@@ -135,7 +136,7 @@ export function syslogTarget({ audit: { syslog } }: CommandsSection): SyslogTarg
   const { protocol, hostname, port } = new URL(syslog);
   return {
     kind: protocol === "udp:" ? "udp" : "tcp",
-    host: hostname.replace(/^\[|\]$/g, ""),
+    host: bareHost(hostname),
     port: Number(port),
   };
 }

@@ -186,6 +186,7 @@ export function opcUaOptions(
     host,
     port,
     hostname: section.hostname ?? (isLoopback(host) ? "localhost" : hostname()),
+    isHostnameAssumed: section.hostname === undefined,
     alternateHostnames: section.alternateHostnames,
     applicationUri: applicationUri(gateway.id, files),
     certificate: certificate(files),

@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
+import { bareHost } from "../../platform/url-host.ts";
 import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
 import { ProxyFailed, proxyAnswer, proxyFailed } from "../proxy-fault.ts";
@@ -75,7 +76,7 @@ async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TL
   const { hostname, port } = new URL(`https://${options.grpcAddress}`);
   const bare =
     options.proxyUrl === null ? null : await openTunnel(options.proxyUrl, options.grpcAddress, signal);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const host = bareHost(hostname);
   const settings: ConnectionOptions = {
     ALPNProtocols: ["h2"],
     // Also through a proxy's tunnel: the certificate is checked for it.

@@ -2,6 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { domainToASCII } from "node:url";
+import { bareHost } from "../../platform/url-host.ts";
 import type { OpcUaOptions } from "./options.ts";
 
 /** What the server's certificate must say. */
@@ -9,6 +10,8 @@ export interface CertificateContent {
   readonly applicationUri: string;
   /** Host names and addresses by which clients reach the server. */
   readonly names: readonly string[];
+  /** One of them that nobody has chosen: what this machine is called now. A certificate may lack it. */
+  readonly assumedName?: string;
 }
 
 /** Every address of the machine: none of them is one that a client could use. */
@@ -19,10 +22,19 @@ export function contentOf({
   applicationUri,
   host,
   hostname,
+  isHostnameAssumed,
   alternateHostnames,
-}: Pick<OpcUaOptions, "applicationUri" | "host" | "hostname" | "alternateHostnames">): CertificateContent {
+}: Pick<
+  OpcUaOptions,
+  "applicationUri" | "host" | "hostname" | "isHostnameAssumed" | "alternateHostnames"
+>): CertificateContent {
   const bound = isIP(host) !== 0 && !unspecified.has(host) ? [host] : [];
-  return { applicationUri, names: [hostname, ...alternateHostnames, "localhost", ...bound] };
+  const names = [hostname, ...alternateHostnames, "localhost", ...bound];
+  return {
+    applicationUri,
+    names: names.map(bareHost),
+    ...(isHostnameAssumed === true ? { assumedName: hostname } : {}),
+  };
 }
 
 /** The names of a certificate that is made now: with the addresses of this machine, each once. */
@@ -39,7 +51,7 @@ export function missingNames(certificate: X509Certificate, names: readonly strin
  * Whether a certificate names a host, as clients compare it: a name, or an address with or without brackets.
  */
 export function namesHost(certificate: X509Certificate, host: string): boolean {
-  const bare = encodedHost(host.replace(/^\[(.*)\]$/, "$1"));
+  const bare = encodedHost(bareHost(host));
   const match = isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare);
   return match !== undefined;
 }

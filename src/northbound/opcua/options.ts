@@ -56,6 +56,8 @@ export interface OpcUaOptions {
   readonly port: number;
   /** The name that endpoints advertise. */
   readonly hostname: string;
+  /** Nobody has chosen `hostname`: it is what this machine is called now. */
+  readonly isHostnameAssumed?: boolean;
   /** Other names and addresses that clients use for this machine. */
   readonly alternateHostnames: readonly string[];
   /** Identifies this server; what a configured certificate says, else `urn:fleetgate:<gateway id>`. */

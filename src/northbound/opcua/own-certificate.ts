@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OPCUACertificateManager } from "node-opcua";
 import { type Clock, every } from "../../platform/clock.ts";
@@ -11,6 +11,8 @@ const DAY_MS = 86_400_000;
 /** Clients have a month to trust the next one before it takes its place. */
 const PREPARE_BEFORE_MS = 60 * DAY_MS;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
+/** A clock that is further ahead of the build of the program is taken to be wrong: 2038, 2069, 2106. */
+const LATEST_AFTER_BUILD_MS = 3_650 * DAY_MS;
 /** How soon a certificate is shown that `fleetgate certs` has put in place. */
 const LOOK_MS = 5_000;
 
@@ -26,36 +28,54 @@ function nextCertificateFile(manager: Pick<OPCUACertificateManager, "rootDir">):
 
 type Keys = Pick<OPCUACertificateManager, "rootDir" | "privateKey">;
 
+/** What the machine's clock shows, and when the program was built. */
+export interface CertificateTimes {
+  readonly nowMs: number;
+  readonly builtAtMs: number;
+}
+
 /**
  * Makes the server's own certificate, or renews it with the same key when it no longer says what it must, or
  * ends within 30 days. The next one lies beside it 60 days before the end. One that an authority has signed
- * gives way only to a next one that an authority has signed too. Resolves with whether there is a new one.
+ * gives way only to a next one that an authority has signed too. One that is replaced is kept beside it. A
+ * clock that cannot be right, and another name of the machine, replace none: clients trust it. Resolves with
+ * whether there is a new one.
  * @param manager an initialised one, which has the key
  */
 export async function keepOwnCertificate(
   manager: Keys,
   content: CertificateContent,
-  nowMs: number,
+  times: CertificateTimes,
   log: Log,
 ): Promise<boolean> {
+  const nowMs = plausibleMs(times);
   const file = ownCertificateFile(manager);
   const next = nextCertificateFile(manager);
   const existing = await readCertificate(file);
   const reason = await renewalReason(existing, manager.privateKey, content, nowMs);
   const isIssued = existing !== null && !isSelfSigned(existing);
+  if (existing !== null && reason === null) {
+    for (const doubt of doubtsOf(existing, content, times))
+      log.warn({ file, doubt }, "OPC UA's certificate stays as it is, since clients trust it");
+  }
   try {
     const prepared = await readCertificate(next);
-    const isPrepared = (await renewalReason(prepared, manager.privateKey, content, nowMs)) === null;
+    const isPrepared =
+      prepared !== null &&
+      Date.parse(prepared.validFrom) <= nowMs &&
+      (await renewalReason(prepared, manager.privateKey, content, nowMs)) === null;
     if (reason === null) {
       if (existing !== null && !isPrepared) await prepare(manager, existing, content, nowMs, log);
       return false;
     }
-    if (prepared !== null && isPrepared && !(isIssued && isSelfSigned(prepared)))
-      await putInPlace(next, file);
-    else if (isIssued) {
+    const isNextUsed = isPrepared && !(isIssued && isSelfSigned(prepared));
+    if (!isNextUsed && isIssued) {
       log.warn({ file, reason }, "OPC UA's certificate is not the gateway's own to renew");
       return false;
-    } else await make(manager.privateKey, content, nowMs, file);
+    }
+    if (existing !== null) await keepReplaced(file, existing);
+    if (isNextUsed) await putInPlace(next, file);
+    else await make(manager.privateKey, content, nowMs, file);
   } catch (error) {
     // Without any certificate there is no server; with an old one there is one that some clients refuse.
     if (existing === null) throw error;
@@ -64,11 +84,52 @@ export async function keepOwnCertificate(
   }
   if (existing !== null) {
     log.warn(
-      { reason, thumbprint: (await readCertificate(file))?.fingerprint },
+      {
+        reason,
+        thumbprint: (await readCertificate(file))?.fingerprint,
+        replaced: replacedFile(file, existing),
+      },
       "OPC UA's certificate was renewed: clients that trust the old one must trust this one",
     );
   }
   return true;
+}
+
+/** The machine's clock, or the time of the build where that clock cannot be right. */
+function plausibleMs({ nowMs, builtAtMs }: CertificateTimes): number {
+  return nowMs < builtAtMs || nowMs > builtAtMs + LATEST_AFTER_BUILD_MS ? builtAtMs : nowMs;
+}
+
+/** Why it might have to be another one, if the clock were right and the machine's name were for good. */
+function doubtsOf(
+  certificate: X509Certificate,
+  { assumedName }: CertificateContent,
+  times: CertificateTimes,
+): readonly string[] {
+  const [now, built] = [times.nowMs, times.builtAtMs].map((ms) => new Date(ms).toISOString());
+  const isWrong = plausibleMs(times) !== times.nowMs;
+  const isEarly = Date.parse(certificate.validFrom) > times.nowMs;
+  const lacksName = assumedName !== undefined && missingNames(certificate, [assumedName]).length > 0;
+  return [
+    isWrong ? `this machine's clock says ${now}, and the program was built on ${built}: set the clock` : null,
+    isEarly && !isWrong
+      ? `it is not valid before ${certificate.validFrom}: set the clock, or make another by fleetgate certs renew and activate`
+      : null,
+    lacksName
+      ? `it does not name ${assumedName}, as this machine is called now: set opcua.hostname to the name that clients use`
+      : null,
+  ].filter((doubt) => doubt !== null);
+}
+
+function replacedFile(file: string, { fingerprint256 }: X509Certificate): string {
+  return `${file.replace(/\.pem$/, "")}-${fingerprint256.replaceAll(":", "").slice(0, 16).toLowerCase()}.pem`;
+}
+
+/** For the way back by hand: its key is the one in use. */
+async function keepReplaced(file: string, existing: X509Certificate): Promise<void> {
+  const kept = replacedFile(file, existing);
+  await copyFile(file, `${kept}.new`);
+  await putInPlace(`${kept}.new`, kept);
 }
 
 /** Makes the next certificate of one that signs itself, when its end is near. */
@@ -155,16 +216,18 @@ async function isOfKey(certificate: X509Certificate, keyFile: string): Promise<b
 async function renewalReason(
   certificate: X509Certificate | null,
   keyFile: string,
-  { applicationUri, names }: CertificateContent,
+  { applicationUri, names, assumedName }: CertificateContent,
   nowMs: number,
 ): Promise<string | null> {
   if (certificate === null) return "there is none";
   if (!(await isOfKey(certificate, keyFile))) return "the key is another";
-  const missing = missingNames(certificate, names);
+  const missing = missingNames(
+    certificate,
+    names.filter((name) => name !== assumedName),
+  );
   if (missing.length > 0) return `it does not name ${missing.join(", ")}`;
   if (!certificate.subjectAltName?.split(", ").includes(`URI:${applicationUri}`))
     return `it is not for ${applicationUri}`;
-  if (Date.parse(certificate.validFrom) > nowMs) return `it is not valid before ${certificate.validFrom}`;
   if (Date.parse(certificate.validTo) - nowMs < RENEW_BEFORE_MS) return `it ends on ${certificate.validTo}`;
   return null;
 }

@@ -1,5 +1,6 @@
 import type { OPCUAServer, OPCUAServerOptions } from "node-opcua";
 import { DataType, type UAVariable, VariableIds } from "node-opcua";
+import { urlHost } from "../../platform/url-host.ts";
 import type { GatewayFacts } from "./gateway-tags.ts";
 import { MOST_CONTINUATION_POINTS } from "./node-opcua/continuation-points.ts";
 import { locales } from "./node-opcua/locales.ts";
@@ -30,8 +31,8 @@ export function describeServer(
   return {
     host: options.host,
     port: options.port,
-    hostname: options.hostname,
-    alternateHostname: [...options.alternateHostnames],
+    hostname: urlHost(options.hostname),
+    alternateHostname: options.alternateHostnames.map(urlHost),
     serverInfo: {
       applicationUri: options.applicationUri,
       productUri: PRODUCT_URI,

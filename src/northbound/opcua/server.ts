@@ -12,6 +12,7 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import { urlHost } from "../../platform/url-host.ts";
 import { type OpcUaParts, openAddressSpace, type ShownTags } from "./address-space.ts";
 import { contentOf } from "./certificate-content.ts";
 import { createClientList } from "./certificate-store/client-list.ts";
@@ -137,7 +138,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         // Last: it contains what the handlers throw that were put before node-opcua's.
         guarded = fence(server, parts.clock, log, parts.timeRequest);
         await listen(server, options.port);
-        url = `opc.tcp://${options.hostname}:${boundPort(server)}`;
+        url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
         if (!signal.aborted) {
           state = pki.isTemporary ? "degraded" : "up";
           log.info({ url }, "OPC UA server listens");
@@ -181,8 +182,10 @@ async function openServer(
   signal: AbortSignal,
 ): Promise<Opened> {
   const { clientCertificates, ...security } = await securityOptions(options, pkiFolder, clock, log);
-  const renew = () =>
-    keepOwnCertificate(security.serverCertificateManager, contentOf(options), clock.nowMs(), log);
+  const renew = () => {
+    const times = { nowMs: clock.nowMs(), builtAtMs: facts.builtAt.getTime() };
+    return keepOwnCertificate(security.serverCertificateManager, contentOf(options), times, log);
+  };
   if (options.certificate === null) await renew();
   const server = new OPCUAServer({
     ...security,

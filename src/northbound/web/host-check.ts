@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import ipaddr from "ipaddr.js";
 import { quoted } from "../../domain/clip.ts";
+import { bareHost } from "../../platform/url-host.ts";
 
 /** The parts of a request that name the host it is meant for. */
 export interface AddressedRequest {
@@ -23,7 +24,7 @@ export function misdirected(
 ): string | null {
   if (host === undefined) return null;
   const name = withoutPort(host).toLowerCase().replace(/\.$/, "");
-  if (name === "localhost" || hostnames.some((known) => known.toLowerCase() === name)) return null;
+  if (name === "localhost" || hostnames.some((known) => bareHost(known).toLowerCase() === name)) return null;
   if (ipaddr.isValid(name)) {
     const address = ipaddr.process(name);
     if (address.range() === "loopback") return null;

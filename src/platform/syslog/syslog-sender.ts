@@ -6,6 +6,7 @@ import { connectFaultText } from "../connect-fault.ts";
 import { messageOf } from "../error-text.ts";
 import type { Log } from "../log.ts";
 import { onAbort } from "../on-abort.ts";
+import { urlHost } from "../url-host.ts";
 import { within } from "../within.ts";
 import { journalLine, type SyslogMessage, syslogLine } from "./syslog-message.ts";
 import { createSyslogQueue } from "./syslog-queue.ts";
@@ -151,7 +152,7 @@ export function createSyslogSender(parts: SyslogParts): SyslogSender {
 }
 
 function targetText(target: SyslogTarget): string {
-  return target.kind === "journald" ? "journald" : `${target.kind}://${target.host}:${target.port}`;
+  return target.kind === "journald" ? "journald" : `${target.kind}://${urlHost(target.host)}:${target.port}`;
 }
 
 function reasonOf(error: unknown, { target, key, clock }: SyslogParts): string {

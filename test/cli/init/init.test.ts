@@ -269,6 +269,13 @@ it.each<readonly [string, Given, PasswordFiles]>([
   expect(loaded.ok && loaded.config.fleet.robots).toEqual({ kind: "ids", ids });
 });
 
+it("takes an IPv6 address with and without brackets, and writes none", async () => {
+  await write({ opcua: "on", host: "[fd00::5],fd00::6,gw1" });
+  const text = readFileSync(join(folder, "etc", "fleetgate.yaml"), "utf8");
+  expect(text).toMatch(/hostname: "?fd00::5"?\n/);
+  expect(text).toMatch(/alternateHostnames: \["?fd00::6"?, gw1\]/);
+});
+
 it("asks at a terminal, again after a wrong answer, and shows no password", async () => {
   const { screen, code } = await typed(
     folder,

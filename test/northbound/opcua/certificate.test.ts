@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OPCUACertificateManager } from "node-opcua";
@@ -9,7 +9,7 @@ import type { CertificateContent } from "../../../src/northbound/opcua/certifica
 import { selfSigned } from "../../../src/northbound/opcua/made-certificate.ts";
 import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
 import { keepOwnCertificate } from "../../../src/northbound/opcua/own-certificate.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newClient, opcUaOptions, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority } from "./plant-authority.ts";
@@ -49,12 +49,57 @@ it("the certificate names every host that endpoints advertise, and is renewed wi
   expect(renamed.key).toBe(first.key);
 });
 
+/** A log that keeps what it is warned of. */
+function warnings() {
+  const said: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (fields, message) => void said.push(`${message} ${JSON.stringify(fields)}`),
+    child: () => log,
+  };
+  return { said, log };
+}
+
+it("a machine that has another name keeps the certificate that clients trust", {
+  timeout: 60_000,
+}, async () => {
+  const assumed = { isHostnameAssumed: true };
+  const before = await keptBy({ hostname: "container-1", ...assumed });
+  const { said, log } = warnings();
+  await (await startServer({ dataDir, hostname: "container-2", ...assumed }, { log })).stop();
+  expect(await kept()).toEqual(before);
+  expect(said.join("\n")).toMatch(/does not name container-2.*set opcua\.hostname/);
+});
+
+it("a gateway that runs keeps its certificate when its clock is set to 2069", async () => {
+  const clock = createManualClock(Date.now());
+  const { said, log } = warnings();
+  const running = await startServer({ dataDir, hostname: "container-1" }, { clock, log });
+  const before = await kept();
+  clock.jump(Date.UTC(2069, 0, 1) - clock.nowMs());
+  clock.advance(DAY_MS);
+  await expect.poll(() => said.join("\n")).toMatch(/stays as it is.*2069-01-0.*set the clock/);
+  expect(await kept()).toEqual(before);
+  await running.stop();
+});
+
 describe("the gateway's own certificate", () => {
   const manager = new OPCUACertificateManager({ rootFolder: join(dataDir, "opcua", "server") });
   const content = { applicationUri: "urn:fleetgate:test", names: ["gate", "localhost"] };
-  const keep = async (changed: Partial<CertificateContent> = {}, nowMs = Date.now()) => {
-    const isNew = await keepOwnCertificate(manager, { ...content, ...changed }, nowMs, silentLog);
-    return { isNew, ...(await kept()) };
+  /** By a program that was built the day before. */
+  const keep = async (
+    changed: Partial<CertificateContent> = {},
+    nowMs = Date.now(),
+    builtAtMs = nowMs - DAY_MS,
+  ) => {
+    const { said, log } = warnings();
+    const isNew = await keepOwnCertificate(manager, { ...content, ...changed }, { nowMs, builtAtMs }, log);
+    return { isNew, said: said.join("\n"), ...(await kept()) };
+  };
+  /** As after the first start. */
+  const makeAnew = async () => {
+    await rm(join(own, "certs", "certificate.pem"));
+    return keep();
   };
   beforeAll(async () => {
     await manager.initialize();
@@ -83,7 +128,47 @@ describe("the gateway's own certificate", () => {
     expect(renamed.certificate.subjectAltName).toMatch(/URI:urn:fleetgate:test1,/);
   });
 
-  it("is renewed with the same key a month before it ends, and when it is of the future", async () => {
+  it("stays beside the one that replaces it", async () => {
+    const text = await readFile(join(own, "certs", "certificate.pem"), "utf8");
+    const { said } = await keep({ names: ["gate2", "localhost"] });
+    const [, file = ""] = /"replaced":"([^"]*)"/.exec(said) ?? [];
+    expect(file).toMatch(/own\/certs\/certificate-[0-9a-f]{16}\.pem$/);
+    expect(await readFile(file, "utf8")).toBe(text);
+  });
+
+  it.each([
+    ["before the program was built", Date.UTC(2010, 0, 1)],
+    ["in 2038", Date.UTC(2038, 0, 19)],
+    ["in 2069", Date.UTC(2069, 0, 1)],
+  ])("stays when the clock is %s, and no next one is made", async (_when, nowMs) => {
+    const before = await makeAnew();
+    const { isNew, said, certificate } = await keep({}, nowMs, Date.now() - DAY_MS);
+    expect([isNew, certificate.fingerprint]).toEqual([false, before.certificate.fingerprint]);
+    expect(said).toContain("set the clock");
+    await expect(readFile(join(own, "certs", "next.pem"))).rejects.toThrow(/ENOENT/);
+  });
+
+  it("is valid when the first start had a wrong clock", async () => {
+    for (const nowMs of [Date.UTC(2010, 0, 1), Date.UTC(2069, 0, 1)]) {
+      await rm(join(own, "certs", "certificate.pem"));
+      const builtAtMs = Date.now() - DAY_MS;
+      const { certificate } = await keep({}, nowMs, builtAtMs);
+      expect(Date.parse(certificate.validFrom)).toBeLessThan(Date.now());
+      expect(Date.parse(certificate.validTo)).toBeGreaterThan(Date.now() + 3_600 * DAY_MS);
+    }
+  });
+
+  it("stays when it is of the future, and the log says how to make another", async () => {
+    const later = Date.now() + 365 * DAY_MS;
+    await rm(join(own, "certs", "certificate.pem"));
+    const before = await keep({}, later);
+    const { isNew, said, certificate } = await keep();
+    expect([isNew, certificate.fingerprint]).toEqual([false, before.certificate.fingerprint]);
+    expect(said).toMatch(/not valid before .* fleetgate certs renew/);
+    await makeAnew();
+  });
+
+  it("is renewed with the same key a month before it ends", async () => {
     const first = await keep();
     const endMs = Date.parse(first.certificate.validTo);
     expect((await keep({}, endMs - 31 * DAY_MS)).isNew).toBe(false);
@@ -91,7 +176,7 @@ describe("the gateway's own certificate", () => {
     expect(late.isNew).toBe(true);
     expect(Date.parse(late.certificate.validTo)).toBeGreaterThan(endMs + 365 * DAY_MS);
     expect(late.key).toBe(first.key);
-    expect((await keep()).isNew).toBe(true);
+    await makeAnew();
   });
 
   it("has its next one beside it two months before its end, which then takes its place", async () => {
@@ -106,8 +191,7 @@ describe("the gateway's own certificate", () => {
     const after = await keep({}, endMs - 29 * DAY_MS);
     expect([after.isNew, after.certificate.fingerprint]).toEqual([true, prepared.fingerprint]);
     await expect(readFile(next)).rejects.toThrow(/ENOENT/);
-    // For the tests that follow: it is of the future now.
-    expect((await keep()).isNew).toBe(true);
+    await makeAnew();
   });
 
   it("is not touched when an authority has signed it", async () => {

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { createWebSocketStream, WebSocket } from "ws";
+import { bareHost } from "../../../platform/url-host.ts";
 import type { ExternalBrokerOptions } from "../options.ts";
 
 /** MQTT 3.1.1 and 5, 6: the subprotocol that a client must offer. */
@@ -15,7 +16,7 @@ const PORTS: Readonly<Record<string, number>> = { "mqtt:": 1883, "mqtts:": 8883,
 export function brokerAddress(url: string): { readonly host: string; readonly port: number } {
   const { protocol, hostname, port } = new URL(url);
   return {
-    host: hostname.replace(/^\[|\]$/g, ""),
+    host: bareHost(hostname),
     port: port === "" ? (PORTS[protocol] ?? 0) : Number(port),
   };
 }

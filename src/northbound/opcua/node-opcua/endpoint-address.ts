@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
-import { EndpointDescription, type OPCUAServer } from "node-opcua";
+import { ApplicationDescription, EndpointDescription, type OPCUAServer } from "node-opcua";
 import { namesHost } from "../certificate-content.ts";
+import { cached, lower } from "./lower.ts";
 
 /** The host and port of an opc.tcp URL. */
 const opcTcpUrl = /^opc\.tcp:\/\/(\[[0-9a-f:.]+\]|[^/:@\s[\]]+)(?::(\d{1,5}))?(?:\/|$)/i;
@@ -8,12 +9,17 @@ const opcTcpUrl = /^opc\.tcp:\/\/(\[[0-9a-f:.]+\]|[^/:@\s[\]]+)(?::(\d{1,5}))?(?
 const USUAL_PORT = 4840;
 
 /** How node-opcua calls the handler of a request. */
-type Handle = (message: { readonly request: object }, channel: unknown) => void;
+type Handle = (message: { readonly request: object }, channel: object) => void;
+
+/** The part of node-opcua's server that answers FindServers, some time after the request came. */
+interface Discovery {
+  getServers(channel: object): ApplicationDescription[];
+}
 
 /**
- * Lets the server tell its endpoints with the address by which a client reached it, a forwarded port
- * included, as far as the server's certificate names the host (OPC UA part 4, 5.4.4). Other clients are told
- * the configured names. For an initialised server.
+ * Lets the server tell its endpoints, and itself, with the address by which a client reached it, a forwarded
+ * port included, as far as the server's certificate names the host (OPC UA part 4, 5.4.2 and 5.4.4). Other
+ * clients are told the configured names. For an initialised server.
  */
 export function answerWithAskedAddress(server: OPCUAServer): void {
   const findMatching = server.findMatchingEndpoints.bind(server);
@@ -30,19 +36,62 @@ export function answerWithAskedAddress(server: OPCUAServer): void {
   }
   server.findMatchingEndpoints = (asked) => (asked ? matching(asked) : (answer ?? findMatching(asked)));
 
-  const handle: unknown = Reflect.get(server, "_on_GetEndpointsRequest");
-  if (typeof handle !== "function") throw new Error("node-opcua answers GetEndpoints elsewhere now");
+  const answerEndpoints = handlerOf(server, "_on_GetEndpointsRequest");
   const answerAsked: Handle = (message, channel) => {
-    const asked: unknown = Reflect.get(message.request, "endpointUrl");
-    const found = typeof asked === "string" && asked !== "" ? matching(asked) : [];
-    answer = found.length === 0 ? null : found;
+    const asked = askedBy(message);
+    const found = asked === "" ? [] : matching(asked);
+    answer = found.length === 0 ? null : found.map(withOwnAddress);
     try {
-      handle.call(server, message, channel);
+      answerEndpoints(message, channel);
     } finally {
       answer = null;
     }
   };
   Reflect.set(server, "_on_GetEndpointsRequest", answerAsked);
+  findServersAtAskedAddress(server, matching);
+}
+
+/** Requests of a channel are answered in their order. */
+function findServersAtAskedAddress(
+  server: OPCUAServer,
+  matching: (asked: string) => readonly EndpointDescription[],
+): void {
+  const waiting = new WeakMap<object, string[]>();
+  const answerServers = handlerOf(server, "_on_FindServersRequest");
+  const answerAsked: Handle = (message, channel) => {
+    cached(waiting, channel, () => []).push(askedBy(message));
+    answerServers(message, channel);
+  };
+  Reflect.set(server, "_on_FindServersRequest", answerAsked);
+  const discovery = lower<Discovery>(server, "getServers");
+  const getServers = discovery.getServers.bind(server);
+  discovery.getServers = (channel) => {
+    const asked = waiting.get(channel)?.shift() ?? "";
+    const servers = getServers(channel);
+    const found = asked === "" ? undefined : matching(asked)[0]?.endpointUrl;
+    return found == null ? servers : servers.map((each) => reachedAt(each, found));
+  };
+}
+
+function handlerOf(server: OPCUAServer, name: string): Handle {
+  const handle: unknown = Reflect.get(server, name);
+  if (typeof handle !== "function") throw new Error(`node-opcua has no ${name} any more`);
+  return (message, channel) => void handle.call(server, message, channel);
+}
+
+function askedBy({ request }: { readonly request: object }): string {
+  const asked: unknown = Reflect.get(request, "endpointUrl");
+  return typeof asked === "string" ? asked : "";
+}
+
+/** A copy: node-opcua has one description of the server for all. */
+function reachedAt(server: ApplicationDescription, url: string): ApplicationDescription {
+  return new ApplicationDescription({ ...server, discoveryUrls: [url] });
+}
+
+function withOwnAddress(endpoint: EndpointDescription): EndpointDescription {
+  const { endpointUrl } = endpoint;
+  return endpointUrl === null ? endpoint : withUrl(endpoint, endpointUrl);
 }
 
 /** The address of a URL without its path, if the certificate names the host; else null. */
@@ -61,7 +110,7 @@ function withUrl(endpoint: EndpointDescription, endpointUrl: string): EndpointDe
   const { transportProfileUri, securityLevel } = endpoint;
   const copy = new EndpointDescription({
     endpointUrl,
-    server,
+    server: reachedAt(server, endpointUrl),
     serverCertificate,
     securityMode,
     securityPolicyUri,

@@ -1,0 +1,12 @@
+import { isIP } from "node:net";
+
+/** A host without the brackets that an IPv6 address has in a URL. */
+export function bareHost(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
+
+/** A host as it stands in a URL: an IPv6 address in brackets, with or without which it may be written. */
+export function urlHost(host: string): string {
+  const bare = bareHost(host);
+  return isIP(bare) === 6 ? `[${bare}]` : host;
+}
