@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 
 /** Bytes that arrive for longer than this are not read any more. */
 const READ_ON_MS = 1_000;
@@ -7,11 +8,16 @@ const READ_ON_MS = 1_000;
  * Answers bytes that are no HTTP request, and closes the connection. It reads and ignores what the client
  * still sends: closed with bytes unread, a connection is reset, and the client loses the answer.
  *
+ * A connection whose TLS handshake is not finished is closed without an answer: the bytes would wait in the
+ * socket, and HTTP/2 would end the process on it (docs/decisions.md).
+ *
  * @param text the whole HTTP answer
  */
 export function answerLast(connection: Duplex, text: string): void {
   // Each further piece is reported as an error too.
   if (!connection.writable) return;
+  // Null until the handshake is finished.
+  if (connection instanceof TLSSocket && connection.alpnProtocol === null) return void connection.destroy();
   connection.end(text);
   const timer = setTimeout(() => connection.destroy(), READ_ON_MS);
   timer.unref();
