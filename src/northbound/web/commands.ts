@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
-import type { CommandStage } from "../../domain/command.ts";
+import type { CommandStage, Effect } from "../../domain/command.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
@@ -9,6 +9,7 @@ import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { originOf, type SenderOf } from "./sender.ts";
 import { allowSilence, streamOf } from "./silence.ts";
+import { createWaits } from "./waits.ts";
 
 export interface CommandRouteParts {
   readonly commander: Commander;
@@ -22,8 +23,6 @@ export interface CommandRouteParts {
 type Stage = CommandStage | "received";
 
 const BODY_BYTES = 256 * 1024;
-/** A request beyond this number is answered at once: waiting clients must not take all connections. */
-const MOST_WAITING = 256;
 
 /**
  * `PUT /api/v1/commands/{id}`. Answers 200 with the final outcome, 202 with the stage when the wait ends
@@ -31,7 +30,7 @@ const MOST_WAITING = 256;
  * returns its outcome.
  */
 export function addCommandRoute(server: FastifyInstance, parts: CommandRouteParts): { waiting(): number } {
-  let waiting = 0;
+  const waits = createWaits();
 
   /** The final outcome; null when the time is up or the client has left. */
   async function outcomeWithin(
@@ -45,13 +44,11 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     const isAnswered = allowSilence(raw, waitMs);
     // A response that waits behind others of its connection does not hear that the connection is closed.
     const client = streamOf(raw) ?? raw.socket;
-    waiting += 1;
     client.once("close", end);
     try {
       const outcome = parts.commander.submit(envelope, over.signal, onStage).catch(() => null);
       return await noLaterThan(parts.clock, waitMs, outcome, null);
     } finally {
-      waiting -= 1;
       isAnswered();
       client.off("close", end);
       end();
@@ -69,11 +66,16 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
         ...originOf(request),
       };
       const duplicate = parts.records.knows(envelope.source, id);
-      const seconds = waiting < MOST_WAITING ? waitSeconds(headers.prefer) : 0;
+      const preferred = waitSeconds(headers.prefer);
+      const isStop = () => effectOf(parts.commander, envelope) === "stops";
+      const endWait = preferred === 0 ? null : waits.begin(envelope.source, isStop);
+      // Waiting clients must not take all connections: a request beyond the bound is answered at once.
+      const seconds = endWait === null ? 0 : preferred;
       let stage: Stage = "received";
-      const outcome = await outcomeWithin(envelope, seconds * 1_000, request, (reached) => {
+      const onStage = (reached: Stage) => {
         stage = reached;
-      });
+      };
+      const outcome = await outcomeWithin(envelope, seconds * 1_000, request, onStage).finally(endWait);
       if (headers.prefer !== undefined) reply.header("preference-applied", `wait=${seconds}`);
       if (outcome === null) return reply.code(202).send({ id, stage, duplicate });
       const isCommand = stage !== "received" || outcome.duplicate;
@@ -82,5 +84,10 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
       return reply.type("application/json; charset=utf-8").send(outcomeJson(id, outcome));
     },
   );
-  return { waiting: () => waiting };
+  return { waiting: () => waits.count };
+}
+
+function effectOf(commander: Commander, { operation, request }: Envelope): Effect | null {
+  const read = "json" in request ? commander.read(operation, request.json) : null;
+  return read !== null && "effect" in read ? read.effect : null;
 }

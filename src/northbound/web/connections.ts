@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server } from "node:http2";
 import type { Server, Socket } from "node:net";
 import { type TLSSocket, Server as TlsServer } from "node:tls";
+import { createBoundedConnections } from "../../platform/bounded-connections.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { createIdleConnections } from "../../platform/idle-connections.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
 import { SILENCE_MS } from "./silence.ts";
@@ -29,53 +29,94 @@ export interface ConnectionBounds {
   /** Of all connections. A new one beyond it is closed at once. */
   readonly most: number;
   /**
-   * Of connections without a request under way, when many have one. Others may be there only while as many
-   * places again are free. A new one beyond that closes the oldest: new clients get in.
+   * Of connections without a whole request under way, when many have one. Others may be there only while as
+   * many places again are free. A new one beyond that closes the oldest: new clients get in.
    */
   readonly mostIdle: number;
+  /** Of connections with a whole request under way. One more closes the oldest of the address with most. */
+  readonly mostBusy: number;
 }
+
+/**
+ * Of a listener. The waiting commands, the streams and the tails take 184 of those that are busy, and busy
+ * and idle ones together leave 48 places for new clients.
+ */
+export const listenerBounds: ConnectionBounds = { most: 320, mostIdle: 48, mostBusy: 224 };
 
 /** Requests that a connection of HTTP/1.1 may have under way at once. */
 const MOST_PIPELINED = 4;
 
-type Message = Pick<IncomingMessage, "socket">;
+type Message = Pick<IncomingMessage, "socket" | "headers" | "once" | "off">;
+
+/** The requests of a connection. */
+interface UnderWay {
+  all: number;
+  /** Those that have arrived with their whole body. */
+  whole: number;
+}
 
 export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log: Log): WebConnections {
-  const { most, mostIdle } = bounds;
+  const { most, mostIdle, mostBusy } = bounds;
+  const closed = () => idle.figures().closed + busy.figures().closed;
   let closedWhenLogged = 0;
   const closing = createRecurringProblem(clock, () => {
-    const { closed } = idle.figures();
-    log.info({ closed: closed - closedWhenLogged }, "idle web connections are not closed any more");
-    closedWhenLogged = closed;
+    log.info({ closed: closed() - closedWhenLogged }, "web connections are not closed for others any more");
+    closedWhenLogged = closed();
   });
-  const underWay = new Map<Socket, number>();
+  let reason = "";
+  function note(address: string, what: string): void {
+    reason = `${what}: the oldest are closed for new ones`;
+    if (closing.note()) log.warn({ address }, reason);
+  }
+  const busy = createBoundedConnections(
+    () => mostBusy,
+    (address) => note(address, `more than ${mostBusy} web connections have a request under way`),
+  );
   /** A client that has connected and not asked yet is idle too: many may come at once. */
-  const idleNow = () => Math.max(mostIdle, most - mostIdle - underWay.size);
-  let reached = mostIdle;
-  const idle = createIdleConnections(idleNow, (address) => {
-    reached = idleNow();
-    if (closing.note())
-      log.warn(
-        { address, most: reached },
-        "too many idle web connections: the oldest are closed for new ones",
-      );
-  });
+  const idleNow = () => Math.max(mostIdle, most - mostIdle - busy.figures().open);
+  const idle = createBoundedConnections(idleNow, (address) =>
+    note(address, `more than ${idleNow()} idle web connections`),
+  );
+  const underWay = new WeakMap<Socket, UnderWay>();
   let open = 0;
 
-  function began(socket: Socket, most: number): void {
-    const requests = (underWay.get(socket) ?? 0) + 1;
-    underWay.set(socket, requests);
+  function arrived(socket: Socket): void {
+    const requests = underWay.get(socket);
+    if (requests === undefined) return;
+    requests.whole += 1;
+    if (requests.whole > 1) return;
     idle.remove(socket);
-    if (requests > most) socket.destroy();
+    busy.add(socket);
   }
 
-  function ended(socket: Socket): void {
-    const requests = (underWay.get(socket) ?? 1) - 1;
-    if (requests > 0) underWay.set(socket, requests);
-    else {
-      underWay.delete(socket);
-      idle.add(socket);
-    }
+  function ended(socket: Socket, isWhole: boolean): void {
+    const requests = underWay.get(socket);
+    if (requests === undefined) return;
+    requests.all -= 1;
+    if (!isWhole) return;
+    requests.whole -= 1;
+    if (requests.whole > 0) return;
+    busy.remove(socket);
+    idle.add(socket);
+  }
+
+  /** While its body is not there, a request costs its client nothing: the connection counts as idle. */
+  function began(socket: Socket, request: Message, response: ServerResponse, mostRequests: number): void {
+    const requests = underWay.get(socket) ?? { all: 0, whole: 0 };
+    underWay.set(socket, requests);
+    requests.all += 1;
+    if (requests.all > mostRequests) return void socket.destroy();
+    let isWhole = false;
+    const onWhole = () => {
+      isWhole = true;
+      arrived(socket);
+    };
+    response.once("close", () => {
+      request.off("end", onWhole);
+      ended(socket, isWhole);
+    });
+    if (Number(request.headers["content-length"] ?? 0) === 0) onWhole();
+    else request.once("end", onWhole);
   }
 
   return {
@@ -86,27 +127,21 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
         open += 1;
         socket.once("close", () => {
           open -= 1;
-          underWay.delete(socket);
         });
         idle.add(socket);
       });
       const socketOf = followHandshakes(server, idle.remove, idle.add);
       // Before the request's handler, which ignores the requests of a destroyed socket.
       const follow = (mostRequests: number) => (request: Message, response: ServerResponse) => {
-        const socket = socketOf(request);
-        began(socket, mostRequests);
-        response.once("close", () => ended(socket));
+        began(socketOf(request), request, response, mostRequests);
       };
       server.prependListener("request", follow(MOST_PIPELINED));
       http2?.setTimeout(SILENCE_MS);
       // The protocol itself bounds their number.
       http2?.prependListener("request", follow(Number.POSITIVE_INFINITY) as never);
     },
-    problem: () =>
-      closing.isRecurring()
-        ? `more than ${reached} idle web connections: the oldest are closed for new ones`
-        : null,
-    figures: () => ({ connections: open, connectionsClosed: idle.figures().closed }),
+    problem: () => (closing.isRecurring() ? reason : null),
+    figures: () => ({ connections: open, connectionsClosed: closed() }),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Readiness } from "../../platform/readiness.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import type { JudgeStart } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
-import { createWebConnections } from "./connections.ts";
+import { createWebConnections, listenerBounds } from "./connections.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
@@ -49,9 +49,6 @@ export interface ControlParts
   readonly log: Log;
 }
 
-/** More than the waiting and the idle ones together, so that a stop always gets in. */
-const bounds = { most: 384, mostIdle: 64 };
-
 /**
  * The control socket: the HTTP API for programs of this machine. There is no login: a process that can open
  * the file runs as the gateway's own user or as root. The TCP listener does not have the routes that are for
@@ -59,7 +56,7 @@ const bounds = { most: 384, mostIdle: 64 };
  */
 export function createControlServer({ socketPath }: ControlOptions, parts: ControlParts): Component {
   const { clock, log } = parts;
-  const connections = createWebConnections(bounds, clock, log);
+  const connections = createWebConnections(listenerBounds, clock, log);
   let state: Health["state"] = "starting";
   let waiting = () => 0;
   let listener: Server | null = null;

@@ -143,7 +143,7 @@ export function logFailures({ server }: FastifyInstance, log: Log): void {
   );
 }
 
-/** The health of a listener, degraded while idle connections are closed for new ones. */
+/** The health of a listener, degraded while connections are closed for new ones. */
 export function listenerHealth(health: Health, connections: WebConnections): Health {
   const figures = { ...health.figures, ...connections.figures() };
   const problem = connections.problem();

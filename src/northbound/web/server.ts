@@ -15,7 +15,7 @@ import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import { addCertificateRoutes, type CertificateRouteParts } from "./client-certificates.ts";
 import type { JudgeStart } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
-import { createWebConnections, type WebConnections } from "./connections.ts";
+import { createWebConnections, listenerBounds, type WebConnections } from "./connections.ts";
 import { addConsole } from "./console-files.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
@@ -64,8 +64,6 @@ export interface WebServer extends Component {
   configurationChanged(): void;
 }
 
-const bounds = { most: 200, mostIdle: 150 };
-
 /**
  * `/healthz`, `/livez`, `/readyz` and `/metrics` for machines, the console for people, and the HTTP API.
  * `run` rejects with PortTaken when another program has the port.
@@ -77,7 +75,7 @@ export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebPa
   let url: string | null = null;
   let listener: Server | null = null;
   let leave = () => {};
-  const connections = createWebConnections(bounds, parts.clock, parts.log);
+  const connections = createWebConnections(listenerBounds, parts.clock, parts.log);
   const access = createAccess(() => options.access, { ...parts, isTls: options.tls !== null });
   return {
     name: "web",

@@ -13,8 +13,8 @@ export interface TwoProtocols {
   closeSessions(): void;
 }
 
-/** A browser has one connection for all its tabs, each with a stream, and asks beside them. */
-const MOST_STREAMS = 32;
+/** A browser has one connection for all its tabs: their streams, 48 commands that wait, and what it asks. */
+const MOST_STREAMS = 64;
 /** As Node bounds those of HTTP/1.1. */
 const HEADER_BYTES = 16 * 1024;
 

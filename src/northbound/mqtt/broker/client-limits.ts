@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { clip } from "../../../domain/clip.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { createIdleConnections } from "../../../platform/idle-connections.ts";
+import { createBoundedConnections } from "../../../platform/bounded-connections.ts";
 import type { Log } from "../../../platform/log.ts";
 import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
 
@@ -41,7 +41,7 @@ export function createClientLimits(clock: Clock, log: Log, knownNow: () => reado
   const refusing = createRecurringProblem(clock, () =>
     log.info({}, "no MQTT connection is refused any more"),
   );
-  const unfinished = createIdleConnections(
+  const unfinished = createBoundedConnections(
     () => UNFINISHED,
     (address) =>
       note(`more than ${UNFINISHED} connections have sent no CONNECT: the oldest are closed for new ones`, {
@@ -88,8 +88,8 @@ export function createClientLimits(clock: Clock, log: Log, knownNow: () => reado
     },
     problem: () => (refusing.isRecurring() ? reason : null),
     figures() {
-      const { idle, closed } = unfinished.figures();
-      return { clients: users.size, clientsRefused, unfinished: idle, unfinishedClosed: closed };
+      const { open, closed } = unfinished.figures();
+      return { clients: users.size, clientsRefused, unfinished: open, unfinishedClosed: closed };
     },
   };
 }

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import type { RefusedRequest, SessionChange } from "../../../../src/contracts/commander.ts";
 import type { Outcome } from "../../../../src/domain/outcome.ts";
 import { type Access, createAccess } from "../../../../src/northbound/web/access/access.ts";
-import { createWebConnections } from "../../../../src/northbound/web/connections.ts";
+import { createWebConnections, listenerBounds } from "../../../../src/northbound/web/connections.ts";
 import { createHttpServer } from "../../../../src/northbound/web/http-server.ts";
 import type { WebAccess } from "../../../../src/northbound/web/options.ts";
 import { addJsonBodies } from "../../../../src/northbound/web/request-body.ts";
@@ -55,10 +55,7 @@ export async function createAccessHarness(
     session: (change: SessionChange) => void told.push({ ...change, kind: "session" }),
   };
   const access = createAccess(() => options, { gatewayId, isTls: false, audit, clock, log: silentLog });
-  const server = createHttpServer(
-    createWebConnections({ most: 400, mostIdle: 300 }, clock, silentLog),
-    silentLog,
-  );
+  const server = createHttpServer(createWebConnections(listenerBounds, clock, silentLog), silentLog);
   addJsonBodies(server);
   access.addTo(server);
   server.get("/api/v1/thing", async (request, reply) => reply.send(access.viewerOf(request)));

@@ -1,6 +1,6 @@
 // A process that a client may end: the built web listener with TLS. It tells its parent of its port, and of
 // each handshake that failed.
-import { createWebConnections } from "../../../../.build/northbound/web/connections.js";
+import { createWebConnections, listenerBounds } from "../../../../.build/northbound/web/connections.js";
 import { createHttpServer } from "../../../../.build/northbound/web/http-server.js";
 import { systemClock } from "../../../../.build/platform/clock.js";
 import { silentLog } from "../../../../.build/platform/log.js";
@@ -8,7 +8,7 @@ import { createAuthority, createServerCertificate } from "../../../../.build/sim
 
 const authority = await createAuthority(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
-const connections = createWebConnections({ most: 10, mostIdle: 8 }, systemClock, silentLog);
+const connections = createWebConnections(listenerBounds, systemClock, silentLog);
 const server = createHttpServer(connections, silentLog, { key, cert: certificate });
 server.get("/livez", async () => ({ alive: true }));
 // After the listeners of the server itself.

@@ -1,28 +1,28 @@
 import type { Socket } from "node:net";
 
-/** Connections that want nothing now, or have not said yet what they want, with a bound for all of them. */
-export interface IdleConnections {
+/** Connections of one kind, as the idle ones of a listener, with a bound for all of them. */
+export interface BoundedConnections {
   /**
    * One more. Beyond the bound the oldest of the address that has most is closed: nobody else's connections
    * go for those of somebody who opens them without end.
    */
   add(socket: Socket): void;
-  /** It is idle no more. */
+  /** It is of this kind no more. */
   remove(socket: Socket): void;
-  figures(): { readonly idle: number; readonly closed: number };
+  figures(): { readonly open: number; readonly closed: number };
 }
 
 /**
  * @param limit how many there may be now
  * @param onClose hears of each connection that had to go
  */
-export function createIdleConnections(
+export function createBoundedConnections(
   limit: () => number,
   onClose: (address: string) => void,
-): IdleConnections {
+): BoundedConnections {
   const byAddress = new Map<string, Set<Socket>>();
   const addresses = new Map<Socket, string>();
-  /** They are idle again and again. */
+  /** They come and go again and again. */
   const watched = new WeakSet<Socket>();
   let closed = 0;
 
@@ -60,6 +60,6 @@ export function createIdleConnections(
       if (addresses.size > limit()) closeOne();
     },
     remove,
-    figures: () => ({ idle: addresses.size, closed }),
+    figures: () => ({ open: addresses.size, closed }),
   };
 }

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createIdleConnections } from "../../src/platform/idle-connections.ts";
+import { createBoundedConnections } from "../../src/platform/bounded-connections.ts";
 
 function from(address: string): Socket {
   return Object.defineProperty(new Socket(), "remoteAddress", { value: address });
@@ -8,7 +8,7 @@ function from(address: string): Socket {
 
 test("beyond the bound the oldest of the address that has most is closed", () => {
   const closed: string[] = [];
-  const idle = createIdleConnections(
+  const idle = createBoundedConnections(
     () => 4,
     (address) => void closed.push(address),
   );
@@ -19,11 +19,11 @@ test("beyond the bound the oldest of the address that has most is closed", () =>
   expect(closed).toEqual(["192.0.2.1", "192.0.2.1", "192.0.2.1"]);
   expect(many.map(({ destroyed }) => destroyed)).toEqual([true, true, true, false, false, false]);
   expect(other.destroyed).toBe(false);
-  expect(idle.figures()).toEqual({ idle: 4, closed: 3 });
+  expect(idle.figures()).toEqual({ open: 4, closed: 3 });
 });
 
 test("what is used is not idle, and the newest of the idle ones when it is so again", () => {
-  const idle = createIdleConnections(
+  const idle = createBoundedConnections(
     () => 2,
     () => {},
   );
@@ -37,7 +37,7 @@ test("what is used is not idle, and the newest of the idle ones when it is so ag
 });
 
 test("a connection that is idle again and again gets one listener", () => {
-  const idle = createIdleConnections(
+  const idle = createBoundedConnections(
     () => 2,
     () => {},
   );
