@@ -305,8 +305,19 @@ describe("the bounds of the stream", () => {
     expect(reader.response.destroyed).toBe(false);
   });
 
-  it("let so many read, and tell the next one", async () => {
-    for (let place = 0; place < MOST_STREAMS; place += 1) await follow();
+  it("end the oldest of the user with most when too many read, and no other's", async () => {
+    const other = await follow({ "fleetgate-user": "eva" });
+    const [first, second] = [await follow(), await follow()];
+    for (let place = 3; place < MOST_STREAMS; place += 1) await follow();
+    await follow({ "fleetgate-user": "ben" });
+    expect(await first.next("closed")).toMatchObject({ code: "replaced", reconnect: false });
+    await follow();
+    expect(await second.next("closed")).toMatchObject({ reason: expect.stringContaining("64 readers") });
+    expect([other.all("closed"), harness.server.health().state]).toEqual([[], "up"]);
+  });
+
+  it("let so many read, and tell the next one when each user has one", async () => {
+    for (let place = 0; place < MOST_STREAMS; place += 1) await follow({ "fleetgate-user": `user${place}` });
     expect(await harness.ask("GET", "/api/v1/stream")).toMatchObject({
       status: 503,
       body: { detail: expect.stringContaining(`${MOST_STREAMS} readers`) },

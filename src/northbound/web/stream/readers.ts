@@ -2,7 +2,7 @@ import type { Peer } from "../../../contracts/peers.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Closed, Gap, SnapshotRobots } from "../api/stream.ts";
 import { createBrowserBound } from "./browser-bound.ts";
-import { eventText, messageText, type StreamClient } from "./client.ts";
+import { eventText, messageText, type StreamClient, type WhoseStream } from "./client.ts";
 import type { EventRing } from "./event-ring.ts";
 
 export interface ReaderParts {
@@ -27,7 +27,11 @@ export interface Readers {
   readonly count: number;
   /** Those of a listener. */
   peers(part: string): readonly Peer[];
-  /** @param first the message with which its stream begins. False: as many read as may. */
+  /**
+   * When as many read as may, the oldest stream of the user with most ends for a new one.
+   * @param first the message with which its stream begins
+   * @returns false: as many read as may, and no user has more than one
+   */
   add(reader: NewReader, first: () => string): boolean;
   /**
    * Closes those that have not read what they were sent. To be called before a round of messages: one round
@@ -48,6 +52,7 @@ const MOST_UNREAD_BYTES = 256 * 1024;
 const ENOUGH_UNREAD_BYTES = 64 * 1024;
 const PIECE_ROBOTS = 50;
 const PIECE_EVENTS = 100;
+const FULL = `${MOST_STREAMS} readers follow the gateway, and most of them are of this user: close some`;
 const REPLACED = "four other tabs of this browser follow the gateway: close one of them";
 
 export function createReaders(parts: ReaderParts): Readers {
@@ -64,6 +69,23 @@ export function createReaders(parts: ReaderParts): Readers {
     remove(client);
     const closed: Closed = { at: at(), code, reason, reconnect };
     client.response.end(messageText("closed", closed));
+  }
+
+  /** Ends the oldest stream of the user with most, the new one counted. False: that is the new one itself. */
+  function makeRoom(whose: WhoseStream): boolean {
+    const own = userOf(whose);
+    const byUser = new Map<string, StreamClient[]>([[own, []]]);
+    for (const client of clients) {
+      const user = userOf(client.whose);
+      byUser.set(user, [...(byUser.get(user) ?? []), client]);
+    }
+    let largest = byUser.get(own) ?? [];
+    let most = largest.length + 1;
+    for (const streams of byUser.values())
+      if (streams.length > most) [largest, most] = [streams, streams.length];
+    const [oldest] = largest;
+    if (oldest !== undefined) end(oldest, "replaced", FULL, false);
+    return oldest !== undefined;
   }
 
   function send({ response }: StreamClient, text: string): void {
@@ -90,7 +112,7 @@ export function createReaders(parts: ReaderParts): Readers {
     },
     peers: (part) => [...clients].filter(({ whose }) => whose.part === part).map(({ whose }) => whose.peer),
     add({ response, browser, whose, lastEventId }, first) {
-      if (clients.size >= MOST_STREAMS) return false;
+      if (clients.size >= MOST_STREAMS && !makeRoom(whose)) return false;
       const { from, missing } = ring.resume(lastEventId);
       const left = new Set(parts.robotIds());
       const client = { response, browser, whose, left, isCurrent: false, nextEvent: from, isPumping: false };
@@ -125,6 +147,10 @@ export function createReaders(parts: ReaderParts): Readers {
       for (const client of [...clients]) end(client, code, reason, true);
     },
   };
+}
+
+function userOf({ part, peer }: WhoseStream): string {
+  return `${part} ${peer.name}`;
 }
 
 /** The next piece of the snapshot; null: there is none any more. */
