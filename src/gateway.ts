@@ -16,7 +16,7 @@ import { createReadings } from "./composition/readings.ts";
 import { createRecordings } from "./composition/recordings.ts";
 import { type Consequence, createReload, type FindRefusals } from "./composition/reload.ts";
 import { createReloadGate, goneUsers, layoutRefusals } from "./composition/reload-gate.ts";
-import { commandIntake, opensFirst, stepsOf } from "./composition/run-order.ts";
+import { closeJournal, commandIntake, opensFirst, stepsOf } from "./composition/run-order.ts";
 import { createAudit, prepareStores, type Stores } from "./composition/stores.ts";
 import { createTrends } from "./composition/trends.ts";
 import { createLiveConfig } from "./config/live-config.ts";
@@ -198,7 +198,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
         reloads.open(reload);
         ready();
       },
-    });
+    }).finally(() => closeJournal(dependencies));
   }
 }
 

@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "undici";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
 
@@ -31,6 +32,7 @@ interface GatewayAnswer {
 const LARGEST_ANSWER_BYTES = 32_000_000;
 /** A command that takes longer shows its stage. */
 const WAIT_SECONDS = 2;
+const AGAIN_MS = 500;
 
 /**
  * Asks the gateway of this machine, by HTTP over its control socket, in the name of the user at the terminal.
@@ -88,16 +90,21 @@ export async function sendCommand(
   let first: GatewayAnswer | null = null;
   let stage: unknown = null;
   while (true) {
+    const askedAtMs = performance.now();
     const answer = await askGateway(socketPath, request, signal).catch((error: unknown) => {
       throw first !== null && error instanceof CallFailed
         ? new CallFailed(error.message, true, { cause: error })
         : error;
     });
+    // A refusal of a later question says nothing of the command, which the gateway has taken.
+    if (first !== null && answer.status >= 400) throw answeredBy(answer, true);
     // The gateway counts our own second question as a repetition.
     first ??= answer;
     if (answer.status !== 202) return { ...outcomeOf(id, answer), duplicate: first.body.duplicate === true };
     if (answer.body.stage !== stage) onStage({ id, stage: answer.body.stage ?? "" });
     stage = answer.body.stage;
+    // It lets no more clients wait. An abort ends the next question.
+    if (performance.now() - askedAtMs < AGAIN_MS) await pause(AGAIN_MS, null, { signal }).catch(() => {});
   }
 }
 
@@ -105,9 +112,12 @@ export async function sendCommand(
 export function outcomeOf(id: string | null, { status, body }: GatewayAnswer): JsonObject {
   if (status < 400) return body;
   const { outcome, code, detail = "", retry_safe = false } = body;
-  if (outcome === undefined || code === undefined)
-    throw new CallFailed(`the gateway answered ${status}: ${String(detail)}`, status >= 500);
+  if (outcome === undefined || code === undefined) throw answeredBy({ status, body }, status >= 500);
   return { id, outcome, code, message: detail, retry_safe, response: null, duplicate: false };
+}
+
+function answeredBy({ status, body }: GatewayAnswer, wasSent: boolean): CallFailed {
+  return new CallFailed(`the gateway answered ${status}: ${String(body.detail ?? "")}`, wasSent);
 }
 
 /** The user at the terminal, for rights and for the audit log; behind sudo, the user that called it. */

@@ -15,7 +15,7 @@ import type { AcceptedCommand, Execution, KnownCommand } from "./intake/executio
 import { createJob, type Job, watchStages } from "./job.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
 import { type ProgressParts, tellProgress } from "./log/progress.ts";
-import { closed, damaged, fault, shuttingDown, unreadable, unrecorded } from "./own-refusals.ts";
+import { damaged, fault, shuttingDown, unreadable, unrecorded } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import { refusedOnRobot } from "./rights.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
@@ -71,7 +71,6 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   /** Synchronous up to `running`, so that no second command of the same identity comes in between. */
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
-    if (parts.journal.isClosed()) return refuse(command, closed());
     if (parts.stopping.signal.aborted && !isOwnStop(accepted)) return refuse(command, shuttingDown());
     const startByMonotonicMs = startByMonotonic(command, clock, parts.wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();

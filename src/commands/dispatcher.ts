@@ -54,9 +54,11 @@ export interface Dispatcher extends Execution, CommandRecords {
   refusedStations(next: readonly StationOptions[]): readonly ReloadRefusal[];
   health(): Health;
   /**
-   * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest,
-   * and ends that as unknown. The journal is closed when it resolves.
+   * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest, and ends that as
+   * unknown. The outcomes of earlier commands are told until the journal is closed.
    */
+  drain(deadlineMs: number): Promise<void>;
+  /** The same, unless it is drained; then closes the journal. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -65,7 +67,12 @@ const DRAIN_LOOK_MS = 100;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const room = composeCommands(parts);
-  const { conveyors, holds, leases, permits, stopping } = room;
+  const { conveyors, holds, leases, permits } = room;
+  let drained: Promise<void> | null = null;
+  const drain = (deadlineMs: number) => {
+    drained ??= shutDown(room, deadlineMs);
+    return drained;
+  };
   return {
     begin: room.begin,
     check: room.check,
@@ -97,9 +104,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     refusedStations: leases.refusedStations,
     health: () => healthOf(room),
+    drain,
     async close(deadlineMs) {
-      if (stopping.signal.aborted) return;
-      await shutDown(room, deadlineMs);
+      await drain(deadlineMs);
+      await room.journal.close();
     },
   };
 }
@@ -159,8 +167,8 @@ function healthOf(room: Composition): Health {
 }
 
 /**
- * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest,
- * ends that as unknown, and closes the journal.
+ * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest, and
+ * ends that as unknown.
  */
 async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
   const { running, runner } = room;
@@ -176,7 +184,6 @@ async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
   await room.conveyors.settled();
   await room.leases.settled();
   await room.holds.settled();
-  await room.journal.close();
 }
 
 async function allDone(running: Composition["running"]): Promise<void> {

@@ -1,17 +1,11 @@
 import { ending, type Outcome, refusal } from "../domain/outcome.ts";
-import { idUnasked } from "../domain/refusals.ts";
 
 /** What the gateway refuses because of itself: nothing was sent. */
 export function shuttingDown(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
 }
 
-/** The same when the journal is closed: it is not known whether the id was used before. */
-export function closed(): Outcome {
-  return idUnasked(refusal("SHUTTING_DOWN", "the gateway is shutting down"));
-}
-
-/** The answer to a question about an earlier command when the journal is closed. */
+/** When the journal is closed: its id may be an earlier command's, which may have been sent. */
 export function unreadable(): Outcome {
   const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";
   return ending("unknown", "SHUTTING_DOWN", message, false);

@@ -5,13 +5,15 @@ import { leavingMs } from "../fleet/options.ts";
 import { aborted, type Component } from "../platform/component.ts";
 import type { LineFile } from "../platform/line-file.ts";
 import { mergedHealth } from "../platform/merged-health.ts";
+import { noLaterThan } from "../platform/no-later-than.ts";
 import type { Readiness } from "../platform/readiness.ts";
 import type { Step } from "../platform/supervisor.ts";
 import type { ShownState } from "../state/shown-state.ts";
+import type { NorthboundParts } from "./northbound-parts.ts";
 import type { Stores } from "./stores.ts";
 
 export interface CommandIntakeParts {
-  readonly dispatcher: Pick<Dispatcher, "close" | "health">;
+  readonly dispatcher: Pick<Dispatcher, "drain" | "health">;
   readonly intake: Pick<Intake, "figures">;
   readonly audit: Pick<LineFile, "close">;
   readonly stores: Pick<Stores, "commandsHealth">;
@@ -53,11 +55,19 @@ export function commandIntake(parts: CommandIntakeParts, drainMs: number): Compo
       ready();
       await aborted(signal);
       readiness.closing();
-      await dispatcher.close(drainMs);
+      await dispatcher.drain(drainMs);
       await shown.settled();
       await audit.close();
     },
   };
+}
+
+/** When nothing is open any more that could ask for an outcome. A drain that hangs is left behind. */
+export async function closeJournal({
+  dispatcher,
+  clock,
+}: Pick<NorthboundParts, "dispatcher" | "clock">): Promise<void> {
+  await noLaterThan(clock, STOP_TIMEOUT_MS, dispatcher.close(0), null);
 }
 
 /** The parts in the order in which they open, and how long each may take. */

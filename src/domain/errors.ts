@@ -88,7 +88,8 @@ export const gatewayErrors = {
   SHUTTING_DOWN: {
     id: 1011,
     class: "fleet_unavailable",
-    advice: "Nothing was sent; send it again under a new id when the gateway is up.",
+    advice:
+      "`refused`: nothing was sent; send it again under a new id when the gateway is up. `unknown`: ask again with the same id then.",
   },
   OUT_OF_TURN: {
     id: 1012,

@@ -43,6 +43,33 @@ describe("the client of the control socket", () => {
     expect(stages).toEqual([{ id: "c1", stage: "sent" }]);
   });
 
+  it("takes no refusal for the outcome of a command that the gateway took", async () => {
+    const stopping = { outcome: "refused", code: "SHUTTING_DOWN", detail: "it stops", retry_safe: true };
+    const answers: ReadonlyArray<readonly [number, object]> = [
+      [202, { id: "c1", stage: "sent" }],
+      [503, stopping],
+    ];
+    let asked = 0;
+    await serve((_request, response) => {
+      const [status, body] = answers[asked] ?? [500, {}];
+      asked += 1;
+      response.writeHead(status).end(JSON.stringify(body));
+    });
+    expect(await send()).toMatchObject({ message: "the gateway answered 503: it stops", wasSent: true });
+  });
+
+  it("pauses before it asks again, where the gateway does not let it wait", async () => {
+    const askedAtMs: number[] = [];
+    await serve((_request, response) => {
+      askedAtMs.push(performance.now());
+      if (askedAtMs.length < 3) response.writeHead(202).end('{"id":"c1","stage":"sent"}');
+      else response.end('{"outcome":"succeeded"}');
+    });
+    expect(await send()).toMatchObject({ outcome: "succeeded" });
+    const [first = 0, , third = 0] = askedAtMs;
+    expect(third - first).toBeGreaterThan(800);
+  });
+
   it.each<[string, RequestListener, Partial<CallFailed>]>([
     [
       "closes the connection",

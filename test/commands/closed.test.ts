@@ -7,8 +7,8 @@ import { openStore } from "../../src/platform/store.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
 import { type CommandsHarness, createHarness, OK, plc } from "./commands-harness.ts";
 
-/** Protocols are open still while the gateway stops, and when its journal is closed already. */
-describe("a gateway whose journal is closed", () => {
+/** Protocols are open still while the gateway stops. */
+describe("a gateway that stops", () => {
   let folder: string;
   let harness: CommandsHarness;
 
@@ -21,9 +21,17 @@ describe("a gateway whose journal is closed", () => {
     await harness.call(0).answer(OK);
     const sent = await done;
     while (sent.outcome === null) await harness.clock.settle(0);
-    await harness.dispatcher.close(0);
+    const lost = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "lost" });
+    while (harness.calls.length === 1) await harness.clock.settle(0);
+    const drained = harness.dispatcher.drain(0);
+    await harness.clock.settle(0);
+    await drained;
+    expect(lost.outcome).toMatchObject({ outcome: "unknown" });
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(async () => {
+    await harness.dispatcher.close(0);
+    await rm(folder, { recursive: true, force: true });
+  });
 
   const command = {
     effect: "moves",
@@ -40,27 +48,40 @@ describe("a gateway whose journal is closed", () => {
       null,
     );
 
-  it.each([
-    ["SHUTTING_DOWN", "of a new command", "new", "Go"],
-    ["SHUTTING_DOWN", "of a stop", "stop", "Halt"],
-    ["SHUTTING_DOWN", "of a command that was recorded: it is not told that it was not done", "known", "Go"],
-  ])("%s: is the answer %s", async (code, _what, requestId, operation) => {
-    expect(await submit(requestId, operation)).toMatchObject({
-      outcome: "refused",
-      code,
-      message:
-        "the gateway is shutting down; nothing was sent, and no earlier command of its id was looked for",
-      retrySafe: false,
+  it("tells the outcomes of earlier commands until its journal is closed, also those that the stop ended", async () => {
+    expect(await submit("known", "Go")).toMatchObject({ outcome: "succeeded", duplicate: true });
+    expect(await submit("lost", "Go")).toMatchObject({
+      outcome: "unknown",
+      code: "OUTCOME_UNKNOWN",
+      duplicate: true,
     });
-    expect(harness.calls).toHaveLength(1);
+    expect(await harness.dispatcher.recall(plc, "known")).toMatchObject({ outcome: "succeeded" });
+    expect(harness.calls).toHaveLength(2);
   });
 
-  it("SHUTTING_DOWN: says of an earlier command that its outcome is not known now", async () => {
-    expect(await harness.dispatcher.recall(plc, "known")).toMatchObject({
+  it.each([
+    ["of a new command", "new", "Go"],
+    ["of a stop", "stop", "Halt"],
+  ])("SHUTTING_DOWN: is the answer %s until then", async (_what, requestId, operation) => {
+    expect(await submit(requestId, operation)).toMatchObject({
+      outcome: "refused",
+      code: "SHUTTING_DOWN",
+      message: "the gateway is shutting down; it was not sent",
+    });
+    expect(harness.calls).toHaveLength(2);
+  });
+
+  it("SHUTTING_DOWN: refuses nothing when its journal is closed: the id may be an earlier command's", async () => {
+    await harness.dispatcher.close(0);
+    const askAgain = {
       outcome: "unknown",
       code: "SHUTTING_DOWN",
       message: "the gateway is shutting down, and its record cannot be read now: ask again when it is up",
       retrySafe: false,
-    });
+    };
+    expect(await submit("known", "Go")).toMatchObject(askAgain);
+    expect(await submit("new", "Go")).toMatchObject(askAgain);
+    expect(await harness.dispatcher.recall(plc, "known")).toMatchObject(askAgain);
+    expect(harness.calls).toHaveLength(2);
   });
 });

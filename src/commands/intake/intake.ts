@@ -18,7 +18,7 @@ import { abortable } from "../abortable.ts";
 import type { AuditSink } from "../audit/audit.ts";
 import { digestOf } from "../job.ts";
 import type { IntakeOptions } from "../options.ts";
-import { closed, failed, fault } from "../own-refusals.ts";
+import { failed, fault, shuttingDown, unreadable } from "../own-refusals.ts";
 import { type Rights, refusedRequest, rightsAnywhere } from "../rights.ts";
 import { createInFlight, createRateLimits } from "./bounds.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
@@ -61,7 +61,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const known = hasId && !isClosed ? execution.find(id) : null;
     const read = readOnce(parts, envelope);
     const opened: Opened = { envelope, requestId, id, read, known };
-    if (isClosed) return refuse(opened, closed());
+    if (isClosed) return hasId ? unreadable() : refuse(opened, shuttingDown());
     const overRate = isStop(read) ? null : rateLimits.take(source);
     if (overRate !== null) {
       if (known !== null) return askedTooOften;
@@ -154,7 +154,7 @@ function createCheck(
     const read = readOnce(parts, envelope);
     const requestId = `${envelope.scope ?? ""}/${envelope.requestId ?? ""}`;
     const opened = { envelope, requestId };
-    if (execution.isClosed()) return closed();
+    if (execution.isClosed()) return shuttingDown();
     const overRate = isStop(read) ? null : rateLimits.take(envelope.source);
     if (overRate !== null) return overRate.outcome;
     const problem = envelopeProblem(envelope, isRequestId(envelope.requestId), false);

@@ -74,10 +74,11 @@ describe("a known identity", () => {
   it("SHUTTING_DOWN: nobody can tell whether it is known when the journal is closed", async () => {
     open({}, { execution: { ...execution(), isClosed: () => true } });
     expect(await submit({ requestId: "new" })).toMatchObject({
+      outcome: "unknown",
       code: "SHUTTING_DOWN",
-      message:
-        "the gateway is shutting down; nothing was sent, and no earlier command of its id was looked for",
+      message: "the gateway is shutting down, and its record cannot be read now: ask again when it is up",
       retrySafe: false,
     });
+    expect(refused).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { clip } from "../../../domain/clip.ts";
-import type { Clock } from "../../../platform/clock.ts";
 import { createBoundedConnections } from "../../../platform/bounded-connections.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
 
