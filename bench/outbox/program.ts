@@ -116,6 +116,7 @@ async function open(name: string, isStored: boolean) {
     topics: createTopics(options.base),
     retained: () => Promise.resolve([]),
     sessionId: name,
+    stopping: new AbortController().signal,
     clock: systemClock,
     log: silentLog,
     health: () => ({}),

@@ -25,7 +25,7 @@ export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
 
 /** The link to the broker, after the embedded broker if there is one, and what a reload changes of them. */
 export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbound {
-  const { chance, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
+  const { chance, readiness, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
   const clock = parts.work.clock("mqtt");
   const log = parts.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
@@ -47,6 +47,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     topics,
     retained: () => broker?.retained() ?? Promise.resolve([]),
     sessionId,
+    stopping: readiness.stopping,
     clock,
     log,
     commander: timedIntake(parts, "mqtt"),

@@ -2,6 +2,8 @@
 export interface Readiness {
   /** Why it does not serve, as one sentence; null while it does. */
   problem(): string | null;
+  /** Aborted when it takes nothing new. */
+  readonly stopping: AbortSignal;
   /** All its listeners are bound. */
   opened(): void;
   /** It takes nothing new from now on. */
@@ -9,14 +11,17 @@ export interface Readiness {
 }
 
 export function createReadiness(): Readiness {
+  const stopping = new AbortController();
   let problem: string | null = "it starts: not all of its parts are ready";
   return {
     problem: () => problem,
+    stopping: stopping.signal,
     opened() {
       problem = null;
     },
     closing() {
       problem = "it stops";
+      stopping.abort();
     },
   };
 }

@@ -7,5 +7,5 @@ it("serves from the moment when all is open until it closes", () => {
   readiness.opened();
   expect(readiness.problem()).toBeNull();
   readiness.closing();
-  expect(readiness.problem()).toContain("stops");
+  expect([readiness.problem(), readiness.stopping.aborted]).toEqual(["it stops", true]);
 });

@@ -5,6 +5,7 @@ import type { StateChange } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
@@ -30,6 +31,7 @@ export interface ConnectionParts {
   readonly topics: Topics;
   readonly sessionId: string;
   readonly gatewayId: string;
+  readonly stopping: AbortSignal;
   readonly stateQos: 0 | 1;
   /** Null where retained state cannot expire (MQTT 3.1.1). */
   readonly refreshMs: number | null;
@@ -112,7 +114,8 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     tags,
     robots: parts.robots,
   });
-  const sayStatus = (state: "online" | "offline") => {
+  const sayStatus = () => {
+    const state = parts.stopping.aborted || life.signal.aborted ? "offline" : "online";
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
     parts.noteStatus(payload);
     book.note(status, payload);
@@ -120,10 +123,12 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
       client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, done)),
     );
   };
-  await sayStatus("online");
+  await sayStatus();
+  const stopFollowing = onAbort(parts.stopping, () => void sayStatus().catch(() => {}));
+  life.signal.addEventListener("abort", stopFollowing, { once: true });
   // Not retained, it must come again: a client that subscribes later would never know of it.
   if (parts.refreshMs !== null && !client.limits.retainAvailable)
-    every(clock, parts.refreshMs, life.signal, () => void sayStatus("online").catch(() => {}));
+    every(clock, parts.refreshMs, life.signal, () => void sayStatus().catch(() => {}));
   publishHealth(client, parts, life.signal);
   const leftovers =
     parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
@@ -156,7 +161,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
       values.sayOffline();
       // Acknowledged after all that was published before it: then everything has arrived. Where
       // it is not, the last will says the same.
-      await within(clock, GOODBYE_MS, sayStatus("offline"));
+      await within(clock, GOODBYE_MS, sayStatus());
       await endClient(client, clock);
       loss.report(new Error("the gateway closed the connection"));
       await record?.keep();

@@ -11,6 +11,8 @@ export interface DuplicateParts {
   readonly topic: string;
   readonly gatewayId: string;
   readonly sessionId: string;
+  /** Aborted when the gateway is offline for its clients. */
+  readonly stopping: AbortSignal;
   readonly clock: Clock;
   readonly log: Log;
   /** This status was published. */
@@ -89,7 +91,7 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
    */
   function hear(client: MqttClient, text: string): void {
     const status = readStatus(text);
-    if (status === null || status.sessionId === sessionId) return;
+    if (status === null || status.sessionId === sessionId || parts.stopping.aborted) return;
     if (status.state === "offline") remove(status.sessionId);
     else if (!add(status.sessionId)) return;
     const payload = statusPayload("online", gatewayId, sessionId, clock.nowMs());

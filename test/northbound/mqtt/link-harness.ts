@@ -38,6 +38,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     topics: createTopics(options.base, options.topics, options.placement),
     retained: () => Promise.resolve([]),
     sessionId: "s1",
+    stopping: new AbortController().signal,
     clock: systemClock,
     log: silentLog,
     commander: recordingCommander(),

@@ -1,12 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { Command } from "../../../src/domain/command.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { base, type Listener, listen, missionChange, recordingCommander, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;
+const ended: FleetEvent = {
+  kind: "mission",
+  eventId: "e1",
+  robotId: "r1",
+  atMs: 0,
+  missionId: "m1",
+  from: "STATE_RUNNING",
+  to: "STATE_SUCCEEDED",
+  owner: "api",
+  command: null,
+};
 let broker: EmbeddedBroker;
 let stopBroker: () => Promise<void>;
 let url: string;
@@ -66,6 +78,24 @@ describe("what is published", () => {
     expect(envelope.state.current_goal).toEqual({
       pose: { x_meters: 1.2, y_meters: -3, heading_radians: 0 },
     });
+  });
+
+  test("a gateway that stops is offline at once, also for a connection that opens later, and events still go", async () => {
+    const watcher = await listener();
+    const stopping = new AbortController();
+    const link = newLink({ openBroker: broker.open, stopping: stopping.signal });
+    const connection = await link.connect(new AbortController().signal);
+    stopping.abort();
+    await watcher.on("status", ({ text }) => text.includes('"offline"'));
+    await connection.write({ changes: [], events: [ended] });
+    await watcher.on("robots/r1/event/mission");
+    await connection[Symbol.asyncDispose]();
+    const later = await link.connect(new AbortController().signal);
+    await later[Symbol.asyncDispose]();
+    const states = watcher.heard.flatMap(({ topic, text }) =>
+      topic.endsWith("status") ? [JSON.parse(text).state] : [],
+    );
+    expect(states).toEqual(["online", "offline", "offline", "offline", "offline"]);
   });
 
   test("an orderly end says offline of the robots and then of the gateway", async () => {
