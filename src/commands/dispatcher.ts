@@ -107,6 +107,8 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     drain,
     async close(deadlineMs) {
       await drain(deadlineMs);
+      // A robot may have shown since that its conveyor stands.
+      await conveyors.settled();
       await room.journal.close();
     },
   };
