@@ -22,11 +22,12 @@ import { modelHash } from "./model-hash.ts";
 import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
 import { declareNoDefaultPermissions } from "./node-opcua/default-permissions.ts";
-import { buildBeforeRequests } from "./node-opcua/large-requests.ts";
+import { takeLargeRequests } from "./node-opcua/large-requests.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
 import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
+import { createTurns } from "./node-opcua/turns.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
 import type { KnownRobot, OpcUaOptions } from "./options.ts";
 import { layoutOf, offersConfirm } from "./plant-layout.ts";
@@ -96,6 +97,7 @@ export function openAddressSpace(
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
+  const turns = createTurns(clock);
   takeRegisteredNodes(server);
   // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
   // memory.
@@ -105,7 +107,7 @@ export function openAddressSpace(
   addNamespaceMetadata(addressSpace, namespace);
   declareNoDefaultPermissions(namespace);
   const robots = addRobotsFolder(builder, parts);
-  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, parts);
+  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { ...parts, turns });
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
   const alarms: AlarmTagParts = { ...parts, addWritable: writes.addTag };
   const hashNow = () => modelHash(layoutOf(options), methodModels(parts.catalogue));
@@ -115,12 +117,9 @@ export function openAddressSpace(
   const slots = slotParts(options, parts, memory, signal);
   const naming = robotNaming(options);
   const account = (context: ISessionContext) => accountOf(context, options);
-  const methods = addMethods(builder, {
-    ...slots,
-    accountOf: account,
-    waitMs: watchMethodWait(server, clock),
-  });
-  refuseForeignMethods(server, addressSpace);
+  const waitMs = watchMethodWait(server, clock);
+  const methods = addMethods(builder, { ...slots, accountOf: account, waitMs });
+  refuseForeignMethods(server, addressSpace, turns);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
   const stations = addStationFolder(builder, options.stations, {
@@ -146,7 +145,7 @@ export function openAddressSpace(
     placesAgeing,
   };
   findOnDemand(namespace, space, book.hidden);
-  buildBeforeRequests(server, space, clock);
+  takeLargeRequests(server, space, turns);
   space.open(knownRobots(options.robots, memory.robots.seen), {
     list: robots.list,
     build: (name, robot) => addKnownRobot(builder, robots.find(name), robot, robotParts),

@@ -2,7 +2,7 @@ import type { OPCUAServer, OPCUAServerOptions } from "node-opcua";
 import { DataType, type UAVariable, VariableIds } from "node-opcua";
 import { urlHost } from "../../platform/url-host.ts";
 import type { GatewayFacts } from "./gateway-tags.ts";
-import { MOST_CONTINUATION_POINTS } from "./node-opcua/continuation-points.ts";
+import { MOST_CONTINUATION_POINTS } from "./node-opcua/browse.ts";
 import { locales } from "./node-opcua/locales.ts";
 import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
 
@@ -62,6 +62,9 @@ export function describeServer(
         maxNodesPerWrite: 10_000,
         maxNodesPerBrowse: 10_000,
         maxMonitoredItemsPerCall: 10_000,
+        maxNodesPerRegisterNodes: 10_000,
+        maxNodesPerTranslateBrowsePathsToNodeIds: 10_000,
+        maxNodesPerMethodCall: 1_000,
         // There is no history: a limit of 0 is not shown.
         maxNodesPerHistoryReadData: 0,
         maxNodesPerHistoryReadEvents: 0,

@@ -22,12 +22,12 @@ import { createFleetSpace } from "./fleet-space.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
 import { forgetClosedSubscriptions } from "./node-opcua/closed-subscriptions.ts";
-import { boundContinuationPoints } from "./node-opcua/continuation-points.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { containEventFilters } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forgetHungUpClients } from "./node-opcua/hung-up-clients.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
+import { nameLargeAnswers } from "./node-opcua/large-answers.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { checkLogOns } from "./node-opcua/log-ons.ts";
@@ -200,13 +200,13 @@ async function openServer(
     answerWithAskedAddress(server);
     answerInLocales(server, FLEET_NAMESPACE_INDEX, germanOf);
     refuseWithErrorMessages(server);
+    nameLargeAnswers(server);
     forgetClosedSubscriptions(server);
     forgetHungUpClients(server);
     ageByMonotonicClock();
     closeKeylessChannels(server);
     correctIndexRanges(server);
     allowManyWatchers();
-    boundContinuationPoints();
     containEventFilters();
     showSampleRate(server);
     // Before the bounds of sessions, which ask for the user.

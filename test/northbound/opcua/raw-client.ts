@@ -15,8 +15,9 @@ export function frame(typeAndFlag: string, body: Uint8Array): Buffer {
 }
 
 /** A Hello that every server takes. */
-export function hello(url = "opc.tcp://localhost:4840"): Buffer {
+export function hello(url = "opc.tcp://localhost:4840", maxMessageBytes = 0): Buffer {
   const numbers = Buffer.alloc(24);
+  numbers.writeUInt32LE(maxMessageBytes, 12);
   numbers.writeUInt32LE(65_536, 4);
   numbers.writeUInt32LE(65_536, 8);
   numbers.writeUInt32LE(url.length, 20);
@@ -74,6 +75,12 @@ export interface RawChannel {
   call(request: Encodable): Promise<RawAnswer | null>;
   /** The same with a body as it is, type id first. Rejects when the answer is another request's. */
   ask(body: Buffer): Promise<RawAnswer | null>;
+  /** Sends a request of so many bytes, in chunks, and waits for nothing. */
+  sendRequest(body: Buffer): void;
+  /** Reads no answers any more. */
+  pause(): void;
+  /** What the server has not read yet, as far as it lies here. */
+  unsentBytes(): number;
   /** Sends bytes as they are: a chunk that is not final, or anything else. */
   send(bytes: Buffer): void;
   /** The beginning of a MSG frame of this channel, with its sequence and request number. */
@@ -85,15 +92,21 @@ export interface RawChannel {
 interface RawAnswer {
   /** The numeric id of the answer's binary encoding. */
   readonly type: number;
+  readonly bytes: number;
   /** ResponseHeader.ServiceResult. */
   readonly status: number;
   read<T extends Decodable>(into: T): T;
 }
 
 const MESSAGE_HEADER_BYTES = 24;
+const CHUNK_BYTES = 60_000;
 
-/** Opens a channel with SecurityPolicy None. Rejects when the server does not open it. */
-export async function openRawChannel(url: string): Promise<RawChannel> {
+/**
+ * Opens a channel with SecurityPolicy None. Rejects when the server does not open it.
+ *
+ * @param maxMessageBytes what the client takes of an answer; 0: all of it
+ */
+export async function openRawChannel(url: string, maxMessageBytes = 0): Promise<RawChannel> {
   const { hostname, port } = new URL(url.replace("opc.tcp", "tcp"));
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   const frames: Buffer[] = [];
@@ -136,12 +149,13 @@ export async function openRawChannel(url: string): Promise<RawChannel> {
     });
     return bytes;
   }
-  function message(flag: "F" | "C" | "A", body: Buffer): Buffer {
+  function chunk(flag: "F" | "C" | "A", requestId: number, body: Uint8Array): Buffer {
     sequence += 1;
-    return frame(`MSG${flag}`, Buffer.concat([numbers(channelId, tokenId, sequence, sequence), body]));
+    return frame(`MSG${flag}`, Buffer.concat([numbers(channelId, tokenId, sequence, requestId), body]));
   }
+  const message = (flag: "F" | "C" | "A", body: Buffer) => chunk(flag, sequence + 1, body);
 
-  socket.write(hello(url));
+  socket.write(hello(url, maxMessageBytes));
   const ack = await nextFrame();
   if (ack?.toString("latin1", 0, 3) !== "ACK") throw new Error("the server did not acknowledge");
   const policy = Buffer.from("http://opcfoundation.org/UA/SecurityPolicy#None");
@@ -160,17 +174,35 @@ export async function openRawChannel(url: string): Promise<RawChannel> {
   const body = opened.subarray(8 + 4 + 4 + policy.length + 8 + 8);
   tokenId = answerOf(body).read(new OpenSecureChannelResponse()).securityToken.tokenId;
 
+  /** Answers with the number of the request. */
+  function sendRequest(body: Buffer): number {
+    const requestId = sequence + 1;
+    let at = 0;
+    for (; body.length - at > CHUNK_BYTES; at += CHUNK_BYTES) {
+      socket.write(chunk("C", requestId, body.subarray(at, at + CHUNK_BYTES)));
+    }
+    socket.write(chunk("F", requestId, body.subarray(at)));
+    return requestId;
+  }
+
   async function ask(body: Buffer): Promise<RawAnswer | null> {
-    socket.write(message("F", body));
-    const answer = await nextFrame();
-    if (answer?.toString("latin1", 0, 3) !== "MSG") return null;
-    if (answer.readUInt32LE(MESSAGE_HEADER_BYTES - 4) !== sequence) throw new Error("of another request");
-    return answerOf(answer.subarray(MESSAGE_HEADER_BYTES));
+    const requestId = sendRequest(body);
+    const parts: Buffer[] = [];
+    for (;;) {
+      const answer = await nextFrame();
+      if (answer?.toString("latin1", 0, 3) !== "MSG") return null;
+      if (answer.readUInt32LE(MESSAGE_HEADER_BYTES - 4) !== requestId) throw new Error("of another request");
+      parts.push(answer.subarray(MESSAGE_HEADER_BYTES));
+      if (answer.toString("latin1", 3, 4) === "F") return answerOf(Buffer.concat(parts));
+    }
   }
 
   return {
     call: (request) => ask(encoded(request)),
     ask,
+    sendRequest,
+    pause: () => void socket.pause(),
+    unsentBytes: () => socket.writableLength,
     send: (bytes) => void socket.write(bytes),
     message,
     closed,
@@ -180,7 +212,7 @@ export async function openRawChannel(url: string): Promise<RawChannel> {
 
 /** The id of a request's binary encoding, as a four-byte NodeId, and the request. */
 export function encoded(request: Encodable): Buffer {
-  const stream = new BinaryStream(64 * 1024);
+  const stream = BinaryStream.createGrowable(1024, 8 * 1024 * 1024);
   request.encode(stream);
   const id = Number(request.schema.encodingDefaultBinary?.value);
   return Buffer.concat([Buffer.from([1, 0, id & 0xff, id >> 8]), stream.buffer.subarray(0, stream.length)]);
@@ -189,6 +221,7 @@ export function encoded(request: Encodable): Buffer {
 function answerOf(body: Buffer): RawAnswer {
   return {
     type: body.readUInt16LE(2),
+    bytes: body.length,
     // After the time (8 bytes) and the request's handle (4).
     status: body.readUInt32LE(4 + 12),
     read(into) {

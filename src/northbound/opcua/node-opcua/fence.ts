@@ -17,6 +17,17 @@ export interface Fence {
   readonly listening: boolean;
 }
 
+/** So much of its answers a client may leave unread before nothing more is read of what it asks. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
+
+/** Pauses the connection whose bytes are being handled in this turn, until the result is called. */
+let pause: (() => () => void) | null = null;
+
+/** Reads nothing more from the connection whose request is being handled, until the result is called. */
+export function pauseReceiving(): () => void {
+  return pause?.() ?? (() => {});
+}
+
 /** At most one log line in this time, for all connections. */
 const LOG_EVERY_MS = 10_000;
 
@@ -57,18 +68,23 @@ export function fence(
     }
     const held = unfinished.open((why) => close("BadTcpNotEnoughResources", why));
     socket.on("close", held.end);
+    const pauseThis = pauseOf(socket);
     const check = createFrameCheck((bytes) => {
       if (isClosed || socket.destroyed) return;
+      pause = pauseThis;
       try {
         timeRequest(() => void emit("data", bytes));
       } catch (error) {
         close("BadTcpInternalError", describeLibraryError(error));
+      } finally {
+        pause = null;
       }
     }, held.holds);
     function receive(chunk: Buffer): boolean {
       if (isClosed) return true;
       const problem = check(chunk);
       if (problem !== null) close(problem.status, problem.text);
+      else if (socket.writableLength > MOST_UNREAD_BYTES) socket.once("drain", pauseThis());
       return true;
     }
 
@@ -95,6 +111,19 @@ export function fence(
     get listening() {
       return listeners.every((listener) => listener.listening);
     },
+  };
+}
+
+/** The connection is read again when each that has paused it has called its result. */
+function pauseOf(socket: Socket): () => () => void {
+  let pauses = 0;
+  return () => {
+    pauses += 1;
+    socket.pause();
+    return () => {
+      pauses -= 1;
+      if (pauses === 0) socket.resume();
+    };
   };
 }
 

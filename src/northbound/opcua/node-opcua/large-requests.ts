@@ -1,5 +1,5 @@
 import {
-  BrowseRequest,
+  BrowsePathResult,
   CallRequest,
   CreateMonitoredItemsRequest,
   HistoryReadRequest,
@@ -7,50 +7,142 @@ import {
   type OPCUAServer,
   ReadRequest,
   RegisterNodesRequest,
+  ServiceFault,
+  type StatusCode,
+  StatusCodes,
   WriteRequest,
 } from "node-opcua";
-import type { Clock } from "../../../platform/clock.ts";
+import { browseInTurns } from "./browse.ts";
 import { type MissingRobots, robotName } from "./node-lookup.ts";
+import { createSlicedAnswer, type ListAnswer } from "./sliced-answer.ts";
+import type { Turn, Turns } from "./turns.ts";
 
-/** The handlers of node-opcua 2.182 for requests that may name thousands of nodes. */
-const handlers = [
-  "_on_ReadRequest",
-  "_on_WriteRequest",
-  "_on_BrowseRequest",
-  "_on_CreateMonitoredItemsRequest",
-  "_on_CallRequest",
-  "_on_RegisterNodesRequest",
-  "_on_HistoryReadRequest",
-] as const;
+/** A service of node-opcua 2.182 whose requests may name thousands of nodes. */
+interface ListService {
+  /** Where the request has its list. */
+  readonly list: string;
+  /** So many items are done at one moment. */
+  readonly slice: number;
+  readonly hasDiagnostics?: boolean;
+  /** It goes item by item in turns itself, and must get all of them at once. */
+  readonly isWhole?: boolean;
+}
 
-/** A request has the event loop for so long, and for the robot that it began. */
-const TURN_MS = 8;
+/** By node-opcua's name of its handler. Browse is in browse.ts; Call waits for outcomes. */
+const services: Readonly<Record<string, ListService>> = {
+  _on_ReadRequest: { list: "nodesToRead", slice: 100 },
+  _on_HistoryReadRequest: { list: "nodesToRead", slice: 100 },
+  _on_WriteRequest: { list: "nodesToWrite", slice: 100, isWhole: true },
+  _on_CallRequest: { list: "methodsToCall", slice: Number.POSITIVE_INFINITY },
+  _on_CreateMonitoredItemsRequest: { list: "itemsToCreate", slice: 50 },
+  _on_ModifyMonitoredItemsRequest: { list: "itemsToModify", slice: 200 },
+  _on_SetMonitoringModeRequest: { list: "monitoredItemIds", slice: 200 },
+  _on_DeleteMonitoredItemsRequest: { list: "monitoredItemIds", slice: 500 },
+  _on_TranslateBrowsePathsToNodeIdsRequest: { list: "browsePaths", slice: 20 },
+  _on_RegisterNodesRequest: { list: "nodesToRegister", slice: 500, hasDiagnostics: false },
+};
+
+/** A browse path has no more elements: node-opcua follows them by recursion. */
+const LONGEST_PATH = 100;
+
+/** What lies under node-opcua's interface: a request, and the channel that it came by. */
+interface Message {
+  readonly request: object;
+}
+interface Channel {
+  readonly remoteAddress: string;
+  send_response(type: string, response: unknown, message: unknown): void;
+  close(): void;
+}
+type Handle = (message: Message, channel: Channel) => unknown;
 
 /**
- * Builds the robots that a request asks for before node-opcua handles it, a turn at a time: a request for a
- * thousand of them would hold up everybody for seconds. For an initialised server that does not listen yet.
+ * Does long requests in slices, a turn at a time: a whole one would hold up everybody for seconds. The robots
+ * that a slice asks for are built before it. For an initialised server that does not listen yet.
  */
-export function buildBeforeRequests(server: OPCUAServer, robots: MissingRobots, clock: Clock): void {
-  async function buildInTurns(names: ReadonlySet<string>): Promise<void> {
-    let untilMs = clock.monotonicMs() + TURN_MS;
-    for (const name of names) {
-      if (clock.monotonicMs() >= untilMs) {
-        await new Promise(setImmediate);
-        untilMs = clock.monotonicMs() + TURN_MS;
-      }
+export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, turns: Turns): void {
+  browseInTurns(server, turns);
+  refuseLongPaths(server);
+  const limits = server.engine.serverCapabilities.operationLimits;
+  const most = Math.max(limits.maxNodesPerRead, limits.maxMonitoredItemsPerCall);
+
+  async function build(request: unknown, turn: Turn): Promise<void> {
+    for (const name of missingOf(request, robots)) {
+      await turn();
       robots.need(name);
     }
   }
 
-  for (const name of handlers) {
-    const handle: unknown = Reflect.get(server, name);
-    if (typeof handle !== "function") throw new Error(`node-opcua has no ${name} any more`);
-    Reflect.set(server, name, (message: { readonly request: unknown }, channel: unknown): unknown => {
-      const missing = missingOf(message.request, robots);
-      if (missing.size < 2) return handle.call(server, message, channel);
-      return buildInTurns(missing).then(() => handle.call(server, message, channel));
+  async function handleInSlices(
+    handle: Handle,
+    { list, slice, isWhole = false, hasDiagnostics = true }: ListService,
+    message: Message,
+    channel: Channel,
+    turn: Turn,
+  ): Promise<void> {
+    const items = listOf(message.request, list);
+    const send = (response: unknown) => channel.send_response("MSG", response, message);
+    const refuse = (serviceResult: StatusCode) =>
+      send(new ServiceFault({ responseHeader: { serviceResult } }));
+    const answer = createSlicedAnswer(send, refuse, hasDiagnostics);
+    const size = isWhole ? items.length : slice;
+    for (let at = 0; at < items.length; at += size) {
+      await turn();
+      const request = withList(message.request, list, items.slice(at, at + size));
+      await build(request, turn);
+      const part = await answerTo(handle, { ...message, request }, channel);
+      if (part.responseHeader.serviceResult.isNotGood()) {
+        send(part);
+        return;
+      }
+      if (!answer.add(part)) break;
+    }
+    answer.send();
+  }
+
+  for (const [name, service] of Object.entries(services)) {
+    const own: unknown = Reflect.get(server, name);
+    if (typeof own !== "function") throw new Error(`node-opcua has no ${name} any more`);
+    const handle: Handle = (message, channel) => own.call(server, message, channel);
+    Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
+      const { length } = listOf(message.request, service.list);
+      // More are too many, which node-opcua says.
+      if (length > service.slice && length <= most) {
+        return turns.run(channel, (turn) => handleInSlices(handle, service, message, channel, turn));
+      }
+      if (missingOf(message.request, robots).size < 2) return handle(message, channel);
+      return turns.run(channel, (turn) => build(message.request, turn)).then(() => handle(message, channel));
     });
   }
+}
+
+function refuseLongPaths({ engine }: OPCUAServer): void {
+  const translate = engine.translateBrowsePath.bind(engine);
+  engine.translateBrowsePath = async (path) => {
+    const { length } = path.relativePath.elements ?? [];
+    if (length <= LONGEST_PATH) return translate(path);
+    return new BrowsePathResult({ statusCode: StatusCodes.BadQueryTooComplex });
+  };
+}
+
+function answerTo(handle: Handle, message: Message, channel: Channel): Promise<ListAnswer> {
+  return new Promise((resolve) => {
+    handle(message, {
+      remoteAddress: channel.remoteAddress,
+      close: () => channel.close(),
+      send_response: (_type, response) => resolve(response as ListAnswer),
+    });
+  });
+}
+
+function listOf(request: object, list: string): readonly unknown[] {
+  const items: unknown = Reflect.get(request, list);
+  return Array.isArray(items) ? items : [];
+}
+
+/** The same request with another list. */
+function withList(request: object, list: string, items: readonly unknown[]): object {
+  return Object.assign(Object.create(Object.getPrototypeOf(request)), request, { [list]: items });
 }
 
 /** The robots of the request whose nodes are missing. */
@@ -69,7 +161,6 @@ function nodeIdsOf(request: unknown): readonly NodeId[] {
     return (request.nodesToRead ?? []).map(({ nodeId }) => nodeId);
   }
   if (request instanceof WriteRequest) return (request.nodesToWrite ?? []).map(({ nodeId }) => nodeId);
-  if (request instanceof BrowseRequest) return (request.nodesToBrowse ?? []).map(({ nodeId }) => nodeId);
   if (request instanceof CreateMonitoredItemsRequest) {
     return (request.itemsToCreate ?? []).map(({ itemToMonitor }) => itemToMonitor.nodeId);
   }

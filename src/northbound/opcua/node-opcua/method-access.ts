@@ -20,18 +20,25 @@ import { type Role, roles } from "../../../domain/command.ts";
 import { sourceOf } from "../commands/source-of.ts";
 import { typedMethods } from "../commands/typed-methods.ts";
 import type { Account } from "../security.ts";
+import type { Turns } from "./turns.ts";
 
 /**
  * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua
  * finds a method by its own NodeId, whatever object the client names, and looks at its arguments first. For
  * an initialised server that does not listen yet.
  */
-export function refuseForeignMethods(server: OPCUAServer, addressSpace: AddressSpace): void {
+export function refuseForeignMethods(
+  server: OPCUAServer,
+  addressSpace: AddressSpace,
+  turns: Pick<Turns, "begin">,
+): void {
   const { engine } = server;
   const call = engine.call.bind(engine);
   engine.call = async (context, methodsToCall) => {
     const results: CallMethodResultOptions[] = [];
+    const turn = turns.begin();
     for (const request of methodsToCall) {
+      await turn();
       if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
       else results.push(...(await call(context, [request])));
     }

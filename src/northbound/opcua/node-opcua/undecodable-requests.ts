@@ -1,4 +1,12 @@
-import { MessageBuilder, type OPCUAServer, RequestHeader, ServiceFault, StatusCodes } from "node-opcua";
+import {
+  BinaryStream,
+  MessageBuilder,
+  type OPCUAServer,
+  RequestHeader,
+  ServiceFault,
+  type StatusCode,
+  StatusCodes,
+} from "node-opcua";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { lower } from "./lower.ts";
@@ -37,13 +45,18 @@ const LOG_EVERY_MS = 10_000;
 /** The handle that node-opcua gives a header that it has not decoded. */
 const NO_HANDLE = 0xdead_beef;
 
-/** What was decoded of such requests before decoding failed. */
-const undecodable = new WeakSet<object>();
+/** No list of a request may be longer: twice what a service takes. */
+const LONGEST_LIST = 20_000;
+
+/** What was decoded of such requests before decoding failed, and why it did. */
+const undecodable = new WeakMap<object, StatusCode>();
+let hasLongList = false;
 let isPatched = false;
 
 /**
- * Answers a request that cannot be decoded with BadDecodingError. node-opcua 2.182 ignores it, and its client
- * waits until its own timeout. The channel stays open: the frame was sound. For an initialised server.
+ * Answers a request that cannot be decoded with BadDecodingError, and one with a list that is too long with
+ * BadEncodingLimitsExceeded. node-opcua 2.182 decodes a million items in one turn. It ignores what it cannot
+ * decode, and its client waits until its own timeout. The channel stays open: the frame was sound. For an initialised server.
  */
 export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): UndecodableRequests {
   passOnUndecodable();
@@ -53,7 +66,8 @@ export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): 
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
   own.on_request = (message, channel) => {
-    if (!undecodable.has(message.request)) {
+    const serviceResult = undecodable.get(message.request);
+    if (serviceResult === undefined) {
       handle(message, channel);
       return;
     }
@@ -65,8 +79,7 @@ export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): 
     }
     const { requestHeader } = message.request;
     if (requestHeader.requestHandle === NO_HANDLE) requestHeader.requestHandle = 0;
-    const responseHeader = { serviceResult: StatusCodes.BadDecodingError };
-    channel.send_response("MSG", new ServiceFault({ responseHeader }), message);
+    channel.send_response("MSG", new ServiceFault({ responseHeader: { serviceResult } }), message);
   };
   return {
     get count() {
@@ -83,6 +96,7 @@ function passOnUndecodable(): void {
   if (isPatched) return;
   const emit = lower<{ emit: Emit }>(MessageBuilder.prototype, "emit").emit;
   isPatched = true;
+  refuseLongLists();
   const patched: Emit = function (event, ...values) {
     const [request] = values;
     if (event !== "invalid_message" || !isRequest(request) || this.messageHeader.msgType !== "MSG") {
@@ -90,11 +104,29 @@ function passOnUndecodable(): void {
     }
     // node-opcua writes it out for its log, which forwards no text.
     request.toString = () => "";
-    undecodable.add(request);
+    undecodable.set(
+      request,
+      hasLongList ? StatusCodes.BadEncodingLimitsExceeded : StatusCodes.BadDecodingError,
+    );
+    hasLongList = false;
     const { securityHeader, sequenceHeader, channelId } = this;
     return emit.call(this, "message", request, "MSG", securityHeader, sequenceHeader.requestId, channelId);
   };
   Reflect.set(MessageBuilder.prototype, "emit", patched);
+}
+
+/** What was decoded is emitted in the turn in which it was decoded. */
+function refuseLongLists(): void {
+  const stream = lower<{ checkArrayLength(length: number): void }>(
+    BinaryStream.prototype,
+    "checkArrayLength",
+  );
+  const { checkArrayLength } = stream;
+  BinaryStream.maxArrayLength = LONGEST_LIST;
+  stream.checkArrayLength = function (length) {
+    hasLongList = length > LONGEST_LIST;
+    checkArrayLength.call(this, length);
+  };
 }
 
 function isRequest(message: unknown): message is UndecodableRequest {

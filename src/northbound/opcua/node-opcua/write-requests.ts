@@ -17,6 +17,7 @@ import { type Order, readTicket, type WrittenTicket } from "../commands/written-
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 import { createSlotWriters } from "./slot-writers.ts";
+import type { Turns } from "./turns.ts";
 
 /**
  * Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is
@@ -58,7 +59,11 @@ export function takeWriteRequests(
   server: OPCUAServer,
   namespaceIndex: number,
   options: OpcUaOptions,
-  parts: { readonly audit: RefusalAudit; readonly clock: Clock },
+  parts: {
+    readonly audit: RefusalAudit;
+    readonly clock: Clock;
+    readonly turns: Pick<Turns, "begin">;
+  },
 ): WriteRequests {
   const writersOf = createSlotWriters(options, parts);
   const targets = new Map<string, Target>();
@@ -81,7 +86,11 @@ export function takeWriteRequests(
     const results: StatusCode[] = [];
     const asked = new Map<Slot, Asked>();
     const mayWrite = writersOf(context);
+    const turn = parts.turns.begin();
     for (const [place, node] of nodes.entries()) {
+      await turn();
+      // It may have ended in the turns of others, and with it its parameters and tickets.
+      if (hasEnded(context)) return nodes.map(() => StatusCodes.BadSessionClosed);
       const target = targetOf(node);
       if (target === undefined) {
         const [status] = await writeElsewhere(context, [node]);
@@ -136,6 +145,10 @@ export function takeWriteRequests(
     addTag: (path, write) => void targets.set(path, { kind: "tag", write }),
     slots: () => slots,
   };
+}
+
+function hasEnded({ session }: ISessionContext): boolean {
+  return session !== undefined && Reflect.get(session, "status") !== "active";
 }
 
 /** No user may write another attribute than Value, and node-opcua says that this one may not. */

@@ -1,0 +1,233 @@
+import {
+  type BrowseDescription,
+  BrowseNextRequest,
+  BrowseNextResponse,
+  BrowseRequest,
+  BrowseResponse,
+  BrowseResult,
+  type ISessionContext,
+  NodeClass,
+  type NodeId,
+  type OPCUAServer,
+  type ReferenceDescription,
+  type StatusCode,
+  StatusCodes,
+  sameNodeId,
+} from "node-opcua";
+import { cached, lower } from "./lower.ts";
+import { createSlicedAnswer, type ListAnswer, type SlicedAnswer } from "./sliced-answer.ts";
+import type { Turn, Turns } from "./turns.ts";
+
+/** A session may leave so many unfinished browses; ServerCapabilities says so. */
+export const MOST_CONTINUATION_POINTS = 50;
+/** A result has no more references. */
+const MOST_REFERENCES = 10_000;
+/** An answer that has so many bytes takes no further node. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** References that are described in one step, and as many as are looked at to see whether there are more. */
+const STEP = 200;
+
+/** What lies under the interface of node-opcua 2.182. */
+interface Session {
+  readonly sessionContext: ISessionContext;
+}
+interface Services {
+  _apply_on_SessionObject(
+    kind: unknown,
+    message: unknown,
+    channel: object,
+    act: (
+      session: Session,
+      send: (answer: ListAnswer) => void,
+      refuse: (status: StatusCode) => void,
+    ) => Promise<void>,
+  ): unknown;
+}
+interface ReferenceOwner {
+  readonly nodeId: NodeId;
+  allReferences(): unknown[];
+}
+
+/** A browse of one node: where it goes on, and how many references an answer may have. */
+interface Browse {
+  readonly description: BrowseDescription;
+  readonly most: number;
+  from: number;
+}
+/** A session's unfinished browses by their continuation points, the oldest first. */
+type Unfinished = Map<string, Browse>;
+
+/** The references that a node has to describe now, and how many it has. */
+interface Step {
+  readonly nodeId: NodeId;
+  readonly from: number;
+  readonly to: number;
+  count: number;
+}
+let step: Step | null = null;
+let isPatched = false;
+let pointCount = 0;
+
+/**
+ * Answers Browse and BrowseNext a turn at a time. node-opcua describes all references of all nodes in one
+ * turn, three times over, and keeps those for which a continuation point stands. Here one stands for a place
+ * in the list of references. For nodes that find no room in an answer it says BadNoContinuationPoints (OPC UA
+ * part 4, 7.9). For an initialised server that does not listen yet.
+ */
+export function browseInTurns(server: OPCUAServer, turns: Turns): void {
+  const { engine } = server;
+  const { maxNodesPerBrowse } = engine.serverCapabilities.operationLimits;
+  const sessions = new WeakMap<Session, Unfinished>();
+  describeInSteps(server);
+
+  /** Describes references until there are enough. `browse` then stands where there are more. */
+  async function next(context: ISessionContext, browse: Browse, turn: Turn) {
+    const { description, most } = browse;
+    const references: ReferenceDescription[] = [];
+    for (;;) {
+      await turn();
+      // To look for it may build a robot.
+      engine.addressSpace?.findNode(description.nodeId);
+      const free = most - references.length;
+      const to = browse.from + (free === 0 ? STEP : Math.min(STEP, free));
+      const own: Step = { nodeId: description.nodeId, from: browse.from, to, count: 0 };
+      step = own;
+      // The references are described before the call returns.
+      const described = engine.browse(context, [description]);
+      step = null;
+      const [result] = await described;
+      if (result === undefined) throw new Error("node-opcua has browsed no node");
+      const found = result.references ?? [];
+      const hasMore = free === 0 && found.length > 0;
+      if (!hasMore) {
+        references.push(...found);
+        browse.from = to;
+      }
+      if (hasMore || to >= own.count) {
+        result.references = references;
+        return { result, hasMore };
+      }
+    }
+  }
+
+  function unfinishedOf(session: Session): Unfinished {
+    return cached(sessions, session, () => new Map());
+  }
+
+  /** The next result of a browse. If there are more references, `point` stands for them. */
+  async function resultOf(session: Session, browse: Browse, turn: Turn, point: Buffer) {
+    const { result, hasMore } = await next(session.sessionContext, browse, turn);
+    if (!hasMore) return result;
+    const unfinished = unfinishedOf(session);
+    result.continuationPoint = point;
+    unfinished.set(String(point), browse);
+    for (const oldest of unfinished.keys()) {
+      if (unfinished.size <= MOST_CONTINUATION_POINTS) break;
+      unfinished.delete(oldest);
+    }
+    return result;
+  }
+
+  async function browseAll(request: BrowseRequest, session: Session, answer: SlicedAnswer, turn: Turn) {
+    const most = Math.min(request.requestedMaxReferencesPerNode || MOST_REFERENCES, MOST_REFERENCES);
+    let points = 0;
+    for (const description of request.nodesToBrowse ?? []) {
+      await turn();
+      let result = new BrowseResult({ statusCode: StatusCodes.BadNoContinuationPoints });
+      if (points < MOST_CONTINUATION_POINTS && answer.bytes < MOST_BYTES) {
+        pointCount += 1;
+        const point = Buffer.from(String(pointCount));
+        result = await resultOf(session, { description, most, from: 0 }, turn, point);
+        if (result.continuationPoint === point) points += 1;
+      }
+      if (!answer.add(answerOf(new BrowseResponse(), result))) return;
+    }
+  }
+
+  async function browseOn(request: BrowseNextRequest, session: Session, answer: SlicedAnswer, turn: Turn) {
+    const unfinished = unfinishedOf(session);
+    for (const point of request.continuationPoints ?? []) {
+      await turn();
+      const key = String(point);
+      const browse = unfinished.get(key);
+      unfinished.delete(key);
+      let result = new BrowseResult({
+        statusCode: browse === undefined ? StatusCodes.BadContinuationPointInvalid : StatusCodes.Good,
+      });
+      if (browse !== undefined && !request.releaseContinuationPoints) {
+        result = await resultOf(session, browse, turn, point);
+      }
+      if (!answer.add(answerOf(new BrowseNextResponse(), result))) return;
+    }
+  }
+
+  function refusalOf(items: number, viewId: NodeId | null): StatusCode | null {
+    if (viewId !== null && !viewId.isEmpty()) {
+      const node = engine.addressSpace?.findNode(viewId);
+      if (node?.nodeClass !== NodeClass.View) return StatusCodes.BadViewIdUnknown;
+    }
+    if (items === 0) return StatusCodes.BadNothingToDo;
+    return items > maxNodesPerBrowse ? StatusCodes.BadTooManyOperations : null;
+  }
+
+  replace(server, turns, BrowseRequest, BrowseResponse, {
+    refusal: ({ nodesToBrowse, view }) => refusalOf(nodesToBrowse?.length ?? 0, view.viewId),
+    work: browseAll,
+  });
+  replace(server, turns, BrowseNextRequest, BrowseNextResponse, {
+    refusal: ({ continuationPoints }) => refusalOf(continuationPoints?.length ?? 0, null),
+    work: browseOn,
+  });
+}
+
+/** Takes a service over. */
+function replace<T>(
+  server: OPCUAServer,
+  turns: Turns,
+  { name }: new () => T,
+  response: unknown,
+  service: {
+    refusal(request: T): StatusCode | null;
+    work(request: T, session: Session, answer: SlicedAnswer, turn: Turn): Promise<void>;
+  },
+): void {
+  const handler = `_on_${name}`;
+  if (typeof Reflect.get(server, handler) !== "function")
+    throw new Error(`node-opcua has no ${handler} any more`);
+  const services = lower<Services>(server, "_apply_on_SessionObject");
+  Reflect.set(server, handler, (message: { readonly request: T }, channel: object) => {
+    const { request } = message;
+    return services._apply_on_SessionObject(response, message, channel, async (session, send, refuse) => {
+      const refusal = service.refusal(request);
+      if (refusal !== null) return refuse(refusal);
+      const answer = createSlicedAnswer(send, refuse);
+      await turns.run(channel, (turn) => service.work(request, session, answer, turn));
+      answer.send();
+    });
+  });
+}
+
+/** Without a copy of the result's references, which the constructor would make. */
+function answerOf(answer: BrowseResponse | BrowseNextResponse, result: BrowseResult): ListAnswer {
+  answer.results = [result];
+  return answer;
+}
+
+/** Lets a node describe the references of the step alone. All nodes have node-opcua's one method for it. */
+function describeInSteps({ engine }: OPCUAServer): void {
+  if (isPatched) return;
+  let prototype: object | null = engine.addressSpace?.rootFolder ?? null;
+  while (prototype !== null && !Object.hasOwn(prototype, "allReferences")) {
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  if (prototype === null) throw new Error("node-opcua lists references elsewhere now");
+  const owner = lower<ReferenceOwner>(prototype, "allReferences");
+  const { allReferences } = owner;
+  isPatched = true;
+  owner.allReferences = function (this: ReferenceOwner) {
+    const all = allReferences.call(this);
+    if (step === null || !sameNodeId(this.nodeId, step.nodeId)) return all;
+    step.count = all.length;
+    return all.slice(step.from, step.to);
+  };
+}

@@ -1,0 +1,58 @@
+import type { Clock } from "../../../platform/clock.ts";
+import { pauseReceiving } from "./fence.ts";
+
+/** Long work has the event loop for so long at a time, and for the step that it began. */
+const TURN_MS = 8;
+
+/** Long work calls it between two steps, and goes on when it resolves. */
+export type Turn = () => Promise<void>;
+
+/** Shares the event loop among long requests. */
+export interface Turns {
+  begin(): Turn;
+  /**
+   * Does a request's work after that of earlier ones of its channel. Meanwhile nothing more is read from the
+   * connection, so that requests do not pile up. To be called when the request has come.
+   */
+  run(channel: object, work: (turn: Turn) => Promise<void>): Promise<void>;
+}
+
+/** One request alone has a turn before the event loop does what else there is to do. */
+export function createTurns(clock: Clock): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  const running = new WeakMap<object, Promise<void>>();
+
+  function next(): Promise<unknown> {
+    last = last.then(() => new Promise(setImmediate));
+    return last;
+  }
+
+  function turnsUntil(firstMs: number): Turn {
+    let untilMs = firstMs;
+    return async () => {
+      if (clock.monotonicMs() < untilMs) return;
+      await next();
+      untilMs = clock.monotonicMs() + TURN_MS;
+    };
+  }
+
+  return {
+    begin: () => turnsUntil(clock.monotonicMs() + TURN_MS),
+    async run(channel, work) {
+      const before = running.get(channel);
+      const resume = pauseReceiving();
+      const done = (async () => {
+        await before?.catch(() => {});
+        // To decode the request has taken a turn.
+        await work(turnsUntil(Number.NEGATIVE_INFINITY));
+      })();
+      running.set(channel, done);
+      try {
+        await done;
+      } finally {
+        if (running.get(channel) === done) running.delete(channel);
+        resume();
+      }
+    },
+  };
+}
