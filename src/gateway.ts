@@ -298,7 +298,11 @@ function build(
     hang: () => firstHang([...components, queues]),
     areValuesKept: () => firstHang([...components.filter(({ name }) => name === "quality"), queues]) === null,
   };
-  return { dependencies, fleet, auditSink: commands.audit };
+  const run: FleetSession["run"] = (signal, ready) => {
+    link.begin();
+    return fleet.run(signal, ready);
+  };
+  return { dependencies, fleet: { ...fleet, run }, auditSink: commands.audit };
 }
 
 function clockAlarmOf(

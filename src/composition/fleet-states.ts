@@ -33,9 +33,10 @@ export function createStates(
 export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, clock: Clock) {
   let link = { isUp: false, changedAtMs: clock.nowMs() };
   const say = () => alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !link.isUp, text: LINK_DOWN });
-  say();
   return {
     now: () => link,
+    /** The session is sought from now on: what the start of the gateway takes is no failure of the link. */
+    begin: say,
     note(isUp: boolean): void {
       if (isUp !== link.isUp) link = { isUp, changedAtMs: clock.nowMs() };
       say();

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { createLinkWatch } from "../../src/composition/fleet-states.ts";
+import { createAlarmBook } from "../../src/state/alarm-book.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+test("the alarm of the link counts from when a session is sought, not from the start of the gateway", () => {
+  const clock = createManualClock();
+  const alarmBook = createAlarmBook(clock, { alarms: [], outOfService: [], lastId: 0 }, () => "e1");
+  const link = createLinkWatch({ alarmBook }, clock);
+  const codes = () => {
+    alarmBook.take();
+    return alarmBook.all().map(({ code }) => code);
+  };
+  clock.advance(30_000);
+  expect(codes()).toEqual([]);
+  link.begin();
+  clock.advance(9_999);
+  expect(codes()).toEqual([]);
+  clock.advance(1);
+  expect(codes()).toEqual(["FLEET_LINK_DOWN"]);
+});
