@@ -102,7 +102,7 @@ export function fullText(listed: readonly Listed[]): string {
 
 /** What became of a certificate that was approved or rejected. */
 export function movedText(
-  { thumbprint, subject, isNew, isAuthority, warnings }: Moved,
+  { thumbprint, subject, isNew, isAuthority, applicationUri, warnings }: Moved,
   to: "trusted" | "rejected",
 ): string {
   const isIn = to === "trusted";
@@ -110,6 +110,11 @@ export function movedText(
   const lines = [
     `${thumbprint}  ${plainStart(subject, 200)}`,
     isNew ? `  ${done}` : `  was ${isIn ? "let in" : "refused"} already; nothing was changed`,
+    ...(isIn && !isAuthority && applicationUri !== null
+      ? [
+          `  as ${plainStart(applicationUri, 200)}: refused if it calls itself otherwise (BadCertificateUriInvalid)`,
+        ]
+      : []),
     ...(isIn && isAuthority ? ["  ! it is an authority: every client that it signs is let in too"] : []),
     ...(isIn ? warnings : []).map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];

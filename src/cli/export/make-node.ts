@@ -69,12 +69,11 @@ export function objectNode(
   rule: Rule | null = null,
 ): ExportedNode {
   const definition = type === "FolderType" ? standard(type) : { path: type.name };
-  const isNotifier = type !== "FolderType" && type.isNotifier === true;
   return {
     ...{ kind: "object", path, browseName, hasStandardName: false, ...texts },
     parent: parent.to,
     references: [parent, to("HasTypeDefinition", definition), ...rulesOf(rule)],
-    ...{ isAbstract: false, isNotifier, variable: null, method: null },
+    ...{ isAbstract: false, variable: null, method: null },
   };
 }
 
@@ -87,7 +86,7 @@ export function methodNodes(model: MethodModel, parent: Reference): readonly Exp
     ...{ displayName: named(name, text), description: text },
     parent: parent.to,
     references: [parent, ...rulesOf("Mandatory")],
-    ...{ isAbstract: false, isNotifier: false, variable: null, method: model },
+    ...{ isAbstract: false, variable: null, method: model },
   };
   return [node, ...argumentListsOf(model).map((list) => argumentNode(path, list))];
 }
@@ -174,6 +173,6 @@ function variableNode(
       to("HasTypeDefinition", standard(variableTypes[kind])),
       ...others,
     ],
-    ...{ isAbstract: false, isNotifier: false, variable: { ...plain, ...facts }, method: null },
+    ...{ isAbstract: false, variable: { ...plain, ...facts }, method: null },
   };
 }

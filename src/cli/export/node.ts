@@ -87,7 +87,6 @@ export interface ExportedNode {
   readonly parent: NodeRef | null;
   readonly references: readonly Reference[];
   readonly isAbstract: boolean;
-  readonly isNotifier: boolean;
   /** Null: it is no variable. */
   readonly variable: VariableFacts | null;
   /** Null: it is no method. */

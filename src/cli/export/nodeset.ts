@@ -108,13 +108,12 @@ function argumentXml({ name, text }: MethodArgument): string {
 }
 
 function attributesXml(node: ExportedNode): string {
-  const { path, parent, browseName, hasStandardName, isAbstract, isNotifier, variable } = node;
+  const { path, parent, browseName, hasStandardName, isAbstract, variable } = node;
   const attributes: ReadonlyArray<readonly [name: string, value: string | number] | null> = [
     ["NodeId", `ns=1;s=${path}`],
     ["BrowseName", `${hasStandardName ? "" : "1:"}${browseName}`],
     parent === null ? null : ["ParentNodeId", nodeId(parent)],
     isAbstract ? ["IsAbstract", "true"] : null,
-    isNotifier && node.kind === "object" ? ["EventNotifier", 1] : null,
     ...(variable === null ? [] : variableAttributes(variable)),
   ];
   return attributes

@@ -42,7 +42,6 @@ function nodesOf(type: ObjectModel): readonly ExportedNode[] {
     parent: null,
     references: [from("HasSubtype", base)],
     isAbstract: type.isAbstract === true,
-    isNotifier: type.isNotifier === true,
     variable: null,
     method: null,
   };

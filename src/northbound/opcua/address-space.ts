@@ -25,6 +25,7 @@ import { declareNoDefaultPermissions } from "./node-opcua/default-permissions.ts
 import { takeLargeRequests } from "./node-opcua/large-requests.ts";
 import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
+import { takeOneDimension } from "./node-opcua/one-dimension.ts";
 import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
 import { createTurns } from "./node-opcua/turns.ts";
@@ -99,11 +100,12 @@ export function openAddressSpace(
   const { clock } = parts;
   const turns = createTurns(clock);
   takeRegisteredNodes(server);
+  takeOneDimension(server);
   // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
   // memory.
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), book.add);
+  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), book.add, clock);
   addNamespaceMetadata(addressSpace, namespace);
   declareNoDefaultPermissions(namespace);
   const robots = addRobotsFolder(builder, parts);

@@ -5,6 +5,7 @@ import {
   type UAObject,
   VariantArrayType,
 } from "node-opcua";
+import type { Clock } from "../../platform/clock.ts";
 
 /** What happened to a node, as bits (OPC UA part 5, 12.16). */
 const verbs = { added: 1, deleted: 2, extended: 4, reduced: 8 } as const;
@@ -19,9 +20,24 @@ export interface ModelChange {
 /** Tells clients that listen to the server's events what they should browse again. */
 export type TellModelChanges = (changes: readonly ModelChange[]) => void;
 
-export function createModelChanges(addressSpace: AddressSpace): TellModelChanges {
+/** Changes within this time are told in one event: of many robots that appear at once, each is one. */
+const TOGETHER_MS = 250;
+/** An event names no more changes: a client that is told so had better browse the folder of all. */
+const MOST_CHANGES = 1_000;
+
+export function createModelChanges(addressSpace: AddressSpace, clock: Clock): TellModelChanges {
   const { server } = addressSpace.rootFolder.objects;
-  return (changes) => {
+  let waiting = new Map<string, ModelChange>();
+
+  function tell(): void {
+    const all = [...waiting.values()];
+    waiting = new Map();
+    // What refers to more or fewer nodes is the folder that a client browses again.
+    const folders = all.filter(({ verb }) => verb === "extended" || verb === "reduced");
+    raise(all.length <= MOST_CHANGES ? all : folders);
+  }
+
+  function raise(changes: readonly ModelChange[]): void {
     // An event costs more than the nodes that it tells of, and most plants have nobody who listens.
     if (changes.length === 0 || server.listenerCount("event") === 0) return;
     server.raiseEvent("GeneralModelChangeEventType", {
@@ -43,6 +59,12 @@ export function createModelChanges(addressSpace: AddressSpace): TellModelChanges
         ),
       },
     });
+  }
+
+  return (changes) => {
+    if (changes.length === 0) return;
+    if (waiting.size === 0) clock.after(TOGETHER_MS, tell);
+    for (const change of changes) waiting.set(`${change.node.nodeId.toString()} ${change.verb}`, change);
   };
 }
 

@@ -33,11 +33,11 @@ export function modelHash(layout: PlantLayout, methods: readonly MethodModel[]):
   return digest.readUInt32BE(0) & POSITIVE_BITS || 1;
 }
 
-function typeFacts({ name, base, isAbstract, isNotifier, tags, objects = {}, each }: ObjectModel) {
+function typeFacts({ name, base, isAbstract, tags, objects = {}, each }: ObjectModel) {
   return [
     name,
     base?.name ?? null,
-    ...[isAbstract === true, isNotifier === true],
+    isAbstract === true,
     inOrder(Object.entries(tags).map(([tag, model]) => tagFacts(tag, model))),
     inOrder(Object.entries(objects).map(([member, model]) => memberFacts(member, model))),
     each === undefined ? null : memberFacts(each.name, each),

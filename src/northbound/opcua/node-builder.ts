@@ -3,11 +3,11 @@ import type {
   CallMethodResultOptions,
   INamespace,
   ISessionContext,
-  RolePermissionTypeOptions,
   UAMethod,
   UAObject,
   Variant,
 } from "node-opcua";
+import type { Clock } from "../../platform/clock.ts";
 import type { EnumTag } from "./enumeration.ts";
 import { textsOf, textsOfNamed } from "./localized.ts";
 import { addArguments } from "./method-arguments.ts";
@@ -27,6 +27,7 @@ import type { NamedText } from "./model/text.ts";
 import { createModelChanges, type TellModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
 import type { Tag } from "./node-opcua/tag.ts";
+import type { WriterPermissions } from "./security.ts";
 import { createSharedProperties } from "./shared-properties.ts";
 import { createTypeNodes } from "./type-nodes.ts";
 import { createVariables, type GivenTag, isEnumeration } from "./variables.ts";
@@ -90,8 +91,9 @@ export interface NodeBuilder {
 export function createNodeBuilder(
   addressSpace: AddressSpace,
   namespace: INamespace,
-  writers: RolePermissionTypeOptions[],
+  writers: WriterPermissions,
   note: (tag: Tag, parentPath: string) => void,
+  clock: Clock,
 ): NodeBuilder {
   const nodes = createLeanNodes(addressSpace, namespace);
   const variables = createVariables(nodes, createSharedProperties(namespace), writers, note);
@@ -122,7 +124,6 @@ export function createNodeBuilder(
         browseName: name,
         nodeId: `s=${name}`,
         ...textsOf(name, type),
-        eventNotifier: isTyped && type.isNotifier === true ? 1 : 0,
       });
       return { node, ...placeOf(name), model: isTyped ? type : null };
     },
@@ -132,7 +133,6 @@ export function createNodeBuilder(
       const node = nodes.object(parent.node, path, name, {
         type: member === undefined ? null : types.idOf(member.model),
         texts: member === undefined ? null : memberTexts(name, parent, member),
-        isNotifier: member?.model.isNotifier === true,
       });
       return { node, ...placeOf(path), model: member?.model ?? null };
     },
@@ -149,7 +149,7 @@ export function createNodeBuilder(
       }
       return made as Tags<typeof table>;
     },
-    changed: createModelChanges(addressSpace),
+    changed: createModelChanges(addressSpace, clock),
     tag: (parent, name, type) => plain(parent, name, { type }),
     list: (parent, name, type, length) => plain(parent, name, { type, length }),
     enumeration(parent, name, enumeration) {

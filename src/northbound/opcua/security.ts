@@ -109,19 +109,22 @@ export async function securityOptions(
   };
 }
 
-/**
- * Who may write the parameters of command slots, as clients see it; write requests are checked again, by
- * user.
- */
-export function writerPermissions(): RolePermissionTypeOptions[] {
+/** Who may write a tag, as clients see it: write requests are checked again, by user. */
+export interface WriterPermissions {
+  readonly operators: RolePermissionTypeOptions[];
+  readonly engineers: RolePermissionTypeOptions[];
+}
+
+export function writerPermissions(): WriterPermissions {
   const read = makePermissionFlag("Browse | Read | ReadRolePermissions");
   const write = makePermissionFlag("Browse | Read | ReadRolePermissions | Write");
-  return [
+  const permissionsOf = (ofOperators: number) => [
     { roleId: resolveNodeId(WellKnownRoles.Anonymous), permissions: read },
     { roleId: resolveNodeId(WellKnownRoles.Observer), permissions: read },
-    { roleId: resolveNodeId(WellKnownRoles.Operator), permissions: write },
+    { roleId: resolveNodeId(WellKnownRoles.Operator), permissions: ofOperators },
     { roleId: resolveNodeId(WellKnownRoles.Engineer), permissions: write },
   ];
+  return { operators: permissionsOf(write), engineers: permissionsOf(read) };
 }
 
 /**

@@ -23,7 +23,7 @@ import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
 import { forgetClosedSubscriptions } from "./node-opcua/closed-subscriptions.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
-import { containEventFilters } from "./node-opcua/event-delivery.ts";
+import { deliverEvents } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { forgetHungUpClients } from "./node-opcua/hung-up-clients.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
@@ -37,6 +37,7 @@ import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import { listSessions } from "./node-opcua/session-list.ts";
 import { ageByMonotonicClock, closeKeylessChannels } from "./node-opcua/steady-times.ts";
+import { reportUriRefusals, type UriRefusals } from "./node-opcua/uri-refusals.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type OptionsChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
@@ -74,6 +75,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let url: string | null = null;
   let guarded: Fence | null = null;
   let clients: ClientCertificates | null = null;
+  let uris: UriRefusals | null = null;
   let rejected: RejectedClients | null = null;
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
@@ -120,7 +122,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robotsRefused: space.counts().refused,
         ...(guarded?.figures() ?? { connectionsClosed: 0, requestsUndecodable: 0 }),
         clientsRefused: bounds?.refusedCount ?? 0,
-        certificatesRefused: clients?.refusedCount ?? 0,
+        certificatesRefused: (clients?.refusedCount ?? 0) + (uris?.count ?? 0),
       },
     }),
     hang: () => (url === null ? null : closedPort(guarded)),
@@ -131,7 +133,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
         const opened = await openServer(options, parts, pki.path, signal);
-        ({ server, clients, rejected, bounds } = opened);
+        ({ server, clients, uris, rejected, bounds } = opened);
         // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
         // there.
         gateway = openAddressSpace(server, space, options, parts, { memory, book }, signal);
@@ -171,6 +173,7 @@ function warnOfInsecurity(options: OpcUaOptions, log: Log): void {
 interface Opened {
   readonly server: OPCUAServer;
   readonly clients: ClientCertificates;
+  readonly uris: UriRefusals;
   readonly rejected: RejectedClients;
   readonly bounds: SessionBounds;
 }
@@ -207,11 +210,12 @@ async function openServer(
     closeKeylessChannels(server);
     correctIndexRanges(server);
     allowManyWatchers();
-    containEventFilters();
+    deliverEvents();
     showSampleRate(server);
     // Before the bounds of sessions, which ask for the user.
     checkLogOns(server, options, { clock, log, audit });
     const bounds = boundSessions(server, options, clock, log);
+    const uris = reportUriRefusals(server, clock, log);
     const rejected = endRejectedClients(server, clientCertificates, clock, log, signal);
     if (options.certificate === null) {
       const show = () => showNewCertificate(server);
@@ -224,7 +228,7 @@ async function openServer(
         );
       });
     }
-    return { server, clients: clientCertificates, rejected, bounds };
+    return { server, clients: clientCertificates, uris, rejected, bounds };
   } catch (error) {
     await server.shutdown(0);
     throw error;

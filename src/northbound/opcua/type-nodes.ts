@@ -37,7 +37,6 @@ export function createTypeNodes(
         ...textsOf(model.name, model),
         subtypeOf: model.base === undefined ? "BaseObjectType" : typeOf(model.base),
         isAbstract: model.isAbstract === true,
-        ...(model.isNotifier === true ? { eventNotifier: 1 } : {}),
       });
       addMembers(node, model);
       return node;
@@ -63,7 +62,6 @@ export function createTypeNodes(
     const node = nodes.object(type, path, name, {
       type: nodeId,
       texts: isNamed ? textsOfNamed(member) : textsOf(name, member),
-      isNotifier: member.model.isNotifier === true,
       rule,
     });
     for (const part of membersOf(member.model)) nodes.share(node, part, "component");

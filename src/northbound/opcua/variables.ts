@@ -1,11 +1,4 @@
-import {
-  DataType,
-  makePermissionFlag,
-  type NodeId,
-  type RolePermissionTypeOptions,
-  type UAObject,
-  type UAObjectType,
-} from "node-opcua";
+import { DataType, makePermissionFlag, type NodeId, type UAObject, type UAObjectType } from "node-opcua";
 import { EnumTag } from "./enumeration.ts";
 import { textsOf } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
@@ -13,6 +6,7 @@ import type { TagModel } from "./model/member.ts";
 import { tagKind, VALUE_AS_TEXT, valueAsText } from "./model/properties.ts";
 import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
 import { Tag } from "./node-opcua/tag.ts";
+import type { WriterPermissions } from "./security.ts";
 import type { SharedProperties } from "./shared-properties.ts";
 
 /** A tag of the model, or one that no type declares. */
@@ -37,18 +31,23 @@ export interface Variables {
 const dataTypes = DataType;
 
 /**
- * @param writers who may write
  * @param note is told of each tag, and of the path of its parent
  */
 export function createVariables(
   nodes: LeanNodes,
   properties: SharedProperties,
-  writers: RolePermissionTypeOptions[],
+  { operators, engineers }: WriterPermissions,
   note: (tag: Tag, parentPath: string) => void,
 ): Variables {
   // A member of a type says that its instances are written. It has no value of its own, so nobody may.
   const permissions = makePermissionFlag("Browse | Read | ReadRolePermissions");
-  const readers = writers.map((writer) => ({ ...writer, permissions }));
+  const readers = operators.map((writer) => ({ ...writer, permissions }));
+
+  function writersOf(model: AnyTag, isDeclared: boolean) {
+    if (model.isWritable !== true) return null;
+    if (isDeclared) return readers;
+    return "isForEngineers" in model && model.isForEngineers === true ? engineers : operators;
+  }
 
   function variable(
     parent: UAObject | UAObjectType,
@@ -60,7 +59,7 @@ export function createVariables(
     const made = nodes.variable(parent, path, name, {
       dataType: dataTypes[model.type],
       length: model.length ?? null,
-      writers: model.isWritable !== true ? null : rule === undefined ? writers : readers,
+      writers: writersOf(model, rule !== undefined),
       kind: tagKind(model),
       texts: "german" in model ? textsOf(name, model) : null,
       ...(rule === undefined ? {} : { rule }),

@@ -33,12 +33,19 @@ export interface ClientCertificate {
 
 export async function clientCertificate(
   name: string,
-  changed: { readonly uri?: string | null; readonly days?: number; readonly usages?: boolean } = {},
+  changed: {
+    readonly uri?: string | readonly string[] | null;
+    readonly days?: number;
+    readonly usages?: boolean;
+  } = {},
 ): Promise<ClientCertificate> {
   keys ??= webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const { uri = "urn:line1:scada", days = 300, usages = true } = changed;
   const extensions: Extension[] = [];
-  if (uri !== null) extensions.push(new SubjectAlternativeNameExtension([{ type: "url", value: uri }]));
+  if (uri !== null) {
+    const names = [uri].flat().map((value) => ({ type: "url", value }) as const);
+    extensions.push(new SubjectAlternativeNameExtension(names));
+  }
   // digitalSignature to dataEncipherment.
   if (usages) extensions.push(new KeyUsagesExtension(15 as KeyUsageFlags, true));
   const made = await X509CertificateGenerator.createSelfSigned({

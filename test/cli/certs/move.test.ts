@@ -102,3 +102,17 @@ it("follows no link out of the folder, and changes nothing behind it", async () 
   for (const path of [outside, second]) expect(statSync(path).mode & 0o777).toBe(0o640);
   expect(readFileSync(outside, "utf8")).toBe(client.pem);
 });
+
+it("warns of an approved certificate with which its client is refused all the same", async () => {
+  const plant = await newPlant();
+  const none = await clientCertificate("none", { uri: null });
+  const two = await clientCertificate("two", { uri: ["urn:line1:a", "urn:line1:b"] });
+  const expired = await clientCertificate("expired", { days: -2 });
+  for (const { thumbprint, pem } of [none, two, expired]) await plant.put(`rejected/${thumbprint}.pem`, pem);
+  const moved = await move(plant, "trusted", none.thumbprint, two.thumbprint, expired.thumbprint);
+  expect(moved.map(({ applicationUri, warnings }) => [applicationUri, ...warnings])).toEqual([
+    [null, "it names no application: OPC UA needs a URI in its subjectAltName"],
+    ["urn:line1:a", "it has 2 URIs in its subjectAltName: OPC UA allows one"],
+    ["urn:line1:scada", expect.stringMatching(/^it has expired on /)],
+  ]);
+});

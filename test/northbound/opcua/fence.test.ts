@@ -1,6 +1,8 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { batteryChange } from "./changes.ts";
 import { newClient, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { exchange, frame, hello, openRawChannel, type Script } from "./raw-client.ts";
@@ -265,4 +267,33 @@ it("connections with unfinished requests are bounded all together, and others ar
   for (const channel of channels) channel.hangUp();
   await running.stop();
   expect(escaped).toEqual([]);
+});
+
+it("a connection that sends nothing, or a Hello alone, is closed after 30 s", async () => {
+  const clock = createManualClock();
+  const running = await startServer({}, { clock });
+  const { hostname, port } = new URL(running.url.replace("opc.tcp", "tcp"));
+  const answered = [hello(), null].map((bytes) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+    socket.resume();
+    if (bytes !== null) socket.write(bytes);
+    return {
+      closed,
+      ready: new Promise<void>((resolve) =>
+        socket.once(bytes === null ? "connect" : "data", () => resolve()),
+      ),
+    };
+  });
+  const channel = await openRawChannel(running.url);
+  await Promise.all(answered.map(({ ready }) => ready));
+  await expectAnswers(running);
+  clock.advance(29_000);
+  expect(closedOf(running)).toBe(0);
+  clock.advance(1_001);
+  expect(closedOf(running)).toBe(2);
+  await Promise.all(answered.map(({ closed }) => closed));
+  await expectAnswers(running);
+  channel.hangUp();
+  await running.stop();
 });

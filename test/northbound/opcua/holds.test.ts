@@ -1,4 +1,4 @@
-import { StatusCodes } from "node-opcua";
+import { AttributeIds, StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RefusedRequest } from "../../../src/contracts/commander.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
@@ -170,4 +170,20 @@ it("shows names that no STRING of a PLC takes in part, and lifts them by what is
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(254);
   expect(await eva.write(["Robots.AMR01.HoldRelease", text(name)])).toEqual([StatusCodes.Good]);
   expect(holds.holdState("r1").isHeld).toBe(false);
+});
+
+describe("UserAccessLevel", () => {
+  it("says of HoldRelease that engineers alone write it, and of Hold that operators do too", async () => {
+    const levels = async (name: string) => {
+      const { session: client } = await session(name);
+      const tags = ["Robots.AMR01.Hold", "Robots.AMR01.HoldRelease", "Gateway.HoldRelease"];
+      const nodes = tags.map((tag) => ({
+        nodeId: `ns=2;s=${tag}`,
+        attributeId: AttributeIds.UserAccessLevel,
+      }));
+      return (await client.read(nodes)).map(({ value }) => value.value);
+    };
+    expect(await levels("bob")).toEqual([3, 1, 1]);
+    expect(await levels("eva")).toEqual([3, 3, 3]);
+  });
 });

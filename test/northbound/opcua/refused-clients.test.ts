@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile, readdir, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CreateSessionRequest, type OPCUAClient } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { newClient, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
 import { openRelay } from "./relay.ts";
 
@@ -140,3 +141,36 @@ it("a key below 2,048 bits is refused, with any signature", async () => {
   const caller = await openSession(running.url, { user, secure: true, identity: strong });
   await caller.close();
 });
+
+it("a trusted client whose certificate names another application is named in the log, and counted", async () => {
+  const before = Number(running.server.health().figures?.certificatesRefused);
+  const other = await authority.issue(join(dataDir, "other"), { uri: "urn:line2:scada" });
+  for (let count = 0; count < 2; count += 1) {
+    const client = newClient(true, other);
+    callItself(client, CLIENT);
+    await client.connect(running.url);
+    await expect(client.createSession()).rejects.toThrow(/BadCertificateUriInvalid/);
+    await client.disconnect();
+  }
+  const told = refusals().filter((line) => line.includes("BadCertificateUriInvalid"));
+  expect(told).toHaveLength(1);
+  expect(JSON.parse(told[0] ?? "")).toMatchObject({
+    thumbprint: createHash("sha1").update(Buffer.from(other.certificate.rawData)).digest("hex"),
+    subject: expect.stringContaining("CN="),
+    from: expect.stringContaining("127.0.0.1"),
+    applicationUri: CLIENT,
+    uris: ["urn:line2:scada"],
+    why: "its certificate is for another application than the client says",
+  });
+  expect(running.server.health().figures?.certificatesRefused).toBe(before + 2);
+});
+
+/** node-opcua's client takes its URI from its certificate, so the request is changed on its way. */
+function callItself(client: OPCUAClient, applicationUri: string): void {
+  const perform: unknown = Reflect.get(client, "performMessageTransaction");
+  if (typeof perform !== "function") throw new Error("node-opcua's client sends its requests elsewhere now");
+  Reflect.set(client, "performMessageTransaction", (request: unknown, ...rest: unknown[]) => {
+    if (request instanceof CreateSessionRequest) request.clientDescription.applicationUri = applicationUri;
+    return perform.call(client, request, ...rest);
+  });
+}

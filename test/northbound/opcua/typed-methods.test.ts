@@ -173,7 +173,7 @@ describe("a method with typed arguments", () => {
     });
     expect(await call("Navigate", "order 4", int32(7))).toHaveProperty(
       "statusCode",
-      StatusCodes.BadTypeMismatch,
+      StatusCodes.BadInvalidArgument,
     );
     expect(commander.submitted).toHaveLength(0);
   });

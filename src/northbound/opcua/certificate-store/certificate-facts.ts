@@ -23,6 +23,8 @@ export interface CertificateFacts {
   readonly isAuthority: boolean;
   /** The URI that names an OPC UA application; null: it has none. */
   readonly applicationUri: string | null;
+  /** How many URIs it has: an application has one. */
+  readonly uriCount: number;
   /** Host names and addresses. */
   readonly names: readonly string[];
   /** As ISO 8601. */
@@ -54,6 +56,7 @@ function thumbprintOf(certificate: X509Certificate): string {
 export function factsOf(certificate: X509Certificate, nowMs: number): CertificateFacts {
   const parsed = new ParsedCertificate(new Uint8Array(certificate.raw));
   const alternatives = parsed.getExtension(SubjectAlternativeNameExtension)?.names.items ?? [];
+  const uris = alternatives.filter(({ type }) => type === "url");
   const endMs = Date.parse(certificate.validTo);
   const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
   const size = asymmetricKeyDetails?.modulusLength ?? asymmetricKeyDetails?.namedCurve;
@@ -65,7 +68,8 @@ export function factsOf(certificate: X509Certificate, nowMs: number): Certificat
     serial: certificate.serialNumber.toLowerCase(),
     isSelfSigned: parsed.subject === parsed.issuer,
     isAuthority: parsed.getExtension(BasicConstraintsExtension)?.ca ?? false,
-    applicationUri: alternatives.find(({ type }) => type === "url")?.value ?? null,
+    applicationUri: uris[0]?.value ?? null,
+    uriCount: uris.length,
     names: alternatives.filter(({ type }) => type === "dns" || type === "ip").map(({ value }) => value),
     validFrom: new Date(certificate.validFrom).toISOString(),
     validTo: new Date(endMs).toISOString(),
@@ -122,6 +126,8 @@ export function applicationWarnings(facts: CertificateFacts, nowMs: number, want
   if (facts.isAuthority && !facts.isSelfSigned) return warnings;
   if (facts.applicationUri === null)
     warnings.push("it names no application: OPC UA needs a URI in its subjectAltName");
+  if (facts.uriCount > 1)
+    warnings.push(`it has ${facts.uriCount} URIs in its subjectAltName: OPC UA allows one`);
   const missing = facts.isAuthority
     ? []
     : applicationUsages.filter((usage) => !facts.keyUsage.includes(usage));

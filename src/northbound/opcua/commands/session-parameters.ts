@@ -1,4 +1,5 @@
 import { type DataValue, type NumericRange, type StatusCode, StatusCodes } from "node-opcua";
+import { isValueAlone } from "../written-value.ts";
 import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
 import type { SlotKind } from "./slot-parts.ts";
@@ -24,10 +25,11 @@ export function createSessionParameters(
   const refusedWrites = new Map<string, Set<string>>();
 
   return {
-    write(parameter, { value, statusCode }, range, writer) {
+    write(parameter, written, range, writer) {
       const { sessionId } = writer;
-      const isGood = statusCode.isGood();
-      const status = isGood ? parameter.write(value, range, writer) : StatusCodes.BadWriteNotSupported;
+      const status = isValueAlone(written)
+        ? parameter.write(written.value, range, writer)
+        : StatusCodes.BadWriteNotSupported;
       if (parameter.isFree === true) return status;
       const refused = refusedWrites.get(sessionId) ?? new Set();
       if (status === StatusCodes.Good) refused.delete(parameter.path);

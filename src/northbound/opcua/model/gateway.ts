@@ -59,7 +59,6 @@ export const gatewayType: ObjectModel = {
   german: "Gateway",
   en: "What the gateway says of itself; its hold is for all robots",
   de: "Was das Gateway von sich sagt; sein Halten gilt für alle Roboter",
-  isNotifier: true,
   tags: { ...holdTags, ...gatewayTags },
   objects: { Alarms: alarmsMember },
 };

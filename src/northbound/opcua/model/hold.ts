@@ -15,6 +15,7 @@ export const holdTags = {
   HoldRelease: {
     type: "String",
     isWritable: true,
+    isForEngineers: true,
     german: "Halten aufheben",
     en: "Engineers: lifts the hold of the user that is written, as HeldBy shows it",
     de: "Engineer: hebt das Halten des geschriebenen Benutzers auf, wie HeldBy ihn zeigt",

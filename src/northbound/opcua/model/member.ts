@@ -17,6 +17,8 @@ export interface TagModel extends Text {
   readonly length?: number;
   /** Operators may write it. */
   readonly isWritable?: true;
+  /** Of those who may write, engineers alone. */
+  readonly isForEngineers?: true;
   /** Some instances lack it. */
   readonly isOptional?: true;
   /** OPC UA itself has named it. */
@@ -48,8 +50,6 @@ export interface ObjectModel extends Text {
   /** The type whose members it has too. */
   readonly base?: ObjectModel;
   readonly isAbstract?: true;
-  /** Events come here. */
-  readonly isNotifier?: true;
   readonly tags: TagTable;
   readonly objects?: Readonly<Record<string, ObjectMember>>;
   /** Any number of objects, each with a name of its own; `name` stands for it in the type. */

@@ -96,7 +96,6 @@ export const robotType: ObjectModel = {
   german: "Roboter",
   en: "A robot: what is known of it, and the slot that commands it",
   de: "Ein Roboter: was von ihm bekannt ist, und der Slot, der ihm befiehlt",
-  isNotifier: true,
   tags: { ...summaryTags, ...standingTags, ...holdTags },
   objects: {
     Mission: {
@@ -146,7 +145,6 @@ export const cartType: ObjectModel = {
   en: "A robot with conveyors",
   de: "Ein Roboter mit Förderbändern",
   base: robotType,
-  isNotifier: true,
   tags: {},
   objects: {
     Conveyors: {
@@ -185,7 +183,6 @@ export const robotsType: ObjectModel = {
   german: "Roboter",
   en: "Every robot that is configured or was ever heard of",
   de: "Jeder Roboter, der konfiguriert ist oder je gemeldet wurde",
-  isNotifier: true,
   tags: robotsTags,
   each: {
     name: "<Robot>",

@@ -1,26 +1,99 @@
-import { MonitoredItem } from "node-opcua";
+import {
+  type AddressSpace,
+  ContentFilter,
+  DataType,
+  EventFieldList,
+  EventFilter,
+  MonitoredItem,
+  type UAEventType,
+} from "node-opcua";
+import { lower } from "./lower.ts";
 
-type Deliver = (this: MonitoredItem, event: unknown) => void;
+/** What lies under the interface of node-opcua 2.182. */
+interface Item {
+  readonly node: { readonly addressSpace: EventSpace } | null;
+  readonly filter: EventFilter;
+  readonly clientHandle: number;
+  readonly queueSize: number;
+  readonly discardOldest: boolean;
+  readonly queue: EventFieldList[];
+}
+type Fields = EventFieldList["eventFields"];
+interface Delivery {
+  _on_opcua_event(this: Item, event: unknown): void;
+  _enqueue_event(this: Item, fields: Fields): void;
+}
+type EventSpace = AddressSpace & {
+  constructEventData(type: UAEventType, data: Record<string, unknown>): unknown;
+};
 
-/** The original, while node-opcua has not been patched. */
-let deliver: Deliver | undefined;
+/** Those that say that events of an item were discarded. They do not count as its events. */
+const overflows = new WeakSet<EventFieldList>();
+let isPatched = false;
 
 /**
- * Keeps what a client's filter does wrong from whoever raises an event, and from those that listen after it.
+ * Keeps what a client's filter does wrong from whoever raises an event, and from those that listen after it:
  * node-opcua 2.182 throws where a filter compares with a ByteString that is null. Such a filter lets no event
- * through.
+ * through. And an item whose queue was too short gets an EventQueueOverflowEvent (OPC UA part 4, 5.12.1.5),
+ * which node-opcua does not have.
  */
-export function containEventFilters(): void {
-  if (deliver !== undefined) return;
-  const original: unknown = Reflect.get(MonitoredItem.prototype, "_on_opcua_event");
-  if (typeof original !== "function") throw new Error("node-opcua delivers events elsewhere now");
-  deliver = original as Deliver;
-  const patched: Deliver = function (event) {
+export function deliverEvents(): void {
+  if (isPatched) return;
+  const item = lower<Delivery>(MonitoredItem.prototype, "_on_opcua_event");
+  lower<Delivery>(item, "_enqueue_event");
+  isPatched = true;
+  const deliver = item._on_opcua_event;
+  item._on_opcua_event = function (event) {
     try {
-      (original as Deliver).call(this, event);
+      deliver.call(this, event);
     } catch {
       // Only this item's client could mend it, and it is told no more of a filter once it is accepted.
     }
   };
-  Reflect.set(MonitoredItem.prototype, "_on_opcua_event", patched);
+  item._enqueue_event = function (fields) {
+    const { queue, queueSize, discardOldest, clientHandle } = this;
+    const event = new EventFieldList({ clientHandle, eventFields: fields });
+    const place = queue.findIndex((each) => overflows.has(each));
+    const count = queue.length - (place < 0 ? 0 : 1);
+    // At the beginning if the oldest are gone, else at the end.
+    if (count < queueSize) queue.splice(discardOldest || place < 0 ? queue.length : place, 0, event);
+    else {
+      if (place < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this, deliver));
+      if (discardOldest) queue.splice(1, 1);
+      else queue.splice(queue.length - 2, 1);
+      queue.splice(discardOldest ? queue.length : queue.length - 1, 0, event);
+    }
+  };
 }
+
+/** What the item selects of an overflow, whatever else its filter lets through. */
+function overflowOf(item: Item, deliver: Delivery["_on_opcua_event"]): EventFieldList {
+  const space = item.node?.addressSpace;
+  const type = space?.findEventType("EventQueueOverflowEventType") ?? null;
+  let eventFields: Fields = [];
+  if (space !== undefined && type !== null) {
+    const event = space.constructEventData(type, {
+      $eventDataSource: type,
+      sourceNode: { dataType: DataType.NodeId, value: space.rootFolder.objects.server.nodeId },
+      sourceName: { dataType: DataType.String, value: "Server" },
+      message: { dataType: DataType.LocalizedText, value: { locale: "en", text: "events were discarded" } },
+      severity: { dataType: DataType.UInt16, value: SEVERITY },
+    });
+    const { selectClauses } = item.filter;
+    const probe = Object.create(item, {
+      filter: { value: new EventFilter({ selectClauses, whereClause: new ContentFilter({}) }) },
+      _enqueue_event: {
+        value: (fields: Fields) => {
+          eventFields = fields;
+        },
+      },
+    });
+    deliver.call(probe, event);
+  }
+  const overflow = new EventFieldList({ clientHandle: item.clientHandle, eventFields });
+  overflows.add(overflow);
+  return overflow;
+}
+
+/** The client has missed something: it had better browse again. */
+const SEVERITY = 500;

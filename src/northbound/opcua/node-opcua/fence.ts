@@ -17,6 +17,9 @@ export interface Fence {
   readonly listening: boolean;
 }
 
+/** A connection has so long to ask for a secure channel. */
+const OPEN_WITHIN_MS = 30_000;
+
 /** So much of its answers a client may leave unread before nothing more is read of what it asks. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
@@ -67,19 +70,29 @@ export function fence(
       else socket.end(errorFrame(refusals[status], status), () => socket.destroy());
     }
     const held = unfinished.open((why) => close("BadTcpNotEnoughResources", why));
-    socket.on("close", held.end);
+    const stopWaiting = clock.after(OPEN_WITHIN_MS, () =>
+      close("BadTimeout", `no secure channel was asked for within ${OPEN_WITHIN_MS} ms`),
+    );
+    socket.on("close", () => {
+      stopWaiting();
+      held.end();
+    });
     const pauseThis = pauseOf(socket);
-    const check = createFrameCheck((bytes) => {
-      if (isClosed || socket.destroyed) return;
-      pause = pauseThis;
-      try {
-        timeRequest(() => void emit("data", bytes));
-      } catch (error) {
-        close("BadTcpInternalError", describeLibraryError(error));
-      } finally {
-        pause = null;
-      }
-    }, held.holds);
+    const check = createFrameCheck(
+      (bytes) => {
+        if (isClosed || socket.destroyed) return;
+        pause = pauseThis;
+        try {
+          timeRequest(() => void emit("data", bytes));
+        } catch (error) {
+          close("BadTcpInternalError", describeLibraryError(error));
+        } finally {
+          pause = null;
+        }
+      },
+      held.holds,
+      stopWaiting,
+    );
     function receive(chunk: Buffer): boolean {
       if (isClosed) return true;
       const problem = check(chunk);
@@ -133,4 +146,5 @@ const refusals = {
   BadTcpInternalError: StatusCodes.BadTcpInternalError.value,
   BadTcpNotEnoughResources: StatusCodes.BadTcpNotEnoughResources.value,
   BadDecodingError: StatusCodes.BadDecodingError.value,
+  BadTimeout: StatusCodes.BadTimeout.value,
 } as const;

@@ -6,9 +6,9 @@ interface Channel {
 }
 
 /**
- * Says BadResponseTooLarge of an answer that is larger than its client takes (OPC UA part 4, 7.38). node-opcua
- * 2.182 says BadTcpMessageTooLarge, with which other stacks close the connection. For an initialised server
- * that does not listen yet.
+ * Says BadResponseTooLarge of an answer that is larger than its client takes (OPC UA part 4, 7.38).
+ * node-opcua 2.182 says BadTcpMessageTooLarge, with which other stacks close the connection. For an
+ * initialised server that does not listen yet.
  */
 export function nameLargeAnswers(server: OPCUAServer): void {
   for (const endpoint of server.endpoints) {

@@ -37,7 +37,6 @@ export interface ObjectOptions {
   readonly type: NodeId | null;
   /** Null: its name alone. */
   readonly texts: NodeTexts | null;
-  readonly isNotifier?: boolean;
   /** For a member of a type: whether its instances have it. */
   readonly rule?: NodeId;
 }
@@ -160,7 +159,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   }
 
   return {
-    object(parent, path, name, { type, texts, isNotifier = false, rule }) {
+    object(parent, path, name, { type, texts, rule }) {
       const node = create(parent, name, relations.component, {
         nodeClass: OBJECT,
         nodeId: new Id(STRING, path, index),
@@ -168,7 +167,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
         displayName: displayNameOf(name, texts),
         description: texts?.description,
         references: referencesOf(type ?? folderType, parent, relations.component, rule),
-        eventNotifier: isNotifier ? 1 : 0,
+        eventNotifier: 0,
       });
       return node as UAObject;
     },

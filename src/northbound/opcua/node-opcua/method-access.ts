@@ -23,7 +23,8 @@ import type { Account } from "../security.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2). node-opcua
+ * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2), and one that
+ * is not there for us (BadNotExecutable). node-opcua
  * finds a method by its own NodeId, whatever object the client names, and looks at its arguments first. For
  * an initialised server that does not listen yet.
  */
@@ -40,10 +41,24 @@ export function refuseForeignMethods(
     for (const request of methodsToCall) {
       await turn();
       if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
-      else results.push(...(await call(context, [request])));
+      else if (isNotThere(addressSpace, request)) results.push({ statusCode: StatusCodes.BadNotExecutable });
+      else results.push(...(await call(context, [request])).map(named));
     }
     return results;
   };
+}
+
+/** A method that OPC UA itself declares, and that this server does not have. */
+function isNotThere(addressSpace: AddressSpace, { methodId }: CallMethodRequest): boolean {
+  const method = addressSpace.findMethod(methodId);
+  return method !== null && !method.isBound();
+}
+
+/** The argument has its own code, and the call BadInvalidArgument (OPC UA part 4, 5.11.2). */
+function named(result: CallMethodResultOptions): CallMethodResultOptions {
+  const isOfArgument = result.inputArgumentResults?.includes(StatusCodes.BadTypeMismatch) === true;
+  const isMismatch = isOfArgument && result.statusCode === StatusCodes.BadTypeMismatch;
+  return isMismatch ? { ...result, statusCode: StatusCodes.BadInvalidArgument } : result;
 }
 
 /** Unknown nodes, and objects that are none, are node-opcua's to refuse. */

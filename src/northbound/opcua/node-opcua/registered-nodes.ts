@@ -2,6 +2,7 @@ import {
   BrowseRequest,
   CallRequest,
   CreateMonitoredItemsRequest,
+  HistoryReadRequest,
   type NodeId,
   type OPCUAServer,
   TranslateBrowsePathsToNodeIdsRequest,
@@ -26,6 +27,8 @@ function replaceHandles(request: unknown, resolve: Resolve): void {
     for (const { itemToMonitor } of request.itemsToCreate ?? []) {
       itemToMonitor.nodeId = resolve(itemToMonitor.nodeId);
     }
+  } else if (request instanceof HistoryReadRequest) {
+    for (const node of request.nodesToRead ?? []) node.nodeId = resolve(node.nodeId);
   } else if (request instanceof BrowseRequest) {
     for (const node of request.nodesToBrowse ?? []) node.nodeId = resolve(node.nodeId);
   } else if (request instanceof TranslateBrowsePathsToNodeIdsRequest) {

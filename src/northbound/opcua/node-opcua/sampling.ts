@@ -8,6 +8,9 @@ import {
 import { refuseUnservable } from "./monitoring-filters.ts";
 import { shortenQueues } from "./queue-budget.ts";
 
+/** Events that a queue has room for at least. */
+const LEAST_EVENTS = 10;
+
 /**
  * Revises what clients ask for by habit, before the server looks at it; the answer tells them so.
  *
@@ -15,6 +18,7 @@ import { shortenQueues } from "./queue-budget.ts";
  *   anything changed, a core for 10,000 items. They are revised to 0.
  * - A session of a client that crashed would be kept for up to 50 minutes.
  * - A filter that cannot be served is refused.
+ * - A queue of events has room for some (OPC UA part 4, 7.21: 0 and 1 ask for what the server chooses).
  * - The queues of a session have a bound together.
  */
 export function reviseRequests(
@@ -49,6 +53,9 @@ function reviseCreate(
     const { nodeId, attributeId } = item.itemToMonitor;
     if (nodeId.namespace === namespaceIndex && attributeId === AttributeIds.Value) {
       item.requestedParameters.samplingInterval = 0;
+    } else if (attributeId === AttributeIds.EventNotifier) {
+      const { requestedParameters } = item;
+      requestedParameters.queueSize = Math.max(requestedParameters.queueSize, LEAST_EVENTS);
     }
   }
 }

@@ -56,7 +56,8 @@ let isPatched = false;
 /**
  * Answers a request that cannot be decoded with BadDecodingError, and one with a list that is too long with
  * BadEncodingLimitsExceeded. node-opcua 2.182 decodes a million items in one turn. It ignores what it cannot
- * decode, and its client waits until its own timeout. The channel stays open: the frame was sound. For an initialised server.
+ * decode, and its client waits until its own timeout. The channel stays open: the frame was sound. For an
+ * initialised server.
  */
 export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): UndecodableRequests {
   passOnUndecodable();

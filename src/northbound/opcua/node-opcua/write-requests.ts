@@ -16,6 +16,7 @@ import type { Writer } from "../commands/writer.ts";
 import { type Order, readTicket, type WrittenTicket } from "../commands/written-ticket.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
+import { isValueAlone } from "../written-value.ts";
 import { createSlotWriters } from "./slot-writers.ts";
 import type { Turns } from "./turns.ts";
 
@@ -126,7 +127,7 @@ export function takeWriteRequests(
 
   function writeTag(write: WriteTag, node: WriteValue, account: Account | null): StatusCode {
     if (account === null || account.role === "observer") return StatusCodes.BadUserAccessDenied;
-    if (node.value.statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+    if (!isValueAlone(node.value)) return StatusCodes.BadWriteNotSupported;
     if (!node.indexRange.isValid()) return StatusCodes.BadIndexRangeInvalid;
     return write(node.value.value, node.indexRange.isEmpty() ? null : node.indexRange, account);
   }
@@ -166,12 +167,12 @@ function writeTarget(
   writer: Writer,
 ): StatusCode {
   const { slot } = target;
-  const { value: variant, statusCode } = node.value;
+  const { value: variant } = node.value;
   const range = node.indexRange.isEmpty() ? null : node.indexRange;
   if (target.kind === "parameter") {
     return slot.writeParameter(target.parameter, node.value, range, writer);
   }
-  if (statusCode.isNotGood()) return StatusCodes.BadWriteNotSupported;
+  if (!isValueAlone(node.value)) return StatusCodes.BadWriteNotSupported;
   if (range?.isValid() === false) return StatusCodes.BadIndexRangeInvalid;
   if (range !== null) return StatusCodes.BadTypeMismatch;
   const written = readTicket(variant, target.kind);

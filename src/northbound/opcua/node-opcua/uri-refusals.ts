@@ -1,0 +1,97 @@
+import { X509Certificate } from "node:crypto";
+import { type CreateSessionRequest, type OPCUAServer, ServiceFault, StatusCodes } from "node-opcua";
+import { BoundedMap } from "../../../platform/bounded-map.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { createLineBudget } from "../../../platform/line-budget.ts";
+import type { Log } from "../../../platform/log.ts";
+import { plainStart } from "../../../platform/plain-text.ts";
+import { nameOfClient } from "../client-certificates.ts";
+
+/** Clients whose certificate names another application than they do. */
+export interface UriRefusals {
+  readonly count: number;
+}
+
+/** The parts of node-opcua's channel that are needed here. */
+interface Channel {
+  readonly remoteAddress: string;
+  readonly clientCertificate: Buffer | null;
+  send_response(type: string, response: unknown, message: Message, ...rest: unknown[]): void;
+}
+interface Message {
+  readonly request: unknown;
+}
+
+const MOST_REMEMBERED = 500;
+const LONGEST_URI = 200;
+const lineBounds = { most: 10, windowMs: 60_000 };
+
+/**
+ * Counts and logs clients whose certificate is trusted, and names another application than they do (OPC UA
+ * part 4, 5.6.2): node-opcua 2.182 refuses their session, and tells nobody. For an initialised server that
+ * does not listen yet.
+ */
+export function reportUriRefusals(server: OPCUAServer, clock: Clock, log: Log): UriRefusals {
+  const logged = new BoundedMap<string, true>(MOST_REMEMBERED);
+  const lines = createLineBudget(clock, lineBounds, (more) => {
+    log.warn({ count: more }, "more OPC UA clients were refused for the URI of their certificates");
+  });
+  let count = 0;
+
+  function report(chain: Buffer, from: string, said: string): void {
+    count += 1;
+    const applicationUri = plainStart(said, LONGEST_URI);
+    const client = { ...nameOfClient(chain), from, applicationUri };
+    const key = `${client.thumbprint} ${from} ${applicationUri}`;
+    if (logged.has(key) || !lines.take()) return;
+    logged.set(key, true);
+    const uris = urisOf(chain);
+    const status = StatusCodes.BadCertificateUriInvalid.name;
+    log.warn({ ...client, uris, status, why: reasonOf(uris) }, "an OPC UA client was refused");
+  }
+
+  for (const endpoint of server.endpoints) {
+    endpoint.on("newChannel", (channel: Channel) => {
+      const send = channel.send_response.bind(channel);
+      channel.send_response = (type, response, message, ...rest) => {
+        const { clientCertificate, remoteAddress } = channel;
+        if (isUriRefusal(response) && clientCertificate !== null) {
+          const { clientDescription } = message.request as CreateSessionRequest;
+          report(clientCertificate, remoteAddress, clientDescription.applicationUri ?? "");
+        }
+        send(type, response, message, ...rest);
+      };
+    });
+  }
+  return {
+    get count() {
+      return count;
+    },
+  };
+}
+
+function isUriRefusal(response: unknown): boolean {
+  return (
+    response instanceof ServiceFault &&
+    response.responseHeader.serviceResult === StatusCodes.BadCertificateUriInvalid
+  );
+}
+
+function reasonOf(uris: readonly string[]): string {
+  if (uris.length === 0) return "its certificate has no URI in its subjectAltName";
+  return uris.length > 1
+    ? "its certificate has more than one URI in its subjectAltName"
+    : "its certificate is for another application than the client says";
+}
+
+/** Of a certificate's subjectAltName; empty for one that cannot be read. */
+function urisOf(chain: Buffer): readonly string[] {
+  try {
+    const names = new X509Certificate(chain).subjectAltName?.split(", ") ?? [];
+    return names.flatMap((name) =>
+      name.startsWith("URI:") ? [plainStart(name.slice("URI:".length), LONGEST_URI)] : [],
+    );
+  } catch {
+    return [];
+  }
+}
