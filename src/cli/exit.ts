@@ -1,5 +1,6 @@
 import { CertificateRefused } from "../northbound/opcua/certificate-store/refused.ts";
 import { FolderLocked } from "../platform/folder-lock.ts";
+import { FolderUnsafe } from "../platform/folder-owner.ts";
 import { describeError } from "../platform/log.ts";
 import { FolderNotMade } from "../platform/make-folder.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
@@ -65,6 +66,7 @@ export function fail(error: unknown, portOption: PortOption): never {
     CertificateRefused,
     FolderLocked,
     FolderNotMade,
+    FolderUnsafe,
     NotPossible,
     RestoreUnfinished,
     StoreTooNew,

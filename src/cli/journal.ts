@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { readDataDir } from "../config/control-socket.ts";
 import { lockFolder } from "../platform/folder-lock.ts";
+import { asOwnerOf } from "../platform/folder-owner.ts";
 import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
 import { exitCodes, fail, NotPossible } from "./exit.ts";
 
@@ -26,7 +27,8 @@ export function journalCommand(): Command {
     )
     .action(async (options: Options) => {
       try {
-        await resetJournal(await findFolder(options), options.discard === true);
+        const folder = await findFolder(options);
+        await asOwnerOf(folder, () => resetJournal(folder, options.discard === true));
       } catch (error) {
         fail(error, () => "");
       }
@@ -54,7 +56,6 @@ async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
   const shown = discards ? ["journal", "opcua"] : ["journal"];
   if (!shown.some((name) => existsSync(join(dataDir, name))))
     throw new NotPossible(`${dataDir} is no gateway's data folder`);
-  // What it creates belongs to the folder's owner: the service could not write a file of root's.
   const lock = await lockFolder(dataDir, STOP_FIRST);
   const losses = confirmLosses(dataDir);
   if (discards) await discardStores(dataDir);

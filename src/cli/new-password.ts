@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { hasOuterSpace } from "../config/named-files.ts";
 import { isPasswordHash } from "../platform/password.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -17,6 +18,7 @@ export function inventPassword(): string {
 export function newPasswordProblem(password: string): string | null {
   if (password === "") return "is empty";
   if (password.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  if (hasOuterSpace(password)) return "begins or ends with a space";
   if (/\p{Cc}/u.test(password)) return "has characters that cannot be typed everywhere";
   return isPasswordHash(password) ? "is a hash already" : null;
 }

@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 import { Command } from "commander";
+import { fileProblem, firstLine } from "../config/named-files.ts";
 import { hashPassword } from "../platform/password.ts";
+import { plainText } from "../platform/plain-file.ts";
 import { fail, Refused, refuse } from "./exit.ts";
 import { secretAccess, writeNewFile } from "./new-file.ts";
 import { askNewPassword, newPasswordProblem } from "./new-password.ts";
@@ -30,7 +32,7 @@ export function passwdCommand(): Command {
 
 async function readPassword(): Promise<string> {
   if (!process.stdin.isTTY) {
-    const password = await firstLine(process.stdin);
+    const password = firstLine(await inputText(process.stdin));
     const problem = newPasswordProblem(password);
     if (problem !== null) throw new Refused([`the password, the first line of standard input, ${problem}`]);
     return password;
@@ -46,12 +48,16 @@ async function readPassword(): Promise<string> {
 
 const MOST_BYTES = 10_000;
 
-async function firstLine(input: Readable): Promise<string> {
-  let text = "";
-  input.setEncoding("utf8");
+/** Up to the end of the first line. Rejects with Refused for what is no text. */
+async function inputText(input: Readable): Promise<string> {
+  let bytes = Buffer.alloc(0);
   for await (const chunk of input) {
-    text += String(chunk);
-    if (text.includes("\n") || text.length > MOST_BYTES) break;
+    bytes = Buffer.concat([bytes, Buffer.from(chunk)]);
+    if (bytes.includes("\n") || bytes.length > MOST_BYTES) break;
   }
-  return text.split(/\r?\n/, 1)[0] ?? "";
+  try {
+    return plainText(bytes);
+  } catch (error) {
+    throw new Refused([`standard input ${fileProblem(error)}`]);
+  }
 }

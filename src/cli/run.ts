@@ -8,6 +8,7 @@ import { systemClock } from "../platform/clock.ts";
 import { watchClock } from "../platform/clock-watch.ts";
 import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
 import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
+import { refuseForeignFolder } from "../platform/folder-owner.ts";
 import { processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
 import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";
@@ -34,6 +35,11 @@ export function runCommand(): Command {
       const hangup = hangups();
       const reading = await readConfiguration(path, process.env, "warning");
       const config = exitOnProblems(path, reading);
+      try {
+        refuseForeignFolder(config.gateway.dataDir, "run the gateway as that user, not as root");
+      } catch (error) {
+        fail(error, portKey);
+      }
       const destination = rememberLines(logDestination(process.env));
       const log = createLog(config.log.level, destination);
       logWarnings(log);

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { CREDENTIAL_PREFIX, UNREADABLE } from "../config/named-files.ts";
+import { takeRights } from "../platform/folder-owner.ts";
 import { type Reading, type ReportedProblem, readConfiguration } from "./configuration.ts";
 import type { UnitEnvironment, UnitRights } from "./unit-environment.ts";
 
@@ -51,24 +52,16 @@ function unwritable(
 }
 
 /** Runs `work` with the rights of another user; null when that user or group does not exist. */
-async function withRights<T>({ user, group, groups }: UnitRights, work: () => Promise<T>): Promise<T | null> {
-  const ownGroups = process.getgroups?.() ?? [];
-  const own = process.getegid?.() ?? 0;
-  // @types/node does not know of it.
-  const { initgroups } = process as { readonly initgroups?: (user: string, group: string) => void };
+async function withRights<T>(rights: UnitRights, work: () => Promise<T>): Promise<T | null> {
+  let back: () => void;
   try {
-    try {
-      initgroups?.(user, group);
-      process.setgroups?.([...(process.getgroups?.() ?? []), ...groups]);
-      process.setegid?.(group);
-      process.seteuid?.(user);
-    } catch {
-      return null;
-    }
+    back = takeRights(rights);
+  } catch {
+    return null;
+  }
+  try {
     return await work();
   } finally {
-    process.seteuid?.(0);
-    process.setegid?.(own);
-    process.setgroups?.(ownGroups);
+    back();
   }
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
+import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { dataDir } from "./load.ts";
-import { type Environment, namedPaths } from "./named-files.ts";
+import { CREDENTIAL_PREFIX, type Environment, namedPaths } from "./named-files.ts";
 import { readConfigDocument } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 
@@ -11,6 +12,8 @@ export interface BackupFiles {
   readonly dataDir: string;
   /** Absolute: each file that a key names, credentials of systemd too. */
   readonly named: readonly string[];
+  /** The paths of the credentials of systemd among them, by the name that the configuration uses. */
+  readonly credentials: Readonly<Record<string, string>>;
 }
 
 /**
@@ -19,8 +22,9 @@ export interface BackupFiles {
 export async function readBackupFiles(
   path: string,
   env: Environment,
+  readFile: ReadFile = readPlainFile,
 ): Promise<({ readonly ok: true } & BackupFiles) | { readonly ok: false; readonly problem: string }> {
-  const read = await readConfigDocument(path);
+  const read = await readConfigDocument(path, readFile);
   const wrong = `${path} has mistakes: fleetgate check --config ${path} names them`;
   if (!read.ok) {
     const [first] = read.problems;
@@ -34,10 +38,14 @@ export async function readBackupFiles(
   const unknown = named.find((each) => each.path === null);
   if (unknown !== undefined)
     return { ok: false, problem: `${unknown.name} is a credential of systemd: run this as root` };
+  const found = named.flatMap(({ name, path: at }) => (at === null ? [] : [{ name, path: resolve(at) }]));
   return {
     ok: true,
     gatewayId: gateway.data.id,
     dataDir: resolve(dataDir({ gateway: gateway.data }, path, env)),
-    named: [...new Set(named.flatMap((each) => (each.path === null ? [] : [each.path])))],
+    named: [...new Set(found.map((each) => each.path))],
+    credentials: Object.fromEntries(
+      found.flatMap((each) => (each.name.startsWith(CREDENTIAL_PREFIX) ? [[each.name, each.path]] : [])),
+    ),
   };
 }

@@ -8,6 +8,7 @@ import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { LogLevel } from "../platform/log.ts";
+import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
 import type { SyslogTarget } from "../platform/syslog/syslog-wire.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
@@ -90,18 +91,20 @@ export type LoadResult =
  * @param env the environment, for systemd's $CREDENTIALS_DIRECTORY and $STATE_DIRECTORY
  * @param catalogue the operations that rights may name
  * @param nowMs wall time, for the validity of certificates
+ * @param readFile reads the file and those that it names
  */
 export async function loadConfig(
   path: string,
   env: Environment,
   catalogue: Catalogue,
   nowMs = Date.now(),
+  readFile: ReadFile = readPlainFile,
 ): Promise<LoadResult> {
-  const read = await readConfigDocument(path);
+  const read = await readConfigDocument(path, readFile);
   if (!read.ok) return read;
   const { document } = read;
   const parsed = configSchema.safeParse(document.value);
-  const files = await readNamedFiles(configSchema, document, path, env, nowMs);
+  const files = await readNamedFiles(configSchema, document, path, env, nowMs, readFile);
   const sections = parsed.success ? parsed.data : soundSections(document);
   const findings = [
     ...crossChecks(sections, catalogue, unsoundSections(document)),

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { messageOf } from "../platform/error-text.ts";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
-import { NoPlainFile, readPlainFile } from "../platform/plain-file.ts";
+import { NoPlainFile, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
@@ -43,7 +43,8 @@ export interface OwnCertificate {
   readonly path: string;
 }
 
-const LARGEST_FILE_BYTES = 1_000_000;
+/** Of a file that the configuration names. */
+export const LARGEST_FILE_BYTES = 1_000_000;
 const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password", "userPassword"]);
 /** What stands before the name of a credential of systemd. */
 export const CREDENTIAL_PREFIX = "credential:";
@@ -59,6 +60,7 @@ export async function readNamedFiles(
   configPath: string,
   env: Environment,
   nowMs: number,
+  readFile: ReadFile = readPlainFile,
 ): Promise<NamedFiles> {
   const byKey = new Map<string, NamedFile>();
   const problems: ConfigProblem[] = [];
@@ -67,7 +69,7 @@ export async function readNamedFiles(
   for (const place of places(schema, document.value)) {
     const kind = fileFields.get(place.schema)?.kind;
     if (kind === undefined || typeof place.value !== "string" || place.value === "") continue;
-    const result = await readNamed(place.value, kind, configPath, env);
+    const result = await readNamed(place.value, kind, { configPath, env, readFile });
     if ("message" in result) {
       problems.push(problemAt(document, place.path, result.message));
       continue;
@@ -155,11 +157,16 @@ type ReadResult =
   | { readonly file: NamedFile; readonly warning: string | null }
   | { readonly message: string };
 
+interface NamedFrom {
+  readonly configPath: string;
+  readonly env: Environment;
+  readonly readFile: ReadFile;
+}
+
 async function readNamed(
   name: string,
   kind: FileKind,
-  configPath: string,
-  env: Environment,
+  { configPath, env, readFile }: NamedFrom,
 ): Promise<ReadResult> {
   const path = locate(name, configPath, env);
   if (path === null)
@@ -169,7 +176,7 @@ async function readNamed(
   try {
     // A picture is no text: each of its bytes stays a character.
     const encoding = kind === "drawing" ? "latin1" : "utf8";
-    const { text, mode } = await readPlainFile(path, LARGEST_FILE_BYTES, encoding);
+    const { text, mode } = await readFile(path, LARGEST_FILE_BYTES, encoding);
     const wrong = contentProblem(kind, text);
     if (wrong !== null) return { message: `${path} ${wrong}` };
     const open = secretKinds.has(kind) && (mode & 0o004) !== 0;
@@ -237,15 +244,24 @@ function apiKeyProblem(text: string): string | null {
   return missing.length === 0 ? null : `is no API key document: ${missing.join(", ")} must be there, as text`;
 }
 
+const OUTER_SPACE = "has a space or tab at an end of its first line, which nobody sees: remove it";
+
+/** Whether a password begins or ends with what an editor shows as nothing. */
+export function hasOuterSpace(password: string): boolean {
+  return password.trim() !== password;
+}
+
 /** A password that the gateway sends to another server. */
 function passwordProblem(password: string): string | null {
   if (password === "") return "is empty: its first line is the password";
+  if (hasOuterSpace(password)) return OUTER_SPACE;
   return isUsableHash(password) ? "holds a hash; the gateway needs the password itself here" : null;
 }
 
 /** A password by which users log on to the gateway. */
 function userPasswordProblem(kept: string): string | null {
   if (kept === "") return "is empty: its first line is the password";
+  if (hasOuterSpace(kept)) return OUTER_SPACE;
   return isPasswordHash(kept) && !isUsableHash(kept)
     ? "holds no password: a hash is scrypt:<salt base64>:<hash base64>, as fleetgate passwd prints it"
     : null;

@@ -1,4 +1,4 @@
-import { readPlainFile } from "../platform/plain-file.ts";
+import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { SoundSections } from "./cross-checks.ts";
 import { type ConfigDocument, type DocumentResult, readDocument } from "./document.ts";
 import { fileProblem } from "./named-files.ts";
@@ -9,8 +9,11 @@ import { configSchema } from "./schema.ts";
 export const LARGEST_CONFIGURATION_BYTES = 4_000_000;
 
 /** Reads the configuration file itself, and none of the files that it names. Never rejects. */
-export async function readConfigDocument(path: string): Promise<DocumentResult> {
-  const text = await readText(path);
+export async function readConfigDocument(
+  path: string,
+  readFile: ReadFile = readPlainFile,
+): Promise<DocumentResult> {
+  const text = await readText(path, readFile);
   if (!text.ok) return text;
   const read = readDocument(text.text);
   if (!read.ok) return read;
@@ -20,9 +23,9 @@ export async function readConfigDocument(path: string): Promise<DocumentResult> 
 
 type TextResult = { readonly ok: true; readonly text: string } | Extract<DocumentResult, { ok: false }>;
 
-async function readText(path: string): Promise<TextResult> {
+async function readText(path: string, readFile: ReadFile): Promise<TextResult> {
   try {
-    const { text } = await readPlainFile(path, LARGEST_CONFIGURATION_BYTES);
+    const { text } = await readFile(path, LARGEST_CONFIGURATION_BYTES);
     return { ok: true, text };
   } catch (error) {
     return unread(`the file ${fileProblem(error)}`);

@@ -90,7 +90,7 @@ export function readNowIfThere(path: string): string | undefined {
  */
 export async function replaceFile(
   path: string,
-  text: string | Iterable<string>,
+  text: string | Uint8Array | Iterable<string>,
   { mode = OWNER_ONLY, isSynced = true }: KeptFileOptions = {},
   draft = `${path}.new`,
 ): Promise<void> {

@@ -19,6 +19,11 @@ it("prints the hash of the first line of standard input", async () => {
   expect(await isPassword(out.trim(), "correct horse")).toBe(true);
 });
 
+it("takes no byte order mark for a part of the password", async () => {
+  const { out } = piped(newFolder(), ["passwd"], "\uFEFFcorrect horse\r\n");
+  expect(await isPassword(out.trim(), "correct horse")).toBe(true);
+});
+
 it("writes it to a new file that others cannot read, and never over a file", async () => {
   const folder = newFolder();
   const file = join(folder, "line1");
@@ -40,6 +45,9 @@ it("writes it to a new file that others cannot read, and never over a file", asy
 it.each([
   ["", "is empty"],
   ["\n", "is empty"],
+  [" a secret\n", "begins or ends with a space"],
+  ["a secret \r\n", "begins or ends with a space"],
+  [Buffer.from("\uFEFFa secret\r\n", "utf16le"), "is no UTF-8 text"],
   ["a\tsecret\n", "has characters that cannot be typed everywhere"],
   ["scrypt:c2VjcmV0:c2VjcmV0\n", "is a hash already"],
 ])("refuses %j, and does not quote it", (input, reason) => {

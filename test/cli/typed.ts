@@ -11,7 +11,7 @@ export interface Seen {
 }
 
 /** `fleetgate` with standard input, which is no terminal. */
-export function piped(folder: string, args: readonly string[], input = "") {
+export function piped(folder: string, args: readonly string[], input: string | Uint8Array = "") {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     cwd: folder,
     input,

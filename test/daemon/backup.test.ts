@@ -106,7 +106,7 @@ test(
     expect(statSync(file()).mode & 0o777).toBe(0o600);
 
     // While it runs, nothing may be put under it.
-    const refused = fleetgate("restore", file());
+    const refused = fleetgate("restore", file(), "--elsewhere");
     expect(refused.status).toBe(1);
     expect(refused.err).toContain(`in use by process ${first.pid}: stop the gateway first`);
     expect(await first.stop()).toBe(0);
@@ -116,7 +116,7 @@ test(
     const [etc, opcua] = [contentOf(join(folder, "etc")), opcuaContent()];
     rmSync(join(folder, "etc"), { recursive: true });
     rmSync(inData(), { recursive: true });
-    const restore = fleetgate("restore", file());
+    const restore = fleetgate("restore", file(), "--elsewhere");
     expect(restore).toMatchObject({ status: 0, err: "" });
     expect(restore.out).toContain(`fleetgate journal reset --data ${inData()}`);
     expect(contentOf(join(folder, "etc"))).toEqual(etc);
@@ -142,7 +142,7 @@ test(
     expect(await (await start()).stop()).toBe(0);
     expect(fleetgate("backup", file(), "--config", config).status).toBe(0);
     rmSync(inData(), { recursive: true });
-    expect(fleetgate("restore", file()).status).toBe(0);
+    expect(fleetgate("restore", file(), "--elsewhere").status).toBe(0);
     expect(fleetgate("journal", "reset", "--data", inData()).status).toBe(0);
     const restored = await start();
     expect(restored.said()).not.toContain("a store is lost");
@@ -154,11 +154,11 @@ test(
 test("a journal that lies there is put aside, or kept by those who say so", () => {
   fillData();
   expect(fleetgate("backup", file(), "--config", config).status).toBe(0);
-  expect(fleetgate("restore", file(), "--keep-journal").status).toBe(0);
+  expect(fleetgate("restore", file(), "--elsewhere", "--keep-journal").status).toBe(0);
   expect(readFileSync(inData("journal", "data.mdb"), "utf8")).toBe("of before");
 
   writeFileSync(config, `${readFileSync(config, "utf8")}# changed\n`);
-  const restore = fleetgate("restore", file());
+  const restore = fleetgate("restore", file(), "--elsewhere");
   expect(restore.status).toBe(0);
   expect(existsSync(inData("journal", "data.mdb"))).toBe(false);
   expect(existsSync(inData("journal", "lost.json"))).toBe(true);
@@ -166,7 +166,7 @@ test("a journal that lies there is put aside, or kept by those who say so", () =
   expect(restore.out).toContain(`What there was is kept as ${config}.before-`);
   expect(readFileSync(config, "utf8")).not.toContain("# changed");
 
-  const without = fleetgate("restore", file(), "--keep-journal");
+  const without = fleetgate("restore", file(), "--elsewhere", "--keep-journal");
   expect(without).toMatchObject({ status: 1 });
   expect(without.err).toContain("has no journal: leave --keep-journal out");
 });
@@ -187,11 +187,15 @@ test("what does not belong here is refused, and nothing is changed", () => {
   };
   const said = facts.content.toString("utf8");
   const before = contentOf(folder);
-  const newer = fleetgate("restore", altered(said.replace(/"program": ".*"/, '"program": "99.0.0"')));
+  const newer = fleetgate(
+    "restore",
+    altered(said.replace(/"program": ".*"/, '"program": "99.0.0"')),
+    "--elsewhere",
+  );
   expect(newer.status).toBe(65);
   expect(newer.err).toContain("install that version first; nothing was changed");
   const outside = entries.map((entry) => ({ ...entry, name: entry.name.replace("etc/", "etc/../../") }));
-  expect(fleetgate("restore", altered(said, outside)).err).toContain(
+  expect(fleetgate("restore", altered(said, outside), "--elsewhere").err).toContain(
     "is no name that fleetgate has written; nothing was changed",
   );
   const half = join(folder, "altered.tar.gz");
@@ -201,7 +205,7 @@ test("what does not belong here is refused, and nothing is changed", () => {
   expect(contentOf(folder)).toEqual(before);
 
   writeFileSync(config, readFileSync(config, "utf8").replace("plant1", "plant2"));
-  const other = fleetgate("restore", file());
+  const other = fleetgate("restore", file(), "--elsewhere");
   expect(other.status).toBe(1);
   expect(other.err).toContain(`the backup is of gateway plant1, and ${config} is of gateway plant2`);
 });
@@ -235,7 +239,7 @@ test.skipIf(!strace)(
     for (const name of ["etc", "data"]) cpSync(join(folder, name), join(machine, name), { recursive: true });
 
     let moment = 1;
-    for (; dying(moment, "restore", file()) !== 0; moment += 1) {
+    for (; dying(moment, "restore", file(), "--elsewhere") !== 0; moment += 1) {
       expect(existsSync(inData("restore-unfinished"))).toBe(true);
       if (moment === 1) {
         const { status, err } = fleetgate(
@@ -246,7 +250,7 @@ test.skipIf(!strace)(
         expect(status).toBe(1);
         expect(err).toContain("was not finished: run fleetgate restore with the same file again");
       }
-      expect(fleetgate("restore", file()).status).toBe(0);
+      expect(fleetgate("restore", file(), "--elsewhere").status).toBe(0);
       expect(existsSync(inData("restore-unfinished"))).toBe(false);
       expect(contentOf(inData("opcua"))).toEqual(wanted);
       expect(readFileSync(config, "utf8")).toBe(wantedConfig);

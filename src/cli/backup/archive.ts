@@ -6,6 +6,7 @@ import { readBackupFiles } from "../../config/backup-files.ts";
 import { type Environment, fileProblem } from "../../config/named-files.ts";
 import { readFolder, readTree, stateOfTree } from "../../platform/archive/read-tree.ts";
 import { type ArchiveEntry, ArchiveRefused, packTar, unpackTar } from "../../platform/archive/tar.ts";
+import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { belongTogether } from "../../platform/pem.ts";
 import { isCode } from "../../platform/socket-probe.ts";
 import { version } from "../../version.ts";
@@ -37,20 +38,23 @@ export async function readGateway(configPath: string, env: Environment, nowMs: n
   for (let left = TRIES; left > 0; left -= 1) {
     const files = await readBackupFiles(path, env);
     if (!files.ok) throw new NotPossible(files.problem, exitCodes.config);
-    const { dataDir, gatewayId } = files;
+    const { dataDir, gatewayId, credentials } = files;
     const kept = join(dataDir, KEPT_FOLDER);
     const paths = [...new Set([path, ...files.named])];
     const folders = [...new Set([...paths.map((each) => dirname(each)), dataDir])];
-    const trees = existsSync(kept) ? [...paths, kept] : paths;
-    const entries = readable(kept, () => {
-      const before = stateOfTree(trees);
-      const read = [...folders.map(readFolder), ...readTree(trees)];
-      return before === stateOfTree(trees) && isWhole(kept) ? read : null;
+    const ofService = <T>(read: (trees: readonly string[]) => T) =>
+      asOwnerOf(dataDir, () => read(existsSync(kept) ? [kept] : []));
+    const state = async () => `${stateOfTree(paths)}\n${await ofService(stateOfTree)}`;
+    const entries = await readable(kept, async () => {
+      const before = await state();
+      const read = [...folders.map(readFolder), ...readTree(paths), ...(await ofService(readTree))];
+      return before === (await state()) && (await ofService(() => isWhole(kept))) ? read : null;
     });
     const facts = {
       gatewayId,
       config: path,
       dataDir,
+      credentials,
       program: version,
       madeAt: new Date(nowMs).toISOString(),
     };
@@ -60,6 +64,11 @@ export async function readGateway(configPath: string, env: Environment, nowMs: n
   throw new NotPossible(
     "the files change while they are read, or the OPC UA key and certificate are not a pair: try again",
   );
+}
+
+/** Where an entry belongs. */
+export function pathOf({ name }: ArchiveEntry): string {
+  return `/${name}`;
 }
 
 /** The bytes of a backup file. */
@@ -95,12 +104,13 @@ function isWhole(kept: string): boolean {
 }
 
 /** Null when a file of the data folder went away between two looks. Throws NotPossible. */
-function readable<T>(kept: string, read: () => T): T | null {
+async function readable<T>(kept: string, read: () => Promise<T>): Promise<T | null> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     const path = error instanceof Error && "path" in error ? String(error.path) : "a file";
     if (isCode(error, "ENOENT") && path.startsWith(`${kept}/`)) return null;
-    throw new NotPossible(`${path} ${fileProblem(error)}: run this as root; nothing was written`);
+    const advice = process.getuid?.() === 0 ? "give it to that user" : "run this as root";
+    throw new NotPossible(`${path} ${fileProblem(error)}: ${advice}; nothing was written`);
   }
 }

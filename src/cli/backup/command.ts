@@ -9,7 +9,8 @@ import { isThere, whyNotWritten } from "../new-file.ts";
 import { someText } from "../option.ts";
 import { unitEnvironment } from "../unit-environment.ts";
 import { packBackup, readGateway, unpackBackup } from "./archive.ts";
-import { restoreBackup } from "./restore.ts";
+import { refuseForeign } from "./content.ts";
+import { type RestoreOptions, restoreBackup } from "./restore.ts";
 
 /** The configuration of the package. */
 const USUAL_CONFIG = "/etc/fleetgate/fleetgate.yaml";
@@ -36,11 +37,17 @@ export function backupCommand(): Command {
     });
 }
 
+interface RestoreFlags {
+  readonly keepJournal?: boolean;
+  readonly elsewhere?: boolean;
+}
+
 /** `fleetgate restore`: makes this machine the gateway of a backup. */
 export function restoreCommand(): Command {
   return new Command("restore")
     .description("put a backup in place, while the gateway is stopped")
     .argument("<file>", "what fleetgate backup has written", someText)
+    .option("--elsewhere", "as root, also outside /etc/fleetgate and /var/lib/fleetgate: you know the backup")
     .option("--keep-journal", "this machine has the gateway's journal, and no other one has sent since")
     .addHelpText(
       "after",
@@ -49,9 +56,9 @@ export function restoreCommand(): Command {
         "\nExit code 0: restored. 1: nothing was changed. 65: a newer program has written the backup.\n" +
         "\nExample: sudo fleetgate restore /root/fleetgate-backup.tar.gz",
     )
-    .action(async (file: string, { keepJournal }: { readonly keepJournal?: true }) => {
+    .action(async (file: string, { keepJournal = false, elsewhere = false }: RestoreFlags) => {
       try {
-        await restore(file, keepJournal === true);
+        await restore(file, { keepsJournal: keepJournal, isElsewhere: elsewhere, nowMs: Date.now() });
       } catch (error) {
         fail(error, () => "");
       }
@@ -61,6 +68,7 @@ export function restoreCommand(): Command {
 async function backup(target: string, config: string): Promise<void> {
   const { env } = unitEnvironment(process.env, process.getuid?.() ?? null, config);
   const found = await readGateway(config, env, Date.now());
+  await refuseForeign(found, env, "nothing was written");
   const { gatewayId, madeAt } = found.facts;
   const isFolder = statSync(target, { throwIfNoEntry: false })?.isDirectory() === true;
   const name = `fleetgate-${gatewayId}-${madeAt.replaceAll(":", "-")}.tar.gz`;
@@ -92,14 +100,14 @@ async function writeWhole(path: string, bytes: Buffer): Promise<void> {
   }
 }
 
-async function restore(path: string, keepsJournal: boolean): Promise<void> {
+async function restore(path: string, options: RestoreOptions): Promise<void> {
   const read = unpackBackup(path, bytesOf(path));
-  const { written, keptAs } = await restoreBackup(read, { keepsJournal, nowMs: Date.now() });
+  const { written, keptAs } = await restoreBackup(read, options);
   const { gatewayId, dataDir, madeAt } = read.facts;
   for (const each of written) process.stdout.write(`${each}\n`);
   for (const each of keptAs) process.stdout.write(`What there was is kept as ${each}.\n`);
   process.stdout.write(`Gateway ${gatewayId} is as it was on ${madeAt}.\n`);
-  if (keepsJournal) return;
+  if (options.keepsJournal) return;
   process.stdout.write(
     "It passes only stops and reads until you confirm that what was sent since is not known. Look at the\n" +
       `robots, stop programs that repeat old commands, then: fleetgate journal reset --data ${dataDir}\n`,

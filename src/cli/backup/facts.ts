@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { z } from "zod";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
 import { version } from "../../version.ts";
@@ -11,6 +12,8 @@ export interface BackupFacts {
   readonly dataDir: string;
   /** The version of the program that wrote it. */
   readonly program: string;
+  /** The paths of credentials of systemd, by the name that the configuration uses. */
+  readonly credentials: Readonly<Record<string, string>>;
   /** ISO 8601, UTC. */
   readonly madeAt: string;
 }
@@ -18,23 +21,26 @@ export interface BackupFacts {
 const NAME = "fleetgate-backup.json";
 const FORMAT = 1;
 
-const absolute = z.string().regex(/^\/[^\0]*$/);
+const absolute = z.string().refine((path) => !path.includes("\0") && resolve(path) === path);
 const schema = z.object({
   format: z.literal(FORMAT),
   gateway_id: z.string().min(1),
   config: absolute,
   data_dir: absolute,
+  credentials: z.record(z.string(), absolute).default({}),
   program: z.string().regex(/^\d+\.\d+\.\d+/),
   made_at: z.string(),
 });
 
 /** The first entry of a backup, so that a newer format is found before anything else is read. */
-export function factsEntry({ gatewayId, config, dataDir, program, madeAt }: BackupFacts): ArchiveEntry {
+export function factsEntry(facts: BackupFacts): ArchiveEntry {
+  const { gatewayId, config, dataDir, credentials, program, madeAt } = facts;
   const text = {
     format: FORMAT,
     gateway_id: gatewayId,
     config,
     data_dir: dataDir,
+    credentials,
     program,
     made_at: madeAt,
   };
@@ -54,8 +60,9 @@ export function readFacts(path: string, entry: ArchiveEntry | undefined): Backup
         "install that version first; nothing was changed",
       exitCodes.data,
     );
-  const { gateway_id: gatewayId, data_dir: dataDir, made_at: madeAt, config, program } = schema.parse(text);
-  return { gatewayId, config, dataDir, program, madeAt };
+  const { gateway_id: gatewayId, data_dir: dataDir, made_at: madeAt, ...others } = schema.parse(text);
+  const { config, credentials, program } = others;
+  return { gatewayId, config, dataDir, credentials, program, madeAt };
 }
 
 /** By the three numbers of each. */

@@ -2,17 +2,22 @@ import { existsSync, lstatSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readBackupFiles } from "../../config/backup-files.ts";
 import { lockFolder } from "../../platform/folder-lock.ts";
+import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { isCode } from "../../platform/socket-probe.ts";
 import { discardStore } from "../../platform/stores/kept-store.ts";
 import { DATA_FILE, syncFolder } from "../../platform/stores/store-marks.ts";
 import { beginRestore, endRestore } from "../../platform/stores/unfinished-restore.ts";
 import { NotPossible } from "../exit.ts";
+import { unitEnvironment } from "../unit-environment.ts";
 import type { Backup } from "./archive.ts";
+import { refuseElsewhere, refuseForeign } from "./content.ts";
 import { placesOf, STAGED, type Staging, stage } from "./staging.ts";
 
 export interface RestoreOptions {
   /** This machine's gateway was the last one to send commands: its journal stays. */
   readonly keepsJournal: boolean;
+  /** Root may write outside the usual folders of a gateway. */
+  readonly isElsewhere: boolean;
   readonly nowMs: number;
 }
 
@@ -35,25 +40,27 @@ const STORES = ["tickets", "journal"];
  * starting until it is run again. Rejects with NotPossible or FolderLocked, and nothing has changed then.
  */
 export async function restoreBackup(backup: Backup, options: RestoreOptions): Promise<Restored> {
-  const { dataDir } = backup.facts;
+  const { config, dataDir } = backup.facts;
+  const { env } = unitEnvironment(process.env, process.getuid?.() ?? null, config);
+  await refuseForeign(backup, env, "nothing was changed");
+  if (!options.isElsewhere) refuseElsewhere(backup);
   await refuseOtherGateway(backup);
   const places = placesOf(backup);
-  await places.makeFolder(dataDir);
-  const lock = await lockFolder(dataDir, STOP_FIRST);
+  await asOwnerOf(dirname(dataDir), () => places.makeFolder(dataDir));
+  const ofService = <T>(work: () => T | PromiseLike<T>) => asOwnerOf(dataDir, work);
+  const lock = await ofService(() => lockFolder(dataDir, STOP_FIRST));
   try {
     if (options.keepsJournal) requireJournal(dataDir);
-    // The service must be able to write what root has made here.
-    await places.giveToService(join(dataDir, "lock"));
     const staging = await stage(backup, places);
-    beginRestore(dataDir);
+    await ofService(() => beginRestore(dataDir));
     const keptAs = [
-      ...(options.keepsJournal ? [] : await loseStores(dataDir, options.nowMs)),
-      ...putInPlace(staging, options.nowMs),
+      ...(options.keepsJournal ? [] : await ofService(() => loseStores(dataDir, options.nowMs))),
+      ...(await putInPlace(staging, options.nowMs)),
     ];
-    endRestore(dataDir);
+    await ofService(() => endRestore(dataDir));
     return { written: staging.paths, keptAs };
   } finally {
-    await lock[Symbol.asyncDispose]();
+    await ofService(() => lock[Symbol.asyncDispose]());
   }
 }
 
@@ -84,20 +91,24 @@ async function loseStores(dataDir: string, nowMs: number): Promise<readonly stri
   return keptAs;
 }
 
-function putInPlace({ paths }: Staging, nowMs: number): readonly string[] {
+async function putInPlace({ paths }: Staging, nowMs: number): Promise<readonly string[]> {
   const stamp = new Date(nowMs).toISOString().replaceAll(":", "-");
   const keptAs: string[] = [];
   for (const path of paths) {
-    const staged = `${path}${STAGED}`;
-    if (isThere(path) && !isSameFile(path, staged)) {
-      const aside = `${path}.before-${stamp}`;
-      renameSync(path, aside);
-      keptAs.push(aside);
-    }
-    renameSync(staged, path);
-    syncFolder(dirname(path));
+    const aside = await asOwnerOf(dirname(path), () => putOne(path, `${path}.before-${stamp}`));
+    if (aside !== null) keptAs.push(aside);
   }
   return keptAs;
+}
+
+/** @returns where lies what was there; null: nothing was, or it was the same */
+function putOne(path: string, aside: string): string | null {
+  const staged = `${path}${STAGED}`;
+  const isInTheWay = isThere(path) && !isSameFile(path, staged);
+  if (isInTheWay) renameSync(path, aside);
+  renameSync(staged, path);
+  syncFolder(dirname(path));
+  return isInTheWay ? aside : null;
 }
 
 /** Of two files; a folder is the same as nothing. */

@@ -1,24 +1,29 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chmod, chown, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readAccounts } from "../../platform/archive/accounts.ts";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
+import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { syncFolder } from "../../platform/stores/store-marks.ts";
 import { NotPossible } from "../exit.ts";
 import { whyNotWritten } from "../new-file.ts";
-import { type Backup, KEPT_FOLDER } from "./archive.ts";
+import { type Backup, KEPT_FOLDER, pathOf } from "./archive.ts";
 
 /** What a file or folder is called until it is put in its place. */
 export const STAGED = ".restore";
+/** Nobody but the owner writes, and nothing is run. */
+const FILE_MODE = 0o644;
+const FOLDER_MODE = 0o755;
 
 /** Where the entries of a backup go, and whose they become. */
 export interface Places {
   /** A folder as the backup has it, unless it is there. */
   makeFolder(path: string): Promise<void>;
-  /** To the owner of the data folder. */
-  giveToService(path: string): Promise<void>;
-  /** The owner and mode of the backup. Only root can give a file away: otherwise it is the user's own. */
+  /**
+   * The owner of the backup, and its mode without rights that nothing of a gateway needs. Only root can give a
+   * file away: otherwise it is the user's own.
+   */
   own(path: string, entry: ArchiveEntry): Promise<void>;
 }
 
@@ -28,8 +33,7 @@ export interface Staging {
 }
 
 /** Throws NotPossible when this machine does not have an owner of the backup. */
-export function placesOf({ facts, entries }: Backup): Places {
-  const isRoot = process.getuid?.() === 0;
+export function placesOf({ entries }: Backup): Places {
   const users = readAccounts("/etc/passwd");
   const groups = readAccounts("/etc/group");
   const folders = new Map(
@@ -46,11 +50,12 @@ export function placesOf({ facts, entries }: Backup): Places {
   }
 
   async function own(path: string, entry: ArchiveEntry): Promise<void> {
-    if (isRoot) await chown(path, ...ownerOf(entry));
-    await chmod(path, entry.mode);
+    // In a folder of another user root has that user's rights.
+    if (process.geteuid?.() === 0) await chown(path, ...ownerOf(entry));
+    await chmod(path, entry.mode & (entry.kind === "file" ? FILE_MODE : FOLDER_MODE));
   }
 
-  if (isRoot) for (const entry of entries) ownerOf(entry);
+  if (process.getuid?.() === 0) for (const entry of entries) ownerOf(entry);
   return {
     own,
     async makeFolder(path) {
@@ -58,10 +63,6 @@ export function placesOf({ facts, entries }: Backup): Places {
       await makeFolder(path);
       const entry = folders.get(path);
       if (entry !== undefined) await own(path, entry);
-    },
-    async giveToService(path) {
-      const { uid, gid } = statSync(facts.dataDir);
-      if (isRoot) await chown(path, uid, gid);
     },
   };
 }
@@ -74,22 +75,31 @@ export async function stage({ facts, entries }: Backup, places: Places): Promise
     .filter((entry) => pathOf(entry) === kept || (entry.kind === "file" && !isKept(pathOf(entry))))
     .map(pathOf);
   try {
-    for (const path of paths) await rm(`${path}${STAGED}`, { recursive: true, force: true });
+    await clear(paths);
     for (const entry of entries) {
       const path = pathOf(entry);
-      if (isKept(path)) await write(`${kept}${STAGED}${path.slice(kept.length)}`, entry, places);
-      else if (entry.kind === "file") {
-        await places.makeFolder(dirname(path));
-        await write(`${path}${STAGED}`, entry, places);
+      if (isKept(path)) {
+        const staged = `${kept}${STAGED}${path.slice(kept.length)}`;
+        await asOwnerOf(facts.dataDir, () => write(staged, entry, places));
+      } else if (entry.kind === "file") {
+        await asOwnerOf(dirname(path), async () => {
+          await places.makeFolder(dirname(path));
+          await write(`${path}${STAGED}`, entry, places);
+        });
       }
     }
     return { paths };
   } catch (error) {
-    for (const path of paths) await rm(`${path}${STAGED}`, { recursive: true, force: true });
+    await clear(paths);
     if (error instanceof NotPossible) throw error;
     const path = error instanceof Error && "path" in error ? String(error.path) : "a file";
     throw new NotPossible(`${path} ${whyNotWritten(error)}; nothing was changed`);
   }
+}
+
+async function clear(paths: readonly string[]): Promise<void> {
+  for (const path of paths)
+    await asOwnerOf(dirname(path), () => rm(`${path}${STAGED}`, { recursive: true, force: true }));
 }
 
 async function write(path: string, entry: ArchiveEntry, places: Places): Promise<void> {
@@ -105,8 +115,4 @@ async function write(path: string, entry: ArchiveEntry, places: Places): Promise
   }
   await places.own(path, entry);
   syncFolder(dirname(path));
-}
-
-function pathOf({ name }: ArchiveEntry): string {
-  return `/${name}`;
 }

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { moveCertificates } from "../../northbound/opcua/certificate-store/move.ts";
 import { select } from "../../northbound/opcua/certificate-store/selection.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
+import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
 import {
@@ -102,8 +103,8 @@ function move(
   return async (wanted, location) => {
     const { configured, certificates } = await takeInventory(location, Date.now());
     const store = storeFolder(configured.dataDir);
-    for (const each of await moveCertificates(store, certificates, wanted, to))
-      process.stdout.write(movedText(each, to));
+    const moved = await asOwnerOf(store, () => moveCertificates(store, certificates, wanted, to));
+    for (const each of moved) process.stdout.write(movedText(each, to));
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type StoredCertificate,
   storeFolder,
 } from "../../northbound/opcua/certificate-store/store.ts";
+import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { certificatesIn } from "../../platform/pem.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 import { unitEnvironment } from "../unit-environment.ts";
@@ -106,7 +107,8 @@ async function storedIn(
   nowMs: number,
 ): Promise<readonly StoredCertificate[]> {
   try {
-    const stored = await readStore(storeFolder(dataDir), nowMs);
+    const store = storeFolder(dataDir);
+    const stored = await asOwnerOf(store, () => readStore(store, nowMs));
     // A certificate of the configuration takes the place of the gateway's own.
     return opcua?.certificate == null ? stored : stored.filter(({ place }) => place !== "own");
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { contentOf, missingNames } from "../../northbound/opcua/certificate-content.ts";
 import {
@@ -8,9 +8,9 @@ import {
   certificatesOf,
   factsOf,
 } from "../../northbound/opcua/certificate-store/certificate-facts.ts";
-import { giveToOwner } from "../../northbound/opcua/certificate-store/move.ts";
 import { places, storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { selfSigned, signingRequest } from "../../northbound/opcua/made-certificate.ts";
+import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { plainStart } from "../../platform/plain-text.ts";
 import { NotPossible } from "../exit.ts";
@@ -18,6 +18,7 @@ import { configuredOf, type GatewayLocation, notAllowed } from "./inventory.ts";
 
 const KEY = "own/private/private_key.pem";
 const PREVIOUS = "own/certs/previous.pem";
+const READ_AND_WRITE = 0o666;
 
 /** The gateway's own identity, as its configuration wants it. */
 interface Identity {
@@ -38,7 +39,7 @@ async function identityOf(location: GatewayLocation, nowMs: number): Promise<Ide
   }
   const store = storeFolder(dataDir);
   const keyFile = opcua.certificate?.keyFile ?? join(store, KEY);
-  const key = await readFile(keyFile, "utf8").catch((error: unknown) => {
+  const key = await asOwnerOf(dirname(keyFile), () => readFile(keyFile, "utf8")).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
       throw new NotPossible(`there is no key yet in ${keyFile}: start the gateway once, it makes its own`);
     throw notAllowed(error, dirname(keyFile));
@@ -77,7 +78,7 @@ export async function activateNext(location: GatewayLocation, nowMs: number): Pr
   const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
   const next = join(store, places.next);
-  const text = await readFile(next).catch((error: unknown) => {
+  const text = await asOwnerOf(store, () => readFile(next)).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
       throw new NotPossible("there is no next certificate: fleetgate certs renew makes one");
     throw notAllowed(error, dirname(next));
@@ -85,7 +86,7 @@ export async function activateNext(location: GatewayLocation, nowMs: number): Pr
   const chain = chainOf(text, next, identity, nowMs);
   await keepPrevious(store);
   await put(join(store, places.own), chain);
-  await rm(next);
+  await asOwnerOf(store, () => rm(next));
   return placed(chain, identity, nowMs);
 }
 
@@ -179,7 +180,7 @@ function placed(chain: string, { content }: Identity, nowMs: number): Placed {
 async function keepPrevious(store: string): Promise<void> {
   let kept: readonly X509Certificate[];
   try {
-    kept = certificatesOf(await readFile(join(store, places.own)));
+    kept = certificatesOf(await asOwnerOf(store, () => readFile(join(store, places.own))));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EACCES") throw notAllowed(error, store);
     return;
@@ -187,14 +188,15 @@ async function keepPrevious(store: string): Promise<void> {
   await put(join(store, PREVIOUS), kept.map((each) => each.toString()).join(""));
 }
 
-/** The folder is the service's: nothing that lies there may lead root's writing elsewhere. */
 async function put(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   try {
-    await rm(draft, { force: true });
-    await writeFile(draft, text, { flag: "wx" });
-    await giveToOwner(draft, dirname(path));
-    await putInPlace(draft, path);
+    await asOwnerOf(dirname(path), async () => {
+      await rm(draft, { force: true });
+      await writeFile(draft, text, { flag: "wx" });
+      await chmod(draft, (await stat(dirname(path))).mode & READ_AND_WRITE);
+      await putInPlace(draft, path);
+    });
   } catch (error) {
     throw notAllowed(error, dirname(path));
   }

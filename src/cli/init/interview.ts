@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { firstLine } from "../../config/named-files.ts";
 import { hashPassword, isPasswordHash } from "../../platform/password.ts";
 import { Refused } from "../exit.ts";
 import { askNewPassword, inventPassword } from "../new-password.ts";
 import type { Terminal } from "../terminal.ts";
 import { type AnswerName, type Given, type Question, questions } from "./questions.ts";
-import { passwordFileProblem } from "./source-file.ts";
+import { passwordFileProblem, readSource } from "./source-file.ts";
 
 /** The files of passwords that flags name. */
 export interface PasswordFiles {
@@ -149,7 +148,7 @@ async function userPassword(
   question: string,
 ): Promise<KeptPassword> {
   if (file !== undefined) {
-    const text = firstLine(await readFile(file, "utf8"));
+    const text = firstLine(await readSource(file));
     return { kept: isPasswordHash(text) ? text : await hashPassword(text), invented: null };
   }
   const typed =
@@ -166,7 +165,7 @@ async function brokerPassword(
   { mqttUser = "" }: Given,
 ): Promise<KeptPassword | null> {
   if (mqttUser === "") return null;
-  if (file !== undefined) return { kept: firstLine(await readFile(file, "utf8")), invented: null };
+  if (file !== undefined) return { kept: firstLine(await readSource(file)), invented: null };
   if (terminal === null) throw new Refused(["--mqtt-password-file is missing"]);
   const question = `Password of ${mqttUser} at the broker`;
   return { kept: await askNewPassword(terminal, question), invented: null };

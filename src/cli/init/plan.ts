@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { secretAccess } from "../new-file.ts";
 import { configurationText, fileNamesOf, type Ports } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
+import { readSource } from "./source-file.ts";
 import type { Plan, PlannedFile } from "./written-files.ts";
 
 /** What the answers come to: the configuration, and the files that it names. */
@@ -18,7 +18,7 @@ export async function planOf(
   const add = (name: string, text: string, isSecret: boolean) =>
     files.push({ path: join(dirname(resolve(path)), name), text, isSecret });
   const copy = async (name: string, source: string | undefined, isSecret: boolean) => {
-    if (source) add(name, await readFile(source, "utf8"), isSecret);
+    if (source) add(name, await readSource(source), isSecret);
   };
   await copy(fileNames.apiKey, given.apiKey, true);
   await copy(fileNames.fleetCa, given.fleetCa, false);

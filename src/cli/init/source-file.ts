@@ -1,15 +1,20 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { FileKind } from "../../config/fields.ts";
-import { contentProblem, fileProblem, firstLine } from "../../config/named-files.ts";
+import { contentProblem, fileProblem, firstLine, LARGEST_FILE_BYTES } from "../../config/named-files.ts";
 import { isPasswordHash } from "../../platform/password.ts";
+import { readPlainFile } from "../../platform/plain-file.ts";
 import { newPasswordProblem } from "../new-password.ts";
+
+/** The text of a file that an answer names, as the gateway would read it. */
+export async function readSource(path: string): Promise<string> {
+  return (await readPlainFile(path, LARGEST_FILE_BYTES)).text;
+}
 
 /** Why a file is no certificate of an authority, and cannot be copied; null when it can. */
 export async function authorityFileProblem(path: string): Promise<string | null> {
   const problem = await problemOf(path, "certificate");
   if (problem !== null) return problem;
-  const certificates = (await readFile(path, "utf8")).match(CERTIFICATES) ?? [];
+  const certificates = (await readSource(path)).match(CERTIFICATES) ?? [];
   const issuers: string[] = [];
   for (const pem of certificates) {
     const { ca, issuer, subject } = new X509Certificate(pem);
@@ -34,7 +39,7 @@ export function keyFileProblem(path: string): Promise<string | null> {
 export async function passwordFileProblem(path: string, mayBeHash: boolean): Promise<string | null> {
   const problem = await problemOf(path, mayBeHash ? "userPassword" : "password");
   if (problem !== null) return problem;
-  const password = firstLine(await readFile(path, "utf8"));
+  const password = firstLine(await readSource(path));
   if (mayBeHash && isPasswordHash(password)) return null;
   const wrong = newPasswordProblem(password);
   return wrong === null ? null : `the password in ${path} ${wrong}`;
@@ -43,7 +48,7 @@ export async function passwordFileProblem(path: string, mayBeHash: boolean): Pro
 async function problemOf(path: string, kind: FileKind): Promise<string | null> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readSource(path);
   } catch (error) {
     const isHidden = error instanceof Error && "code" in error && error.code === "EACCES";
     return `${path} ${isHidden ? "cannot be read by this user: use sudo" : fileProblem(error)}`;

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, readdirSync, renameSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder } from "../make-folder.ts";
@@ -120,8 +120,7 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
 }
 
 /**
- * Puts a store aside that is not true any more. An empty one takes its place, and belongs to the owner of the
- * data folder: the operator may be another user.
+ * Puts a store aside that is not true any more, and an empty one in its place.
  *
  * @param reason why an operator must confirm the loss; null: one has, by asking for this
  * @returns the new place of what was there, null when there was nothing
@@ -131,10 +130,7 @@ export async function discardStore(
   nowMs: number,
   reason: string | null,
 ): Promise<string | null> {
-  const { uid, gid } = statSync(dirname(folder));
   const { keptAs } = await loseStore(folder, reason ?? "", nowMs, reason !== null);
-  for (const path of [folder, ...readdirSync(folder).map((name) => join(folder, name))])
-    chownSync(path, uid, gid);
   return keptAs;
 }
 

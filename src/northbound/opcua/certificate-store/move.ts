@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { lutimes, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { putInPlace } from "../../../platform/kept-file.ts";
+import { putInPlace, replaceFile } from "../../../platform/kept-file.ts";
 import { makeFolder } from "../../../platform/make-folder.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
@@ -76,7 +76,7 @@ async function moveOne(folder: string, copies: readonly Movable[], to: Side): Pr
 
 async function moveFile(path: string, folder: string, thumbprint: string): Promise<void> {
   await makeFolder(folder);
-  await giveToOwner(path, folder);
+  await makeOwn(path, folder);
   const nowS = Date.now() / 1_000;
   await lutimes(path, nowS, nowS);
   const end = extname(path);
@@ -98,10 +98,10 @@ async function freeName(folder: string, name: string, end: string): Promise<stri
 const READ_AND_WRITE = 0o666;
 
 /**
- * Gives a file the owner and the mode of its new folder, so that the service can read what root has put
- * there. Never follows a link: the folder is the service's, and its links must not lead root elsewhere.
+ * Makes a file this user's own, with the mode of its new folder, so that the service can read what root has put
+ * there. Follows no link.
  */
-export async function giveToOwner(path: string, folder: string): Promise<void> {
+async function makeOwn(path: string, folder: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: unknown) => {
       const isLink = error instanceof Error && "code" in error && error.code === "ELOOP";
@@ -116,9 +116,9 @@ export async function giveToOwner(path: string, folder: string): Promise<void> {
     const [about, wanted] = [await file.stat(), await stat(folder)];
     if (!about.isFile() || about.nlink > 1)
       throw new CertificateRefused(`${plainStart(path, 400)} is no file of its own: copy it, and remove it`);
-    const isOthers = about.uid !== wanted.uid || about.gid !== wanted.gid;
-    if (isOthers && process.getuid?.() === 0) await file.chown(wanted.uid, wanted.gid);
-    await file.chmod(wanted.mode & READ_AND_WRITE);
+    const mode = wanted.mode & READ_AND_WRITE;
+    if (about.uid === process.geteuid?.()) await file.chmod(mode);
+    else await replaceFile(path, await file.readFile(), { mode });
   } finally {
     await file.close();
   }

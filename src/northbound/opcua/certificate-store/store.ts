@@ -82,6 +82,9 @@ async function readStored(place: Place, path: string, nowMs: number): Promise<St
     }
   } catch (error) {
     if (isCode(error, "ENOENT")) return null;
+    // Its folder could be read, so the file alone is closed: a copy of root's, for one.
+    if (isCode(error, "EACCES") && place !== "own" && place !== "next")
+      return { place, path, since: "", content: { damage: "cannot be read by the gateway's user" } };
     throw error;
   }
 }
