@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -148,7 +149,8 @@ describe.skipIf(!isRoot)("a link in the service's data folder leads root nowhere
   it("of the gateway's own certificate", async () => {
     appendOpcua();
     mkdirSync(inData("opcua", "server", "own", "private"), { recursive: true });
-    const key = spawnSync("openssl", ["genrsa", "2048"], { encoding: "utf8" }).stdout;
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+    const key = privateKey.export({ type: "pkcs8", format: "pem" });
     writeFileSync(inData("opcua", "server", "own", "private", "private_key.pem"), key);
     giveToService(inData());
     link(outside, "opcua", "server", "own", "certs");
