@@ -43,6 +43,7 @@ import type { Log } from "./platform/log.ts";
 import { logOutages } from "./platform/outage-log.ts";
 import { createProcessHealth } from "./platform/process-health.ts";
 import { createReadiness } from "./platform/readiness.ts";
+import { type KeptRunningTime, openRunningTime } from "./platform/running-time.ts";
 import { refuseUnfinishedRestore } from "./platform/stores/unfinished-restore.ts";
 import { runSupervised } from "./platform/supervisor.ts";
 import type { SyslogSender } from "./platform/syslog/syslog-sender.ts";
@@ -62,6 +63,8 @@ export interface Gateway {
   attach(name: string, sink: Sink): void;
   /** Every part's health by name, now; empty until the stores are open. */
   health(): Readonly<Record<string, Health>>;
+  /** For how long gateways have run on its data folder, in milliseconds; 0 until `run` is called. */
+  runningMs(): number;
   /** The part that hangs, now; null while all answer. */
   hang(): Hang | null;
   /**
@@ -95,6 +98,9 @@ interface Dependencies extends Omit<NorthboundParts, "metrics"> {
   readonly commandLog: KeptCommandLog;
 }
 
+/** What the gateway tells of while it runs. */
+type Opened = Pick<Dependencies, "health" | "hang"> & { readonly time: KeptRunningTime };
+
 /** What a run is made of. */
 type RunParts = GatewayParts &
   Pick<
@@ -107,31 +113,29 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const sinks = new Map<string, Sink>();
   const live = createLiveConfig(config);
   const reloads = createReloadGate(live);
-  let open: Pick<Dependencies, "health" | "hang"> | null = null;
+  let open: Opened | null = null;
   return {
     reload: reloads.request,
     health: () => open?.health() ?? {},
+    runningMs: () => open?.time.totalMs() ?? 0,
     hang: () => open?.hang() ?? null,
     attach: (name, sink) => void sinks.set(name, sink),
     async run(signal, ready) {
-      // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
-      const lock = await lockFolder(config.gateway.dataDir, FOLDER_ADVICE);
       try {
-        refuseUnfinishedRestore(config.gateway.dataDir);
-        await runLocked(signal, ready);
+        await inDataFolder(config.gateway.dataDir, parts, (time) => runLocked(time, signal, ready));
       } finally {
         reloads.end();
-        await lock[Symbol.asyncDispose]();
       }
     },
   };
 
-  async function runLocked(signal: AbortSignal, ready: () => void): Promise<void> {
+  async function runLocked(time: KeptRunningTime, signal: AbortSignal, ready: () => void): Promise<void> {
     const components: Component[] = [];
-    const stores = await prepareStores(config, parts.clock.nowMs, parts.log);
+    const stores = await prepareStores(config, { ...parts, time });
     const sessionId = randomUUID();
-    const outbox = await stores.openOutbox({ ...parts, sessionId });
-    const recordings = createRecordings(config, parts);
+    const outbox = await stores.openOutbox(sessionId);
+    time.begin(signal);
+    const recordings = createRecordings(config, { ...parts, time });
     const consequences: Consequence[] = [];
     const refusals: FindRefusals[] = [];
     const { dependencies, fleet, auditSink } = build(
@@ -152,7 +156,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       reloads.health,
     );
     for (const [name, sink] of sinks) dependencies.fanOut.attachSink(name, sink, QUEUE);
-    open = dependencies;
+    open = { ...dependencies, time };
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
       listening = resolve;
@@ -199,6 +203,27 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
         ready();
       },
     }).finally(() => closeJournal(dependencies));
+  }
+}
+
+/** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */
+async function inDataFolder(
+  dataDir: string,
+  { clock, log }: Pick<GatewayParts, "clock" | "log">,
+  run: (time: KeptRunningTime) => Promise<void>,
+): Promise<void> {
+  // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
+  const lock = await lockFolder(dataDir, FOLDER_ADVICE);
+  try {
+    refuseUnfinishedRestore(dataDir);
+    const time = openRunningTime(dataDir, clock, log);
+    try {
+      await run(time);
+    } finally {
+      await time.end();
+    }
+  } finally {
+    await lock[Symbol.asyncDispose]();
   }
 }
 

@@ -14,6 +14,7 @@ import { createTopics } from "../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { processHeap } from "../../src/platform/heap-return.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createRunningTime } from "../../src/platform/running-time.ts";
 import { openKeptStore, prepareStore } from "../../src/platform/stores/kept-store.ts";
 import { quantile } from "../quantile.ts";
 import { pause, until } from "../section-run.ts";
@@ -103,7 +104,8 @@ async function open(name: string, isStored: boolean) {
     });
     const options = { maxEvents: BOUND, maxAgeMs: 3_600_000, replayRate: 10_000 };
     const store = openKeptStore(folder, outboxFormat);
-    outbox = await openOutbox({ options, store, sessionId: name, clock: systemClock, log: silentLog });
+    const time = createRunningTime(0, systemClock);
+    outbox = await openOutbox({ options, store, sessionId: name, clock: systemClock, time, log: silentLog });
     running.push(outbox.run(stop.signal, () => {}));
   }
   const state = { snapshot: () => [], current: <Change>(change: Change) => change };

@@ -103,7 +103,7 @@ const times = [
   "| evidence is sought after an unknown ending | `evidenceMs` | 15 s |",
   "| … after a restart, counted from when the fleet service is reached, which is awaited for 60 s at most | `evidenceMs` | 15 s |",
   "| a mission that may be the command's must be the only one | `settleMs` | 1 s |",
-  "| the record of a command is kept | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
+  "| the record of a command is kept, in [running time](install.md#how-long-records-are-kept) of the gateway | `journal.keepMs`, `journal.keepCount` | 7 days, 100,000 records |",
   "",
   "When there are too many records, those of commands that never left go first, then the oldest of the source that has",
   "most.",

@@ -58,6 +58,7 @@ export function runCommand(): Command {
         lastLines: destination.lastLines,
         health: () => gateway.health(),
         clock: systemClock,
+        runningMs: () => gateway.runningMs(),
         log,
       });
       endOnCrash(crashes);

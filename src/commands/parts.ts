@@ -38,7 +38,7 @@ export interface DispatcherParts {
   readonly deliver: (batch: Batch) => void;
   readonly alarmBook: AlarmKeeper;
   /**
-   * Events of commands that ended since then, by the wall clock, may not have reached every northbound before
+   * Events of commands that ended since then, in running time, may not have reached every northbound before
    * the last run crashed; null when all have.
    */
   readonly eventsLostSinceMs?: number | null;

@@ -43,7 +43,7 @@ export async function recoverCommands(room: Composition): Promise<void> {
  */
 export function publishLostEvents({ journal, conclusion, eventsLostSinceMs, log }: Composition): void {
   if (eventsLostSinceMs === undefined || eventsLostSinceMs === null) return;
-  const ended = journal.ended().filter(({ finalAtMs }) => finalAtMs >= eventsLostSinceMs);
+  const ended = journal.ended().filter(({ runningMs }) => runningMs >= eventsLostSinceMs);
   for (const { id } of ended.slice(-MOST_PUBLISHED)) {
     const record = journal.find(id);
     if (typeof record === "object") conclusion.publishAgain(record);

@@ -5,6 +5,7 @@ import { freeBytes } from "../platform/disk-space.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecorder, type Recorder } from "../platform/recorder/recorder.ts";
 import { noTape, type Tape } from "../platform/recorder/tape.ts";
+import type { RunningTime } from "../platform/running-time.ts";
 import { version } from "../version.ts";
 
 /** The recorder of a gateway, as the other rooms see it. */
@@ -21,10 +22,10 @@ const LEAST_SEVERITY = 500;
 
 export function createRecordings(
   { recorder: options }: Pick<Config, "recorder">,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, time, log }: { readonly clock: Clock; readonly time: RunningTime; readonly log: Log },
 ): Recordings {
   if (options === null) return { recorder: null, tape: noTape, look() {} };
-  const parts = { clock, log: log.child({ part: "recorder" }), freeBytes, version };
+  const parts = { clock, time, log: log.child({ part: "recorder" }), freeBytes, version };
   const recorder = createRecorder(options, parts);
   return {
     recorder,

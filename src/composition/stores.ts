@@ -5,7 +5,7 @@ import { auditSyslog } from "../commands/audit/audit-syslog.ts";
 import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
-import { type Outbox, type OutboxParts, openOutbox } from "../delivery/outbox/outbox.ts";
+import { type Outbox, openOutbox } from "../delivery/outbox/outbox.ts";
 import { outboxFormat } from "../delivery/outbox/records.ts";
 import { familiesFormat } from "../fleet/streams/family-memory.ts";
 import { familiesFolder } from "../fleet/streams/streams.ts";
@@ -18,6 +18,7 @@ import { diskHealth } from "../platform/disk-health.ts";
 import { freeBytes } from "../platform/disk-space.ts";
 import { createLineFile } from "../platform/line-file.ts";
 import type { Log } from "../platform/log.ts";
+import { RUNNING_TIME_FILE, type RunningTime } from "../platform/running-time.ts";
 import {
   LEAST_FREE_BYTES,
   type Store,
@@ -53,7 +54,7 @@ export interface Stores {
   readonly ticketsFolder: string;
   readonly ticketsLoss: StoreLoss | null;
   /** Where events wait for the broker; null without MQTT. A lost one begins empty. */
-  openOutbox(parts: Pick<OutboxParts, "sessionId" | "clock">): Promise<Outbox | null>;
+  openOutbox(sessionId: string): Promise<Outbox | null>;
   /** Names what was lost. */
   health(): Health;
   /** Of the disk below them. */
@@ -62,13 +63,20 @@ export interface Stores {
   commandsHealth(health: Health): Health;
 }
 
+interface StoresParts {
+  readonly clock: Clock;
+  /** What records age by. */
+  readonly time: RunningTime;
+  readonly log: Log;
+}
+
 interface Lost extends StoreLoss {
   readonly store: string;
   readonly mustBeConfirmed: boolean;
 }
 
 /** What a lock, a crash and a file system put into a folder that no gateway has used. */
-const ALWAYS_THERE = ["lock", "lost+found", "crash"];
+const ALWAYS_THERE = ["lock", "lost+found", "crash", RUNNING_TIME_FILE];
 const CONFIRM = "an operator confirms that with fleetgate journal reset";
 
 /**
@@ -78,7 +86,7 @@ const CONFIRM = "an operator confirms that with fleetgate journal reset";
  * A lost journal takes the tickets of slots with it: a command that the journal does not know would count as
  * never sent.
  */
-export async function prepareStores(config: Config, nowMs: () => number, log: Log): Promise<Stores> {
+export async function prepareStores(config: Config, { clock, time, log }: StoresParts): Promise<Stores> {
   const { dataDir } = config.gateway;
   const lost: Lost[] = [];
   const journalFolder = join(dataDir, "journal");
@@ -95,24 +103,21 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
 
   async function prepare(folder: string, format: StoreFormat, isExpected: boolean, mustBeConfirmed: boolean) {
     const isReadByOwner = format === journalFormat || format === outboxFormat;
-    const preparation = { isExpected, mustBeConfirmed, isReadByOwner, nowMs: nowMs() };
+    const preparation = { isExpected, mustBeConfirmed, isReadByOwner, nowMs: clock.nowMs() };
     const loss = await prepareStore(folder, format, preparation);
     if (loss !== null) note(format, loss, mustBeConfirmed);
   }
 
   async function openJournal(): Promise<Journal> {
+    const open = (of: Store) => openDurableJournal(of, config.journal, time, refusalFor(lost));
     const store = openOne(journalFolder, journalFormat);
     try {
-      return openDurableJournal(store, config.journal, refusalFor(lost));
+      return open(store);
     } catch (error) {
       if (error instanceof StoreFailed) throw error;
       await store.close();
-      const reason =
-        error instanceof RecordDamaged
-          ? error.message
-          : `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
-      note(journalFormat, await loseStore(journalFolder, reason, nowMs(), true), true);
-      return openDurableJournal(openOne(journalFolder, journalFormat), config.journal, refusalFor(lost));
+      note(journalFormat, await loseStore(journalFolder, reasonOf(error), clock.nowMs(), true), true);
+      return open(openOne(journalFolder, journalFormat));
     }
   }
 
@@ -122,18 +127,18 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
     return store;
   }
 
-  async function openEventOutbox(parts: Pick<OutboxParts, "sessionId" | "clock">): Promise<Outbox | null> {
+  async function openEventOutbox(sessionId: string): Promise<Outbox | null> {
     const { outbox: options } = config;
     if (options === null) return null;
     const open = (store: Store) =>
-      openOutbox({ ...parts, options, store, log: log.child({ part: "outbox" }) });
+      openOutbox({ options, store, sessionId, clock, time, log: log.child({ part: "outbox" }) });
     const store = openOne(outboxFolder, outboxFormat);
     try {
       return await open(store);
     } catch (error) {
       if (!(error instanceof RecordDamaged)) throw error;
       await store.close();
-      note(outboxFormat, await loseStore(outboxFolder, error.message, nowMs(), false), false);
+      note(outboxFormat, await loseStore(outboxFolder, error.message, clock.nowMs(), false), false);
       return open(openOne(outboxFolder, outboxFormat));
     }
   }
@@ -181,6 +186,12 @@ export async function prepareStores(config: Config, nowMs: () => number, log: Lo
         : { ...health, state: "degraded", detail: refusal };
     },
   };
+}
+
+/** Why a journal cannot be opened. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RecordDamaged) return error.message;
+  return `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
 }
 
 /** Why only stops and reads pass; null when nothing is to be confirmed. */

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 import { createHarness, LOST, mission, missions } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
 import { missionEvent } from "./maker-of.ts";
@@ -51,7 +52,10 @@ it("a mission is still its command's after a restart, each of a workflow's too, 
   const limits = { keepMs: 3_600_000, keepCount: 1_000 };
   const disk = createLossyDisk();
   const clock = createManualClock();
-  const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  const first = await createHarness({
+    clock,
+    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+  });
   await first.send("Go", { robot: "AMR01", to: "A" });
   await first.call(0).answer(made("m1", "m2", "m3"));
   await first.send("Go", { robot: "AMR02", to: "A" });
@@ -65,7 +69,10 @@ it("a mission is still its command's after a restart, each of a workflow's too, 
   const makers = ["r1", "r1", "r1", "r2", "r3"].map((id) => `opcua:plc/${id}`);
   expect(ids.map(first.makerOf)).toEqual([...makers, null]);
   disk.crash();
-  const next = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  const next = await createHarness({
+    clock,
+    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+  });
   expect(ids.map(next.makerOf)).toEqual([...makers, null]);
 });
 

@@ -6,6 +6,7 @@ import { openDurableJournal } from "../../src/commands/journal/durable-journal.t
 import type { Journal, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 
 const KEEP = 500;
 const ROUNDS = 40;
@@ -43,12 +44,12 @@ function finished(number: number, name = "me"): JournalRecord {
   };
 }
 
-async function prune(journal: Journal, nowMs: number): Promise<void> {
-  while (await journal.prune(nowMs));
+async function prune(journal: Journal): Promise<void> {
+  while (await journal.prune());
 }
 
 it("what is pruned makes room: the file does not grow with the commands that went through it", async () => {
-  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP });
+  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
   const sizes: number[] = [];
   let number = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -57,7 +58,7 @@ it("what is pruned makes room: the file does not grow with the commands that wen
       return journal.write(finished(number));
     });
     await Promise.all(writes);
-    await prune(journal, number);
+    await prune(journal);
     expect(journal.figures().journalEntries).toBeLessThanOrEqual(KEEP);
     sizes.push(statSync(join(directory, "data.mdb")).size);
   }
@@ -65,7 +66,7 @@ it("what is pruned makes room: the file does not grow with the commands that wen
   expect(sizes.at(-1), `sizes ${sizes.join(" ")}`).toBeLessThan(settled * 1.3);
   // The newest are there, also for a later start.
   await journal.close();
-  const again = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP });
+  const again = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
   expect(again.figures().journalEntries).toBeLessThanOrEqual(KEEP);
   expect(again.find(`cli:me/${number}`)).toBeDefined();
   expect(again.find("cli:me/1")).toBeUndefined();
@@ -74,7 +75,11 @@ it("what is pruned makes room: the file does not grow with the commands that wen
 
 it("a record takes less than 5 kB, with the longest request that one keeps", async () => {
   const records = 10_000;
-  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: records });
+  const journal = openDurableJournal(
+    openStore(directory),
+    { keepMs: 1e9, keepCount: records },
+    noRunningTime,
+  );
   for (let number = 0; number < 1.5 * records; ) {
     const batch = Array.from({ length: A_ROUND }, () => {
       number += 1;
@@ -82,7 +87,7 @@ it("a record takes less than 5 kB, with the longest request that one keeps", asy
       return journal.write({ ...entry, command: { ...entry.command, requestJson: "x".repeat(1_024) } });
     });
     await Promise.all(batch);
-    await prune(journal, 0);
+    await prune(journal);
   }
   await journal.close();
   expect(statSync(join(directory, "data.mdb")).size / records).toBeLessThan(5_000);
@@ -90,16 +95,16 @@ it("a record takes less than 5 kB, with the longest request that one keeps", asy
 
 it("who sends without end loses its own records, and nobody else's", async () => {
   const limits = { keepMs: 1e9, keepCount: KEEP };
-  const journal = openDurableJournal(openStore(directory), limits);
+  const journal = openDurableJournal(openStore(directory), limits, noRunningTime);
   await Promise.all([1, 2, 3].map((number) => journal.write(finished(number, "quiet"))));
   await Promise.all(Array.from({ length: 3 * KEEP }, (_, at) => journal.write(finished(at, "loud"))));
-  await prune(journal, 0);
+  await prune(journal);
   expect(journal.figures().journalEntries).toBe(KEEP);
   await journal.close();
   // Also what an earlier run has left.
-  const again = openDurableJournal(openStore(directory), limits);
+  const again = openDurableJournal(openStore(directory), limits, noRunningTime);
   await Promise.all(Array.from({ length: KEEP }, (_, at) => again.write(finished(10_000 + at, "loud"))));
-  await prune(again, 0);
+  await prune(again);
   expect(again.figures().journalEntries).toBe(KEEP);
   for (const number of [1, 2, 3]) expect(again.find(`cli:quiet/${number}`)).toBeDefined();
   expect(again.find("cli:loud/1499")).toBeUndefined();
@@ -112,7 +117,7 @@ it("an outcome that the disk did not take is told all the same, for as long as t
   let isFull = false;
   const write: typeof store.write = (changes) =>
     isFull ? Promise.reject(new StoreFailed("no space left on device")) : store.write(changes);
-  const journal = openDurableJournal({ ...store, write }, { keepMs: 1e9, keepCount: KEEP });
+  const journal = openDurableJournal({ ...store, write }, { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
   const entry = finished(1);
   await journal.write({ ...entry, finalAtMs: null, outcome: null });
   isFull = true;

@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
+import type { RunningTime } from "../../src/platform/running-time.ts";
 import { openStore } from "../../src/platform/store.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 import { createLossyDisk } from "./lossy-store.ts";
 
 let directory: string;
@@ -41,9 +43,10 @@ function entry(id: string, acceptedAtMs: number, isFinal = true): JournalRecord 
   };
 }
 
-const kinds: ReadonlyArray<[string, (limits: JournalLimits) => Journal]> = [
+type Open = (limits: JournalLimits, time?: RunningTime) => Journal;
+const kinds: ReadonlyArray<[string, Open]> = [
   ["in memory", createMemoryJournal],
-  ["on lmdb", (limits) => openDurableJournal(openStore(directory), limits)],
+  ["on lmdb", (limits, time = noRunningTime) => openDurableJournal(openStore(directory), limits, time)],
 ];
 
 describe.each(kinds)("a journal %s", (_, open) => {
@@ -57,7 +60,7 @@ describe.each(kinds)("a journal %s", (_, open) => {
       entry("expired", 0),
     ])
       await journal.write(each);
-    for (let turn = 0; turn < 5; turn += 1) await journal.prune(0);
+    for (let turn = 0; turn < 5; turn += 1) await journal.prune();
     const kept = ["sent", "refused", "sent too", "expired"].filter((id) => journal.find(id) !== undefined);
     expect(kept).toEqual(["sent", "sent too"]);
     await journal.close();
@@ -71,7 +74,7 @@ describe.each(kinds)("a journal %s", (_, open) => {
     };
     const all = [of("a", "a1"), of("b", "b1", false), of("b", "b2"), of("b", "b3"), of("b", "b4")];
     for (const each of all) await journal.write(each);
-    for (let turn = 0; turn < 5; turn += 1) await journal.prune(0);
+    for (let turn = 0; turn < 5; turn += 1) await journal.prune();
     expect(all.filter(({ id }) => journal.find(id) !== undefined).map(({ id }) => id)).toEqual([
       "a1",
       "b1",
@@ -92,13 +95,20 @@ describe.each(kinds)("a journal %s", (_, open) => {
   });
 
   it("drops finished entries by age and by count, never one without an outcome", async () => {
-    const journal = open({ keepMs: 100, keepCount: 3 });
+    let runningMs = 0;
+    const time = { totalMs: () => runningMs, atLeast() {} };
+    const journal = open({ keepMs: 100, keepCount: 3 }, time);
     await journal.write(entry("open", 0, false));
-    for (const n of [1, 2, 3, 4]) await journal.write(entry(`e${n}`, n * 10));
-    await journal.prune(50);
+    for (const n of [1, 2, 3, 4]) {
+      runningMs = n * 10;
+      // What the wall clock says of it does not count.
+      await journal.write(entry(`e${n}`, n % 2 === 0 ? 0 : 1e15));
+    }
+    await journal.prune();
     const kept = () => ["open", "e1", "e2", "e3", "e4"].filter((id) => journal.find(id) !== undefined);
     expect(kept()).toEqual(["open", "e3", "e4"]);
-    await journal.prune(131);
+    runningMs = 131;
+    await journal.prune();
     expect(kept()).toEqual(["open", "e4"]);
     expect(journal.figures()).toMatchObject({ journalEntries: 2 });
     await journal.close();
@@ -109,12 +119,12 @@ describe("the durable journal", () => {
   const limits = { keepMs: 1_000, keepCount: 100 };
 
   it("gives back what has no outcome after a restart, oldest first", async () => {
-    const journal = openDurableJournal(openStore(directory), limits);
+    const journal = openDurableJournal(openStore(directory), limits, noRunningTime);
     await journal.write(entry("first", 1, false));
     await journal.write(entry("done", 2));
     await journal.write(entry("second", 3, false));
     await journal.close();
-    const again = openDurableJournal(openStore(directory), limits);
+    const again = openDurableJournal(openStore(directory), limits, noRunningTime);
     expect(again.unfinished().map(({ id }) => id)).toEqual(["first", "second"]);
     await again.write(entry("third", 4, false));
     expect(again.figures()).toMatchObject({ journalEntries: 4 });
@@ -122,7 +132,7 @@ describe("the durable journal", () => {
   });
 
   it("shares one sync among the commands of a moment", async () => {
-    const journal = openDurableJournal(openStore(directory), limits);
+    const journal = openDurableJournal(openStore(directory), limits, noRunningTime);
     await Promise.all(Array.from({ length: 50 }, (_, n) => journal.write(entry(`c${n}`, n))));
     const { journalRecords, journalSyncs } = journal.figures();
     expect(journalRecords).toBe(100);
@@ -137,6 +147,7 @@ describe("the durable journal", () => {
     const journal = openDurableJournal(
       { ...store, write: (changes) => (fails ? Promise.reject(new Error("full")) : store.write(changes)) },
       limits,
+      noRunningTime,
     );
     await expect(journal.write(entry("a", 1, false))).rejects.toThrow("full");
     expect(journal.find("a")).toBeUndefined();
@@ -144,7 +155,7 @@ describe("the durable journal", () => {
     const written = journal.write(entry("a", 1, false));
     disk.sync();
     await written;
-    expect(openDurableJournal(disk.open(), limits).unfinished()).toHaveLength(1);
+    expect(openDurableJournal(disk.open(), limits, noRunningTime).unfinished()).toHaveLength(1);
   });
 
   it("does not open what holds something else: nobody could say what was sent", async () => {
@@ -153,19 +164,21 @@ describe("the durable journal", () => {
       { key: "o/000000000000001", value: "x" },
       { key: "c/x", value: 7 },
     ]);
-    expect(() => openDurableJournal(store, limits)).toThrow("something that is not a command");
+    expect(() => openDurableJournal(store, limits, noRunningTime)).toThrow("something that is not a command");
     await store.close();
   });
 
   it("does not open when a record's key is another one than its order names: it would count as never sent", async () => {
     const store = openStore(directory);
-    await openDurableJournal(store, limits).write(entry("x", 0));
+    await openDurableJournal(store, limits, noRunningTime).write(entry("x", 0));
     const record = store.get("c/x");
     await store.write([
       { key: "c/x", value: undefined },
       { key: "c/y", value: record },
     ]);
-    expect(() => openDurableJournal(store, limits)).toThrow("names a record that it does not have");
+    expect(() => openDurableJournal(store, limits, noRunningTime)).toThrow(
+      "names a record that it does not have",
+    );
     await store.close();
   });
 });

@@ -21,6 +21,7 @@ import { readLinesBack } from "../../src/platform/lines-back.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { openStore } from "../../src/platform/store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 import { createHarness, OK } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
 
@@ -86,7 +87,11 @@ function lineOf({ command, outcome, finalAtMs }: JournalRecord): string {
 }
 
 async function journaled(...entries: readonly JournalRecord[]): Promise<void> {
-  const journal = openDurableJournal(openStore(join(directory, "journal")), { keepMs: 1e12, keepCount: 1e6 });
+  const journal = openDurableJournal(
+    openStore(join(directory, "journal")),
+    { keepMs: 1e12, keepCount: 1e6 },
+    noRunningTime,
+  );
   await Promise.all(entries.map((entry) => journal.write(entry)));
   await journal.close();
 }
@@ -94,7 +99,11 @@ async function journaled(...entries: readonly JournalRecord[]): Promise<void> {
 /** What a start does, ten minutes later. @returns the lines that it has made up */
 async function start({ readBytes = READ_BYTES, nowMs = T0 + DOWN_MS } = {}): Promise<readonly Line[]> {
   const options = { path, maxBytes: 10_000_000, keep: 2 };
-  const journal = openDurableJournal(openStore(join(directory, "journal")), { keepMs: 1e12, keepCount: 1e6 });
+  const journal = openDurableJournal(
+    openStore(join(directory, "journal")),
+    { keepMs: 1e12, keepCount: 1e6 },
+    noRunningTime,
+  );
   const file = createLineFile(options, systemClock, silentLog);
   const made: Line[] = [];
   await recordMissing({
@@ -257,7 +266,8 @@ describe("what is made up has an end", () => {
 it("the dispatcher makes them up at its start, before the ends of what was left unfinished", async () => {
   const disk = createLossyDisk();
   const clock = createManualClock();
-  const journal = () => openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 });
+  const journal = () =>
+    openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
   const first = await createHarness({ clock, journal: journal() });
   await first.send("Go", { robot: "AMR01" });
   await first.call(0).answer(OK);

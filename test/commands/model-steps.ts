@@ -22,6 +22,8 @@ export type Step =
   | { readonly kind: "jump"; readonly ms: number };
 
 const HOUR_MS = 3_600_000;
+/** Longer than records are kept. */
+const EIGHT_DAYS_MS = 8 * 24 * HOUR_MS;
 const nat = (max: number) => fc.nat(max);
 const weighted = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary });
 
@@ -45,7 +47,10 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   weighted(10, fc.record({ kind: fc.constant("sync" as const) })),
   weighted(
     2,
-    fc.record({ kind: fc.constant("crash" as const), jumpMs: fc.constantFrom(0, 0, 0, HOUR_MS, -HOUR_MS) }),
+    fc.record({
+      kind: fc.constant("crash" as const),
+      jumpMs: fc.constantFrom(0, 0, 0, HOUR_MS, -HOUR_MS, EIGHT_DAYS_MS, -EIGHT_DAYS_MS),
+    }),
   ),
   weighted(2, fc.record({ kind: fc.constant("late_effects" as const) })),
   weighted(6, fc.record({ kind: fc.constant("stream" as const), robot: nat(1) })),

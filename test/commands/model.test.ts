@@ -36,6 +36,7 @@ describe("the dispatcher in a world of faults", () => {
     ["expiry", /left after its expiry/],
     ["queue", /commands in flight for/],
     ["evidence", /could have been known/],
+    ["pruning", /was sent 2 times|was told \w+ and expired/],
   ])(
     "a planted defect is found: without %s",
     async (defect, complaint) => {

@@ -7,6 +7,7 @@ import type { Catalogue, ParsedRequest } from "../../src/contracts/operation.ts"
 import type { Mission } from "../../src/domain/mission.ts";
 import { isJsonObject } from "../../src/platform/json.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { createRunningTime, type RunningTime } from "../../src/platform/running-time.ts";
 import { createTestIntake, envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { emptyAlarmBook } from "../support/test-alarms.ts";
@@ -17,11 +18,11 @@ import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } 
 import { type Answer, answers, robots, type Step } from "./model-steps.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
 
-/** Longer than the wall clock is set by: after a restart, nobody knows that it was. */
-const DAY_MS = 86_400_000;
+/** Longer than a world lives, and shorter than its wall clock is set by. */
+const KEEP_MS = 7 * 86_400_000;
 
 /** A part of the dispatcher's promise that is taken away, to see that the model misses it. */
-export type Defect = "sync" | "expiry" | "queue" | "evidence";
+export type Defect = "sync" | "expiry" | "queue" | "evidence" | "pruning";
 
 interface PendingCall {
   readonly received: Received;
@@ -44,6 +45,8 @@ export class World {
   /** Promises seen broken where nothing can be thrown. */
   readonly broken: string[] = [];
   life = 0;
+  /** What the file of the running time says. */
+  keptTimeMs = 0;
   queues = 0;
   names = 0;
   dispatcher: Dispatcher;
@@ -66,7 +69,7 @@ export class World {
           return life === this.life ? this.receive(operation, requestJson) : new Promise(() => {});
         },
       },
-      journal: openDurableJournal(this.disk.open(), { keepMs: 30 * DAY_MS, keepCount: 1_000 }),
+      journal: openDurableJournal(this.disk.open(), { keepMs: KEEP_MS, keepCount: 1_000 }, this.time()),
       clock: this.clock,
       alarmBook: emptyAlarmBook(this.clock),
       log: silentLog,
@@ -81,6 +84,16 @@ export class World {
       stations: [],
       stopRequest: testStopRequest,
     });
+  }
+
+  /**
+   * What records age by: with the defect, the wall clock, though not how it is set while the gateway runs.
+   */
+  time(): RunningTime {
+    const { clock } = this;
+    if (this.defect !== "pruning") return createRunningTime(this.keptTimeMs, clock);
+    const startedAtMs = clock.nowMs() - clock.monotonicMs();
+    return { totalMs: () => Math.min(clock.nowMs(), startedAtMs + clock.monotonicMs()), atLeast() {} };
   }
 
   intake(): Intake {

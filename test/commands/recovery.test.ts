@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
+import { createRunningTime } from "../../src/platform/running-time.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 import { createLossyDisk, type LossyDisk, syncing } from "./lossy-store.ts";
 
@@ -13,10 +15,17 @@ async function killed(
 ): Promise<CommandsHarness> {
   const disk = createLossyDisk();
   const clock = createManualClock();
-  const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
+  const first = await createHarness({
+    clock,
+    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+  });
   await before(first, disk);
   disk.crash();
-  return createHarness({ clock, journal: openDurableJournal(syncing(disk), limits), isLinkUp });
+  return createHarness({
+    clock,
+    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+    isLinkUp,
+  });
 }
 
 describe("after a crash", () => {
@@ -105,7 +114,7 @@ describe("after a crash", () => {
 describe("the sync", () => {
   it("comes before the call: nothing leaves until the record is on the disk", async () => {
     const disk = createLossyDisk();
-    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits) });
+    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits, noRunningTime) });
     const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
     await harness.clock.settle(999);
     expect(harness.calls).toEqual([]);
@@ -118,7 +127,7 @@ describe("the sync", () => {
 
   it("comes before the outcome is told: it is the same after a crash", async () => {
     const disk = createLossyDisk();
-    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits) });
+    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits, noRunningTime) });
     const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
     disk.sync();
     await harness.clock.settle(0);
@@ -166,7 +175,8 @@ describe("the events of commands that a crash may have lost", () => {
   async function ended(sinceMs?: number) {
     const disk = createLossyDisk();
     const clock = createManualClock();
-    const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits) });
+    const time = createRunningTime(0, clock);
+    const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits, time) });
     await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "early" });
     await first.call(0).answer(OK);
     await clock.settle(10_000);
@@ -174,8 +184,10 @@ describe("the events of commands that a crash may have lost", () => {
     await first.call(1).answer(OK);
     await first.send("Go", { robot: "nobody", to: "B" }, { requestId: "refused" });
     disk.crash();
-    const more = sinceMs === undefined ? {} : { eventsLostSinceMs: clock.nowMs() - sinceMs };
-    const journal = openDurableJournal(syncing(disk), limits);
+    const more = sinceMs === undefined ? {} : { eventsLostSinceMs: time.totalMs() - sinceMs };
+    // How the wall clock is set says nothing of what came last.
+    clock.jump(-8 * 86_400_000);
+    const journal = openDurableJournal(syncing(disk), limits, createRunningTime(0, clock));
     const second = await createHarness({ clock, journal, ...more });
     return { first: first.events, second: second.events };
   }

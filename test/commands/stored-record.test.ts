@@ -40,12 +40,12 @@ const records: ReadonlyArray<[string, JournalRecord]> = [
 ];
 
 it.each(records)("a record of a command that %s is read as it was written", (_, record) => {
-  const stored: unknown = JSON.parse(JSON.stringify(packRecord(record)));
+  const stored: unknown = JSON.parse(JSON.stringify(packRecord(record, 7)));
   expect(readRecord(record.id, stored)).toEqual(record);
 });
 
 it("a request is stored once, and the identity in the key alone", () => {
-  const text = JSON.stringify(packRecord(sent));
+  const text = JSON.stringify(packRecord(sent, 7));
   expect(text.split(JSON.stringify(accepted.command.requestJson))).toHaveLength(2);
   expect(text).not.toContain(accepted.id);
 });

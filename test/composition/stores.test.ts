@@ -7,6 +7,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import { confirmLosses } from "../../src/platform/stores/kept-store.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "../config/config-folder.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 import { alarmEvent } from "../support/test-alarms.ts";
 
 const opcua = "opcua: { insecureLoopback: {} }\n";
@@ -19,6 +20,8 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
+const parts = { clock: systemClock, time: noRunningTime, log: silentLog };
+
 /** Puts a file into the data folder, with the folders above it. */
 function put(...names: readonly string[]): void {
   const path = join(config.gateway.dataDir, ...names);
@@ -29,7 +32,7 @@ function put(...names: readonly string[]): void {
 /** The stores that a start finds lost. */
 async function lostAtStart(): Promise<string> {
   mkdirSync(config.gateway.dataDir, { recursive: true });
-  const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), silentLog);
+  const stores = await prepareStores(config, parts);
   await stores.journal.close();
   expect(stores.areRecordsLost).toBe(stores.health().state === "degraded");
   return stores.health().detail ?? "";
@@ -72,8 +75,8 @@ it("an outbox that cannot be read begins empty, and is named", async () => {
   config = await folder.config(`${minimal}mqtt: { broker: embedded }\n`);
   mkdirSync(config.gateway.dataDir, { recursive: true });
   async function start(): Promise<string> {
-    const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), silentLog);
-    const outbox = await stores.openOutbox({ sessionId: "s1", clock: systemClock });
+    const stores = await prepareStores(config, parts);
+    const outbox = await stores.openOutbox("s1");
     const stop = new AbortController();
     const ran = outbox?.run(stop.signal, () => {});
     outbox?.push(alarmEvent("e1", "r1"));
@@ -96,7 +99,7 @@ it("an outbox whose folder is missing is named, if MQTT has run here", async () 
   expect(await lostAtStart(), "MQTT may be new").toBe("");
   put("mqtt", "topics.json");
   rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
-  const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), silentLog);
+  const stores = await prepareStores(config, parts);
   expect(stores.health().detail).toMatch(/the store "outbox" is lost since .*data.mdb is missing/);
   await stores.journal.close();
   expect(await lostAtStart(), "it is said once").toBe("");
@@ -109,8 +112,8 @@ it("an outbox whose folder is removed while it is open keeps its events, and say
   const log: Log = { ...silentLog, error: (_fields, message) => void said.push(message), child: () => log };
   const waiting: number[] = [];
   for (const isRemoved of [true, false]) {
-    const stores = await prepareStores(config, () => Date.UTC(2026, 0, 1), log);
-    const outbox = await stores.openOutbox({ sessionId: "s1", clock: systemClock });
+    const stores = await prepareStores(config, { ...parts, log });
+    const outbox = await stores.openOutbox("s1");
     if (outbox === null) throw new Error("there is no outbox");
     const stop = new AbortController();
     const ran = outbox.run(stop.signal, () => {});

@@ -1,11 +1,13 @@
 import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { createJournalShares } from "../../src/commands/journal/journal-shares.ts";
+import type { RunningTime } from "../../src/platform/running-time.ts";
+import { noRunningTime } from "./no-running-time.ts";
 
 /** A journal that lives as long as the process. */
-export function createMemoryJournal(limits: JournalLimits): Journal {
+export function createMemoryJournal(limits: JournalLimits, time: RunningTime = noRunningTime): Journal {
   const shares = createJournalShares();
   const records = new Map<string, JournalRecord>();
-  const finished = new Map<number, JournalRecord>();
+  const finished = new Map<number, { readonly record: JournalRecord; readonly writtenMs: number }>();
   let nextNumber = 1;
 
   function drop(number: number, record: JournalRecord): void {
@@ -19,7 +21,7 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
     unfinished: () => [...records.values()].filter((record) => record.outcome === null),
     write(record) {
       if (record.outcome !== null && (records.get(record.id)?.outcome ?? null) === null) {
-        finished.set(nextNumber, record);
+        finished.set(nextNumber, { record, writtenMs: time.totalMs() });
         shares.add(record, nextNumber);
         nextNumber += 1;
       }
@@ -35,14 +37,14 @@ export function createMemoryJournal(limits: JournalLimits): Journal {
     writeRuns: () => Promise.resolve(),
     holds: () => [],
     writeHold: () => Promise.resolve(),
-    prune(nowMs) {
-      for (const [number, record] of finished) {
-        if (nowMs - record.acceptedAtMs > limits.keepMs) drop(number, record);
+    prune() {
+      for (const [number, { record, writtenMs }] of finished) {
+        if (time.totalMs() - writtenMs > limits.keepMs) drop(number, record);
       }
       while (records.size > limits.keepCount && finished.size > 0) {
         for (const number of shares.next(records.size - limits.keepCount)) {
-          const record = finished.get(number);
-          if (record !== undefined) drop(number, record);
+          const found = finished.get(number);
+          if (found !== undefined) drop(number, found.record);
         }
       }
       return Promise.resolve(false);

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
 import { type Store, type StoreChange, StoreFailed } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
@@ -13,7 +14,7 @@ import {
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
 import { storedClaims } from "./stored-claims.ts";
-import { packRecord, readRecord } from "./stored-record.ts";
+import { packRecord, readRecord, runningMsOf, type StoredRecord } from "./stored-record.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
 export const journalFormat: StoreFormat = { store: "journal", version: 3 };
@@ -41,12 +42,18 @@ const MAX_ENDED = 10_000;
  *
  * Throws when the store holds a record that cannot be read: then nobody can say what was sent.
  *
+ * @param time what the records age by
  * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are
  *   recorded, so nothing else is sent
  */
-export function openDurableJournal(store: Store, limits: JournalLimits, loss: string | null = null): Journal {
+export function openDurableJournal(
+  store: Store,
+  limits: JournalLimits,
+  time: RunningTime,
+  loss: string | null = null,
+): Journal {
   const shares = createJournalShares();
-  const order = readOrder(store, shares);
+  const order = readOrder(store, shares, time);
   const unkept = new BoundedMap<string, JournalRecord>(MAX_UNKEPT);
   const pending = new Map<string, JournalRecord>();
   /** Known to be in no record: looking again would cost as much as writing it. */
@@ -71,20 +78,6 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
     unkept.set(record.id, record);
   }
 
-  /** The numbers of finished commands that are older than they are kept. */
-  function expired(nowMs: number): readonly number[] {
-    const numbers: number[] = [];
-    for (const list of shares.lists()) {
-      for (const number of list) {
-        const record = at(number);
-        const isYoung = typeof record === "object" && nowMs - record.acceptedAtMs <= limits.keepMs;
-        if (isYoung || numbers.length === PRUNE_STEP) break;
-        numbers.push(number);
-      }
-    }
-    return numbers;
-  }
-
   return {
     find(id) {
       const record = pending.get(id) ?? unkept.get(id) ?? find(id);
@@ -95,7 +88,9 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
     made: () => order.made,
     ended: () => order.ended,
     async write(record) {
-      const changes: StoreChange[] = [{ key: recordKey(record.id), value: packRecord(record) }];
+      const changes: StoreChange[] = [
+        { key: recordKey(record.id), value: packRecord(record, time.totalMs()) },
+      ];
       const number = numberOf(record.id);
       if (number !== undefined) changes.push({ key: orderKey(number), value: record.id });
       // `find` shows it at once; lmdb shows a record only when it is committed.
@@ -118,25 +113,7 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
       }
     },
     ...storedClaims(store),
-    async prune(nowMs) {
-      const excess = Math.min(PRUNE_STEP, shares.size() + numbered.size - limits.keepCount);
-      const numbers = new Set([...expired(nowMs), ...(excess > 0 ? shares.next(excess) : [])]);
-      const dropped: Array<readonly [JournalRecord, number]> = [];
-      const changes: StoreChange[] = [];
-      for (const number of numbers) {
-        const record = at(number);
-        if (typeof record !== "object") shares.forget(number);
-        else if (record.outcome !== null) {
-          changes.push({ key: orderKey(number), value: undefined });
-          changes.push({ key: recordKey(record.id), value: undefined });
-          dropped.push([record, number]);
-        }
-      }
-      if (changes.length === 0) return false;
-      await store.write(changes);
-      for (const [record, number] of dropped) shares.remove(record, number);
-      return true;
-    },
+    prune: () => prune({ store, at, shares, limits, time, size: shares.size() + numbered.size }),
     writeProbe: () => store.write([{ key: PROBE_KEY, value: true }]),
     isDamaged,
     figures() {
@@ -152,11 +129,60 @@ export function openDurableJournal(store: Store, limits: JournalLimits, loss: st
   };
 }
 
+interface PruneParts {
+  readonly store: Store;
+  readonly at: Reader["at"];
+  readonly shares: JournalShares;
+  readonly limits: JournalLimits;
+  readonly time: RunningTime;
+  /** Of the whole journal. */
+  readonly size: number;
+}
+
+/** Drops what is too old, and what is too much. @returns whether there may be more */
+async function prune(parts: PruneParts): Promise<boolean> {
+  const { store, at, shares, limits, size } = parts;
+  const excess = Math.min(PRUNE_STEP, size - limits.keepCount);
+  const numbers = new Set([...expired(parts), ...(excess > 0 ? shares.next(excess) : [])]);
+  const dropped: Array<readonly [JournalRecord, number]> = [];
+  const changes: StoreChange[] = [];
+  for (const number of numbers) {
+    const found = at(number);
+    if (typeof found !== "object") shares.forget(number);
+    else if (found.record.outcome !== null) {
+      changes.push({ key: orderKey(number), value: undefined });
+      changes.push({ key: recordKey(found.record.id), value: undefined });
+      dropped.push([found.record, number]);
+    }
+  }
+  if (changes.length === 0) return false;
+  await store.write(changes);
+  for (const [record, number] of dropped) shares.remove(record, number);
+  return true;
+}
+
+/** The numbers of finished commands that are older than they are kept. */
+function expired({ at, shares, limits, time }: PruneParts): readonly number[] {
+  const oldestMs = time.totalMs() - limits.keepMs;
+  const numbers: number[] = [];
+  for (const list of shares.lists()) {
+    for (const number of list) {
+      const found = at(number);
+      const isYoung = typeof found === "object" && found.runningMs >= oldestMs;
+      if (isYoung || numbers.length === PRUNE_STEP) break;
+      numbers.push(number);
+    }
+  }
+  return numbers;
+}
+
+type Reader = ReturnType<typeof createReader>;
+
 /** Reads records while the journal runs. A damaged one stays what it is, and is told of. */
 function createReader(store: Store) {
   let isDamaged = false;
 
-  function read(take: () => JournalRecord | undefined): JournalRecord | DamagedRecord | undefined {
+  function read<T>(take: () => T | undefined): T | DamagedRecord | undefined {
     try {
       return take();
     } catch (error) {
@@ -171,13 +197,16 @@ function createReader(store: Store) {
     at: (number: number) =>
       read(() => {
         const id = store.get(orderKey(number));
-        return typeof id === "string" ? readRecord(id, store.get(recordKey(id))) : undefined;
+        if (typeof id !== "string") return undefined;
+        const stored = store.get(recordKey(id));
+        const record = readRecord(id, stored);
+        return record === undefined ? undefined : { record, runningMs: runningMsOf(stored as StoredRecord) };
       }),
     isDamaged: () => isDamaged,
   };
 }
 
-function readOrder(store: Store, shares: JournalShares) {
+function readOrder(store: Store, shares: JournalShares, time: RunningTime) {
   const unfinished: JournalRecord[] = [];
   const numbered = new Map<string, number>();
   let made: MadeMission[] = [];
@@ -185,18 +214,21 @@ function readOrder(store: Store, shares: JournalShares) {
   let nextNumber = 1;
   for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
     nextNumber = Number(key.slice(2)) + 1;
-    const record = typeof value === "string" ? readRecord(value, store.get(recordKey(value))) : undefined;
+    const stored = typeof value === "string" ? store.get(recordKey(value)) : undefined;
+    const record = typeof value === "string" ? readRecord(value, stored) : undefined;
     // Both are written, and removed, in one step. A record that is missing would count as never sent.
     if (record === undefined || !Number.isSafeInteger(nextNumber)) {
       throw new Error("the journal's order names a record that it does not have");
     }
+    const runningMs = runningMsOf(stored as StoredRecord);
+    time.atLeast(runningMs);
     if (record.outcome === null) {
       unfinished.push(record);
       numbered.set(record.id, nextNumber - 1);
     } else shares.add(record, nextNumber - 1);
     made.push(...madeBy(record));
     if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
-    if (record.finalAtMs !== null) ended.push({ id: record.id, finalAtMs: record.finalAtMs });
+    if (record.finalAtMs !== null) ended.push({ id: record.id, finalAtMs: record.finalAtMs, runningMs });
     if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
   }
   return { unfinished, numbered, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
@@ -204,7 +236,7 @@ function readOrder(store: Store, shares: JournalShares) {
 
 /** By their ends: what came first may have ended last. */
 function newest(ended: readonly EndedCommand[]): EndedCommand[] {
-  return [...ended].sort((a, b) => a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
+  return [...ended].sort((a, b) => a.runningMs - b.runningMs || a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
 }
 
 function recordKey(id: string): string {

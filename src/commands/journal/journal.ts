@@ -39,6 +39,8 @@ export interface MadeMission {
 export interface EndedCommand {
   readonly id: string;
   readonly finalAtMs: number;
+  /** The running time then: what is behind what, however the wall clock was set. */
+  readonly runningMs: number;
 }
 
 /** A station's lease of a robot, as it survives the gateway. Plain data: it is stored as JSON. */
@@ -68,6 +70,7 @@ export interface StoredHold {
 
 /** What a journal keeps. Both bounds hold; an unfinished record is never dropped. */
 export interface JournalLimits {
+  /** Running time since a record was last written. */
   readonly keepMs: number;
   readonly keepCount: number;
 }
@@ -102,7 +105,7 @@ export interface Journal {
   /** Keeps a user's hold, or (false) forgets it. Resolves when that is on the disk. */
   writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
   /** Drops some of the finished records beyond the limits. Resolves with whether there may be more. */
-  prune(nowMs: number): Promise<boolean>;
+  prune(): Promise<boolean>;
   /** Writes a record that means nothing. Resolves when it is on the disk; rejects when it may not be. */
   writeProbe(): Promise<void>;
   /** Whether a damaged record was found since the journal was opened. */

@@ -16,23 +16,14 @@ export interface PruningParts {
  * A disk that has failed is tried first: else its health would wait for the next command.
  */
 export function pruneJournal({ journal, clock, log, signal }: PruningParts): void {
-  const startedAtMs = clock.nowMs() - clock.monotonicMs();
   let isPruning = false;
-
-  /**
-   * The earlier of the wall clock and what it would be had nobody set it since the start:
-   * a clock that is set must not make the journal forget what it has just recorded.
-   */
-  function oldestNowMs(): number {
-    return Math.min(clock.nowMs(), startedAtMs + clock.monotonicMs());
-  }
 
   /** Step by step: commands go on in between. */
   async function prune(): Promise<void> {
     try {
       if (!journal.isWritable()) await journal.writeProbe();
       while (!signal.aborted) {
-        if (!(await journal.prune(oldestNowMs()))) break;
+        if (!(await journal.prune())) break;
       }
     } catch (error) {
       log.warn({ err: error }, "the journal could not be pruned");

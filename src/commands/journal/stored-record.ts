@@ -4,9 +4,12 @@ import type { JournalRecord } from "./journal.ts";
 /** A record as the store has it: without its id, which is the key, without nulls, and with no text twice. */
 export type StoredRecord = Pick<JournalRecord, "digest" | "command" | "queue" | "acceptedAtMs"> & {
   readonly [Key in keyof JournalRecord]?: JournalRecord[Key] | undefined;
+} & {
+  /** The running time when it was written. Older versions did not store it. */
+  readonly runningMs?: number;
 };
 
-export function packRecord(record: JournalRecord): StoredRecord {
+export function packRecord(record: JournalRecord, runningMs: number): StoredRecord {
   const { command, sentJson, robotId, sentAtMs, finalAtMs, baseline, outcome } = record;
   return {
     digest: record.digest,
@@ -20,7 +23,13 @@ export function packRecord(record: JournalRecord): StoredRecord {
     baseline: baseline ?? undefined,
     outcome: outcome ?? undefined,
     missionIds: record.missionIds,
+    runningMs,
   };
+}
+
+/** The running time when a record was written; one of an older version counts from the start of that time. */
+export function runningMsOf({ runningMs = 0 }: StoredRecord): number {
+  return runningMs;
 }
 
 function unpackRecord(id: string, stored: StoredRecord): JournalRecord {

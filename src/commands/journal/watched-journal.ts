@@ -59,7 +59,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
     writeLease: (robotId, lease) => watch(journal.writeLease(robotId, lease)),
     writeRuns: (robotId, runs) => watch(journal.writeRuns(robotId, runs)),
     writeHold: (hold, isHeld) => watch(journal.writeHold(hold, isHeld)),
-    prune: (nowMs) => watch(journal.prune(nowMs)),
+    prune: () => watch(journal.prune()),
     writeProbe: () => watch(journal.writeProbe()),
     close() {
       isClosed = true;

@@ -83,7 +83,7 @@ export const commandsSection = z
           SHORTEST_KEEP_MS,
           366 * DAY_MS,
           7 * DAY_MS,
-          "How long the record of a command is kept. So long is the same id the same command.",
+          "How long the record of a command is kept, in running time of the gateway. So long is the same id the same command.",
         ),
         keepCount: count(1_000, 10_000_000, 100_000, "How many records are kept at most."),
       })

@@ -32,7 +32,12 @@ const outboxSection = z
       50_000,
       "Events of robots that wait, and as many of commands. Beyond it, the oldest of the robot or sender with most are dropped.",
     ),
-    maxAgeMs: milliseconds(1_000, 31_536_000_000, 604_800_000, "An event that has waited longer is dropped."),
+    maxAgeMs: milliseconds(
+      1_000,
+      31_536_000_000,
+      604_800_000,
+      "An event that has waited longer, in running time of the gateway, is dropped.",
+    ),
     replayRate: count(
       1,
       100_000,

@@ -10,7 +10,7 @@ export interface Entry {
   readonly isOfCommand: boolean;
   /** When the event itself says that it happened. */
   readonly atMs: number;
-  /** By the monotonic clock; of an earlier run, as if that clock had run since. */
+  /** In running time. */
   readonly queuedAtMs: number;
   /** Null while only the store has it. */
   event: FleetEvent | null;

@@ -3,6 +3,7 @@ import type { FleetEvent } from "../../domain/event.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { type EventQueue, type QueuedEvent, type ShowEvent, withoutAnswer } from "../event-queue.ts";
 import { type DropBook, dropEvent, openDropBook } from "./drop-book.ts";
@@ -25,8 +26,8 @@ export interface Outbox extends EventQueue, Component {
   onReady(wake: () => void): void;
   readonly told: ToldBefore;
   /**
-   * Since when, by the wall clock, a crash of the run before may have lost events of commands; null when it
-   * has lost none.
+   * Since when, in running time, a crash of the run before may have lost events of commands; null when it has
+   * lost none.
    */
   readonly commandsLostSinceMs: number | null;
 }
@@ -36,6 +37,7 @@ export interface OutboxParts {
   readonly store: Store;
   readonly sessionId: string;
   readonly clock: Clock;
+  readonly time: RunningTime;
   readonly log: Log;
 }
 
@@ -77,33 +79,30 @@ class StoredOutbox implements Outbox {
   #isAwaited: boolean;
 
   constructor(parts: OutboxParts) {
-    const { options, store, sessionId, clock } = parts;
+    const { options, store, sessionId, clock, time } = parts;
     this.#parts = parts;
     this.#robots = createLines(options.maxEvents);
     this.#commands = createLines(options.maxEvents);
-    this.told = openToldMemory(store);
+    this.told = openToldMemory(store, time);
     this.#drops = openDropBook({ store, sessionId, nowMs: clock.nowMs });
     const lines = [this.#robots, this.#commands] as const;
     this.#handOver = createHandOver({ lines, drops: this.#drops, replayRate: options.replayRate, clock });
     this.#writer = new Writer({
       ...parts,
-      besides: (event) => this.#besides(event),
+      besides: (event, queuedAtMs) => this.#besides(event, queuedAtMs),
       onSettled: (entries) => this.#onSettled(entries),
     });
-    this.#run = openRunRecord(store, clock);
+    this.#run = openRunRecord(store, time);
     this.#stored = openStoredEvents(store, sessionId, clock);
     this.#isAwaited = store.get(AWAITED_KEY) === true;
   }
 
   async load(): Promise<void> {
-    const { clock } = this.#parts;
-    const loadedAtMs = clock.monotonicMs();
-    const nowMs = clock.nowMs();
-    await this.#stored.readAll((number, [storedAtMs, , event]) => {
-      const queuedAtMs = loadedAtMs - Math.max(0, nowMs - storedAtMs);
+    await this.#stored.readAll((number, [queuedAtMs, , event]) => {
+      this.#parts.time.atLeast(queuedAtMs);
       const entry = this.#entries.take(event, number, queuedAtMs);
       this.#nextNumber = number + 1;
-      for (const change of this.#besides(event)) this.#writer.note(change);
+      for (const change of this.#besides(event, queuedAtMs)) this.#writer.note(change);
       entry.place = "stored";
       entry.event = null;
       this.#enter(entry);
@@ -121,8 +120,7 @@ class StoredOutbox implements Outbox {
   }
 
   push(event: FleetEvent): string | null {
-    const nowMs = this.#parts.clock.monotonicMs();
-    const entry = this.#entries.take(withoutAnswer(event), this.#nextNumber, nowMs);
+    const entry = this.#entries.take(withoutAnswer(event), this.#nextNumber, this.#parts.time.totalMs());
     this.#nextNumber += 1;
     const evicted = this.#enter(entry);
     this.#writer.put(entry);
@@ -212,7 +210,7 @@ class StoredOutbox implements Outbox {
 
   /** How long the oldest event has waited. */
   #oldestMs(): number {
-    const nowMs = this.#parts.clock.monotonicMs();
+    const nowMs = this.#parts.time.totalMs();
     const heads = [this.#robots, this.#commands].flatMap(({ live, history }) => [live.first, history.first]);
     return nowMs - Math.min(...heads.map((head) => head?.value.queuedAtMs ?? nowMs));
   }
@@ -221,8 +219,8 @@ class StoredOutbox implements Outbox {
     return isOfCommand ? this.#commands : this.#robots;
   }
 
-  #besides(event: FleetEvent): readonly StoreChange[] {
-    return event.kind === "command" ? [this.#run.note(event.atMs)] : this.told.note(event);
+  #besides(event: FleetEvent, queuedAtMs: number): readonly StoreChange[] {
+    return event.kind === "command" ? [this.#run.note(queuedAtMs)] : this.told.note(event);
   }
 
   #await(): void {
@@ -278,7 +276,7 @@ class StoredOutbox implements Outbox {
   }
 
   #dropOld(): void {
-    const oldestMs = this.#parts.clock.monotonicMs() - this.#parts.options.maxAgeMs;
+    const oldestMs = this.#parts.time.totalMs() - this.#parts.options.maxAgeMs;
     for (const lines of [this.#robots, this.#commands]) {
       for (let old = lines.takeOld(oldestMs); old !== null; old = lines.takeOld(oldestMs))
         this.#drop(old, "too_old");

@@ -3,9 +3,9 @@ import type { DropReason, FleetEvent } from "../../domain/event.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const outboxFormat: StoreFormat = { store: "outbox", version: 1 };
+export const outboxFormat: StoreFormat = { store: "outbox", version: 2 };
 
-/** An event as the store has it: the wall time when it was queued, the run that saw it, and itself. */
+/** An event as the store has it: the running time when it was queued, the run that saw it, and itself. */
 export type StoredEvent = readonly [queuedAtMs: number, sessionId: string, event: FleetEvent];
 
 /** What was dropped of one robot or source, until that is handed over. */
@@ -26,8 +26,8 @@ export interface StoredRun {
   /** Everything that it was given is in the store. */
   readonly isClosed: boolean;
   /**
-   * Of commands, the store had every event up to then: the last event's time, and what has passed since
-   * without another. Before the first, when the store was made.
+   * The running time up to which the store had every event of commands: when the last one was queued, and
+   * what has passed since without another. Before the first, when the store was made.
    */
   readonly commandsUntilMs: number;
 }

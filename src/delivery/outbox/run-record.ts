@@ -1,29 +1,30 @@
-import type { Clock } from "../../platform/clock.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { RUN_KEY, type StoredRun } from "./records.ts";
 
 /** Until when the store has the events of all commands, over the runs. */
 export interface RunRecord {
-  /** The record that changes with the event of a command. */
-  note(atMs: number): StoreChange;
+  /** The record that changes with the event of a command, which was queued then. */
+  note(queuedAtMs: number): StoreChange;
   /** The record, if so much time has passed without the event of a command that it changes; else null. */
   noteQuiet(): StoreChange | null;
   /** The record of this run as it ends, or as it goes on. */
   change(isClosed: boolean): StoreChange;
   /**
-   * Since when, by the wall clock, a crash of the run before may have lost events of commands; null when it
+   * Since when, in running time, a crash of the run before may have lost events of commands; null when it
    * has lost none. To be asked when all that it left was noted.
    */
   lostSinceMs(): number | null;
 }
 
-/** Commands that end at the same time are told of in any order, some of them as late as this. */
-const COMMANDS_APART_MS = 2_000;
+/** From the end of a command to its event: the disk of the journal may hold it up for so long. */
+const COMMANDS_APART_MS = 5_000;
 
 /** Reads what the run before has left. @throws RecordDamaged */
-export function openRunRecord(store: Store, clock: Clock): RunRecord {
+export function openRunRecord(store: Store, time: RunningTime): RunRecord {
   const before = store.get(RUN_KEY) as StoredRun | undefined;
-  let commandsUntilMs = before?.commandsUntilMs ?? clock.nowMs();
+  if (before !== undefined) time.atLeast(before.commandsUntilMs);
+  let commandsUntilMs = before?.commandsUntilMs ?? time.totalMs();
   /** Since when no event of a command has come to the disk; null: that is in `commandsUntilMs`. */
   let quietSinceMs: number | null = null;
 
@@ -34,17 +35,16 @@ export function openRunRecord(store: Store, clock: Clock): RunRecord {
 
   return {
     change,
-    note(atMs) {
-      commandsUntilMs = Math.max(commandsUntilMs, atMs);
-      quietSinceMs = clock.monotonicMs();
+    note(queuedAtMs) {
+      commandsUntilMs = Math.max(commandsUntilMs, queuedAtMs);
+      quietSinceMs = time.totalMs();
       return change(false);
     },
     noteQuiet() {
       if (quietSinceMs === null) return null;
-      const quietMs = clock.monotonicMs() - quietSinceMs;
-      if (quietMs <= COMMANDS_APART_MS) return null;
-      // A clock that was set back, or ahead and back, moves it no further than the time that has passed.
-      commandsUntilMs = Math.max(commandsUntilMs, Math.min(commandsUntilMs + quietMs, clock.nowMs()));
+      const nowMs = time.totalMs();
+      if (nowMs - quietSinceMs <= COMMANDS_APART_MS) return null;
+      commandsUntilMs = nowMs;
       quietSinceMs = null;
       return change(false);
     },

@@ -4,6 +4,7 @@ import type { Conveyor } from "../../domain/conveyor.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { MissionStateName } from "../../domain/mission.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { TOLD, toldKey } from "./records.ts";
 
@@ -14,8 +15,8 @@ export interface ToldMemory extends ToldBefore {
 }
 
 type StoredTold =
-  | readonly ["mission", atMs: number, RobotId, string, Coded<MissionStateName>]
-  | readonly ["conveyor", atMs: number, RobotId, Conveyor];
+  | readonly ["mission", runningMs: number, RobotId, string, Coded<MissionStateName>]
+  | readonly ["conveyor", runningMs: number, RobotId, Conveyor];
 
 interface ToldMission {
   missionId: string;
@@ -35,7 +36,7 @@ const MOST_ROBOTS = 10_000;
 const nothing: readonly StoreChange[] = [];
 
 /** Reads what earlier runs have left. @throws RecordDamaged */
-export function openToldMemory(store: Store): ToldMemory {
+export function openToldMemory(store: Store, time: RunningTime): ToldMemory {
   const robots = new Map<RobotId, Told>();
   const stored = Array.from(store.range(TOLD), ({ value }) => value as StoredTold);
   for (const each of stored.sort((a, b) => a[1] - b[1])) {
@@ -74,7 +75,8 @@ export function openToldMemory(store: Store): ToldMemory {
     },
     note(event) {
       if (event.kind !== "mission" && event.kind !== "conveyor") return nothing;
-      const { robotId, atMs } = event;
+      const { robotId } = event;
+      const runningMs = time.totalMs();
       const told = toldOf(robotId);
       const { missions, conveyors } = told;
       const changes: StoreChange[] = [];
@@ -82,14 +84,14 @@ export function openToldMemory(store: Store): ToldMemory {
         conveyors.set(event.to.index, event.to);
         changes.push({
           key: conveyorKey(robotId, event.to.index),
-          value: ["conveyor", atMs, robotId, event.to],
+          value: ["conveyor", runningMs, robotId, event.to],
         });
       } else {
         const { missionId, to } = event;
         const evicted = noteMission(missions, missionId, to);
         changes.push({
           key: missionKey(robotId, missionId),
-          value: ["mission", atMs, robotId, missionId, to],
+          value: ["mission", runningMs, robotId, missionId, to],
         });
         if (evicted !== null) changes.push(removed(missionKey(robotId, evicted)));
       }

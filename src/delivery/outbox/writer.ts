@@ -11,7 +11,7 @@ export interface WriterParts {
   readonly clock: Clock;
   readonly log: Log;
   /** The records that change when an event is on the disk, or goes on from memory. */
-  readonly besides: (event: FleetEvent) => readonly StoreChange[];
+  readonly besides: (event: FleetEvent, queuedAtMs: number) => readonly StoreChange[];
   /** These may be handed over: the disk has them, or does not take them. In the order of `put`. */
   readonly onSettled: (entries: readonly Entry[]) => void;
 }
@@ -177,13 +177,13 @@ export class Writer {
     others: ReadonlyMap<string, StoreChange>,
     gone: readonly number[],
   ): StoreChange[] {
-    const { clock, sessionId } = this.#parts;
+    const { sessionId } = this.#parts;
     const step = [...others.values()];
     for (const number of gone) step.push({ key: eventKey(number), value: undefined });
     for (const entry of entries) {
       if (entry.event === null) continue;
       if (entry.place === "queued") entry.place = "writing";
-      const value: StoredEvent = [clock.nowMs(), sessionId, entry.event];
+      const value: StoredEvent = [entry.queuedAtMs, sessionId, entry.event];
       step.push({ key: eventKey(entry.number), value });
     }
     return step;
@@ -191,7 +191,7 @@ export class Writer {
 
   #stored(entry: Entry): void {
     // What changes with an event that failed was noted then.
-    if (entry.place !== "memory" && entry.event !== null) this.#noteBesides(entry.event);
+    if (entry.place !== "memory" && entry.event !== null) this.#noteBesides(entry.event, entry.queuedAtMs);
     entry.place = "stored";
     this.#unstored.delete(entry);
     if (entry.isHistory) entry.event = null;
@@ -201,12 +201,12 @@ export class Writer {
   #goOnFromMemory(entry: Entry): void {
     if (entry.place === "memory" || entry.event === null) return;
     entry.place = "memory";
-    this.#noteBesides(entry.event);
+    this.#noteBesides(entry.event, entry.queuedAtMs);
     if (!entry.hasLeft) this.#unstored.add(entry);
   }
 
-  #noteBesides(event: FleetEvent): void {
-    for (const change of this.#parts.besides(event)) this.note(change);
+  #noteBesides(event: FleetEvent, queuedAtMs: number): void {
+    for (const change of this.#parts.besides(event, queuedAtMs)) this.note(change);
   }
 
   #settle(entries: readonly Entry[]): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { readNowIfThere, replaceFile } from "../kept-file.ts";
 import { makeFolder } from "../make-folder.ts";
+import { inOrder, nextNumber } from "../numbered-names.ts";
 
 /** What is known of a run, written down while it lives: a process that is killed writes nothing more. */
 export interface Life extends JsonObject {
@@ -15,6 +16,8 @@ export interface Life extends JsonObject {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly at: string;
+  /** The running time then. Earlier versions did not write it. */
+  readonly runningMs?: number;
 }
 
 /** How a run ended, for its users and its developers. Without secrets. */
@@ -58,13 +61,14 @@ export function createCrashFolder(path: string): CrashFolder {
   }
 
   function reports(names: readonly string[]): readonly string[] {
-    return names.filter((name) => REPORT.test(name)).sort();
+    return inOrder(names.filter((name) => REPORT.test(name)));
   }
 
   return {
     make: () => makeFolder(path),
     keep(report) {
-      const name = reportName(report.at);
+      const number = nextNumber(reports(readdirSync(path)));
+      const name = `crash-${report.at.replaceAll(":", "-")}-${number}.json`;
       const draft = join(path, `${name}.new`);
       writeFileSync(draft, `${JSON.stringify(report, null, 2)}\n`, { mode: OWNER_ONLY });
       renameSync(draft, join(path, name));
@@ -79,11 +83,6 @@ export function createCrashFolder(path: string): CrashFolder {
     earlierLife: () => read(life) as Life | null,
     endLife: () => rmSync(life, { force: true }),
   };
-}
-
-/** In the order of their times. */
-export function reportName(at: string): string {
-  return `crash-${at.replaceAll(":", "-")}.json`;
 }
 
 /** Names this start of the machine; empty where the system does not say. */

@@ -4,7 +4,7 @@ import type { Health } from "../component.ts";
 import type { JsonObject } from "../json.ts";
 import { describeError, type Log } from "../log.ts";
 import { rssBytes } from "../process-health.ts";
-import { type CrashFolder, type Life, reportName } from "./crash-folder.ts";
+import type { CrashFolder, Life } from "./crash-folder.ts";
 import { hideSecrets, hideSecretsIn } from "./hide-secrets.ts";
 
 export interface CrashWatchParts {
@@ -16,6 +16,8 @@ export interface CrashWatchParts {
   readonly lastLines: () => readonly string[];
   readonly health: () => Readonly<Record<string, Health>>;
   readonly clock: Clock;
+  /** The running time of the gateway. */
+  readonly runningMs: () => number;
   readonly log: Log;
 }
 
@@ -41,7 +43,7 @@ const NEARLY_FULL = 0.8;
 export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
   const { folder, clock, log } = parts;
   const startedAt = iso(clock.nowMs());
-  const standing = createStanding(folder, clock);
+  const standing = createStanding(parts);
   let noting: Promise<void> = Promise.resolve();
   let hasBegun = false;
   let hasEnded = false;
@@ -125,6 +127,7 @@ function lifeOf({ version, bootId, secrets, ...parts }: CrashWatchParts, started
     bootId,
     startedAt,
     at: iso(parts.clock.nowMs()),
+    runningMs: parts.runningMs(),
     ...(hideSecretsIn(shown, secrets) as JsonObject),
   };
 }
@@ -140,22 +143,35 @@ function reportEarlier({ folder, bootId, log }: CrashWatchParts, reported: strin
   else log.info({ startedAt: earlier.startedAt, lastSeenAt: earlier.at }, "the machine was started again");
 }
 
-/** Reports that are younger than a day and that nobody has taken away, and the last of them. */
-function createStanding(folder: CrashFolder, clock: Clock) {
+interface StandingReport {
+  readonly name: string;
+  readonly cause: string;
+  readonly startedAt: string;
+  readonly runningMs: number;
+}
+
+/** Reports of the last day of running time that nobody has taken away, and the last of them. */
+function createStanding({ folder, runningMs: nowMs }: CrashWatchParts) {
+  const reports = new Map<string, StandingReport>();
   let count = 0;
-  let last: { readonly name: string; readonly cause: string; readonly startedAt: string } | null = null;
+  let last: StandingReport | null = null;
+
+  function reportOf(name: string): StandingReport {
+    const known = reports.get(name);
+    if (known !== undefined) return known;
+    const { cause = "not known", startedAt = "", runningMs = 0 } = folder.read(name) ?? {};
+    const report = { name, cause, startedAt, runningMs };
+    reports.set(name, report);
+    return report;
+  }
+
   return {
     async look(): Promise<void> {
-      const youngest = reportName(iso(clock.nowMs() - DAY_MS));
-      const names = (await folder.names()).filter((name) => name >= youngest);
-      const name = names.at(-1);
-      count = names.length;
-      if (name === undefined) {
-        last = null;
-      } else if (name !== last?.name) {
-        const { cause = "not known", startedAt = "" } = folder.read(name) ?? {};
-        last = { name, cause, startedAt };
-      }
+      const names = await folder.names();
+      for (const name of reports.keys()) if (!names.includes(name)) reports.delete(name);
+      const young = names.map(reportOf).filter(({ runningMs }) => nowMs() - runningMs < DAY_MS);
+      count = young.length;
+      last = young.at(-1) ?? null;
     },
     last: () => last,
     health(): Health {

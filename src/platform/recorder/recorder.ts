@@ -5,6 +5,7 @@ import type { FreeBytes } from "../disk-space.ts";
 import { messageOf } from "../error-text.ts";
 import type { Log } from "../log.ts";
 import { makeFolder } from "../make-folder.ts";
+import type { RunningTime } from "../running-time.ts";
 import { createAlarmSaves } from "./alarm-saves.ts";
 import { createChunks } from "./chunks.ts";
 import type { RecorderOptions } from "./options.ts";
@@ -14,6 +15,8 @@ import type { Tape } from "./tape.ts";
 
 export interface RecorderParts {
   readonly clock: Clock;
+  /** What segments of earlier runs are aged by. */
+  readonly time: RunningTime;
   readonly log: Log;
   readonly freeBytes: FreeBytes;
   /** The version of the gateway. */
@@ -36,11 +39,11 @@ const LEAST_FREE_BYTES = 64 * MEGABYTE;
 const RETRY_MS = 60_000;
 
 export function createRecorder(options: RecorderOptions, parts: RecorderParts): Recorder {
-  const { clock, log, freeBytes, version } = parts;
+  const { clock, time, log, freeBytes, version } = parts;
   const { folder, saved: keep } = options;
   const savedFolder = join(folder, "saved");
   const chunks = createChunks(clock);
-  const segments = createSegments(options, version, clock);
+  const segments = createSegments(options, { version, clock, time });
   const counts = { saved: 0, saveFailures: 0 };
   let isRunning = false;
   /** Why nothing is recorded. */
@@ -94,8 +97,8 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
     await drain();
     needRoom(folder, freeBytes, segments.bytes());
     await makeFolder(savedFolder);
-    await removeOldest(savedFolder, by, keep - 1);
-    const found = await segments.save(savedPath(savedFolder, by, clock.nowMs()), cause);
+    const number = await removeOldest(savedFolder, by, keep - 1);
+    const found = await segments.save(savedPath(savedFolder, by, clock.nowMs(), number), cause);
     if (found === null) throw new Error(problem ?? "nothing was recorded yet");
     counts.saved += 1;
     log.info({ path: found.path, bytes: found.bytes, cause }, "a recording was saved");

@@ -11,6 +11,8 @@ export interface RecordingHeader {
   /** The version of the gateway that recorded. */
   readonly gateway: string;
   readonly startedAt: string;
+  /** The running time then. Earlier versions did not write it. */
+  readonly runningMs?: number;
   /** Why it was saved; left out in a segment. */
   readonly cause?: string;
   readonly savedAt?: string;

@@ -1,21 +1,26 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { inOrder, nextNumber } from "../numbered-names.ts";
 import { ENDING } from "./recording.ts";
 
 /** Who asked for a saved recording: each has files of its own, so that alarms push out no other. */
 export type SavedBy = "alarm" | "user";
 
 /** Where a recording of this moment goes. */
-export function savedPath(folder: string, by: SavedBy, nowMs: number): string {
+export function savedPath(folder: string, by: SavedBy, nowMs: number, number: number): string {
   const time = new Date(nowMs).toISOString().replace(/[:.]/g, "-");
-  return join(folder, `${by}-${time}${ENDING}`);
+  return join(folder, `${by}-${time}-${number}${ENDING}`);
 }
 
-/** Removes the oldest, so that at most `keep` are there; and what a crash has left half written. */
-export async function removeOldest(folder: string, by: SavedBy, keep: number): Promise<void> {
-  const names = (await readdir(folder)).sort();
-  const own = names.filter((name) => name.startsWith(`${by}-`) && name.endsWith(ENDING));
+/**
+ * Removes the oldest, so that at most `keep` are there; and what a crash has left half written.
+ * @returns the number of the next one
+ */
+export async function removeOldest(folder: string, by: SavedBy, keep: number): Promise<number> {
+  const names = await readdir(folder);
+  const own = inOrder(names.filter((name) => name.startsWith(`${by}-`) && name.endsWith(ENDING)));
   const halves = names.filter((name) => name.endsWith(`${ENDING}.new`));
   for (const name of [...own.slice(0, Math.max(0, own.length - keep)), ...halves])
     await rm(join(folder, name), { force: true });
+  return nextNumber(own);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import { putInPlace } from "../kept-file.ts";
 import { makeFolder } from "../make-folder.ts";
+import type { RunningTime } from "../running-time.ts";
 import { wholeEntriesEnd } from "./entry.ts";
 import type { RecorderOptions } from "./options.ts";
 import { ENDING, headerBytes, NoRecording, readHeader } from "./recording.ts";
@@ -34,8 +35,10 @@ export interface Segments {
 interface Segment {
   readonly path: string;
   bytes: number;
-  /** On the monotonic clock; of a run before, as far as the wall clock tells. */
+  /** In running time. */
   readonly startedAtMs: number;
+  /** By the wall clock, as its entries are. */
+  readonly startedAt: string;
 }
 
 /** A segment is the part that is lost at the old end. */
@@ -43,12 +46,16 @@ const SEGMENTS = 16;
 const NAME = /^segment-(\d+)\.fgrec$/;
 const OWNER_ONLY = 0o600;
 
-/** @param gateway its version */
 export function createSegments(
   { folder, maxBytes, keepMs }: Pick<RecorderOptions, "folder" | "maxBytes" | "keepMs">,
-  gateway: string,
-  clock: Pick<Clock, "nowMs" | "monotonicMs">,
+  parts: {
+    /** The version of the gateway. */
+    readonly version: string;
+    readonly clock: Pick<Clock, "nowMs">;
+    readonly time: RunningTime;
+  },
 ): Segments {
+  const { version: gateway, clock, time } = parts;
   const segmentBytes = Math.floor(maxBytes / SEGMENTS);
   const segmentMs = keepMs / SEGMENTS;
   let segments: Segment[] | null = null;
@@ -64,9 +71,9 @@ export function createSegments(
     for (const each of numbers.sort((a, b) => a - b)) {
       number = Math.max(number, each);
       const path = join(folder, `segment-${each}${ENDING}`);
-      const startedAtMs = await startOf(path, clock);
-      if (startedAtMs === null) await rm(path, { force: true });
-      else left.push({ path, bytes: (await stat(path)).size, startedAtMs });
+      const start = await startOf(path, time);
+      if (start === null) await rm(path, { force: true });
+      else left.push({ path, bytes: (await stat(path)).size, ...start });
     }
     return left;
   }
@@ -78,8 +85,10 @@ export function createSegments(
     const path = join(folder, `segment-${number}${ENDING}`);
     const file = await open(path, "w", OWNER_ONLY);
     handle = file;
-    const header = headerBytes({ gateway, startedAt: new Date(clock.nowMs()).toISOString() });
-    list.push({ path, bytes: header.length, startedAtMs: clock.monotonicMs() });
+    const startedAtMs = time.totalMs();
+    const startedAt = new Date(clock.nowMs()).toISOString();
+    const header = headerBytes({ gateway, startedAt, runningMs: startedAtMs });
+    list.push({ path, bytes: header.length, startedAtMs, startedAt });
     begun += 1;
     await file.write(header);
     return file;
@@ -87,7 +96,7 @@ export function createSegments(
 
   /** Makes room for so many bytes, and forgets what is too old. */
   async function evict(list: Segment[], bytes: number): Promise<void> {
-    const oldestMs = clock.monotonicMs() - keepMs;
+    const oldestMs = time.totalMs() - keepMs;
     let total = bytes + sizeOf(list);
     for (let first = list[0]; first !== undefined; first = list[0]) {
       if (total <= maxBytes && first.startedAtMs >= oldestMs) return;
@@ -110,7 +119,7 @@ export function createSegments(
       const isDue =
         last === undefined ||
         last.bytes + chunk.length > segmentBytes ||
-        clock.monotonicMs() - last.startedAtMs >= segmentMs;
+        time.totalMs() - last.startedAtMs >= segmentMs;
       const file = handle === null || isDue ? await begin(list) : handle;
       const current = list.at(-1);
       const { bytesWritten } = await file.write(chunk);
@@ -123,15 +132,15 @@ export function createSegments(
       await evict(list, 0);
       const [first] = list;
       if (first === undefined) return null;
-      const fromMs = clock.nowMs() - (clock.monotonicMs() - first.startedAtMs);
+      const { startedAt } = first;
       const header = headerBytes({
         gateway,
-        startedAt: new Date(fromMs).toISOString(),
+        startedAt,
         cause,
         savedAt: new Date(clock.nowMs()).toISOString(),
       });
       const bytes = await joinTo(list, path, header);
-      return { path, bytes, fromMs };
+      return { path, bytes, fromMs: Date.parse(startedAt) };
     },
     begun: () => begun,
     bytes: () => sizeOf(segments ?? []),
@@ -170,12 +179,15 @@ async function joinTo(segments: readonly Segment[], path: string, header: Buffer
   }
 }
 
-/** On the monotonic clock; null: it is none of ours. */
-async function startOf(path: string, clock: Pick<Clock, "nowMs" | "monotonicMs">): Promise<number | null> {
+/** Null: it is none of ours. One of an earlier version counts as begun now. */
+async function startOf(
+  path: string,
+  time: RunningTime,
+): Promise<Pick<Segment, "startedAtMs" | "startedAt"> | null> {
   try {
-    const { header } = readHeader(await readFile(path));
-    const ageMs = clock.nowMs() - Date.parse(header.startedAt);
-    return clock.monotonicMs() - Math.max(0, ageMs);
+    const { runningMs, startedAt } = readHeader(await readFile(path)).header;
+    // A crash may have lost the running time that it is of.
+    return { startedAtMs: Math.min(runningMs ?? Number.POSITIVE_INFINITY, time.totalMs()), startedAt };
   } catch (error) {
     if (error instanceof NoRecording) return null;
     throw error;

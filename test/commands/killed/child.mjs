@@ -9,6 +9,7 @@ import { openDurableJournal } from "../../../.build/commands/journal/durable-jou
 import { dispatcherDefaults, intakeDefaults } from "../../../.build/commands/options.js";
 import { systemClock } from "../../../.build/platform/clock.js";
 import { silentLog } from "../../../.build/platform/log.js";
+import { createRunningTime } from "../../../.build/platform/running-time.js";
 import { openStore } from "../../../.build/platform/store.js";
 
 const [directory, count, life, seed, defect] = process.argv.slice(2);
@@ -69,7 +70,11 @@ const dispatcher = createDispatcher({
       return { kind: "ok", responseJson: "{}", missionId: null };
     },
   },
-  journal: openDurableJournal(defect === "sync" ? lying : store, { keepMs: 3_600_000, keepCount: 100_000 }),
+  journal: openDurableJournal(
+    defect === "sync" ? lying : store,
+    { keepMs: 3_600_000, keepCount: 100_000 },
+    createRunningTime(0, systemClock),
+  ),
   clock: systemClock,
   log: silentLog,
   sessionId: life,

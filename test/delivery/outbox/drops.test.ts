@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { alarm, command, createOutboxScene, short } from "./outbox-harness.ts";
 
+const DAY_MS = 86_400_000;
+
 type Scene = ReturnType<typeof createOutboxScene>;
 let scene: Scene;
 
@@ -113,6 +115,7 @@ it("drops what has waited for too long, also in an earlier run", async () => {
   scene.box.push(alarm("e1"));
   await scene.sync();
   await scene.clock.settle(40_000);
+  scene.keepTime();
   await scene.crash();
   scene.box.push(alarm("e2"));
   await scene.sync();
@@ -121,4 +124,53 @@ it("drops what has waited for too long, also in an earlier run", async () => {
   const [drop] = scene.box.peek(9);
   expect(drop?.event).toMatchObject({ count: 1, reason: "too_old" });
   expect(scene.take()).toEqual(["1 of r1 dropped", "e2 historical"]);
+});
+
+describe("a wrong wall clock", () => {
+  it.each([8, -8])("of one start (%i days) drops nothing that waits", async (days) => {
+    await begin();
+    scene.box.push(alarm("e1"));
+    await scene.sync();
+    await scene.stop();
+    scene.clock.jump(days * DAY_MS);
+    await scene.start();
+    scene.box.push(alarm("e2"));
+    await scene.sync();
+    await scene.clock.settle(14_000);
+    await scene.stop();
+    scene.clock.jump(-days * DAY_MS);
+    await scene.start();
+    await scene.clock.settle(14_000);
+    scene.open();
+    expect(scene.take()).toEqual(["e1 historical", "e2 historical"]);
+  });
+
+  it("of one start does not hide which events of commands a later crash may have lost", async () => {
+    await begin();
+    await scene.stop();
+    scene.clock.jump(8 * DAY_MS);
+    await scene.start();
+    scene.box.push(command("ahead", scene.clock.nowMs()));
+    await scene.sync();
+    await scene.stop();
+    scene.clock.jump(-8 * DAY_MS);
+    await scene.start();
+    await scene.clock.settle(60_000);
+    await scene.sync();
+    const endedAtMs = scene.runningMs();
+    scene.box.push(command("lost", scene.clock.nowMs()));
+    await scene.crash();
+    expect(scene.box.commandsLostSinceMs).toBeLessThanOrEqual(endedAtMs);
+  });
+
+  it("a crash that loses running time keeps what waits for longer, not less long", async () => {
+    await begin({ maxAgeMs: 60_000 });
+    scene.box.push(alarm("e1"));
+    await scene.sync();
+    await scene.clock.settle(50_000);
+    await scene.crash();
+    await scene.clock.settle(50_000);
+    scene.open();
+    expect(scene.take()).toEqual(["e1 historical"]);
+  });
 });

@@ -3,6 +3,7 @@ import { type Outbox, openOutbox } from "../../../src/delivery/outbox/outbox.ts"
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { createRunningTime } from "../../../src/platform/running-time.ts";
 import { type Store, StoreFailed } from "../../../src/platform/store.ts";
 import { createLossyDisk } from "../../commands/lossy-store.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -18,6 +19,9 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
   let runs = 0;
   let box: Outbox;
   let life = new AbortController();
+  /** What the file of the running time says: a crash loses what it does not say yet. */
+  let keptMs = 0;
+  let time = createRunningTime(0, clock);
 
   function storeOf(): Store {
     const store = disk.open();
@@ -30,7 +34,8 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
 
   async function start(): Promise<void> {
     runs += 1;
-    const parts = { options: { ...usual, ...options }, clock, log: silentLog };
+    time = createRunningTime(keptMs, clock);
+    const parts = { options: { ...usual, ...options }, clock, time, log: silentLog };
     box = await openOutbox({ ...parts, store: storeOf(), sessionId: `run${runs}` });
     life = new AbortController();
     running = box.run(life.signal, () => {});
@@ -70,6 +75,11 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     fail(is: boolean) {
       isFailing = is;
     },
+    runningMs: () => time.totalMs(),
+    /** The running time is kept, as it is every few minutes. */
+    keepTime() {
+      keptMs = time.totalMs();
+    },
     async crash() {
       disk.crash();
       await start();
@@ -81,6 +91,7 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
         disk.sync();
       }
       await running;
+      keptMs = time.totalMs();
     },
     /** Connects, and has told all state. */
     open() {

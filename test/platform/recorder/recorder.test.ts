@@ -14,6 +14,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createRecorder, type Recorder } from "../../../src/platform/recorder/recorder.ts";
 import { readRecording } from "../../../src/platform/recorder/recording.ts";
+import { createRunningTime, type RunningTime } from "../../../src/platform/running-time.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -22,6 +23,7 @@ const MINUTE_MS = 60_000;
 let directory: string;
 let folder: string;
 let clock: ManualClock;
+let time: RunningTime;
 let stop: () => Promise<void>;
 let free: number | null;
 
@@ -29,6 +31,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "records-"));
   folder = join(directory, "records");
   clock = createManualClock();
+  time = createRunningTime(0, clock);
   free = null;
 });
 afterEach(async () => {
@@ -39,7 +42,7 @@ afterEach(async () => {
 function start(options: { maxBytes?: number; keepMs?: number; saved?: number } = {}): Recorder {
   const recorder = createRecorder(
     { folder, maxBytes: 16 * MEGABYTE, keepMs: 30 * MINUTE_MS, saved: 2, ...options },
-    { clock, log: silentLog, freeBytes: () => free, version: "1.2.3" },
+    { clock, time, log: silentLog, freeBytes: () => free, version: "1.2.3" },
   );
   const stopping = new AbortController();
   const run = recorder.run(stopping.signal, () => {});
@@ -141,6 +144,27 @@ it("keeps no more than so many minutes, whatever the wall clock says", async () 
   expect(kept[0]).toBeGreaterThanOrEqual(30);
   expect(kept[0]).toBeLessThan(34);
   expect(kept.at(-1)).toBe(59);
+});
+
+it("keeps over a restart what a start with a wrong clock has seen, and what was before it", async () => {
+  const DAY_MS = 86_400_000;
+  for (const [text, jumpMs] of [
+    ["before", 8 * DAY_MS],
+    ["ahead", -8 * DAY_MS],
+    ["after", 0],
+  ] as const) {
+    const recorder = start({ saved: 2 });
+    message(recorder, text);
+    const { path } = await recorder.save("test");
+    if (text === "after") expect(await texts(path)).toEqual(["before", "ahead", "after"]);
+    await stop();
+    clock.jump(jumpMs);
+    await clock.settle(1_000);
+  }
+  const saved = readdirSync(join(folder, "saved"));
+  // The oldest one made room, though the name of another one has a time to come.
+  expect(saved.map((name) => name.slice(0, 15)).sort()).toEqual(["user-2026-01-01", "user-2026-01-09"]);
+  expect(saved.some((name) => name.endsWith("-3.fgrec"))).toBe(true);
 });
 
 it("stops on a disk that takes nothing, says so, counts what it drops, and goes on when it can", async () => {

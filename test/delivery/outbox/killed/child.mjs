@@ -7,6 +7,7 @@ import { openOutbox } from "../../../../.build/delivery/outbox/outbox.js";
 import { outboxFormat } from "../../../../.build/delivery/outbox/records.js";
 import { systemClock } from "../../../../.build/platform/clock.js";
 import { silentLog } from "../../../../.build/platform/log.js";
+import { createRunningTime } from "../../../../.build/platform/running-time.js";
 import { openKeptStore, prepareStore } from "../../../../.build/platform/stores/kept-store.js";
 
 const [directory, life, count, most] = process.argv.slice(2);
@@ -20,7 +21,8 @@ const loss = await prepareStore(folder, outboxFormat, {
 });
 if (loss !== null) throw new Error(`life ${life}: ${loss.reason}`);
 const options = { maxEvents: Number(most), maxAgeMs: 3_600_000, replayRate: 1_000_000 };
-const parts = { options, sessionId: `life${life}`, clock: systemClock, log: silentLog };
+const time = createRunningTime(0, systemClock);
+const parts = { options, sessionId: `life${life}`, clock: systemClock, time, log: silentLog };
 const box = await openOutbox({ ...parts, store: openKeptStore(folder, outboxFormat) });
 const stop = new AbortController();
 const ran = box.run(stop.signal, () => {});

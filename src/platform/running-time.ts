@@ -1,0 +1,80 @@
+import { join } from "node:path";
+import { type Clock, every } from "./clock.ts";
+import { createKeptFile, readNowIfThere } from "./kept-file.ts";
+import { describeError, type Log } from "./log.ts";
+
+/**
+ * For how long gateways have run on a data folder: records age by it. No wall clock counts, so one that is
+ * wrong makes nothing old.
+ */
+export interface RunningTime {
+  /**
+   * In milliseconds, over all runs. A crash loses at most ten minutes of it: records are then kept for
+   * longer, never for less long.
+   */
+  totalMs(): number;
+  /** A record of an earlier run shows that it was so much already: a crash has lost some of it. */
+  atLeast(totalMs: number): void;
+}
+
+/** The running time of a data folder, kept in a file. */
+export interface KeptRunningTime extends RunningTime {
+  /** Keeps it from now on. */
+  begin(signal: AbortSignal): void;
+  /** Keeps it once more: the run ends. Never rejects. */
+  end(): Promise<void>;
+}
+
+/** In the data folder. */
+export const RUNNING_TIME_FILE = "running-time";
+/** What a crash can lose of it. More often would wear out a flash disk. */
+const KEEP_EVERY_MS = 600_000;
+
+/** Goes on from what earlier runs have kept. */
+export function createRunningTime(earlierMs: number, clock: Pick<Clock, "monotonicMs">): RunningTime {
+  let offsetMs = earlierMs - clock.monotonicMs();
+  return {
+    totalMs: () => Math.floor(offsetMs + clock.monotonicMs()),
+    atLeast(totalMs) {
+      offsetMs = Math.max(offsetMs, totalMs - clock.monotonicMs());
+    },
+  };
+}
+
+/** Reads what earlier runs have kept. A file that is missing or damaged counts as no time. */
+export function openRunningTime(dataDir: string, clock: Clock, log: Log): KeptRunningTime {
+  const path = join(dataDir, RUNNING_TIME_FILE);
+  const file = createKeptFile(path);
+  const time = createRunningTime(readEarlier(path, log), clock);
+  let isFailing = false;
+
+  async function keep(): Promise<void> {
+    try {
+      await file.write(`${time.totalMs()}\n`);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing)
+        log.warn({ path, cause: describeError(error) }, `the running time is not kept: ${LATER}`);
+      isFailing = true;
+    }
+  }
+
+  return {
+    ...time,
+    begin: (signal) => every(clock, KEEP_EVERY_MS, signal, () => void keep()),
+    end: keep,
+  };
+}
+
+const LATER = "old records are removed later";
+
+function readEarlier(path: string, log: Log): number {
+  try {
+    const earlierMs = Number(readNowIfThere(path) ?? "0");
+    if (Number.isSafeInteger(earlierMs) && earlierMs >= 0) return earlierMs;
+    log.warn({ path }, `the running time is damaged and begins at 0: ${LATER}`);
+  } catch (error) {
+    log.warn({ path, cause: describeError(error) }, `the running time cannot be read: ${LATER}`);
+  }
+  return 0;
+}
