@@ -81,15 +81,20 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
 
   /**
    * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
-   * failed.
+   * failed. @returns what is told
    */
-  async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<void> {
-    if (!isRecorded(job, outcome)) return;
-    const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).catch((error: unknown) => {
-      log.error({ err: error, command: job.id, robotId: job.robotId }, "an outcome could not be recorded");
-    });
+  async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
+    if (!isRecorded(job, outcome)) return outcome;
+    const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).then(
+      () => outcome,
+      (error: unknown) => {
+        log.error({ err: error, command: job.id, robotId: job.robotId }, "an outcome could not be recorded");
+        // While records are lost, the outcome says more than that.
+        return areRecordsLost && job.command.effect !== "stops" ? outcome : withoutRecord(outcome);
+      },
+    );
     // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
-    if (outcome.code !== "JOURNAL_FAILED") await written;
+    return outcome.code === "JOURNAL_FAILED" ? outcome : written;
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {
@@ -113,20 +118,23 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       if (job.isConcluded) return;
       job.isConcluded = true;
       const { command, robotId } = job;
-      const outcome = told(command.effect, decided);
+      const final = told(command.effect, decided);
       const finalAtMs = clock.nowMs();
-      const recordedAtMs = isRecorded(job, outcome) ? finalAtMs : null;
+      const recordedAtMs = isRecorded(job, final) ? finalAtMs : null;
       const wasSent = job.sendings > 0;
       const durationMs = wasSent ? durationOf(job, clock) : null;
-      const finished = { command, robotId, outcome, recordedAtMs, wasSent, durationMs };
+      const finished = { command, robotId, outcome: final, recordedAtMs, wasSent, durationMs };
       job.disarm();
-      const isUnknown = outcome.outcome === "unknown";
+      const isUnknown = final.outcome === "unknown";
       parts.search.release(job.id, isUnknown);
-      claimMissions(job, outcome);
+      claimMissions(job, final);
       if (isUnknown) unknown.set(commandId(command), finished);
-      await record(job, outcome, finalAtMs);
+      const outcome = await record(job, final, finalAtMs);
       parts.running.delete(job.id);
-      tell(finished, { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs });
+      tell(
+        { ...finished, outcome },
+        { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs },
+      );
       job.settle(outcome);
     },
     publishAgain,
@@ -212,6 +220,13 @@ function durationOf({ acceptedAtMonotonicMs }: Job, clock: Clock): number | null
 function withDoubt(outcome: Outcome): Outcome {
   const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
   return { ...outcome, outcome: "unknown", message, retrySafe: false };
+}
+
+/** After a crash the same command may have another outcome, or be taken as new. */
+const NOT_YET = "this outcome is not on the disk yet: a crash before it is makes the gateway forget it";
+
+function withoutRecord(outcome: Outcome): Outcome {
+  return { ...outcome, message: outcome.message === "" ? NOT_YET : `${outcome.message}; ${NOT_YET}` };
 }
 
 function stageReached({ sentAtMs, acceptedAtMs }: CommandTimes): CommandFrom {

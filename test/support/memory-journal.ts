@@ -50,6 +50,7 @@ export function createMemoryJournal(limits: JournalLimits, time: RunningTime = n
       return Promise.resolve(false);
     },
     writeProbe: () => Promise.resolve(),
+    writeMissed: () => Promise.resolve(false),
     isDamaged: () => false,
     figures: () => ({ journalEntries: records.size }),
     close: () => Promise.resolve(),

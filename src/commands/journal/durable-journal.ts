@@ -21,12 +21,14 @@ export const journalFormat: StoreFormat = { store: "journal", version: 3 };
 
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
+/** How many outcomes that the disk did not take are written at once. */
+const MISSED_STEP = 200;
 const SEQUENCE_DIGITS = 15;
 /** Nobody reads it. */
 const PROBE_KEY = "p/probe";
 /**
- * Outcomes that the disk did not take are kept in memory: a sender that asks again in this run gets the same
- * one.
+ * Outcomes that the disk did not take are kept in memory until it does: a sender that asks again in this run
+ * gets the same one.
  */
 const MAX_UNKEPT = 10_000;
 /** Identities that were looked for in vain and are likely to be written next: more than come in one turn. */
@@ -78,6 +80,30 @@ export function openDurableJournal(
     unkept.set(record.id, record);
   }
 
+  async function write(record: JournalRecord): Promise<void> {
+    const changes: StoreChange[] = [{ key: recordKey(record.id), value: packRecord(record, time.totalMs()) }];
+    const number = numberOf(record.id);
+    if (number !== undefined) changes.push({ key: orderKey(number), value: record.id });
+    // `find` shows it at once; lmdb shows a record only when it is committed.
+    pending.set(record.id, record);
+    try {
+      if (loss !== null && !isStop(record)) throw new StoreFailed(loss);
+      await store.write(changes);
+      unkept.delete(record.id);
+      const known = numbered.get(record.id) ?? unnumbered.get(record.id);
+      unnumbered.delete(record.id);
+      if (record.outcome !== null) numbered.delete(record.id);
+      else if (known !== undefined) numbered.set(record.id, known);
+      if (record.outcome !== null && known !== undefined) shares.add(record, known);
+    } catch (error) {
+      if (record.outcome !== null) keepInMemory(record);
+      throw error;
+    } finally {
+      if (pending.get(record.id) === record) pending.delete(record.id);
+      if (!pending.has(record.id)) unnumbered.delete(record.id);
+    }
+  }
+
   return {
     find(id) {
       const record = pending.get(id) ?? unkept.get(id) ?? find(id);
@@ -87,34 +113,16 @@ export function openDurableJournal(
     unfinished: () => order.unfinished,
     made: () => order.made,
     ended: () => order.ended,
-    async write(record) {
-      const changes: StoreChange[] = [
-        { key: recordKey(record.id), value: packRecord(record, time.totalMs()) },
-      ];
-      const number = numberOf(record.id);
-      if (number !== undefined) changes.push({ key: orderKey(number), value: record.id });
-      // `find` shows it at once; lmdb shows a record only when it is committed.
-      pending.set(record.id, record);
-      try {
-        if (loss !== null && record.command.effect !== "stops") throw new StoreFailed(loss);
-        await store.write(changes);
-        unkept.delete(record.id);
-        const known = numbered.get(record.id) ?? unnumbered.get(record.id);
-        unnumbered.delete(record.id);
-        if (record.outcome !== null) numbered.delete(record.id);
-        else if (known !== undefined) numbered.set(record.id, known);
-        if (record.outcome !== null && known !== undefined) shares.add(record, known);
-      } catch (error) {
-        if (record.outcome !== null) keepInMemory(record);
-        throw error;
-      } finally {
-        if (pending.get(record.id) === record) pending.delete(record.id);
-        if (!pending.has(record.id)) unnumbered.delete(record.id);
-      }
-    },
+    write,
     ...storedClaims(store),
     prune: () => prune({ store, at, shares, limits, time, size: shares.size() + numbered.size }),
     writeProbe: () => store.write([{ key: PROBE_KEY, value: true }]),
+    async writeMissed() {
+      const missed = [...unkept.values()].filter((record) => loss === null || isStop(record));
+      const some = missed.slice(0, MISSED_STEP);
+      await Promise.all(some.map(write));
+      return some.length > 0;
+    },
     isDamaged,
     figures() {
       const { records, syncs, failures } = store.figures();
@@ -237,6 +245,10 @@ function readOrder(store: Store, shares: JournalShares, time: RunningTime) {
 /** By their ends: what came first may have ended last. */
 function newest(ended: readonly EndedCommand[]): EndedCommand[] {
   return [...ended].sort((a, b) => a.runningMs - b.runningMs || a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
+}
+
+function isStop({ command }: JournalRecord): boolean {
+  return command.effect === "stops";
 }
 
 function recordKey(id: string): string {

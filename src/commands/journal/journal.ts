@@ -108,6 +108,11 @@ export interface Journal {
   prune(): Promise<boolean>;
   /** Writes a record that means nothing. Resolves when it is on the disk; rejects when it may not be. */
   writeProbe(): Promise<void>;
+  /**
+   * Writes some of the outcomes that the disk did not take when they came. Resolves with whether there may be
+   * more.
+   */
+  writeMissed(): Promise<boolean>;
   /** Whether a damaged record was found since the journal was opened. */
   isDamaged(): boolean;
   figures(): Readonly<Record<string, number>>;

@@ -5,7 +5,7 @@ import type { WatchedJournal } from "./watched-journal.ts";
 const PRUNE_PERIOD_MS = 10_000;
 
 export interface PruningParts {
-  readonly journal: Pick<WatchedJournal, "prune" | "isWritable" | "writeProbe">;
+  readonly journal: Pick<WatchedJournal, "prune" | "isWritable" | "writeProbe" | "writeMissed">;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -13,7 +13,8 @@ export interface PruningParts {
 
 /**
  * Takes out of the journal, every few seconds until the signal is aborted, what need not be kept any longer.
- * A disk that has failed is tried first: else its health would wait for the next command.
+ * A disk that has failed is tried first: else its health would wait for the next command. What it did not
+ * take then is written as soon as it does.
  */
 export function pruneJournal({ journal, clock, log, signal }: PruningParts): void {
   let isPruning = false;
@@ -22,9 +23,8 @@ export function pruneJournal({ journal, clock, log, signal }: PruningParts): voi
   async function prune(): Promise<void> {
     try {
       if (!journal.isWritable()) await journal.writeProbe();
-      while (!signal.aborted) {
-        if (!(await journal.prune())) break;
-      }
+      while (!signal.aborted && (await journal.writeMissed()));
+      while (!signal.aborted && (await journal.prune()));
     } catch (error) {
       log.warn({ err: error }, "the journal could not be pruned");
     }

@@ -32,7 +32,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
     });
     try {
       const result = await writing;
-      // A pruning that found nothing to remove has written nothing.
+      // There was nothing to remove, or to write.
       if (result !== false) isWritable = true;
       return result;
     } catch (error) {
@@ -61,6 +61,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
     writeHold: (hold, isHeld) => watch(journal.writeHold(hold, isHeld)),
     prune: () => watch(journal.prune()),
     writeProbe: () => watch(journal.writeProbe()),
+    writeMissed: () => watch(journal.writeMissed()),
     close() {
       isClosed = true;
       return journal.close();
