@@ -5,6 +5,7 @@ import type { RobotId } from "../domain/robot.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
 import { contentId } from "../platform/content-id.ts";
+import { noLaterThan } from "../platform/no-later-than.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import { type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
@@ -61,6 +62,8 @@ interface FinishedCommand {
 type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
 
 const MAX_UNKNOWN = 256;
+/** A disk that hangs must not keep a reply back. */
+const RECORDED_WITHIN_MS = 5_000;
 /** Characters of a request that a finished record still has: 100,000 records are kept. */
 const LONGEST_KEPT_REQUEST = 1_024;
 
@@ -81,7 +84,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
 
   /**
    * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
-   * failed. @returns what is told
+   * failed, or has not answered for five seconds. @returns what is told
    */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
     if (!isRecorded(job, outcome)) return outcome;
@@ -94,7 +97,8 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       },
     );
     // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
-    return outcome.code === "JOURNAL_FAILED" ? outcome : written;
+    if (outcome.code === "JOURNAL_FAILED") return outcome;
+    return noLaterThan(clock, RECORDED_WITHIN_MS, written, withoutRecord(outcome));
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {

@@ -96,6 +96,28 @@ describe("a disk that fails", () => {
     expect(harness.dispatcher.health().state).toBe("degraded");
   });
 
+  it("holds up the reply to what was sent for five seconds at most, if it hangs", async () => {
+    const memory = createMemoryJournal({ keepMs: 1, keepCount: 1 });
+    let land = () => {};
+    const landed = new Promise<void>((resolve) => {
+      land = resolve;
+    });
+    const write: Journal["write"] = (entry) => (entry.outcome === null ? memory.write(entry) : landed);
+    const harness = await createHarness({ journal: { ...memory, write } });
+    const sent = await harness.send("Go", { robot: "AMR01" });
+    await harness.call(0).answer(OK);
+    await harness.clock.settle(4_999);
+    expect(sent.outcome).toBeNull();
+    await harness.clock.settle(1);
+    const message = "this outcome is not on the disk yet: a crash before it is makes the gateway forget it";
+    expect(sent.outcome).toMatchObject({ outcome: "succeeded", message });
+    expect(harness.dispatcher.health().state).toBe("degraded");
+    land();
+    await harness.clock.settle(0);
+    expect(harness.dispatcher.health().state).toBe("up");
+    expect(harness.events.filter(({ kind }) => kind === "command")).toHaveLength(1);
+  });
+
   it("JOURNAL_FAILED: a disk that hangs has failed after a second, and a late record sends nothing", async () => {
     let land = () => {};
     const landed = new Promise<void>((resolve) => {

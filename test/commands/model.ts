@@ -14,7 +14,14 @@ import { emptyAlarmBook } from "../support/test-alarms.ts";
 import { openTestRequest } from "../support/test-requests.ts";
 import { mission, missions, plc } from "./commands-harness.ts";
 import { createLossyDisk } from "./lossy-store.ts";
-import { BrokenPromise, checkSender, isUnrecorded, type Received, type Sender } from "./model-record.ts";
+import {
+  BrokenPromise,
+  checkSender,
+  isNotYetRecorded,
+  isUnrecorded,
+  type Received,
+  type Sender,
+} from "./model-record.ts";
 import { type Answer, answers, robots, type Step } from "./model-steps.ts";
 import { testCatalogue, testStopRequest } from "./operations.ts";
 
@@ -221,11 +228,13 @@ export class World {
       .submit(envelope, null)
       .then((outcome) => {
         if (life !== this.life) return;
-        if (isUnrecorded(outcome) && this.received.some(({ token }) => token === sender.token)) {
+        const isForgotten =
+          isUnrecorded(outcome) || (isNotYetRecorded(outcome) && outcome.outcome === "expired");
+        if (isForgotten && this.received.some(({ token }) => token === sender.token)) {
           this.broken.push(`${sender.token} was told ${outcome.code}, and was sent`);
         }
         sender.told.push(outcome);
-        sender.finalAtMs ??= this.clock.monotonicMs();
+        if (!isNotYetRecorded(outcome)) sender.finalAtMs ??= this.clock.monotonicMs();
       });
   }
 
