@@ -154,6 +154,12 @@ export const gatewayErrors = {
     advice:
       "Wait until the station's PLC permits robots (its tag Permit, with a heartbeat), then send it under a new id.",
   },
+  MISSION_GOES_ON: {
+    id: 1025,
+    class: "operator_mistake",
+    advice:
+      "Send the robot to the station by navigate: that mission ends there, and the robot stands until it is sent on.",
+  },
   NO_LEASE: {
     id: 1027,
     class: "operator_mistake",

@@ -1,4 +1,4 @@
-import type { Coded } from "./coded.ts";
+import { type Coded, codeText } from "./coded.ts";
 import type { Goal } from "./goal.ts";
 
 /** MissionState.State by number (fleet-service-interface, Mission status stream messages). */
@@ -84,6 +84,28 @@ export function currentGoal(mission: Mission): Goal | undefined {
 /** Whether a mission has ended: canceled, succeeded or failed (fleet-service-interface, Mission states). */
 export function isTerminal(state: Coded<MissionStateName>): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
+}
+
+/** These leave a goal after a set time, or when the weight on the robot has changed. */
+const typesThatGoOn: ReadonlySet<unknown> = new Set<MissionTypeName>([
+  "CART_TYPE_TRAVERSE",
+  "CART_TYPE_TRAVERSE_PATROL",
+  "SERVE_TYPE_SERVING",
+  "SERVE_TYPE_SERVING_PATROL",
+  "SERVE_TYPE_BUSSING",
+  "SERVE_TYPE_BUSSING_PATROL",
+]);
+
+/** Why the robot will leave its current goal without a command; null if its mission ends there. */
+export function whyGoesOn(queue: MissionQueue): string | null {
+  const mission = currentMission(queue) ?? queue.missions.at(-1);
+  if (mission === undefined) return null;
+  const { state, type } = mission;
+  if (!isTerminal(state) && type !== null && type.family !== "none" && typesThatGoOn.has(type.type)) {
+    return `its mission is of ${codeText(type.type)}`;
+  }
+  const isWaiting = queue.missions.some((other) => other !== mission && !isTerminal(other.state));
+  return isWaiting ? "another mission waits behind this one" : null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Mission } from "../../src/domain/mission.ts";
+import type { Mission, MissionQueue } from "../../src/domain/mission.ts";
 import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 
 const stations = [
@@ -49,6 +49,61 @@ describe("a station's lease", () => {
     const harness = await rigAt(at);
     expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
+  });
+
+  it.each([
+    ["cart", "CART_TYPE_TRAVERSE"],
+    ["cart", "CART_TYPE_TRAVERSE_PATROL"],
+    ["serve", "SERVE_TYPE_SERVING"],
+    ["serve", "SERVE_TYPE_SERVING_PATROL"],
+    ["serve", "SERVE_TYPE_BUSSING"],
+    ["serve", "SERVE_TYPE_BUSSING_PATROL"],
+  ] as const)("is refused during a mission that goes on by itself: %s, %s", async (family, type) => {
+    const goesOn = { type: { family, type } } as Partial<Mission>;
+    const harness = await rigAt(mission("m", "D1", goesOn));
+    expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
+      outcome: "refused",
+      code: "MISSION_GOES_ON",
+      message: `robot AMR01 leaves the station by itself: its mission is of ${type}`,
+    });
+    // When it has ended, the robot stands.
+    const ended = mission("m", "D1", { ...goesOn, state: "STATE_SUCCEEDED" });
+    await harness.see(missions("AMR01", harness.clock.nowMs(), ended));
+    expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+  });
+
+  it.each([
+    ["cart", "CART_TYPE_NAVIGATE"],
+    ["cart", "CART_TYPE_NAVIGATE_AUTO"],
+    ["serve", "SERVE_TYPE_NAVIGATE"],
+    ["serve", "SERVE_TYPE_NAVIGATE_AUTO"],
+    ["base", "BASE_TYPE_NAVIGATE"],
+    ["base", "BASE_TYPE_NAVIGATE_AUTO"],
+    ["cart", { kind: "unrecognised", raw: 9 }],
+  ] as const)(
+    "is granted during a mission that ends where the robot stands: %s, %s",
+    async (family, type) => {
+      const harness = await rigAt(mission("m", "D1", { type: { family, type } } as Partial<Mission>));
+      expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
+    },
+  );
+
+  it("is refused while another mission waits behind the one that leads to the station", async () => {
+    const harness = await rigAt();
+    const seen = missions(
+      "AMR01",
+      harness.clock.nowMs(),
+      toDock,
+      mission("n", "X", { state: "STATE_DEFAULT" }),
+    );
+    if (seen.kind !== "mission") throw new Error("a change of missions expected");
+    const value = { ...seen.observed.value, currentMissionIndex: 0 } as MissionQueue;
+    await harness.see({ ...seen, observed: { ...seen.observed, value } });
+    expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({
+      outcome: "refused",
+      code: "MISSION_GOES_ON",
+      message: "robot AMR01 leaves the station by itself: another mission waits behind this one",
+    });
   });
 
   it.each([

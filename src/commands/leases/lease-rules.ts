@@ -3,6 +3,7 @@ import type { ReloadRefusal } from "../../contracts/reload.ts";
 import { clip, quoted } from "../../domain/clip.ts";
 import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
+import { whyGoesOn } from "../../domain/mission.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Observations } from "../evidence/observations.ts";
@@ -86,7 +87,12 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
       if (!isVisible(robotId)) {
         return refusal("ROBOT_NOT_GOOD", `where robot ${clip(robotId, LONGEST_NAME)} is now is not known`);
       }
-      if (isHere(station, robotId)) return null;
+      if (isHere(station, robotId)) {
+        const queue = observations.missions(robotId);
+        const reason = queue === undefined ? null : whyGoesOn(queue);
+        if (reason === null) return null;
+        return refusal("MISSION_GOES_ON", `robot ${robotId} leaves the station by itself: ${reason}`);
+      }
       const message = `robot ${robotId} neither stands at nor heads for a destination of station ${station}`;
       return refusal("NOT_AT_STATION", message);
     },
