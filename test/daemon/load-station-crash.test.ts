@@ -7,7 +7,12 @@ import { faultKinds } from "../e2e/load-station/station-faults.ts";
 import { createStationLine, type LineTime } from "../e2e/load-station/station-line.ts";
 import { createStationPlant } from "../e2e/load-station/station-plant.ts";
 import { describe as described, runVisits } from "../e2e/load-station/station-run.ts";
-import { CONFIRM_WAIT_MS, stationScenario, stationSections } from "../e2e/load-station/station-world.ts";
+import {
+  CONFIRM_WAIT_MS,
+  NEXT_NUMBER,
+  stationScenario,
+  stationSections,
+} from "../e2e/load-station/station-world.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
@@ -32,6 +37,7 @@ const constants = {
   MoveTime: 5_000,
   StopTime: 8_000,
   LeaseTime: 60_000,
+  GoOn: NEXT_NUMBER,
 };
 /** The machine that runs this may be busy: longer than a command takes on one that is not. */
 const COMMAND_MS = 2_500;
@@ -68,18 +74,18 @@ test.runIf(VISITS > 0)(
     const broker = await startPlantBroker();
     cleanups.push(() => broker.close());
     const port = await freePorts(1);
-    const { stations, robots } = stationSections(HEARTBEAT_MS);
+    const { stations, opcua } = stationSections(HEARTBEAT_MS);
     const config = await writeConfiguration(
       folder,
       "load",
       simulator.endpoints,
-      Object.keys(robots),
+      Object.keys(opcua.robots),
       broker.url,
       {
         opcua: {
           listen: { host: "127.0.0.1", port },
           insecureLoopback: { role: "operator" },
-          robots,
+          ...opcua,
         },
         stations,
       },

@@ -3,7 +3,9 @@ import { createBlockController, type Retained } from "../e2e/plc-controller.ts";
 import type { Held, HoldingRelay } from "../support/holding-relay.ts";
 
 /** What the program said of a mission that its machine wanted; `null`: nothing that it could be held to. */
-export type Told = { readonly said: "Done" | "NotSent" | "LookFirst"; readonly outcome: number } | null;
+export type Told = { readonly said: (typeof words)[number]; readonly outcome: number } | null;
+
+const words = ["Done", "NotSent", "LookFirst", "Error"] as const;
 
 /** Where in a cycle a PLC loses power, or its cable: behind which step, and what becomes of the write. */
 const moments = [
@@ -90,7 +92,6 @@ export function createSlotLine(parts: LineParts): SlotLine {
       return step((to) => to.value(tag));
     },
     async write(...values) {
-      // Busy may mean as well that it closes a number: that is none of this mission's.
       isStartSeen ||= isAsking && (controller.output("Busy") || controller.output("NotSent"));
       if (now?.moment === "before the write") throw new Crashed();
       if (now?.moment === "the write is lost" || now?.moment === "the write comes late") {
@@ -154,7 +155,7 @@ export function createSlotLine(parts: LineParts): SlotLine {
         await parts.gatewayUp();
         plc = await connected();
       }
-      await controller.cycle(wanted === null ? {} : { start: true, wanted });
+      await controller.cycle(wanted === null ? {} : { execute: true, wanted });
       return null;
     } catch (error) {
       if (error instanceof Crashed && now !== null) {
@@ -189,18 +190,11 @@ export function createSlotLine(parts: LineParts): SlotLine {
     throw new Error(`${robot}: in ${PATIENCE_MS} ms not: ${stage}; Answer ${controller.answer().join(" ")}`);
   }
 
+  /** A machine that asks at another moment is told "not sent". */
   async function idle(): Promise<void> {
     for (const _ of patience("the program is at rest")) {
       await cycle(null);
-      if (!controller.output("Busy")) return;
-    }
-  }
-
-  /** A machine that asks while its robot is not known to be good is told "not sent" in every cycle. */
-  async function ready(): Promise<void> {
-    for (const _ of patience("the robot is ready")) {
-      await cycle(null);
-      if (controller.isReady()) return;
+      if (controller.output("CanExecute")) return;
     }
   }
 
@@ -225,17 +219,15 @@ export function createSlotLine(parts: LineParts): SlotLine {
   }
 
   function said(): Told {
-    const names = ["Done", "NotSent", "LookFirst"] as const;
-    const [name] = names.filter((each) => controller.output(each));
+    const [name] = words.filter((each) => controller.output(each));
     return name === undefined ? null : { said: name, outcome: controller.outcome() };
   }
 
   return {
     told,
     async run(signal) {
-      await idle();
       while (!signal.aborted) {
-        await ready();
+        await idle();
         await want(parts.nextDestination());
       }
       for (const { held } of late.splice(0)) await held.deliver();

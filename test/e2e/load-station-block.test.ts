@@ -3,16 +3,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
+import { errorId } from "../../src/domain/errors.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { seededChance } from "../../src/simulator/world/chance.ts";
 import { createIdleClock } from "../support/idle-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type RunningGateway, startGateway } from "./e2e-harness.ts";
 import { type FaultKind, faultKinds } from "./load-station/station-faults.ts";
-import { createStationLine } from "./load-station/station-line.ts";
+import { createStationLine, type StationLine } from "./load-station/station-line.ts";
 import { createStationPlant, ROBOT } from "./load-station/station-plant.ts";
 import { describe as described, type Report, runVisits } from "./load-station/station-run.ts";
-import { CONFIRM_WAIT_MS, stationScenario, stationSections } from "./load-station/station-world.ts";
+import {
+  CONFIRM_WAIT_MS,
+  NEXT_NUMBER,
+  sendAway,
+  sendThroughStation,
+  sendToStation,
+  stationScenario,
+  stationSections,
+  toldSince,
+} from "./load-station/station-world.ts";
 
 const SEED = Number(process.env.LOAD_STATION_SEED ?? 7);
 const HEARTBEAT_MS = 2_000;
@@ -32,6 +42,7 @@ const constants = {
   LeaveTime: 20_000,
   ReadyTime: 20_000,
   LeaseTime: 20_000,
+  GoOn: NEXT_NUMBER,
 };
 
 const bounds = {
@@ -57,8 +68,7 @@ let gateway: RunningGateway;
 const control = () => simulator.control;
 
 function start(gatewayClock: Clock): Promise<RunningGateway> {
-  const { stations, robots } = stationSections(HEARTBEAT_MS);
-  const sections = { stations, opcua: { robots }, commands: { evidenceMs: 500, settleMs: 100 } };
+  const sections = { ...stationSections(HEARTBEAT_MS), commands: { evidenceMs: 500, settleMs: 100 } };
   return startGateway(folder, simulator.endpoints, sections, gatewayClock);
 }
 
@@ -128,6 +138,67 @@ test("every kind of fault once: no conveyor turns alone for longer than the page
   expect(report.kinds.get("none")?.served).toBe(1);
 }, 120_000);
 
+/** A controller of its own, which waits for a robot to load. */
+async function waitingLine(goOn: number): Promise<StationLine> {
+  const plant = createStationPlant(control, time.nowMs, MOVE_MS);
+  const url = () => gateway.opcuaUrl;
+  const line = createStationLine({
+    ...{ plant, time, cycleMs: CYCLE_MS, url },
+    constants: { ...constants, GoOn: goOn },
+  });
+  await cyclesUntil(
+    line,
+    () => line.controller().number("StepNo") === WAITING && line.controller().is("Valid"),
+  );
+  plant.prepare(false);
+  line.wishes.Load = true;
+  return line;
+}
+
+const [WAITING, LEASING, LEAVING] = [1, 2, 9];
+const MOST_CYCLES = 1_000;
+
+async function cyclesUntil(line: StationLine, is: () => boolean): Promise<void> {
+  for (let cycles = 0; cycles < MOST_CYCLES; cycles += 1) {
+    await line.cycle();
+    if (is()) return;
+  }
+  throw new Error(`in ${MOST_CYCLES} cycles not: ${is}; ${line.controller().all("StepNo", "ErrorID")}`);
+}
+
+test("with GoOn 0 a visit ends with the release of the lease; the robot stands until somebody sends it", async () => {
+  const line = await waitingLine(0);
+  const step = () => line.controller().number("StepNo");
+  const before = control().record(0).at(-1)?.seq ?? 0;
+  const missionId = sendToStation(control());
+  await cyclesUntil(line, () => step() === LEAVING);
+  expect(line.controller().is("Done")).toBe(true);
+  await cyclesUntil(line, () => !line.controller().is("Leased"));
+  const sinceMs = time.nowMs();
+  await cyclesUntil(line, () => time.nowMs() - sinceMs > 2 * constants.LeaveTime);
+  expect(step()).toBe(LEAVING);
+  expect(toldSince(control(), before, missionId)).toMatchObject({ conveyor: 1, goOn: 0 });
+  sendAway(control());
+  await cyclesUntil(line, () => step() === WAITING);
+  await line.close();
+}, 60_000);
+
+test("a robot on a traverse is not leased: its mission would go on in the middle of a transfer", async () => {
+  const line = await waitingLine(NEXT_NUMBER);
+  const steps = new Set<number>();
+  const before = control().record(0).at(-1)?.seq ?? 0;
+  sendThroughStation(control());
+  await cyclesUntil(line, () => {
+    steps.add(line.controller().number("StepNo"));
+    expect(line.controller().is("Leased")).toBe(false);
+    return line.controller().number("CommandErrorID") === errorId("MISSION_GOES_ON");
+  });
+  expect([...steps]).toEqual([WAITING, LEASING]);
+  await cyclesUntil(line, () => line.controller().number("StepNo") === WAITING);
+  expect(toldSince(control(), before, "")).toMatchObject({ conveyor: 0, goOn: 0 });
+  await line.close();
+}, 60_000);
+
 /**
  * A command does not arrive, because the power fails in this step: the block must not take it for another.
  */
@@ -136,7 +207,7 @@ test.each([
   ["the go on", "PLC: power lost before a write arrives", 6],
   ["the go on", "robot: sent away while the go on is to be repeated", 6],
 ] as const)(
-  "%s does not arrive, %s (step %i): the robot is told to leave the station once at most",
+  "%s does not arrive, %s (step %i): the robot is sent on once at most",
   async (_what, name, step) => {
     const kind = faultKinds.filter((one) => one.name === name).map((one) => ({ ...one, steps: [step] }));
     const { broken, kinds } = await run(1, kind, () => 0);
@@ -150,7 +221,7 @@ type Change = readonly [right: string, wrong: string];
 /** A robot that has left is told to go on: it also hides no second go on any more. */
 const tellsAnywhere: readonly Change[] = [
   ["AND (here OR StepNo <> 7)", ""],
-  ["NOT goesOn)", "FALSE)"],
+  ["AND NOT here AND NOT goesOn THEN", "AND FALSE THEN"],
 ];
 
 /** A mistake in the block, the kinds of faults that show it, and what is said of it. */
@@ -192,7 +263,7 @@ const mistakes: ReadonlyArray<readonly [string, readonly Change[], string, RegEx
   ],
   [
     "forgets in a loss of power that the robot has gone on",
-    [["wasTold := TRUE;", "wasTold := FALSE;"], ...tellsAnywhere],
+    [["phase := 1;  wasTold := TRUE;", "phase := 1;  wasTold := FALSE;"], ...tellsAnywhere],
     "PLC: power lost before a write arrives",
     /sent twice/,
   ],
@@ -200,7 +271,7 @@ const mistakes: ReadonlyArray<readonly [string, readonly Change[], string, RegEx
     "lets a robot go on that has left",
     tellsAnywhere,
     "robot: sent away while the go on is to be repeated",
-    /told to leave a goal elsewhere/,
+    /sent on from elsewhere/,
   ],
 ];
 

@@ -28,7 +28,11 @@ const externals = {
 
 type Interpreter = ReturnType<typeof createPlc>;
 export type Retained = ReturnType<Interpreter["retained"]>;
-type Output = "Busy" | "Done" | "NotSent" | "LookFirst";
+const outputs = [
+  ...(["CanExecute", "Busy", "Done", "Error", "CommandAborted", "NotSent", "LookFirst"] as const),
+  ...(["StopBusy", "StopDone", "StopError"] as const),
+] as const;
+type Output = (typeof outputs)[number];
 
 /** A controller that runs a program of docs/plc.md for one slot, a cycle at a time. */
 interface Controller<Inputs> {
@@ -57,7 +61,7 @@ interface PageInputs {
 /** It runs an instance of the block `FG_Command`; `wanted` begins with the operation. */
 type BlockController = Controller<BlockInputs>;
 interface BlockInputs {
-  readonly start?: boolean;
+  readonly execute?: boolean;
   readonly wanted?: readonly number[];
 }
 
@@ -65,7 +69,7 @@ interface BlockInputs {
  * `cyclic` writes in every cycle, `on-change` only what is not what it wrote last. `blocks` calls a block for
  * writing while the program asks for it: that takes some cycles. With `failing-blocks` each write ends with
  * an error, every second one before it has arrived. With `instructions`, as on an S7-1500, the read takes
- * some cycles too, in which the program is not called; it keeps that the write was done.
+ * some cycles too, in which the program goes on with the values of the last one.
  */
 export type Driver = "cyclic" | "on-change" | "blocks" | "failing-blocks" | "instructions";
 
@@ -93,9 +97,9 @@ export function createBlockController(parts: ControllerParts): BlockController {
   const { nowMs, retained } = parts;
   const kept = retained === undefined ? {} : { retained };
   const plc = createPlc(pageProgram, { nowMs, run: "FG_Command", ...kept });
-  return createController<BlockInputs>(plc, "", parts, ({ start = false, wanted = [] }, isReady) => {
+  return createController<BlockInputs>(plc, "", parts, ({ execute = false, wanted = [] }, isReady) => {
     plc.set("Ready", isReady);
-    plc.set("Start", start);
+    plc.set("Execute", execute);
     plc.set("Wanted", [0, ...wanted, ...new Array(11 - wanted.length).fill(0)]);
   });
 }
@@ -108,42 +112,38 @@ function createController<Inputs extends object>(
 ): Controller<Inputs> {
   const slot = (name: string) => `Robots.${robot}.MissionSlot.${name}`;
   let written = "";
+  let isReady = false;
   const block = createWriteBlock(driver === "failing-blocks");
-  const hasBlock = driver === "blocks" || driver === "failing-blocks";
   const hasInstructions = driver === "instructions";
-  let isKept = false;
+  const hasBlock = driver === "blocks" || driver === "failing-blocks" || hasInstructions;
   const write = (command: readonly number[]) =>
     session().write([
       slot("Command"),
       { dataType: "Int32", arrayType: "Array", value: Int32Array.from(command) },
     ]);
 
-  /** A cycle in which the read is not done. */
-  async function wait(): Promise<void> {
-    const doWrite = plc.get(`${prefix}DoWrite`) === true;
-    await block.cycle(doWrite, plc.get("Command") as number[], write);
-    if (block.outputs().WriteDone) isKept = true;
-    if (!doWrite) isKept = false;
+  /** Runs the program once with the values of the last read, and writes. */
+  async function run(inputs: Partial<Inputs>): Promise<void> {
+    setInputs(inputs, isReady);
+    if (hasBlock)
+      for (const [name, value] of Object.entries(block.outputs())) plc.set(`${prefix}${name}`, value);
+    plc.cycle();
+    const command = plc.get("Command") as number[];
+    if (hasBlock) return block.cycle(plc.get(`${prefix}DoWrite`) === true, command, write);
+    if (driver === "on-change" && written === command.join()) return;
+    await write(command);
+    written = command.join();
   }
-  const writing = () => (hasInstructions ? { ...block.outputs(), WriteDone: isKept } : block.outputs());
 
   return {
     async cycle(inputs) {
-      if (hasInstructions) for (let cycle = 1; cycle < READ_CYCLES; cycle += 1) await wait();
+      if (hasInstructions) for (let cycle = 1; cycle < READ_CYCLES; cycle += 1) await run(inputs ?? {});
       const answer = (await session().value(slot("Answer"))) as Iterable<number>;
       plc.set("Answer", Array.from(answer));
       plc.set("Connected", true);
       plc.set("UserNo", userNo);
-      setInputs(inputs ?? {}, (await session().value(`Robots.${robot}.ReadyForCommand`)) === true);
-      if (hasBlock || hasInstructions)
-        for (const [name, value] of Object.entries(writing())) plc.set(`${prefix}${name}`, value);
-      plc.cycle();
-      if (hasInstructions) return wait();
-      const command = plc.get("Command") as number[];
-      if (hasBlock) return block.cycle(plc.get(`${prefix}DoWrite`) === true, command, write);
-      if (driver === "on-change" && written === command.join()) return;
-      await write(command);
-      written = command.join();
+      isReady = (await session().value(`Robots.${robot}.ReadyForCommand`)) === true;
+      await run(inputs ?? {});
     },
     cycleWithoutConnection(inputs) {
       plc.set("Connected", false);
@@ -152,7 +152,7 @@ function createController<Inputs extends object>(
       written = "";
     },
     answer: () => plc.get(`${prefix}Answer`) as number[],
-    isReady: () => plc.get(`${prefix}Ready`) === true,
+    isReady: () => isReady,
     output: (name) => plc.get(`${prefix}${name}`) === true,
     outcome: () => Number(plc.get(`${prefix}Outcome`)),
     retained: () => plc.retained(),
@@ -210,11 +210,9 @@ export async function runUntil<Inputs>(
     time.nowMs += CYCLE_MS;
     if (is()) return;
   }
-  const outputs = (["Busy", "Done", "NotSent", "LookFirst"] as const).filter((name) =>
-    controller.output(name),
-  );
+  const shown = outputs.filter((name) => controller.output(name));
   throw new Error(
-    `in ${MOST_CYCLES} cycles the program does not get on: outputs ${outputs.join(", ")}, ` +
+    `in ${MOST_CYCLES} cycles the program does not get on: outputs ${shown.join(", ")}, ` +
       `ready ${controller.isReady()}, Answer ${controller.answer().join(" ")}`,
   );
 }

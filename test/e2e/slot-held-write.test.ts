@@ -74,7 +74,7 @@ async function writeIsHeld(): Promise<Scene> {
   };
   let isCalled = false;
   const controller = createPageController({ robot, session: () => session, nowMs: () => time.nowMs });
-  await runUntil(controller, time, () => !controller.output("Busy"));
+  await runUntil(controller, time, () => controller.output("CanExecute"));
   const number = await harness.plc.nextId(slot("NextId"));
   isCalled = true;
   await controller.cycle({ call: true });
@@ -126,6 +126,12 @@ function told(controller: PageController): readonly string[] {
   return names.filter((name) => controller.output(name));
 }
 
+/** What the program shows for a cycle of its earlier life's command; nothing once it can take another one. */
+async function wordsOf(controller: PageController): Promise<readonly string[]> {
+  await until(controller, () => told(controller).length > 0 || controller.output("CanExecute"));
+  return told(controller);
+}
+
 const until = (
   controller: PageController,
   is: () => boolean,
@@ -145,8 +151,8 @@ test.each([
     const before = missionsOf(robot);
     if (when === "after a rotation") await rotates(scene);
     const again = await newLife(scene, memory);
-    await until(again, () => !again.output("Busy"));
-    expect(told(again)).toEqual(first);
+    expect(await wordsOf(again)).toEqual(first);
+    await until(again, () => again.output("CanExecute"));
     await until(again, () => again.output("Done"), { call: true });
     expect(again.outcome()).toBe(3);
     const answer = await harness.plc.value(slot("AcceptedId"));
@@ -155,7 +161,7 @@ test.each([
     await held.deliver();
     expect(await harness.plc.value(slot("Closed"))).toContain(number);
     expect(await harness.plc.value(slot("AcceptedId"))).toBe(answer);
-    for (let cycles = 0; cycles < 5; cycles += 1) await again.cycle();
+    for (let cycles = 0; cycles < 5; cycles += 1) await again.cycle({ call: true });
     expect(told(again)).toEqual(["Done"]);
     expect(missionsOf(robot) - before).toBe(1);
   },
@@ -179,8 +185,7 @@ test.each([
   const isBefore = when === "before the new life has read anything";
   if (isBefore) await deliver();
   const again = await newLife(scene, memory, isBefore ? undefined : deliver);
-  await until(again, () => !again.output("Busy"));
-  expect(told(again)).toEqual(words);
+  expect(await wordsOf(again)).toEqual(words);
   if (memory === "retained") expect(again.outcome()).toBe(3);
   expect(await harness.plc.value(slot("AcceptedId"))).toBe(number);
   expect(missionsOf(robot) - before).toBe(1);
@@ -194,7 +199,6 @@ test("delivered after a rotation and before the new life closes it: it was not s
   await held.deliver();
   expect(await harness.plc.value(slot("Closed"))).toContain(number);
   const again = await newLife(scene, "retained");
-  await until(again, () => !again.output("Busy"));
-  expect(told(again)).toEqual(["NotSent"]);
+  expect(await wordsOf(again)).toEqual(["NotSent"]);
   expect(missionsOf(robot) - before).toBe(0);
 });

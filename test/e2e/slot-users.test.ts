@@ -169,7 +169,7 @@ test(`a user without the right writes numbers in a loop: ${COMMANDS} of ${COMMAN
     nowMs: () => time.nowMs,
     userNo: numbers.line1,
   });
-  await runUntil(controller, time, () => !controller.output("Busy"));
+  await runUntil(controller, time, () => controller.output("CanExecute"));
   const rejected = await harness.plc.follow(slot("RejectedId"));
   const before = received("base-01", "CreateMission").length;
 
@@ -190,7 +190,7 @@ test(`a user without the right writes numbers in a loop: ${COMMANDS} of ${COMMAN
     for (let count = 0; count < COMMANDS; count += 1) {
       await runUntil(controller, time, () => controller.output("Done"), { call: true });
       expect(controller.outcome()).toBe(3);
-      await runUntil(controller, time, () => !controller.output("Busy"));
+      await runUntil(controller, time, () => controller.output("CanExecute"));
       await arrives("base-01");
     }
   } finally {
@@ -214,7 +214,7 @@ test("another user's stop goes out while a command runs; the program says LookFi
     nowMs: () => time.nowMs,
     userNo: numbers.line1,
   });
-  await runUntil(controller, time, () => !controller.output("Busy"));
+  await runUntil(controller, time, () => controller.output("CanExecute"));
   // The robot takes the mission, and the service does not answer.
   harness
     .simulator()

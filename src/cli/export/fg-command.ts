@@ -2,11 +2,11 @@
 export const FG_COMMAND = `FUNCTION_BLOCK FG_Command
 (* Sends one command at a time through a slot, each at most once. One instance for each slot. *)
 VAR_INPUT
-    Connected : BOOL;                      (* Answer was read in this cycle, with status Good *)
-    Answer    : ARRAY[0..19] OF DINT;
+    Connected : BOOL;                      (* Answer was read over this connection, with status Good *)
+    Answer    : ARRAY[0..19] OF DINT;      (* of the last read *)
     UserNo    : DINT;                      (* opcua.users.<name>.number of this PLC; 0: it has none *)
     Ready     : BOOL;                      (* ReadyForCommand of the robot *)
-    Start     : BOOL;                      (* rising edge: send Wanted; see below *)
+    Execute   : BOOL;                      (* rising edge: send Wanted *)
     Wanted    : ARRAY[0..11] OF DINT;      (* the command; element 0 is filled in by this block *)
     Stop      : BOOL;                      (* rising edge: send StopWith, whatever is under way *)
     StopWith  : ARRAY[0..11] OF DINT;
@@ -17,53 +17,89 @@ END_VAR
 VAR_OUTPUT
     Command   : ARRAY[0..11] OF DINT;      (* to be written; it stays as it is while it is written *)
     DoWrite   : BOOL;                      (* TRUE until the write has ended: the Execute of its block *)
-    Busy      : BOOL;
-    Done      : BOOL;                      (* it has ended: Outcome and ErrorId are its own *)
+    CanExecute : BOOL;                     (* a rising edge of Execute would send Wanted now *)
+    Busy      : BOOL;                      (* the command of Execute is under way *)
+    Done      : BOOL;                      (* the robot took it: Outcome 3 or 7 *)
+    Error     : BOOL;                      (* it ended otherwise: ErrorID says why *)
+    CommandAborted : BOOL;                 (* Stop ended it; unless NotSent, it may have been done *)
     NotSent   : BOOL;                      (* nothing was or will be sent; wait 5 s before another try *)
     LookFirst : BOOL;                      (* nobody can tell: look at the robot before anything else *)
-    Outcome   : DINT;
-    ErrorId   : DINT;
+    Outcome   : DINT;                      (* of the slot, for the command of Execute; 0: it has none *)
+    ErrorID   : DINT;                      (* of the gateway; below 0: of this block *)
+    StopBusy  : BOOL;                      (* the same for Stop *)
+    StopDone  : BOOL;
+    StopError : BOOL;
+    StopErrorID : DINT;
 END_VAR
 VAR RETAIN
     my      : DINT;                        (* the number in use *)
     active  : BOOL;                        (* a command is under way with it *)
     stopping : BOOL;                       (* and it is a stop *)
+    adopted : BOOL;                        (* and an earlier life of this program sent it. Rule 8. *)
 END_VAR
 VAR
     closing : BOOL := TRUE;                (* after every start and lost connection: rule 7 *)
-    picked, adopted, startWaits, stopWaits : BOOL;
+    picked, startWaits, stopWaits : BOOL;
     order, next, nothing : ARRAY[0..11] OF DINT;
     writing, written : BOOL;               (* Command is under way; it has arrived *)
     fresh, accepted, ended, closed, unclear : BOOL;
-    i, beat : DINT;
-    lastStart : BOOL := TRUE;              (* a button that is pressed at power-up is no edge *)
+    i, beat, code : DINT;
+    edge, wasExecuted : BOOL;              (* Execute that is TRUE at power-up is answered: NotSent *)
     stopEdge : R_TRIG;
     silence, second, tooLong : TON;
 END_VAR
 
-stopEdge(CLK := Stop);
-IF stopEdge.Q THEN
-    stopWaits := TRUE;  startWaits := FALSE;
-    Done := FALSE;  NotSent := FALSE;
-ELSIF Start AND NOT lastStart AND NOT active AND NOT stopWaits THEN
-    Done := FALSE;  LookFirst := FALSE;
-    startWaits := Connected AND Ready AND NOT closing;
-    NotSent := NOT startWaits;             (* it is not kept for later *)
-    order := Wanted;
+(* The outputs of a command stay until Execute is FALSE, and for one call at least. *)
+edge := Execute AND NOT wasExecuted;
+wasExecuted := Execute;
+IF edge OR NOT Execute THEN
+    Done := FALSE;  Error := FALSE;  CommandAborted := FALSE;
+    NotSent := FALSE;  LookFirst := FALSE;
+    Outcome := 0;  ErrorID := 0;
 END_IF;
-lastStart := Start;
+IF edge AND NOT startWaits AND (NOT active OR stopping OR adopted) THEN
+    IF NOT Connected THEN ErrorID := -1;
+    ELSIF active OR closing OR stopWaits THEN ErrorID := -3;
+    ELSIF NOT Ready THEN ErrorID := -2;
+    ELSE
+        startWaits := TRUE;
+        order := Wanted;
+    END_IF;
+    Error := NOT startWaits;               (* it is not kept for later *)
+    NotSent := Error;
+END_IF;
+
+stopEdge(CLK := Stop);
+IF stopEdge.Q OR NOT Stop THEN
+    StopDone := FALSE;  StopError := FALSE;  StopErrorID := 0;
+END_IF;
+IF stopEdge.Q THEN
+    stopWaits := TRUE;
+    IF startWaits THEN
+        startWaits := FALSE;  CommandAborted := TRUE;  NotSent := TRUE;
+    END_IF;
+END_IF;
 
 (* What could not be sent within 5 s is not sent later, but for a stop that is still asked for. *)
-tooLong(IN := startWaits OR (stopWaits AND NOT Stop), PT := T#5s);
+tooLong(IN := startWaits OR (stopWaits AND NOT Stop AND NOT (active AND stopping)), PT := T#5s);
 IF tooLong.Q THEN
+    IF startWaits THEN
+        Error := TRUE;  NotSent := TRUE;  ErrorID := -4;
+    ELSE
+        StopError := TRUE;  StopErrorID := -4;
+    END_IF;
     startWaits := FALSE;  stopWaits := FALSE;
-    NotSent := TRUE;
 END_IF;
 
 IF NOT Connected THEN
+    IF startWaits THEN
+        startWaits := FALSE;  Error := TRUE;  NotSent := TRUE;  ErrorID := -1;
+    END_IF;
     closing := TRUE;  picked := FALSE;
     DoWrite := FALSE;  writing := FALSE;  written := FALSE;
-    Busy := TRUE;
+    CanExecute := FALSE;
+    Busy := active AND NOT (stopping OR adopted);
+    StopBusy := stopWaits OR (active AND stopping);
     RETURN;
 END_IF;
 
@@ -88,40 +124,62 @@ IF closing AND NOT active AND NOT picked THEN
 ELSIF (accepted OR ended) AND Answer[0] = my AND Answer[8] <> UserNo THEN
     (* Another user has taken this number: mine was not and will not be sent. Rule 2. *)
     IF active AND stopping THEN stopWaits := TRUE;
-    ELSIF active THEN NotSent := TRUE; END_IF;
+    ELSIF active AND NOT adopted THEN
+        Error := TRUE;  NotSent := TRUE;  ErrorID := -5;
+    END_IF;
     active := FALSE;  closing := FALSE;
 ELSIF ended THEN
-    IF active AND accepted AND NOT adopted THEN
-        Done := TRUE;
+    code := Answer[3];
+    IF NOT accepted THEN code := -7;
+    ELSIF Answer[2] = 8 THEN code := -8; END_IF;
+    IF active AND stopping THEN
+        StopDone := accepted AND NOT stopWaits AND (Answer[2] = 3 OR Answer[2] = 7);
+        StopError := NOT (StopDone OR stopWaits);
+        IF StopError THEN StopErrorID := code; END_IF;
+    ELSIF active AND accepted AND NOT adopted THEN
         Outcome := Answer[2];
-        ErrorId := Answer[3];
+        Done := Outcome = 3 OR Outcome = 7;
+        Error := NOT Done;
+        NotSent := Outcome = 5 OR Outcome = 8;
+        LookFirst := Outcome = 6;
+        IF Error THEN ErrorID := code; END_IF;
     ELSIF active OR closing THEN
         LookFirst := TRUE;                 (* it ended, and how is not shown here any more *)
+        IF active AND NOT adopted THEN
+            Error := TRUE;  ErrorID := code;
+        END_IF;
     END_IF;
     active := FALSE;  closing := FALSE;
 ELSIF accepted THEN
-    IF NOT active THEN adopted := TRUE; END_IF;    (* of an earlier life of this program. Rule 8. *)
+    IF NOT active THEN
+        adopted := TRUE;  stopping := FALSE;
+    END_IF;
     active := TRUE;  closing := FALSE;
-ELSIF closed OR unclear THEN
+ELSIF (closed OR unclear) AND (active OR closing) THEN
+    code := 0;
+    IF Answer[5] = my OR Answer[5] = -my THEN code := Answer[6]; END_IF;
     IF active AND stopping THEN stopWaits := TRUE; (* for a stop Closed proves nothing: again, at once *)
-    ELSIF active AND closed THEN NotSent := TRUE;
-    ELSIF active OR unclear THEN LookFirst := TRUE; END_IF;
+    ELSIF active AND closed AND stopWaits THEN
+        CommandAborted := TRUE;  NotSent := TRUE;
+    ELSIF active AND closed THEN
+        Error := TRUE;  NotSent := TRUE;  ErrorID := code;
+        IF code = 0 THEN ErrorID := -6; END_IF;
+    ELSIF unclear THEN
+        LookFirst := TRUE;
+        IF active AND NOT adopted THEN
+            Error := TRUE;  ErrorID := code;
+            IF code = 0 THEN ErrorID := -7; END_IF;
+        END_IF;
+    END_IF;
     active := FALSE;  closing := FALSE;
-END_IF;
-
-(* Somebody must look at the robot first, and then decide anew whether to start. *)
-IF LookFirst AND startWaits THEN
-    startWaits := FALSE;
-    NotSent := TRUE;
 END_IF;
 
 (* A stop takes the slot from a running command; of one that is not accepted yet it first makes sure. *)
 IF stopWaits AND active AND NOT stopping THEN
-    IF accepted THEN
-        LookFirst := TRUE;
-        active := FALSE;
+    IF NOT accepted THEN closing := TRUE;
     ELSE
-        closing := TRUE;
+        IF NOT adopted THEN CommandAborted := TRUE; END_IF;
+        active := FALSE;
     END_IF;
 END_IF;
 
@@ -162,6 +220,9 @@ ELSE
     Command := next;
     writing := NOT written;  DoWrite := writing;
 END_IF;
-Busy := active OR closing OR startWaits OR stopWaits;
+Busy := startWaits OR (active AND NOT (stopping OR adopted));
+StopBusy := stopWaits OR (active AND stopping);
+CanExecute := Ready AND NOT (Execute OR Busy OR StopBusy OR active OR closing)
+              AND NOT (Done OR Error OR CommandAborted);
 END_FUNCTION_BLOCK
 `;

@@ -27,7 +27,7 @@ VAR_INPUT
     Occupied  : BOOL;                      (* your photo-eye: a load is on your conveyor *)
     Turning   : BOOL;                      (* your conveyor turns; without such a signal connect Run *)
     Conveyor  : DINT := 1;                 (* index of the robot's conveyor, 0 to 7 *)
-    GoOn      : DINT := 31;                (* then: 31 skip the goal, 17 confirm the task, 0 nothing *)
+    GoOn      : DINT;                      (* then: to this destination number; 0: others send it on *)
     LinkTime  : TIME := T#1s;              (* older tags do not count *)
     OwnTime   : TIME := T#2s;              (* your conveyor obeys Run within this *)
     LeaseTime : TIME := T#30s;
@@ -48,26 +48,28 @@ VAR_OUTPUT
     StepNo    : DINT;                      (* 0 to 10, see the page *)
     Busy      : BOOL;                      (* steps 2 to 8: it works with the robot *)
     Done      : BOOL;                      (* the robot was served; until the next one is here *)
-    Code      : DINT;                      (* why it is in step 10; 0: it is not *)
+    Error     : BOOL;                      (* step 10: it calls a person *)
+    ErrorID   : DINT;                      (* and why *)
     FaultStep : DINT;                      (* and in which step that was *)
     LookFirst : BOOL;                      (* nobody can tell: look at the robot before Reset *)
-    Outcome   : DINT;                      (* of the last command that has ended, with its ErrorId *)
-    ErrorId   : DINT;
+    Outcome   : DINT;                      (* of the last command, other than a stop, and why it failed: *)
+    CommandErrorID : DINT;                 (* as ErrorID of FG_Command *)
 END_VAR
 VAR RETAIN
     robot     : DINT;                      (* the robot that is served *)
     turns     : BOOL;                      (* its conveyor turns, or may: it must be stopped *)
-    goesOn    : BOOL;                      (* it was told to go on, or may have been *)
+    goesOn    : BOOL;                      (* it was told to go on, or may have been, or is not told *)
     wasTold   : BOOL;                      (* and that is sure: the slot's number is the release's *)
     alive     : BOOL;                      (* FALSE: this memory is new *)
 END_VAR
 VAR
     slot      : FG_Command;
     order, halt : ARRAY[0..11] OF DINT;
-    begun, known, here, rolls, agreed, startable, unloads, finished, doubt : BOOL;
+    told      : ARRAY[0..19] OF DINT;      (* Answer of the last read *)
+    begun, waits, known, here, rolls, agreed, startable, unloads, finished, doubt : BOOL;
     unsure    : BOOL;                      (* a start of the robot's conveyor may still come *)
     place, before : DINT;
-    phase     : DINT;                      (* of a command: 1 to ask, 2 asked, 3 ended, 4 pause *)
+    phase     : DINT;                      (* of a command: 1 to ask, 2 asked, 3 ended, 4 pause, 5 of before *)
     result    : DINT;                      (* of it: 1 done, 2 refused, 3 nobody can tell, 4 not sent *)
     stopPhase : DINT;                      (* 0 to ask, 1 asked, 2 ended *)
     clean, stopOk : BOOL;
@@ -81,9 +83,9 @@ END_VAR
 IF NOT begun THEN
     begun := TRUE;
     IF turns THEN
-        Code := 13;  StepNo := 10;  unsure := TRUE;
+        ErrorID := 13;  StepNo := 10;  unsure := TRUE;
     ELSIF goesOn THEN
-        StepNo := 7;  phase := 2;  finished := TRUE;
+        StepNo := 7;  phase := 5;  finished := TRUE;
         IF wasTold THEN StepNo := 8; END_IF;
     END_IF;
 END_IF;
@@ -110,9 +112,10 @@ CASE StepNo OF
 ELSE
     allowed := T#0s;
 END_CASE;
+waits := StepNo = 9 AND GoOn = 0;          (* nobody knows when others send it *)
 IF StepNo <> before THEN late(IN := FALSE, PT := allowed); END_IF;
 before := StepNo;
-late(IN := StepNo >= 2 AND StepNo <= 9, PT := allowed);
+late(IN := StepNo >= 2 AND StepNo <= 9 AND NOT waits, PT := allowed);
 
 (* What stops both conveyors, whatever else is true. *)
 reason := 0;
@@ -155,7 +158,7 @@ IF reason = 0 THEN
             ELSIF known AND NOT Leased THEN StepNo := 2;  phase := 1;
             ELSIF agreed AND InPlace AND NOT Turning THEN
                 StepNo := 7;  phase := 1;  finished := TRUE;
-            ELSIF startable AND InPlace AND Ready AND Permitted AND NOT Turning AND NOT slot.Busy THEN
+            ELSIF startable AND InPlace AND Ready AND Permitted AND NOT Turning AND slot.CanExecute THEN
                 StepNo := 4;  phase := 1;  turns := TRUE;
             END_IF;
         4:                                 (* the robot's conveyor turns *)
@@ -167,9 +170,9 @@ IF reason = 0 THEN
         6:                                 (* both stop *)
             IF NOT turns AND NOT Turning THEN StepNo := 7;  phase := 1; END_IF;
         7:                                 (* the robot goes on *)
-            IF GoOn = 0 OR (known AND NOT here AND NOT goesOn) THEN StepNo := 8;  phase := 1;
+            IF GoOn = 0 THEN StepNo := 8;  phase := 1;  goesOn := TRUE;  wasTold := TRUE;
+            ELSIF known AND NOT here AND NOT goesOn THEN StepNo := 8;  phase := 1;
             ELSIF phase = 3 AND result = 1 THEN StepNo := 8;  phase := 1;  wasTold := TRUE;
-            ELSIF phase = 3 AND result = 2 THEN reason := 9;  goesOn := FALSE;
             ELSIF phase = 3 AND result = 3 THEN StepNo := 9;  doubt := TRUE;
             ELSIF phase = 3 THEN phase := 4;  goesOn := FALSE; END_IF;
         8:                                 (* the end of the lease *)
@@ -184,7 +187,7 @@ IF reason = 0 THEN
             watched(IN := TRUE, PT := StopTime);
             IF rolls AND (unsure OR NOT watched.Q) THEN turns := TRUE; END_IF;
             IF Reset AND NOT lastReset AND (watched.Q OR NOT (turns OR unsure)) THEN
-                Code := 0;  turns := FALSE;  goesOn := FALSE;  finished := FALSE;  alive := TRUE;
+                ErrorID := 0;  turns := FALSE;  goesOn := FALSE;  finished := FALSE;  alive := TRUE;
                 StepNo := 8;  phase := 1;
                 watched(IN := FALSE, PT := StopTime);
             END_IF;
@@ -192,68 +195,65 @@ IF reason = 0 THEN
     IF reason = 0 AND late.Q AND StepNo = before THEN
         reason := 12;
         IF doubt THEN reason := 10;
-        ELSIF StepNo = 2 AND (result = 2 OR result = 4) THEN reason := 7 + result; END_IF;
+        ELSIF (StepNo = 2 OR StepNo = 7) AND (result = 2 OR result = 4) THEN reason := 7 + result; END_IF;
     END_IF;
 END_IF;
 lastReset := Reset;
 IF reason <> 0 THEN
     unsure := StepNo = 4 AND (reason = 10 OR phase = 2);
-    Code := reason;  FaultStep := StepNo;  StepNo := 10;  phase := 0;
+    ErrorID := reason;  FaultStep := StepNo;  StepNo := 10;  phase := 0;
 END_IF;
 
 (* The commands, one at a time. *)
-IF Connected OR linkLost.Q THEN
-    pause(IN := phase = 4, PT := T#5s);
-    IF pause.Q THEN phase := 1; END_IF;
-    IF turns AND (StepNo = 6 OR StepNo = 10) THEN
-        (* A stop is asked for until it is done; the first one may have to end a start. *)
-        again(IN := stopPhase = 2, PT := T#1s);
-        IF again.Q THEN stopPhase := 0; END_IF;
-        IF stopPhase = 0 AND NOT slot.Stop THEN
-            stopPhase := 1;  phase := 0;  stopOk := FALSE;
-            clean := Connected AND NOT slot.Busy;
-        END_IF;
-    ELSE
-        stopPhase := 0;
+pause(IN := phase = 4, PT := T#5s);
+IF pause.Q THEN phase := 1; END_IF;
+IF turns AND (StepNo = 6 OR StepNo = 10) THEN
+    (* A stop is asked for until it is done; the first one may have to end a start. *)
+    again(IN := stopPhase = 2, PT := T#1s);
+    IF again.Q THEN stopPhase := 0; END_IF;
+    IF stopPhase = 0 AND NOT slot.Stop THEN
+        stopPhase := 1;  phase := 0;  stopOk := FALSE;
+        clean := Connected AND slot.CanExecute;
     END_IF;
-    IF phase = 1 AND Connected AND NOT slot.Busy AND NOT slot.Start AND stopPhase = 0
-       AND (here OR StepNo <> 7) THEN      (* elsewhere it would leave another goal *)
-        phase := 2;
-        order := halt;
-        order[2] := robot;
-        order[3] := 0;  order[4] := 0;
-        CASE StepNo OF
-            2: order[1] := 50;
-            4: order[1] := 40;  order[3] := place;  order[4] := 4;
-               IF unloads THEN order[4] := 5; END_IF;
-            7: order[1] := GoOn;  wasTold := FALSE;  goesOn := TRUE;
-        ELSE
-            order[1] := 51;
-        END_CASE;
-    END_IF;
-    halt[1] := 40;  halt[2] := robot;  halt[3] := place;  halt[4] := 1;
-    slot(Connected := Connected, Answer := Answer, UserNo := UserNo, Ready := TRUE,
-         Start := phase = 2, Wanted := order, Stop := stopPhase = 1, StopWith := halt,
-         WriteBusy := WriteBusy, WriteDone := WriteDone, WriteError := WriteError);
-    Command := slot.Command;
-    DoWrite := slot.DoWrite;
-    IF phase = 2 AND NOT slot.Busy THEN
-        phase := 3;
-        result := 3;
-        IF slot.LookFirst THEN result := 3;
-        ELSIF slot.NotSent THEN result := 4;
-        ELSIF slot.Done THEN
-            Outcome := slot.Outcome;  ErrorId := slot.ErrorId;
-            IF Outcome = 3 OR Outcome = 7 THEN result := 1;
-            ELSIF Outcome <> 6 THEN result := 2; END_IF;
-        END_IF;
-    ELSIF stopPhase = 1 AND NOT slot.Busy THEN
-        stopPhase := 2;
-        IF slot.Done THEN Outcome := slot.Outcome;  ErrorId := slot.ErrorId; END_IF;
-        stopOk := clean AND slot.Done AND (slot.Outcome = 3 OR slot.Outcome = 7);
-    END_IF;
-    IF stopPhase = 2 AND stopOk AND NOT rolls THEN turns := FALSE; END_IF;
+ELSE
+    stopPhase := 0;
 END_IF;
+IF phase = 1 AND Connected AND slot.CanExecute AND stopPhase = 0
+   AND (here OR StepNo <> 7) THEN          (* elsewhere it would leave another place *)
+    phase := 2;
+    order := halt;
+    order[2] := robot;
+    order[3] := 0;  order[4] := 0;
+    CASE StepNo OF
+        2: order[1] := 50;
+        4: order[1] := 40;  order[3] := place;  order[4] := 4;
+           IF unloads THEN order[4] := 5; END_IF;
+        7: order[1] := 1;  order[5] := GoOn;  wasTold := FALSE;  goesOn := TRUE;
+    ELSE
+        order[1] := 51;
+    END_CASE;
+END_IF;
+halt[1] := 40;  halt[2] := robot;  halt[3] := place;  halt[4] := 1;
+IF Connected THEN told := Answer; END_IF;
+slot(Connected := NOT linkLost.Q, Answer := told, UserNo := UserNo, Ready := TRUE,
+     Execute := phase = 2, Wanted := order, Stop := stopPhase = 1, StopWith := halt,
+     WriteBusy := WriteBusy, WriteDone := WriteDone, WriteError := WriteError);
+Command := slot.Command;
+DoWrite := slot.DoWrite;
+IF (phase = 2 OR phase = 5) AND NOT slot.Busy THEN
+    phase := 3;
+    Outcome := slot.Outcome;  CommandErrorID := slot.ErrorID;
+    result := 3;
+    IF slot.Done THEN result := 1;
+    ELSIF slot.LookFirst THEN result := 3;
+    ELSIF slot.NotSent THEN result := 4;
+    ELSIF slot.Error THEN result := 2; END_IF;
+END_IF;
+IF stopPhase = 1 AND NOT slot.StopBusy THEN
+    stopPhase := 2;
+    stopOk := clean AND slot.StopDone;
+END_IF;
+IF stopPhase = 2 AND stopOk AND NOT rolls THEN turns := FALSE; END_IF;
 
 beat(IN := NOT beat.Q, PT := T#300ms);
 IF beat.Q THEN
@@ -264,7 +264,8 @@ Run := StepNo = 5;
 Inward := unloads;
 Permit := Enable AND StepNo <> 10;
 Busy := StepNo >= 2 AND StepNo <= 8;
-LookFirst := StepNo = 10 AND (turns OR unsure OR Code = 10 OR Code = 13);
+Error := StepNo = 10;
+LookFirst := Error AND (turns OR unsure OR ErrorID = 10 OR ErrorID = 13);
 END_FUNCTION_BLOCK
 `;
 

@@ -54,11 +54,13 @@ test("the page names every input and every output of the block, and times with t
 test("the page has a row for every step of the block and for every code", () => {
   const steps = [...block.body.matchAll(/^ {8}(\d+): +\(\*/gm)].map(([, number]) => Number(number));
   expect(rows("`StepNo`").map(([number]) => Number(number))).toEqual(steps);
-  const codes = [...block.body.matchAll(/(?:reason|Code) := (\d+)/g)].map(([, number]) => Number(number));
+  const codes = [...block.body.matchAll(/(?:reason|\bErrorID) := (\d+)/g)].map(([, number]) =>
+    Number(number),
+  );
   // Of a command: 7 and its result 2 to 4.
   expect(block.body).toContain("reason := 7 + result");
   const all = new Set([...codes, 9, 10, 11].filter((code) => code > 0));
-  expect(rows("`Code`").map(([number]) => Number(number))).toEqual([...all].sort((a, b) => a - b));
+  expect(rows("`ErrorID`").map(([number]) => Number(number))).toEqual([...all].sort((a, b) => a - b));
 });
 
 test("the program of the page runs with the block", () => {

@@ -72,8 +72,9 @@ export function createStationController({ nowMs, constants, retained, source }: 
       for (const [name, value] of Object.entries({ ...signals, ...write })) plc.set(name, value);
       plc.cycle();
     },
-    is: (name: "Run" | "Permit" | "DoWrite" | "Done" | "RobotHere" | "Valid") => plc.get(name) === true,
-    number: (name: "StepNo" | "Code" | "Heartbeat") => Number(plc.get(name)),
+    is: (name: "Run" | "Permit" | "DoWrite" | "Done" | "RobotHere" | "Valid" | "Leased") =>
+      plc.get(name) === true,
+    number: (name: "StepNo" | "ErrorID" | "CommandErrorID" | "Heartbeat") => Number(plc.get(name)),
     command: () => plc.get("Command") as readonly number[],
     retained: () => plc.retained(),
     all: (...names: readonly string[]) =>

@@ -66,7 +66,7 @@ const LONGEST_DARK = 40;
 const LONGEST_UNTIL_WRITE = 60;
 
 const command = (
-  operation: "ControlConveyor" | "SkipGoal",
+  operation: "ControlConveyor" | "CreateMission",
   effect: "delay-taken" | "delay-not-taken" | "delay-taken-late" | "internal-after",
 ) => ({ kind: "command", operation, robotId: ROBOT, count: 1, effect }) as const;
 
@@ -170,12 +170,12 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: "answer lost: go on",
     steps: [5],
-    strike: ({ control }) => control().apply(command("SkipGoal", "delay-taken")),
+    strike: ({ control }) => control().apply(command("CreateMission", "delay-taken")),
   },
   {
     name: "go on is not taken",
     steps: [5],
-    strike: ({ control }) => control().apply(command("SkipGoal", "delay-not-taken")),
+    strike: ({ control }) => control().apply(command("CreateMission", "delay-not-taken")),
   },
   {
     name: "robot: sent away while the go on is to be repeated",

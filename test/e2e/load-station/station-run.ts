@@ -112,7 +112,7 @@ async function serve(
     await kind.strike(parts);
     tally.awayMs = Math.max(tally.awayMs, parts.time.nowMs() - fromMs);
   }
-  const code = line.controller().number("Code");
+  const code = line.controller().number("ErrorID");
   tally.codes.set(code, (tally.codes.get(code) ?? 0) + 1);
   const isMoved = plant.isMoved(isUnload);
   if (code === 0 && isMoved) tally.served += 1;
@@ -123,8 +123,8 @@ async function serve(
   const { conveyor, goOn, elsewhere, commands } = toldSince(control(), before, missionId);
   const where = `${strikes}; ${commands}`;
   if (conveyor > 1 || goOn > 1)
-    broken.push(`${what}: sent twice: ${conveyor} starts, ${goOn} skips (${where})`);
-  if (elsewhere > 0) broken.push(`${what}: told to leave a goal elsewhere (${where})`);
+    broken.push(`${what}: sent twice: ${conveyor} starts, ${goOn} missions (${where})`);
+  if (elsewhere > 0) broken.push(`${what}: sent on from elsewhere (${where})`);
 }
 
 /** A person mends what is broken, looks at the conveyors, sends the robot away and resets the block. */
@@ -173,8 +173,18 @@ function shown({ line }: Pick<RunParts, "line">): string {
   return line
     .controller()
     .all(
-      ...["StepNo", "Code", "FaultStep", "Connected", "Valid", "RobotHere", "RobotHereNo", "Leased"],
-      ...["Permitted", "Loaded", "Rolling", "Occupied", "InPlace", "Outcome", "ErrorId", "Answer", "Command"],
+      ...["StepNo", "ErrorID", "FaultStep", "Connected", "Valid", "RobotHere", "RobotHereNo", "Leased"],
+      ...[
+        "Permitted",
+        "Loaded",
+        "Rolling",
+        "Occupied",
+        "InPlace",
+        "Outcome",
+        "CommandErrorID",
+        "Answer",
+        "Command",
+      ],
       ...["phase", "result", "stopPhase", "turns", "goesOn", "wasTold", "robot", "alive", "Enable"],
     );
 }

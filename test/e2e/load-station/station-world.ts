@@ -1,10 +1,13 @@
-import { fromJson } from "@bufbuild/protobuf";
+import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import type { Control } from "../../../src/simulator/control.ts";
 import { readScenario, type Scenario } from "../../../src/simulator/scenario/scenario.ts";
 import { MissionSchema } from "../../../src/wire/fleet/v1/mission_pb.js";
 import { ROBOT, ROBOT_NUMBER } from "./station-plant.ts";
 
 const FOREVER_MS = 3_600_000;
+const STATION_NUMBER = 1;
+/** The destination to which the block sends its robots on. */
+export const NEXT_NUMBER = 2;
 
 /** How long the service waits for a robot that does not confirm. */
 export const CONFIRM_WAIT_MS = 1_000;
@@ -17,7 +20,6 @@ export function stationScenario(): Scenario {
     rules: {
       standingPercentPerHour: 0,
       drivingPercentPerHour: 0,
-      traverseStopMs: FOREVER_MS,
       transferMs: FOREVER_MS,
     },
     distributors: [{ id: "acme", apiKeys: [{ apiKey: "acme-one" }] }],
@@ -55,11 +57,12 @@ export function stationSections(heartbeatMs: number) {
     stations: {
       dock: { destinations: ["Station A"], heartbeatMs, permit: "required", load: "CW" },
     },
-    robots: { [ROBOT]: { number: ROBOT_NUMBER } },
+    opcua: {
+      robots: { [ROBOT]: { number: ROBOT_NUMBER } },
+      destinations: { [STATION_NUMBER]: "Station A", [NEXT_NUMBER]: "Station B" },
+    },
   };
 }
-
-const goals = (...names: readonly string[]) => names.map((destinationId) => ({ destinationId }));
 
 function cancelCurrent(control: Control): void {
   const robot = control.robots().find(({ robotId }) => robotId === ROBOT);
@@ -68,23 +71,30 @@ function cancelCurrent(control: Control): void {
   }
 }
 
-function start(control: Control, ...names: readonly string[]): string {
+function start(control: Control, cartMission: JsonObject): string {
   cancelCurrent(control);
-  const mission = fromJson(MissionSchema, { cartMission: { traverseMission: { goals: goals(...names) } } });
-  return control.startMission(ROBOT, "touchscreen", mission);
+  return control.startMission(ROBOT, "touchscreen", fromJson(MissionSchema, { cartMission }));
 }
 
+const navigate = (destinationId: string) => ({ navigateMission: { goal: { destinationId } } });
+
 /**
- * The robot comes to the station, waits there to be told to go on, and then drives away.
- * @returns the id of its mission; its goal 0 is the station
+ * The robot comes to the station. Its mission ends there, and it stands.
+ * @returns the id of its mission
  */
 export function sendToStation(control: Control): string {
-  return start(control, "Station A", "Station B");
+  return start(control, navigate("Station A"));
 }
 
 /** Somebody sends the robot away from the station. */
 export function sendAway(control: Control): void {
-  start(control, "Station B");
+  start(control, navigate("Station B"));
+}
+
+/** The robot comes to the station, and leaves it by itself after some seconds. */
+export function sendThroughStation(control: Control): void {
+  const goals = ["Station A", "Station B"].map((destinationId) => ({ destinationId }));
+  start(control, { traverseMission: { goals } });
 }
 
 /** What happened to the robot in a visit that may happen once only, or never. */
@@ -92,11 +102,13 @@ export interface Told {
   /** Starts of its conveyor, and commands to go on. */
   readonly conveyor: number;
   readonly goOn: number;
-  /** How often it was told to leave another goal than the station. */
+  /** How often it was sent on although somebody else had sent it away. */
   readonly elsewhere: number;
   /** The commands, with the seconds since the first one. */
   readonly commands: string;
 }
+
+const isOurs = ({ by }: { readonly by: string }) => by.startsWith("call:");
 
 /** What the service has received since then, in the visit of this mission. */
 export function toldSince(control: Control, seq: number, missionId: string): Told {
@@ -104,14 +116,13 @@ export function toldSince(control: Control, seq: number, missionId: string): Tol
   const received = record.flatMap(({ atMs, fact }) => (fact.what === "received" ? [{ atMs, ...fact }] : []));
   const isStart = ({ operation, request }: (typeof received)[number]) =>
     operation === "ControlConveyor" && /"(COMMAND_CONVEYOR_MOTOR_)?CC?W"/.test(JSON.stringify(request));
-  const left = record.flatMap(({ fact }) =>
-    fact.what === "goal" && fact.by.startsWith("call:") ? [fact] : [],
-  );
+  const begun = record.flatMap(({ fact }) => (fact.what === "mission" && fact.from === "none" ? [fact] : []));
+  const away = begun.findIndex((mission) => !isOurs(mission) && mission.missionId !== missionId);
   const beginMs = received[0]?.atMs ?? 0;
   return {
     conveyor: received.filter(isStart).length,
-    goOn: received.filter(({ operation }) => operation === "SkipGoal").length,
-    elsewhere: left.filter((goal) => goal.missionId !== missionId || goal.goalIndex !== 0).length,
+    goOn: received.filter(({ operation }) => operation === "CreateMission").length,
+    elsewhere: away < 0 ? 0 : begun.slice(away).filter(isOurs).length,
     commands: received
       .map(
         (one) =>
