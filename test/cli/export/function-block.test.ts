@@ -82,7 +82,7 @@ test("SCL has the same statements, with its marks of local variables and its own
   expect(plain.trim()).toBe(block.body.trim());
   expect(statements).toContain("#silence(IN := #active AND NOT #accepted AND NOT #closing, PT := T#5s);");
   expect(statements).toContain("#next[0] := #my;");
-  expect(scl).toContain("        Answer : Array[0..19] of DInt;\n");
+  expect(scl).toContain("        Answer : Array[0..19] of DInt;");
   expect(scl).toContain("silence {InstructionName := 'TON_TIME'; LibVersion := '1.0'} : TON_TIME;");
   expect(scl).toMatch(/\n {4}VAR RETAIN\n {8}my : DInt; {3}\/\/ the number in use\n/);
 });
@@ -99,9 +99,7 @@ test("SCL of the load station reads its tags from a type of their own, and marks
   );
   expect(scl).toContain('        Tags : "UDT_FG_Station";   // what was read of the station\n');
   expect(scl).toContain("#rolls := #here AND #Tags.Rolling[#place];");
-  expect(scl).toContain(
-    "#slot(Connected := #Connected, Answer := #Tags.Answer, UserNo := #UserNo, Ready := TRUE,",
-  );
+  expect(scl).toContain("IF #Connected THEN #told := #Tags.Answer; END_IF;");
   expect(scl).toContain("        MoveTime : Time := T#30s;\n");
   expect(scl).toContain('        slot : "FG_Command";\n');
   const { body } = readFunctionBlock(FG_LOAD_STATION);
