@@ -11,6 +11,7 @@ import { type OpcUaSection, opcUaAccounts } from "./sections/opcua.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
 import type { RightsSection } from "./sections/rights.ts";
 import { operationFindings, ownRoleFindings, rightsUserFindings } from "./sections/rights-checks.ts";
+import { numberlessFindings } from "./sections/slot-user-checks.ts";
 import { stationFindings } from "./sections/stations.ts";
 import { type WebSection, webAccounts } from "./sections/web.ts";
 import { webFindings } from "./sections/web-checks.ts";
@@ -34,7 +35,7 @@ export function crossChecks(
     ...(fleet === undefined || quality === undefined ? [] : pollFindings(fleet, quality)),
     ...(fleet === undefined ? [] : unknownRobots(fleet, opcua)),
     ...(mqtt === undefined ? [] : mqttFindings(mqtt, sections)),
-    ...(opcua === undefined ? [] : opcUaFindings(opcua)),
+    ...(opcua === undefined ? [] : [...opcUaFindings(opcua), ...numberlessFindings(opcua, sections)]),
     ...(web === undefined ? [] : [...webFindings(web), ...webRobots(web, fleet)]),
     ...(commands === undefined ? [] : commandsFindings(commands)),
     ...(rights === undefined

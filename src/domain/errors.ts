@@ -160,6 +160,12 @@ export const gatewayErrors = {
     advice:
       "Send the robot to the station by navigate: that mission ends there, and the robot stands until it is sent on.",
   },
+  USER_WITHOUT_NUMBER: {
+    id: 1026,
+    class: "operator_mistake",
+    advice:
+      "Nothing was sent under the number. Give each user of the slot a number (`opcua.users.<name>.number`), or wait for DoneId and take a new one from NextId.",
+  },
   NO_LEASE: {
     id: 1027,
     class: "operator_mistake",

@@ -123,16 +123,28 @@ function writeStart(state: TicketState, write: TicketWrite, nowMs: number, chanc
   });
   switch (standing(state, number)) {
     case "open":
-      if (!isStop && isBusy(state)) return rejected("TICKET_IN_USE");
+      if (!isStop && isBusy(state)) {
+        return rejected(isOfAnotherWithoutNumber(state, write) ? "USER_WITHOUT_NUMBER" : "TICKET_IN_USE");
+      }
       if (!isStop && state.disk === "failing") return rejected("JOURNAL_FAILED");
       return { state: take(state, write, nowMs, chance), action: "take" };
-    case "taken":
-      return { state, action: "nothing" };
+    case "taken": {
+      // It is not closed: that would tell the command's own user that nothing was sent.
+      const isOthers = isBusy(state) && state.current?.id === number;
+      const isToldSo = state.rejected.id === number || !isOfAnotherWithoutNumber(state, write);
+      if (isStop || !isOthers || isToldSo) return { state, action: "nothing" };
+      return { state: withRejection(state, number, "USER_WITHOUT_NUMBER"), action: "nothing" };
+    }
     case "void":
       return rejected("OUT_OF_TURN");
     case "unknown":
       return { state: lookAtRobot(state, number), action: "closed" };
   }
+}
+
+/** By `AcceptedByNo` neither of two users without a number knows whose command the slot has. */
+function isOfAnotherWithoutNumber({ current }: TicketState, { user, userNo }: TicketWrite): boolean {
+  return current !== null && current.userNo === 0 && userNo === 0 && current.user !== user;
 }
 
 function writeClose(state: TicketState, id: number, nowMs: number, chance: number): TicketDecision {

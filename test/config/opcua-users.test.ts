@@ -32,4 +32,28 @@ describe("warnings", () => {
     expect(await folder.warnings(text(1))).toContainEqual(found);
     expect(await folder.warnings(text(2))).not.toContainEqual(found);
   });
+
+  it("name two OPC UA users without a number that may write to one slot", async () => {
+    await folder.write("pw", "password");
+    const users = (role = "operator", number = "") =>
+      `opcua: { users: { plc: { password: pw, role: operator }, hmi: { password: pw, role: ${role}${number} } } }\n`;
+    const rule = (name: string, robots: string) =>
+      `  - { source: { protocol: opcua, name: ${name} }, role: operator, robots: [${robots}] }\n`;
+    const rules = (hmi: string) => `rights:\n${rule("plc", "r1, r2")}${rule("hmi", hmi)}`;
+    const station = (names: string) => `stations: { dock: { destinations: [A], users: [${names}] } }\n`;
+    const found = expect.stringContaining("opcua.users.hmi: has no number, nor has plc, and both may write");
+    const warned = async (text: string) =>
+      (await folder.warnings(`${minimal.replace("[cart-1]", "[r1, r2, r3]")}${text}`)).some((each) =>
+        found.asymmetricMatch(each),
+      );
+    expect(await warned(users())).toBe(true);
+    expect(await warned(users() + rules("r2"))).toBe(true);
+    expect(await warned(users() + rules("r1") + station("plc"))).toBe(true);
+    // A station's slot is one slot, whatever robots they may command.
+    expect(await warned(users() + rules("r3") + station("plc, hmi"))).toBe(true);
+    expect(await warned(users() + rules("r3") + station("plc"))).toBe(false);
+    expect(await warned(users() + rules("r3"))).toBe(false);
+    expect(await warned(users("observer"))).toBe(false);
+    expect(await warned(users("operator", ", number: 2"))).toBe(false);
+  });
 });

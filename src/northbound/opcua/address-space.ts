@@ -250,5 +250,7 @@ function robotNaming({ robots }: OpcUaOptions): RobotNaming {
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {
   const { destinations, users } = options;
-  return { ...parts, tickets: memory.tickets, destinations, offersConfirm: offersConfirm(users), signal };
+  const userOf = (context: ISessionContext) => accountOf(context, options)?.name ?? "";
+  const { tickets } = memory;
+  return { ...parts, tickets, destinations, offersConfirm: offersConfirm(users), userOf, signal };
 }

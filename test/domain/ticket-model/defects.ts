@@ -116,6 +116,12 @@ export const defects: readonly Defect[] = [
   },
   {
     ...soundParts,
+    name: "AcceptedByNo of a user without a number is 0 for every user",
+    violation: /takes|concluded|twice|believes/,
+    reducer: { ...realReducer, acceptedByNo: ({ accepted }) => accepted?.userNo ?? 0 },
+  },
+  {
+    ...soundParts,
     name: "a new session has the parameters of the old one",
     violation: /parameters|did not ask|twice/,
     server: { inheritsParameters: true },

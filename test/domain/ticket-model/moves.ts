@@ -2,7 +2,7 @@ import { TICKET_LIFE_MS } from "../../../src/domain/ticket-numbers.ts";
 import { saveFails, saveIsLate, saveLands, tick } from "./book.ts";
 import type { Ending } from "./facts.ts";
 import { connect, disconnect, driverStep, maySend, sample, sendTags } from "./network.ts";
-import { begin, crash, mayTimeOut, mayWant, receive, think, timeOut, want } from "./program.ts";
+import { begin, crash, hasDriver, mayTimeOut, mayWant, receive, think, timeOut, want } from "./program.ts";
 import {
   type Attempt,
   answerOf,
@@ -57,7 +57,7 @@ const table = {
     const client = world.clients[who];
     if (program === undefined || client === undefined) return false;
     if (client.connection === null || client.answer !== null) return false;
-    sample(client, program, answerOf(world.server), 1 + (how % 6), how >>> 3);
+    sample(client, program, answerOf(world.server, program.shape.user), 1 + (how % 6), how >>> 3);
     return true;
   },
   "gets its answer": (world: World, who: number) => {
@@ -71,23 +71,24 @@ const table = {
     return true;
   },
   "reads Answer at once": (world: World, who: number, how: number) => {
-    if (world.programs[who]?.shape.reads !== "answer") return false;
+    if ((world.programs[who]?.shape.reads ?? "tags") === "tags") return false;
     return make(world, { name: "reads", who, how }) && make(world, { name: "gets its answer", who, how });
   },
   "steps its driver": (world: World, who: number, how: number) => {
     const program = world.programs[who];
     const client = world.clients[who];
-    if (program?.shape.writes !== "beside" || client === undefined || !maySend(client)) return false;
+    if (program === undefined || client === undefined) return false;
+    if (!hasDriver(program.shape) || !maySend(client)) return false;
     driverStep(client, program, how % 2 === 1);
     return true;
   },
   "crashes (program)": (world: World, who: number, how: number) => {
     const program = world.programs[who];
     if (program === undefined) return false;
-    const hasDriver = program.shape.writes === "beside";
-    crash(program, how % 2 === 1, hasDriver && (how >>> 1) % 2 === 1);
-    if (hasDriver && world.clients[who]?.connection !== null) begin(program);
-    else cut(world, who, hasDriver);
+    const isBeside = hasDriver(program.shape);
+    crash(program, how % 2 === 1, isBeside && (how >>> 1) % 2 === 1);
+    if (isBeside && world.clients[who]?.connection !== null) begin(program);
+    else cut(world, who, isBeside);
     return true;
   },
   "loses its connection": (world: World, who: number) => {
@@ -99,7 +100,7 @@ const table = {
     const program = world.programs[who];
     const client = world.clients[who];
     if (program === undefined || client === undefined || client.connection !== null) return false;
-    connect(client, sessionOf(world.server, program.shape.user, client.before), how % 4);
+    connect(client, sessionOf(world.server, program.shape, client.before), how % 4);
     begin(program);
     flush(world, who);
     return true;
@@ -225,7 +226,7 @@ function wish(world: World, who: number, kind: "start" | "stop"): boolean {
 function flush(world: World, who: number): void {
   const program = world.programs[who];
   const client = world.clients[who];
-  if (program === undefined || client === undefined || program.shape.writes === "beside") return;
+  if (program === undefined || client === undefined || hasDriver(program.shape)) return;
   if (program.mustWrite && maySend(client)) sendTags(client, program);
 }
 

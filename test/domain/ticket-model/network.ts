@@ -32,8 +32,8 @@ export type Orphans = readonly Connection[];
 const LONGEST_QUEUE = 6;
 const RECENT = 3;
 const unread: Answer = {
-  ...{ next: 0, accepted: 0, by: -1, done: 0, outcome: null, closed: [] },
-  ...{ rejected: 0, looksAtRobot: false },
+  ...{ next: 0, accepted: 0, by: 0, done: 0, outcome: null, closed: [] },
+  ...{ rejected: 0, looksAtRobot: false, echo: 0, verdict: "none", ending: null },
 };
 const forwards = ["next", "accepted", "by", "done", "outcome", "closed"] as const;
 /** The orders in which a client may read tags one by one. */
@@ -96,6 +96,7 @@ export function sendTags(client: Client, program: Program): void {
     case "separate":
       for (const request of [{ a }, { b }, { number }]) put(client, request);
       return;
+    case "copied":
     case "beside":
       throw new Error("its driver writes");
   }
@@ -104,6 +105,10 @@ export function sendTags(client: Client, program: Program): void {
 /** One step of a driver beside the program: copies a tag, or writes what it has copied and ends its cycle. */
 export function driverStep(client: Client, program: Program, writesNumberFirst: boolean): void {
   const { a, b, number } = program.tags;
+  if (program.shape.writes === "copied") {
+    copyArray(client, program);
+    return;
+  }
   const tags = [number, b, a];
   const next = tags[client.copied.length];
   if (next !== undefined) {
@@ -122,6 +127,18 @@ export function driverStep(client: Client, program: Program, writesNumberFirst: 
   program.driverCycles += 1;
 }
 
+/** A driver that copies the whole array: in every cycle, or when it has changed. */
+function copyArray(client: Client, program: Program): void {
+  const { a, b, number } = program.tags;
+  const last = client.written.join();
+  client.written = [number, b, a];
+  if (program.shape.isCyclic || program.mustWrite || client.written.join() !== last) {
+    put(client, number > 0 ? { a, b, number, isWhole: true } : { number, isWhole: true });
+  }
+  program.mustWrite = false;
+  program.driverCycles += 1;
+}
+
 function requestOf(place: number, value: number): WriteRequest {
   if (place === 0) return { number: value };
   return place === 1 ? { b: value } : { a: value };
@@ -135,7 +152,7 @@ function put(client: Client, request: WriteRequest): void {
 
 /** The server does a read of `Answer`, or of `count` more tags of this cycle. */
 export function sample(client: Client, program: Program, answer: Answer, count: number, order: number): void {
-  if (program.shape.reads === "answer") {
+  if (program.shape.reads !== "tags") {
     client.answer = answer;
     return;
   }

@@ -1,17 +1,27 @@
 import { addIntention, type Facts, intentionOf, noteAsked, noteEnding, noteUnsent } from "./facts.ts";
 import type { Answer } from "./server.ts";
-import { isNew, type ProgramFaults, type Verdict, verdictOfAnswer, verdictOfTags } from "./verdict.ts";
+import {
+  isNew,
+  type ProgramFaults,
+  type Verdict,
+  verdictOfAnswer,
+  verdictOfEcho,
+  verdictOfTags,
+} from "./verdict.ts";
 
 /** How a program reads and writes. */
 export interface ProgramShape {
   readonly user: number;
-  /** `Answer` in one read, or tags one by one. */
-  readonly reads: "answer" | "tags";
+  /** `opcua.users.<name>.number`; 0: none. */
+  readonly userNo: number;
+  /** `Answer` in one read, tags one by one, or by the five rules: the verdict in `Answer`. */
+  readonly reads: "answer" | "tags" | "verdict";
   /**
-   * `request`: all in one write request. `whole`: the array `Command`. `separate`: one request a tag,
+   * `request`: all in one write request. `whole`: the array `Command`,
+   * `copied`: that array, copied by a driver in cycles of its own. `separate`: one request a tag,
    * `RequestId` last. `beside`: a driver that runs beside the program copies its tags, in cycles of its own.
    */
-  readonly writes: "request" | "whole" | "separate" | "beside";
+  readonly writes: "request" | "whole" | "copied" | "separate" | "beside";
   /** Writes in every cycle, or only what has changed. */
   readonly isCyclic: boolean;
   /** How often a start is tried again when nothing was sent, or a stop. */
@@ -32,6 +42,11 @@ type Phase =
   | "settling"
   /** my is written. */
   | "waiting";
+
+/** Whether a driver beside the program writes for it. */
+export function hasDriver({ writes }: ProgramShape): boolean {
+  return writes === "beside" || writes === "copied";
+}
 
 /** A PLC program that uses a slot by the rules of the page. */
 export interface Program {
@@ -79,7 +94,12 @@ export function newProgram(shape: ProgramShape): Program {
 /** The program is connected again, or starts again beside a driver that is (rule 7). */
 export function begin(program: Program): void {
   program.views = [];
-  if (program.isBusy) close(program);
+  const { my, isBusy, shape } = program;
+  if (shape.faults.skipsClosing) {
+    program.phase = isBusy ? "waiting" : "idle";
+    return;
+  }
+  if (isBusy || (shape.reads === "verdict" && my !== 0)) close(program);
   else program.phase = "finding";
 }
 
@@ -114,7 +134,7 @@ export function mayWant({ wanted }: Program, facts: Facts, kind: "start" | "stop
 
 /** An answer has come, or one cycle of tags is complete. */
 export function receive(program: Program, facts: Facts, view: Answer): void {
-  program.views = program.shape.reads === "answer" ? [view] : [view, ...program.views].slice(0, 3);
+  program.views = program.shape.reads === "tags" ? [view, ...program.views].slice(0, 3) : [view];
   think(program, facts);
 }
 
@@ -149,10 +169,11 @@ export function mayTimeOut(program: Program): boolean {
 }
 
 function verdict({ views, shape, my }: Program): Verdict {
-  const reader = { my, user: shape.user, faults: shape.faults };
+  const reader = { my, userNo: shape.userNo, faults: shape.faults };
   const [view] = views;
   if (shape.reads === "tags") return verdictOfTags(views, reader);
-  return view === undefined ? { kind: "none" } : verdictOfAnswer(view, reader);
+  if (view === undefined) return { kind: "none" };
+  return shape.reads === "verdict" ? verdictOfEcho(view, reader) : verdictOfAnswer(view, reader);
 }
 
 function judge(program: Program, facts: Facts, found: Verdict): void {
@@ -181,9 +202,15 @@ function mayTake({ wanted, phase, intention, isBusy }: Program, facts: Facts): b
   return isStop && isBusy && intentionOf(facts, intention)?.kind === "start";
 }
 
+/** By the five rules any number but the last one will do. */
+function isNewFor({ reads, faults }: ProgramShape, view: Answer, my: number): boolean {
+  if (reads !== "verdict" || faults.ignoresNewness) return isNew(view, my, faults);
+  return view.next !== 0 && view.next !== my;
+}
+
 function take(program: Program, facts: Facts, view: Answer): void {
   const { my, shape, wanted } = program;
-  if (!isNew(view, my, shape.faults)) return;
+  if (!isNewFor(shape, view, my)) return;
   program.my = view.next;
   program.isBusy = true;
   program.intention = wanted;

@@ -1,9 +1,10 @@
 import * as tickets from "../../../src/domain/ticket.ts";
 import * as numbers from "../../../src/domain/ticket-numbers.ts";
+import * as view from "../../../src/domain/ticket-view.ts";
 
 /** The rules of a slot's tickets, as functions that a test can replace one by one. */
 export type TicketReducer = Pick<
-  typeof tickets & typeof numbers,
+  typeof tickets & typeof numbers & typeof view,
   | "newTickets"
   | "restartTickets"
   | "isBusy"
@@ -16,7 +17,9 @@ export type TicketReducer = Pick<
   | "diskIs"
   | "isUsedUp"
   | "rotateTicket"
+  | "verdictOf"
+  | "acceptedByNo"
 >;
 
 /** The rules of `src/domain`. */
-export const realReducer: TicketReducer = { ...tickets, ...numbers };
+export const realReducer: TicketReducer = { ...tickets, ...numbers, ...view };

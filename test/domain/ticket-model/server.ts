@@ -1,4 +1,5 @@
 import type { TakenTicket } from "../../../src/domain/ticket-state.ts";
+import type { Verdict } from "../../../src/domain/ticket-view.ts";
 import { adopt, type Book, chance, newBook, restartBook } from "./book.ts";
 import { type Ending, type Facts, fail, intentionOf, noteSent } from "./facts.ts";
 import type { TicketReducer } from "./reducer.ts";
@@ -6,6 +7,8 @@ import type { TicketReducer } from "./reducer.ts";
 /** A session of a user, with the parameters that it has written; 0: none. */
 export interface Session {
   user: number;
+  /** `opcua.users.<name>.number`; 0: none. */
+  readonly userNo: number;
   a: number;
   b: number;
 }
@@ -44,6 +47,8 @@ export interface ServerFaults {
   readonly looksAtRightLate?: boolean;
   readonly sendsWithoutTicket?: boolean;
   readonly sendsWithoutRecord?: boolean;
+  /** Shows every user the number that anybody wrote last. */
+  readonly echoesToAll?: boolean;
 }
 
 /** The gateway with one slot, as `slot.ts` and `attempt.ts` drive its tickets. */
@@ -57,6 +62,8 @@ export interface Server {
   restoring: TakenTicket | null;
   /** What `Outcome` shows; null before the end. */
   result: Ending | null;
+  /** The number that each user wrote last. */
+  echoes: readonly { readonly user: number; readonly number: number }[];
 }
 
 /** What a client reads of the slot at one moment. */
@@ -69,6 +76,10 @@ export interface Answer {
   readonly closed: readonly number[];
   readonly rejected: number;
   readonly looksAtRobot: boolean;
+  /** The last number of the user that reads, what became of it, and how it ended. */
+  readonly echo: number;
+  readonly verdict: Verdict;
+  readonly ending: Ending | null;
 }
 
 /** This user may write nothing. */
@@ -76,27 +87,42 @@ export const WITHOUT_RIGHT = 4;
 
 export function newServer(reducer: TicketReducer, faults: ServerFaults): Server {
   const book = newBook(reducer);
-  return { faults, book, run: 0, attempts: [], journal: [], restoring: null, result: null };
+  return { faults, book, run: 0, attempts: [], journal: [], restoring: null, result: null, echoes: [] };
 }
 
 /** The session of a user. `before` is what it was, or the session that its client had before. */
-export function sessionOf({ faults }: Server, user: number, before: Session | null): Session {
+export function sessionOf(
+  { faults }: Server,
+  { user, userNo }: Pick<Session, "user" | "userNo">,
+  before: Session | null,
+): Session {
   const isInherited = faults.inheritsParameters === true && before !== null;
-  return isInherited ? { ...before, user } : { user, a: 0, b: 0 };
+  return isInherited ? { ...before, user, userNo } : { user, userNo, a: 0, b: 0 };
 }
 
-export function answerOf({ book, result }: Server): Answer {
+/** What a session of this user reads. */
+export function answerOf({ book, result, echoes, faults }: Server, user: number): Answer {
   const { open, accepted, doneId, closed, rejected } = book.tickets;
+  const own = echoes.find((each) => each.user === user || faults.echoesToAll === true);
+  const echo = own?.number ?? 0;
+  const verdict = book.reducer.verdictOf(book.tickets, nameOf(own?.user ?? user), echo);
   return {
     next: open,
     accepted: accepted?.id ?? 0,
-    by: accepted?.userNo ?? -1,
+    by: book.reducer.acceptedByNo(book.tickets, nameOf(user)),
     done: doneId,
     outcome: result,
     closed,
     rejected: rejected.id,
     looksAtRobot: rejected.error === "TICKET_NOT_SHOWN",
+    echo,
+    verdict,
+    ending: verdict === "ended" ? result : null,
   };
+}
+
+function nameOf(user: number): string {
+  return `user ${user}`;
 }
 
 /** Does one write request of a session: the parameters first, the ticket when the request is done. */
@@ -112,7 +138,7 @@ export function execute(server: Server, facts: Facts, session: Session, request:
   const { number } = request;
   if (number !== undefined) {
     const own = request.isWhole === true ? { a: request.a ?? 0, b: request.b ?? 0 } : session;
-    writeNumber(server, facts, number, { user: session.user, a: own.a, b: own.b });
+    writeNumber(server, facts, number, { ...session, a: own.a, b: own.b });
   }
   if (!mayWrite && book.tickets !== before) fail(facts, "a user without the right has changed the tickets");
   if (number === 0 && book.tickets !== before) fail(facts, "writing 0 has changed the tickets");
@@ -121,17 +147,21 @@ export function execute(server: Server, facts: Facts, session: Session, request:
 function writeNumber(server: Server, facts: Facts, number: number, asked: Session): void {
   const { book } = server;
   const { reducer, tickets: before } = book;
-  const { user, a, b } = asked;
+  const { user, userNo, a, b } = asked;
   // What is missing ends the ticket refused, and is no stop (draft.ts, attempt.ts).
   const isCommand = a !== 0 && b !== 0;
   const isStop = isCommand && intentionOf(facts, a)?.kind === "stop";
-  const write = { number, isStop, user: `user ${user}`, userNo: user, text: "" };
+  const write = { number, isStop, user: nameOf(user), userNo, text: "" };
   const { state, action } = reducer.writeTicket(before, write, book.nowMs, chance(book));
   const isTaken = action === "take" && user !== WITHOUT_RIGHT;
   if (isTaken && isCommand) {
     const requestId = `${before.run}.${number}`;
     const attempt: Attempt = { number, requestId, user, a, b, isStop, stage: "keeping" };
     server.attempts = [...server.attempts, attempt];
+  }
+  if (number !== 0) {
+    const others = server.echoes.filter((each) => each.user !== user);
+    server.echoes = [{ user, number: Math.abs(number) }, ...others];
   }
   if (state !== before) adopt(book, state, isTaken ? number : 0);
   if (isTaken && !isCommand) finish(server, facts, number, "unsent");
@@ -209,6 +239,7 @@ export function restart(server: Server, facts: Facts, lands: { saves: number; re
     if (lands.records && isOnItsWay) setRecord(server, requestId, stage === "leaving", null);
   }
   server.attempts = [];
+  server.echoes = [];
   server.run += 1;
   restartBook(book, `r${server.run}`);
   const { accepted, doneId, current } = book.tickets;

@@ -36,10 +36,22 @@ export function stray(world: World, how: number): boolean {
     0,
   ];
   const number = numbers[how % numbers.length] ?? 0;
+  if ((how >>> 5) % 4 === 3) return strayAs(world, how, number);
   const id = addIntention(facts, STRAY, (how >>> 4) % 2 === 0 ? "start" : "stop");
   noteAsked(facts, id, number);
-  const session: Session = { user: STRAY, a: 0, b: 0 };
+  const session: Session = { user: STRAY, userNo: STRAY, a: 0, b: 0 };
   execute(server, facts, session, { a: id, b: id, number });
+  return true;
+}
+
+/**
+ * Another session of a program's user writes a number that starts nothing. An engineer's tool does so, and a
+ * write of an earlier life that comes late.
+ */
+function strayAs({ server, facts, programs }: World, how: number, number: number): boolean {
+  const shape = programs[(how >>> 12) % programs.length]?.shape;
+  if (shape === undefined || number === server.book.tickets.open) return false;
+  execute(server, facts, { ...shape, a: 0, b: 0 }, { number, isWhole: true });
   return true;
 }
 
@@ -51,12 +63,12 @@ export function intrude(world: World, how: number): boolean {
   const { server, facts } = world;
   const { open } = server.book.tickets;
   const id = addIntention(facts, WITHOUT_RIGHT, "start");
-  const session: Session = { user: WITHOUT_RIGHT, a: 0, b: 0 };
+  const session: Session = { user: WITHOUT_RIGHT, userNo: WITHOUT_RIGHT, a: 0, b: 0 };
   execute(server, facts, session, { a: id, b: id });
   execute(server, facts, session, { number: how % 2 === 0 ? open : -open });
   if (how % 4 >= 2) {
     const next = server.book.tickets.open;
-    execute(server, facts, sessionOf(server, STRAY, session), { number: next });
+    execute(server, facts, sessionOf(server, { user: STRAY, userNo: STRAY }, session), { number: next });
   }
   return true;
 }
@@ -68,7 +80,7 @@ export function useMany({ server, facts }: World): boolean {
     const { open: number } = server.book.tickets;
     const id = addIntention(facts, STRAY, "stop");
     noteAsked(facts, id, number);
-    execute(server, facts, { user: STRAY, a: id, b: id }, { number });
+    execute(server, facts, { user: STRAY, userNo: STRAY, a: id, b: id }, { number });
     const attempt = server.attempts.find((each) => each.number === number);
     if (attempt === undefined) return true;
     sendUnrecorded(server, facts, attempt, false);

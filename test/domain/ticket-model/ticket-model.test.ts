@@ -13,10 +13,13 @@ const FIRST_SEED = 1;
 const TIMEOUT_MS = 120_000;
 
 const first: ProgramShape = {
-  ...{ user: 1, reads: "answer", writes: "request" },
+  ...{ user: 1, userNo: 1, reads: "answer", writes: "request" },
   ...{ isCyclic: false, mostTries: 2, faults: {} },
 };
-const second: ProgramShape = { ...first, user: 2 };
+const second: ProgramShape = { ...first, user: 2, userNo: 2 };
+/** They use the slot by the five rules. */
+const third: ProgramShape = { ...first, reads: "verdict", writes: "whole" };
+const fourth: ProgramShape = { ...third, user: 2 };
 
 function move(
   name: MoveName,
@@ -51,17 +54,26 @@ const THREE_TAGS = 2;
 const AGAIN = 3;
 const MOST_WORLDS = 40_000;
 
-test(
-  "a million random moves break no rule",
-  () => {
-    const found = runRandomly(STEPS, FIRST_SEED, randomSetup(soundParts));
+test.each([
+  ["the tags", "tags"],
+  ["the five rules", "verdict"],
+  ["the tags or the five rules, on one slot", "both"],
+] as const)(
+  "a million random moves of programs by %s break no rule",
+  (_by, rules) => {
+    const found = runRandomly(STEPS, FIRST_SEED, randomSetup({ ...soundParts, rules }));
     expect(found === null ? null : explain(found)).toBeNull();
   },
   TIMEOUT_MS,
 );
 
 /** Each goes through all orders of what it names, from connected idle programs on. */
-const cases: readonly { name: string; programs: readonly ProgramShape[]; bounds: readonly Bound[] }[] = [
+interface Case {
+  readonly name: string;
+  readonly programs: readonly ProgramShape[];
+  readonly bounds: readonly Bound[];
+}
+const cases: readonly Case[] = [
   {
     name: "a start, a lost connection that holds what was written, a repetition in a new one",
     programs: [first],
@@ -144,8 +156,26 @@ const cases: readonly { name: string; programs: readonly ProgramShape[]; bounds:
   },
 ];
 
+/** The same by the five rules. A torn read is none of them. */
+const fiveRules = cases
+  .filter(({ programs }) => programs.every(({ reads }) => reads === "answer"))
+  .map(({ programs, ...rest }): Case => {
+    const shapes = [third, fourth].map((shape) => ({ ...shape, mostTries: programs[0]?.mostTries ?? 1 }));
+    return { ...rest, name: `by the five rules: ${rest.name}`, programs: shapes.slice(0, programs.length) };
+  });
+/** Nobody can tell them apart by a number. */
+const withoutNumbers = cases
+  .filter(({ programs }) => programs.length > 1)
+  .map(
+    ({ programs, ...rest }): Case => ({
+      ...rest,
+      name: `without numbers of users: ${rest.name}`,
+      programs: programs.map((shape) => ({ ...shape, userNo: 0 })),
+    }),
+  );
+
 describe("every order of a few moves breaks no rule", () => {
-  test.each(cases)(
+  test.each([...cases, ...fiveRules, ...withoutNumbers])(
     "$name",
     ({ programs, bounds }) => {
       const { found, worlds } = explore(

@@ -17,20 +17,22 @@ export interface ProgramFaults {
   readonly readsRejectedOnly?: boolean;
   readonly concludesFromAbsence?: boolean;
   readonly ignoresNewness?: boolean;
+  readonly ignoresEcho?: boolean;
+  readonly skipsClosing?: boolean;
 }
 
 /** Number and user of the program that reads. */
 interface Reader {
   readonly my: number;
-  readonly user: number;
+  readonly userNo: number;
   readonly faults: ProgramFaults;
 }
 
 /** The verdict of one read of `Answer`: all of it belongs to one moment. */
 export function verdictOfAnswer(answer: Answer, reader: Reader): Verdict {
-  const { my, user } = reader;
+  const { my, userNo } = reader;
   if (answer.accepted === my) {
-    if (answer.by !== user) return { kind: "others" };
+    if (answer.by !== userNo) return { kind: "others" };
     if (answer.done !== my) return { kind: "under_way" };
     return { kind: "ended", ending: answer.outcome ?? "unknown" };
   }
@@ -44,20 +46,39 @@ export function verdictOfAnswer(answer: Answer, reader: Reader): Verdict {
  * my number still in the third.
  */
 export function verdictOfTags(cycles: readonly Answer[], reader: Reader): Verdict {
-  const { my, user, faults } = reader;
+  const { my, userNo, faults } = reader;
   const [last, middle, first] = cycles;
   if (last === undefined) return { kind: "none" };
-  if (faults.believesTornResult && last.done === my && last.accepted === my && last.by === user) {
+  if (faults.believesTornResult && last.done === my && last.accepted === my && last.by === userNo) {
     return { kind: "ended", ending: last.outcome ?? "unknown" };
   }
-  if (faults.believesTornUser && last.accepted === my && last.by !== user) return { kind: "others" };
+  if (faults.believesTornUser && last.accepted === my && last.by !== userNo) return { kind: "others" };
   const isSeen = first?.accepted === my || first?.done === my;
-  if (middle !== undefined && isSeen && last.accepted === my && middle.by !== user) return { kind: "others" };
+  if (middle !== undefined && isSeen && last.accepted === my && middle.by !== userNo)
+    return { kind: "others" };
   if (middle !== undefined && first?.done === my) {
     return last.accepted === my ? { kind: "ended", ending: middle.outcome ?? "unknown" } : { kind: "look" };
   }
   if (cycles.some((cycle) => cycle.done === my) || last.accepted === my) return { kind: "under_way" };
   return verdictOfClosed(last, reader);
+}
+
+/** The verdict that the gateway gives, for a program of the five rules. */
+export function verdictOfEcho({ echo, verdict, ending }: Answer, { my, faults }: Reader): Verdict {
+  if (echo !== my && !faults.ignoresEcho) return { kind: "none" };
+  switch (verdict) {
+    case "none":
+    case "open":
+      return { kind: "none" };
+    case "under_way":
+      return { kind: "under_way" };
+    case "ended":
+      return { kind: "ended", ending: ending ?? "unknown" };
+    case "never_sent":
+      return { kind: "closed" };
+    case "look_first":
+      return { kind: "look" };
+  }
 }
 
 function verdictOfClosed(

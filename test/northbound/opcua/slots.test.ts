@@ -140,7 +140,7 @@ describe("a mission slot", () => {
     await plc.until(slot("DoneId"), ticket);
     expect(Array.from((await plc.value(slot("Answer"))) as Int32Array)).toEqual([
       ...[ticket, ticket, 4, 9, 0, void1, 0, ticket + 1, 0],
-      ...[0, 0, 0],
+      ...[ticket, 3, 4],
       ...[void1, 0, 0, 0, 0, 0, 0, 0],
     ]);
   });

@@ -1,3 +1,4 @@
+import type { ISessionContext } from "node-opcua";
 import type { CommandRights } from "../../../contracts/command-rights.ts";
 import type { Commander, CommandRecords, RefusalAudit } from "../../../contracts/commander.ts";
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
@@ -27,6 +28,8 @@ export interface SlotParts {
   readonly destinations: ReadonlyMap<number, string>;
   /** Whether some user's commands wait for ConfirmId, so that slots need the tags for it. */
   readonly offersConfirm: boolean;
+  /** The user of a session, as `Writer` names it; empty: none. */
+  readonly userOf: (context: ISessionContext) => string;
   readonly clock: Clock;
   /** From 0 up to but not including 1: numbers without a disk begin anywhere. */
   readonly chance: () => number;

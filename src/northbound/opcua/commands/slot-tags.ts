@@ -1,12 +1,14 @@
-import { StatusCodes } from "node-opcua";
+import { type ISessionContext, StatusCodes } from "node-opcua";
 import { type ErrorName, errorId } from "../../../domain/errors.ts";
 import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
-import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
-import type { Clock } from "../../../platform/clock.ts";
+import { acceptedByNo } from "../../../domain/ticket-view.ts";
 import { answerTags, COMMAND_LENGTH, confirmTags, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
+import { showOwnValues } from "../node-opcua/own-values.ts";
 import { fittingText, timesAt } from "../node-opcua/tag.ts";
+import { answerFor, closedOf, type SlotMoment } from "./slot-answer.ts";
+import type { SlotParts } from "./slot-parts.ts";
 import type { WrittenTicket } from "./written-ticket.ts";
 
 /** The numbers of `Outcome` before it is final. */
@@ -29,8 +31,8 @@ export interface SlotResult {
 export interface SlotTags {
   /** Everything at once: a subscriber to `Answer` never sees half of a change. */
   show(tickets: TicketState, result: SlotResult, rejectedText: string): void;
-  /** The ticket that a client wrote, where it wrote it. */
-  showWritten(written: WrittenTicket): void;
+  /** The ticket that a user wrote, where it wrote it. Its sessions see what becomes of the number. */
+  showWritten(written: WrittenTicket, user: string): void;
   /** The ticket whose parameters are echoed; 0: none. */
   showLatched(ticket: number): void;
 }
@@ -66,7 +68,7 @@ export function outcomeText({ message, evidence }: Outcome): string {
 export function addSlotTags(
   builder: NodeBuilder,
   folder: Folder,
-  parts: { readonly clock: Clock; readonly offersConfirm: boolean },
+  parts: Pick<SlotParts, "clock" | "offersConfirm" | "userOf">,
 ): SlotTags {
   const written = builder.tags(folder, requestTags);
   const confirmed = parts.offersConfirm ? builder.tags(folder, confirmTags) : null;
@@ -78,11 +80,23 @@ export function addSlotTags(
   for (const tag of [written.RequestId, ...Object.values(confirmed ?? {})]) tag.set(0, good, zero);
   written.Command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
   written.CommandText.set("", good, zero);
+  /** The number that each user wrote last. */
+  const asked = new Map<string, number>();
+  let moment: SlotMoment | null = null;
+  const ownAnswer = (context: ISessionContext) => {
+    const user = parts.userOf(context);
+    return Int32Array.from(moment === null ? [] : answerFor(moment, { user, asked: asked.get(user) ?? 0 }));
+  };
+  showOwnValues(shown.Answer.variable, ownAnswer);
+  showOwnValues(shown.AcceptedByNo.variable, (context) =>
+    moment === null ? 0 : acceptedByNo(moment.tickets, parts.userOf(context)),
+  );
   return {
     show(tickets, result, rejectedText) {
       const at = times();
       const { accepted, rejected } = tickets;
-      const closed = [...tickets.closed, ...new Array(CLOSED_SHOWN - tickets.closed.length).fill(0)];
+      const isOthersNow = moment?.tickets.accepted?.user !== accepted?.user;
+      moment = { tickets, result };
       shown.Outcome.set(result.outcome, good, at);
       shown.ErrorId.set(errorId(result.error), good, at);
       shown.ErrorText.set(fittingText(result.text), good, at);
@@ -91,17 +105,22 @@ export function addSlotTags(
       shown.AcceptedId.set(accepted?.id ?? 0, good, at);
       shown.AcceptedBy.set(accepted?.user ?? "", good, at);
       shown.AcceptedByNo.set(accepted?.userNo ?? 0, good, at);
+      if (isOthersNow) shown.AcceptedByNo.renew(at);
       shown.AcceptedText.set(fittingText(accepted?.text ?? ""), good, at);
       shown.RejectedId.set(rejected.id, good, at);
       shown.RejectedError.set(errorId(rejected.error), good, at);
       shown.RejectedText.set(fittingText(rejectedText), good, at);
-      shown.Closed.setList(closed, good, at);
+      shown.Closed.setList(closedOf(tickets), good, at);
       shown.DoneId.set(tickets.doneId, good, at);
       written.NextId.set(tickets.open, good, at);
-      shown.Answer.setList(answerOf(tickets, result, closed), good, at);
+      shown.Answer.setList(answerFor(moment, null), good, at);
     },
-    showWritten({ number, order }) {
+    showWritten({ number, order }, user) {
       const at = times();
+      if (number !== 0 && asked.get(user) !== Math.abs(number)) {
+        asked.set(user, Math.abs(number));
+        shown.Answer.renew(at);
+      }
       if (order.kind === "request") written.RequestId.set(number, good, at);
       else if (order.kind === "confirm") confirmed?.ConfirmId.set(number, good, at);
       else if (order.kind === "array") written.Command.setList([number, ...order.numbers], good, at);
@@ -111,19 +130,4 @@ export function addSlotTags(
       confirmed?.LatchedId.set(ticket, good, times());
     },
   };
-}
-
-/** `Answer` (design, OPC UA: Command slots): all of it belongs to one moment. */
-function answerOf(
-  { accepted, doneId, rejected, open }: TicketState,
-  { outcome, error, retrySafe }: SlotResult,
-  closed: readonly number[],
-): readonly number[] {
-  const reserved = [0, 0, 0];
-  return [
-    ...[accepted?.id ?? 0, doneId, outcome, errorId(error), Number(retrySafe)],
-    ...[rejected.id, errorId(rejected.error), open, accepted?.userNo ?? 0],
-    ...reserved,
-    ...closed,
-  ];
 }

@@ -130,7 +130,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     writeParameter: parameters.write,
     writeTicket(written, writer) {
       const { number, order } = written;
-      tags.showWritten(written);
+      tags.showWritten(written, writer.account.name);
       const tickets = book.tickets();
       const isOpen = number > 0 && number === tickets.open;
       if (isOpen && order.kind === "request" && writer.account.confirms) return latch(number, writer);
@@ -141,7 +141,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       } else if (isOpen) {
         take(written, writer);
       } else {
-        const state = withoutCommand(tickets, number, clock.nowMs(), chance());
+        const state = withoutCommand(tickets, number, writer, clock.nowMs(), chance());
         if (state !== tickets) void book.adopt(state);
       }
     },
@@ -155,8 +155,14 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
 }
 
 /** The tickets after a number was written that starts nothing. */
-function withoutCommand(tickets: TicketState, number: number, nowMs: number, chance: number): TicketState {
-  const idle = { number, isStop: false, user: "", userNo: 0, text: "" };
+function withoutCommand(
+  tickets: TicketState,
+  number: number,
+  { account }: Writer,
+  nowMs: number,
+  chance: number,
+): TicketState {
+  const idle = { number, isStop: false, user: account.name, userNo: account.number, text: "" };
   return writeTicket(tickets, idle, nowMs, chance).state;
 }
 
@@ -169,6 +175,8 @@ function rejectionText(error: ErrorName, trouble: string | null): string {
       return "the number was not NextId, or ConfirmId was not your LatchedId; nothing was or will be sent under it: take a new one";
     case "TICKET_IN_USE":
       return "a command was still running, and nothing was sent: wait until DoneId is its number";
+    case "USER_WITHOUT_NUMBER":
+      return "the command of another user without a number was in the slot, and nothing was sent: give each user of the slot its opcua.users.<name>.number";
     case "TICKET_NOT_SHOWN":
       return "this slot does not know what became of the number: look at the robot";
     case "SHUTTING_DOWN":

@@ -113,8 +113,8 @@ export const answerTags = {
   AcceptedByNo: {
     type: "Int32",
     german: "Angenommen von Nummer",
-    en: "The number of that user in the configuration, or 0",
-    de: "Die Nummer dieses Benutzers in der Konfiguration, oder 0",
+    en: "The number of that user in the configuration; 0: you, without one; -1: another without one",
+    de: "Die Nummer dieses Benutzers in der Konfiguration; 0: man selbst, ohne; -1: ein anderer ohne",
   },
   AcceptedText: {
     type: "String",
@@ -157,8 +157,8 @@ export const answerTags = {
     type: "Int32",
     length: ANSWER_LENGTH,
     german: "Antwort",
-    en: "Everything in one read: AcceptedId, DoneId, Outcome, ErrorId, RetrySafe, RejectedId, RejectedError, NextId, AcceptedByNo, 0, 0, 0, Closed",
-    de: "Alles in einem Lesen: AcceptedId, DoneId, Outcome, ErrorId, RetrySafe, RejectedId, RejectedError, NextId, AcceptedByNo, 0, 0, 0, Closed",
+    en: "Everything in one read: AcceptedId, DoneId, Outcome, ErrorId, RetrySafe, RejectedId, RejectedError, NextId, AcceptedByNo, your last number, its verdict, its outcome, Closed",
+    de: "Alles in einem Lesen: AcceptedId, DoneId, Outcome, ErrorId, RetrySafe, RejectedId, RejectedError, NextId, AcceptedByNo, eigene letzte Nummer, ihr Urteil, ihr Ergebnis, Closed",
   },
 } as const satisfies TagTable;
 

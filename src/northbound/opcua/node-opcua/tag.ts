@@ -10,6 +10,7 @@ import {
 } from "node-opcua";
 import type { ShownTag, TagReading } from "../../../contracts/tags.ts";
 import { qualityOfStatus } from "../status.ts";
+import { asSeenBy, hasOwnValues } from "./own-values.ts";
 
 /** Longest text that a PLC's STRING[254] takes, in bytes. */
 const LONGEST_TEXT_BYTES = 254;
@@ -126,6 +127,11 @@ export class Tag implements ShownTag {
     else if (status !== this.#status) this.#show(this.#variant, status, times);
   }
 
+  /** A user sees another value now, as `own-values.ts` gives it; that of all others is as it was. */
+  renew(times: TagTimes): void {
+    this.#show(this.#live.value, this.#status, times);
+  }
+
   /** Shows that there is no value, and why. */
   fail(status: StatusCode, times: TagTimes): void {
     if (this.#last === null && status === this.#status) return;
@@ -168,6 +174,10 @@ function liveValue(variable: UAVariable): DataValue {
 
 function readCopy(this: UAVariable, ...args: Parameters<UAVariable["readValue"]>): DataValue {
   const plain: Pick<UAVariable, "readValue"> = Object.getPrototypeOf(this);
+  const [context, range, encoding] = args;
+  if (context != null && hasOwnValues(this)) {
+    return asSeenBy(this, plain.readValue.call(this, context, undefined, encoding).clone(), context, range);
+  }
   const value = plain.readValue.apply(this, args);
   return value.statusCode.isGoodish() ? value : value.clone();
 }

@@ -16,6 +16,7 @@ import type { Writer } from "../commands/writer.ts";
 import { type Order, readTicket, type WrittenTicket } from "../commands/written-ticket.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
+import { renewOwnValues } from "./own-values.ts";
 import { isValueAlone } from "../written-value.ts";
 import { createSlotWriters } from "./slot-writers.ts";
 import type { Turns } from "./turns.ts";
@@ -199,7 +200,9 @@ function forgetSessions(
     const user = accountOf(session.sessionContext, options)?.name ?? "";
     const before = users.get(sessionId);
     users.set(sessionId, user);
-    if (before !== undefined && before !== user) forget(sessionId);
+    if (before === undefined || before === user) return;
+    forget(sessionId);
+    renewOwnValues(session);
   });
   server.on("session_closed", (session) => {
     const sessionId = session.getSessionId().toString();
