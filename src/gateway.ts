@@ -249,9 +249,8 @@ function build(
   const tell = (batch: Batch) => dispatcher.observe(shown.withPlant(batch));
   function hear(update: FleetUpdate): void {
     if (update.kind === "link") {
-      const isUp = update.state === "up";
-      link.note(isUp);
-      dispatcher.fleetLink(isUp);
+      link.note(update.state === "up");
+      dispatcher.fleetLink(update.state === "up");
     }
     const batch = state.apply(update);
     meter.heard(update, batch.events);

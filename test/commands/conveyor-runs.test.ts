@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Command } from "../../src/domain/command.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { noRunningTime } from "../support/no-running-time.ts";
 import {
   belt,
   type CommandsHarness,
@@ -338,7 +339,8 @@ describe("the end of the gateway", () => {
   it("a start first stops what the record says is turning, without waiting for heartbeats; the lease goes on", async () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
-    const journal = () => openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 });
+    const journal = () =>
+      openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
     await rolling(await rigAtDock({ clock, journal: journal() }));
     disk.crash();
     const next = await createHarness({
@@ -366,7 +368,8 @@ describe("the end of the gateway", () => {
   it("a start whose outcome the crash took is stopped too", async () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
-    const journal = () => openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 });
+    const journal = () =>
+      openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
     const first = await rigAtDock({ clock, journal: journal() });
     await first.dispatcher.stations.ask("Dock", plc, "AMR01");
     await roll(first);

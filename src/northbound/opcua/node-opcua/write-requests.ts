@@ -16,8 +16,8 @@ import type { Writer } from "../commands/writer.ts";
 import { type Order, readTicket, type WrittenTicket } from "../commands/written-ticket.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
-import { renewOwnValues } from "./own-values.ts";
 import { isValueAlone } from "../written-value.ts";
+import { renewOwnValues } from "./own-values.ts";
 import { createSlotWriters } from "./slot-writers.ts";
 import type { Turns } from "./turns.ts";
 
