@@ -22,9 +22,9 @@ export interface RobotClocksParts {
 }
 
 /** Robots without a time server drift by minutes a month; a message is delivered within seconds. */
-export const MOST_CLOCK_DISTANCE_MS = 10 * 60_000;
+const MOST_CLOCK_DISTANCE_MS = 10 * 60_000;
 /** No robot recorded anything before: a clock that shows this was never set. */
-export const EARLIEST_ROBOT_TIME_MS = Date.UTC(2020, 0, 1);
+const EARLIEST_ROBOT_TIME_MS = Date.UTC(2020, 0, 1);
 
 export function createRobotClocks({ clock, serviceAheadMs, log }: RobotClocksParts): RobotClocks {
   const wrong = new Set<RobotId>();

@@ -46,7 +46,7 @@ function unescaped(text: string): string {
 }
 
 /** Reads XML. An element that is not closed, or is closed by another name, is an error. */
-export function readXml(xml: string): Element {
+function readXml(xml: string): Element {
   const top: Element[] = [];
   const open: Array<{ name: string; element: Element; children: Element[]; fromText: number }> = [];
   for (const found of xml.matchAll(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<(\/?)([\w:.]+)([^<>]*?)(\/?)>/g)) {
