@@ -49,6 +49,11 @@ it("the certificate names every host that endpoints advertise, and is renewed wi
   expect(renamed.key).toBe(first.key);
 });
 
+/** A certificate has no properties that could be compared. */
+function facts({ certificate, key }: Awaited<ReturnType<typeof kept>>) {
+  return { fingerprint: certificate.fingerprint, key };
+}
+
 /** A log that keeps what it is warned of. */
 function warnings() {
   const said: string[] = [];
@@ -67,7 +72,7 @@ it("a machine that has another name keeps the certificate that clients trust", {
   const before = await keptBy({ hostname: "container-1", ...assumed });
   const { said, log } = warnings();
   await (await startServer({ dataDir, hostname: "container-2", ...assumed }, { log })).stop();
-  expect(await kept()).toEqual(before);
+  expect(facts(await kept())).toEqual(facts(before));
   expect(said.join("\n")).toMatch(/does not name container-2.*set opcua\.hostname/);
 });
 
@@ -79,7 +84,7 @@ it("a gateway that runs keeps its certificate when its clock is set to 2069", as
   clock.jump(Date.UTC(2069, 0, 1) - clock.nowMs());
   clock.advance(DAY_MS);
   await expect.poll(() => said.join("\n")).toMatch(/stays as it is.*2069-01-0.*set the clock/);
-  expect(await kept()).toEqual(before);
+  expect(facts(await kept())).toEqual(facts(before));
   await running.stop();
 });
 
