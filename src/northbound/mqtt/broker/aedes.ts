@@ -1,10 +1,12 @@
 import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { Aedes, type AedesOptions, type Client } from "aedes";
+import { clip } from "../../../domain/clip.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Topics } from "../topics.ts";
 import { type AuthenticateParts, createAuthenticate } from "./authenticate.ts";
 import type { ClientSockets } from "./client-sockets.ts";
+import type { ConnectionLog } from "./connection-log.ts";
 import type { EventTraffic } from "./event-arrivals.ts";
 import { tellTraffic } from "./event-traffic.ts";
 import { type Identities, nameOf } from "./identities.ts";
@@ -17,11 +19,15 @@ import { mayPublish, mayRead } from "./rights.ts";
 export interface AedesParts extends AuthenticateParts {
   readonly topics: Topics;
   readonly arrivals: EventTraffic;
+  readonly connections: Pick<ConnectionLog, "failed">;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const DELIVERIES_AT_ONCE = 1_000;
 const QOS2_HALF_OPEN = 20;
+/** Of texts that a client chooses, in a line of the log. */
+const LONGEST_ID = 64;
+const LONGEST_REASON = 200;
 
 /** aedes with our users and rights. */
 export async function createAedes(parts: AedesParts): Promise<Aedes> {
@@ -51,7 +57,7 @@ export async function createAedes(parts: AedesParts): Promise<Aedes> {
   });
   tellTraffic(aedes, arrivals);
   showRetainFlag(aedes, identities, log);
-  logProblems(aedes, log);
+  logProblems(aedes, parts);
   return aedes;
 }
 
@@ -97,7 +103,7 @@ function showRetainFlag(aedes: Aedes, identities: Identities, log: Log): void {
   });
 }
 
-function logProblems(aedes: Aedes, log: Log): void {
+function logProblems(aedes: Aedes, { connections, log }: Pick<AedesParts, "connections" | "log">): void {
   // aedes' types do not know this one; without a listener it would end the process.
   const emitter: EventEmitter = aedes;
   emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));
@@ -106,10 +112,15 @@ function logProblems(aedes: Aedes, log: Log): void {
   aedes.on("clientError", (client, error) => {
     if (logged.has(client)) return;
     logged.add(client);
-    log.info({ client: client.id, reason: error.message }, "an MQTT client was disconnected");
+    const fields = { client: clip(client.id, LONGEST_ID), reason: clip(error.message, LONGEST_REASON) };
+    connections.failed(client.conn, fields, "an MQTT client was disconnected");
   });
-  aedes.on("connectionError", (_client, error) =>
-    log.info({ reason: error.message }, "an MQTT connection was refused"),
+  aedes.on("connectionError", (client, error) =>
+    connections.failed(
+      client.conn,
+      { reason: clip(error.message, LONGEST_REASON) },
+      "an MQTT connection was refused",
+    ),
   );
 }
 

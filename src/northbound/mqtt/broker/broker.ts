@@ -13,6 +13,7 @@ import type { EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { createAedes } from "./aedes.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
+import { type ConnectionLog, createConnectionLog } from "./connection-log.ts";
 import { createEventArrivals, type EventArrivals } from "./event-arrivals.ts";
 import { createIdentities, type Identities, nameOf } from "./identities.ts";
 import { readAllAtOnce } from "./read-all.ts";
@@ -84,9 +85,10 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const users = () => options.users.map(({ name }) => nameOf({ kind: "user", name }));
       const identities = createIdentities();
       const sockets = createClientSockets(parts.clock, log, users, signal);
-      const aedes = await createAedes({ ...parts, own, sockets, identities, arrivals });
+      const connections = createConnectionLog(parts.clock, log);
+      const aedes = await createAedes({ ...parts, own, sockets, identities, arrivals, connections });
       arrivals.watchClients(signal, sockets.slow.disconnect);
-      const server = createListener(options, aedes, sockets, log);
+      const server = createListener(options, aedes, sockets, connections);
       try {
         await listen(server, options);
         running = { aedes, server, sockets, identities };
@@ -160,10 +162,11 @@ function createListener(
   options: EmbeddedBrokerOptions,
   aedes: Aedes,
   sockets: ClientSockets,
-  log: Log,
+  connections: ConnectionLog,
 ): Server {
   const take = (socket: Socket, raw = socket) => {
     sockets.add(socket, raw);
+    connections.opened(socket);
     aedes.handle(socket);
   };
   if (options.tls === null) return createServer((socket) => take(socket));
@@ -178,9 +181,11 @@ function createListener(
     socket.once("close", () => handshaking.delete(peer));
     sockets.limits.connected(socket);
   });
-  server.on("tlsClientError", (error) =>
-    log.info({ reason: error.message }, "an MQTT connection failed its TLS handshake"),
-  );
+  server.on("tlsClientError", (error, socket) => {
+    connections.failed(socket, { reason: error.message }, "an MQTT connection failed its TLS handshake");
+    // Node lets a handshake go on that has taken too long.
+    socket.destroy();
+  });
   return server;
 }
 

@@ -1,0 +1,37 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../../../platform/clock.ts";
+import { createLineBudget } from "../../../platform/line-budget.ts";
+import type { Log } from "../../../platform/log.ts";
+
+/** Logs the connections that failed, within bounds: clients without a log-in can make as many as they like. */
+export interface ConnectionLog {
+  /** Its address is asked for later, when it may be closed. */
+  opened(socket: object): void;
+  failed(socket: object, fields: Readonly<Record<string, string>>, message: string): void;
+}
+
+const BOUNDS = { most: 10, windowMs: 60_000 };
+
+export function createConnectionLog(clock: Clock, log: Log): ConnectionLog {
+  const addresses = new WeakMap<object, string>();
+  const budget = createLineBudget(clock, BOUNDS, (count) =>
+    log.info({ count }, "more MQTT connections have failed within a minute than the log names"),
+  );
+  return {
+    opened(socket) {
+      addresses.set(socket, addressIn(socket));
+    },
+    failed(socket, fields, message) {
+      if (budget.take()) log.info({ from: addresses.get(socket) ?? addressIn(socket), ...fields }, message);
+    },
+  };
+}
+
+/** Empty: it is not known, or the gateway's own stream. */
+function addressIn(socket: object): string {
+  // Node gives the socket below a TLS one no public name. When both are closed, that one knows its address.
+  const below: unknown = Reflect.get(socket, "_parent");
+  const address =
+    (socket as Partial<Socket>).remoteAddress ?? (below as Partial<Socket> | null)?.remoteAddress;
+  return address ?? "";
+}
