@@ -33,7 +33,9 @@ export interface MqttParts {
    * This run of the gateway: state and status carry it, so that state left by another run is known as such.
    */
   readonly sessionId: string;
-  /** Aborted when the gateway takes nothing new: it is offline from then on, and what is left is delivered. */
+  /**
+   * Aborted when the gateway takes nothing new: it is offline from then on, and what is left is delivered.
+   */
   readonly stopping: AbortSignal;
   readonly clock: Clock;
   readonly log: Log;

@@ -3,7 +3,9 @@ import type { Clock } from "../../../platform/clock.ts";
 import { createLineBudget } from "../../../platform/line-budget.ts";
 import type { Log } from "../../../platform/log.ts";
 
-/** Logs the connections that failed, within bounds: clients without a log-in can make as many as they like. */
+/**
+ * Logs the connections that failed, within bounds: clients without a log-in can make as many as they like.
+ */
 export interface ConnectionLog {
   /** Its address is asked for later, when it may be closed. */
   opened(socket: object): void;
