@@ -322,11 +322,7 @@ function build(
     hang: () => firstHang([...components, queues]),
     areValuesKept: () => firstHang([...components.filter(({ name }) => name === "quality"), queues]) === null,
   };
-  const run: FleetSession["run"] = (signal, ready) => {
-    link.begin();
-    return fleet.run(signal, ready);
-  };
-  return { dependencies, fleet: { ...fleet, run }, auditSink: commands.audit };
+  return { dependencies, fleet: link.watch(fleet), auditSink: commands.audit };
 }
 
 function clockAlarmOf(

@@ -4,6 +4,7 @@ import type { Batch } from "../contracts/link.ts";
 import { createFanOut } from "../delivery/fan-out.ts";
 import { ofGateway } from "../domain/alarm.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Component } from "../platform/component.ts";
 import { createFleetState, type FleetState } from "../state/fleet-state.ts";
 import { createShownState, type ShownState } from "../state/shown-state.ts";
 import type { NorthboundParts } from "./northbound-parts.ts";
@@ -35,8 +36,16 @@ export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, cl
   const say = () => alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !link.isUp, text: LINK_DOWN });
   return {
     now: () => link,
-    /** The session is sought from now on: what the start of the gateway takes is no failure of the link. */
-    begin: say,
+    /**
+     * Counts from when the session is sought: what the start of the gateway takes is no failure of the link.
+     */
+    watch: <T extends Component>(session: T): T => ({
+      ...session,
+      run(signal, ready) {
+        say();
+        return session.run(signal, ready);
+      },
+    }),
     note(isUp: boolean): void {
       if (isUp !== link.isUp) link = { isUp, changedAtMs: clock.nowMs() };
       say();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createLinkWatch } from "../../src/composition/fleet-states.ts";
+import type { Component } from "../../src/platform/component.ts";
 import { createAlarmBook } from "../../src/state/alarm-book.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -13,7 +14,8 @@ test("the alarm of the link counts from when a session is sought, not from the s
   };
   clock.advance(30_000);
   expect(codes()).toEqual([]);
-  link.begin();
+  const session: Component = { name: "fleet", health: () => ({ state: "up" }), run: async () => {} };
+  void link.watch(session).run(new AbortController().signal, () => {});
   clock.advance(9_999);
   expect(codes()).toEqual([]);
   clock.advance(1);
