@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Config } from "../config/load.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { systemClock } from "../platform/clock.ts";
+import { allowLongWays } from "../platform/connect-fault.ts";
 import { checkReport } from "./check-report.ts";
 import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
@@ -64,6 +65,7 @@ async function tryAll(
   // Timers and connections of the gateway's parts do not keep a program alive; the whole check must.
   const hold = setInterval(() => {}, HOLD_MS);
   try {
+    allowLongWays(config.fleet.times.connectMs);
     const { signal } = new AbortController();
     // Loaded here and not at the top: other subcommands do not need the protocols.
     const { checkOnline } = await import("./online/online-check.ts");

@@ -18,7 +18,10 @@ export interface Reading {
   readonly problems: readonly ReportedProblem[];
 }
 
-/** @param outdated how a certificate of the gateway is reported that is not valid now */
+/**
+ * @param outdated how a certificate of the gateway is reported that is not valid now, or that TLS does not
+ * take
+ */
 export async function readConfiguration(
   path: string,
   env: Environment,
@@ -26,7 +29,8 @@ export async function readConfiguration(
 ): Promise<Reading> {
   const loaded = await loadConfig(path, env, createCatalogue());
   if (!loaded.ok) return { config: null, settings: new Map(), problems: reported(loaded.problems, "error") };
-  const problems = [...reported(loaded.warnings, "warning"), ...reported(loaded.outdated, outdated)];
+  const useless = reported([...loaded.outdated, ...loaded.unusable], outdated);
+  const problems = [...reported(loaded.warnings, "warning"), ...useless];
   const isValid = problems.every(({ severity }) => severity === "warning");
   const { config, settings } = loaded;
   return isValid ? { config, settings, problems } : { config: null, settings: new Map(), problems };

@@ -1,6 +1,7 @@
 import { fstatSync } from "node:fs";
 import { type DestinationStream, pino } from "pino";
 import type { Environment } from "../config/named-files.ts";
+import { hideThese } from "../platform/crash/hide-secrets.ts";
 
 const STANDARD_ERROR = 2;
 const LEVEL = /^\{"level":(\d+)/;
@@ -20,6 +21,14 @@ export function logDestination(env: Environment): DestinationStream {
   const stream = pino.destination({ fd: STANDARD_ERROR, sync: true });
   if (!isJournal(env)) return stream;
   return { write: (line) => stream.write(`<${priorityOf(line)}>${line}`) };
+}
+
+/** The same without these secrets: the service may repeat in an error what it was sent. */
+export function withoutSecrets(
+  destination: DestinationStream,
+  secrets: readonly string[],
+): DestinationStream {
+  return { write: (line) => destination.write(hideThese(line, secrets)) };
 }
 
 /** $JOURNAL_STREAM names the stream by device and inode. A program that redirects the log keeps it set. */

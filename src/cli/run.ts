@@ -6,6 +6,7 @@ import { createCatalogue } from "../fleet/operations.ts";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { systemClock } from "../platform/clock.ts";
 import { watchClock } from "../platform/clock-watch.ts";
+import { allowLongWays } from "../platform/connect-fault.ts";
 import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
 import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
 import { refuseForeignFolder } from "../platform/folder-owner.ts";
@@ -19,7 +20,7 @@ import { exitOnProblems, readConfiguration } from "./configuration.ts";
 import { logConsole } from "./console-log.ts";
 import { exitCodes, fail } from "./exit.ts";
 import { rememberLines } from "./last-lines.ts";
-import { logDestination } from "./log-destination.ts";
+import { logDestination, withoutSecrets } from "./log-destination.ts";
 import { logWarnings } from "./node-warnings.ts";
 import { noticesOf } from "./service-notices.ts";
 import { hangups, stopSignal } from "./stop-signal.ts";
@@ -40,12 +41,14 @@ export function runCommand(): Command {
       } catch (error) {
         fail(error, portKey);
       }
-      const destination = rememberLines(logDestination(process.env));
+      const apiSecrets = [config.fleet.credentials.secret];
+      const destination = rememberLines(withoutSecrets(logDestination(process.env), apiSecrets));
       const log = createLog(config.log.level, destination);
       logWarnings(log);
       const secrets = [...secretsOf(config)];
       logConsole(log, systemClock, secrets);
       const notices = noticesOf(process.env, systemClock, log, stop);
+      allowLongWays(config.fleet.times.connectMs);
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
@@ -73,6 +76,7 @@ export function runCommand(): Command {
         const loaded = await loadConfig(path, process.env, createCatalogue());
         // A report of a crash must not show those of a later file either.
         const found = loaded.ok ? secretsOf(loaded.config) : [];
+        if (loaded.ok) apiSecrets.push(loaded.config.fleet.credentials.secret);
         secrets.push(...found.filter((secret) => !secrets.includes(secret)));
         return loaded;
       };

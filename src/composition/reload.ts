@@ -77,7 +77,9 @@ export function createReload(parts: ReloadParts): Reload {
     if (!read.ok) return { applied: [], refused: read.problems.map(shown), warnings: [] };
     const warnings = [...read.warnings, ...read.outdated].map(shown);
     const { live: applied, needRestart } = differencesOf(settings, read.settings);
-    const refusals = parts.refusals(read.config);
+    // One that is new would not be shown. One that was there before may stay: its listener fails already.
+    const isNew = ({ path }: ConfigProblem) => applied.some((key) => sectionOf(key) === sectionOf(path));
+    const refusals = [...parts.refusals(read.config), ...read.unusable.filter(isNew).map(shown)];
     const explained = new Set(refusals.map(({ path }) => path));
     const refused = [
       ...needRestart.filter((path) => !explained.has(path)).map((path) => ({ path, reason: RESTART })),
@@ -174,6 +176,10 @@ function tell(
 
 function refusedAs(reason: string): Omit<ReloadResult, "hash"> {
   return { applied: [], refused: [{ path: "", reason }], warnings: [] };
+}
+
+function sectionOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf(".")));
 }
 
 function shown({ path, line, message }: ConfigProblem): ReloadRefusal {

@@ -18,7 +18,14 @@ type OpcUaResult =
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-const noFiles: NamedFiles = { byKey: new Map(), problems: [], warnings: [], outdated: [], certificates: [] };
+const noFiles: NamedFiles = {
+  byKey: new Map(),
+  problems: [],
+  warnings: [],
+  outdated: [],
+  unusable: [],
+  certificates: [],
+};
 
 /**
  * Reads the configuration file alone: none of the files that it names, so no secret. Users have empty

@@ -71,7 +71,8 @@ export interface Config {
 
 /**
  * A configuration, or everything that is wrong with the file. `outdated` are the gateway's own certificates
- * that are not valid now: the gateway starts, because its other listeners work.
+ * that are not valid now, `unusable` those that TLS does not take: the gateway starts, because its other
+ * listeners work.
  */
 export type LoadResult =
   | {
@@ -81,6 +82,7 @@ export type LoadResult =
       readonly settings: Settings;
       readonly warnings: readonly ConfigProblem[];
       readonly outdated: readonly ConfigProblem[];
+      readonly unusable: readonly ConfigProblem[];
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
@@ -128,6 +130,7 @@ export async function loadConfig(
     settings: settingsOf(parsed.data, files),
     warnings: inOrder([...files.warnings, ...(unwise ?? [])]),
     outdated: inOrder(files.outdated),
+    unusable: inOrder(files.unusable),
   };
 }
 

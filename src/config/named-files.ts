@@ -5,6 +5,7 @@ import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
 import { NoPlainFile, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
+import { tlsProblem } from "../platform/server-tls.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { problemAt } from "./issues.ts";
@@ -32,6 +33,8 @@ export interface NamedFiles {
   readonly warnings: readonly ConfigProblem[];
   /** Certificates of the gateway's own that are not valid now: nobody gets in by them. */
   readonly outdated: readonly ConfigProblem[];
+  /** Those that TLS does not take: nobody gets in by them, whatever the time is. */
+  readonly unusable: readonly ConfigProblem[];
   /** Certificates of the gateway's own. */
   readonly certificates: readonly OwnCertificate[];
 }
@@ -82,7 +85,8 @@ export async function readNamedFiles(
   const validity = validityFindings(byKey, read, document, nowMs);
   warnings.push(...validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [] : [problem])));
   const outdated = validity.flatMap(({ isOutdated, problem }) => (isOutdated ? [problem] : []));
-  return { byKey, problems, warnings, outdated, certificates: ownCertificates(byKey, read) };
+  const unusable = problems.length > 0 ? [] : unusablePairs(byKey, read, document);
+  return { byKey, problems, warnings, outdated, unusable, certificates: ownCertificates(byKey, read) };
 }
 
 /** Where each file is that a key of the document names; null: only systemd knows. None is read. */
@@ -125,6 +129,21 @@ function validityFindings(
     if (found === null) return [];
     const problem = problemAt(document, path, `${file.path} ${found.message}`);
     return [{ isOutdated: found.isOutdated, problem }];
+  });
+}
+
+/** OPC UA has rules of its own. */
+function unusablePairs(
+  byKey: ReadonlyMap<string, NamedFile>,
+  read: readonly ConfigPath[],
+  document: ConfigDocument,
+): readonly ConfigProblem[] {
+  return read.flatMap((path) => {
+    const certificate = byKey.get(pathText(path));
+    const key = byKey.get(pathText([...path.slice(0, -1), keyOf.get(String(path.at(-1))) ?? ""]));
+    if (certificate === undefined || key === undefined || path[0] === "opcua") return [];
+    const problem = tlsProblem({ cert: certificate.text, key: key.text });
+    return problem === null ? [] : [problemAt(document, path, `${certificate.path} ${problem}`)];
   });
 }
 

@@ -1,5 +1,7 @@
+import { type Socket, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { PeerCertificate } from "node:tls";
 import { messageOf } from "./error-text.ts";
+import { STRONG_ENOUGH } from "./server-tls.ts";
 
 /** Where a connection goes, and the keys of the configuration that decide about it. */
 export interface Peer {
@@ -28,6 +30,26 @@ const asksForCertificate: Judge = ({ certificateKey }) => ({
   what: "the server refuses the gateway's own certificate, or that there is none",
   advice: `let ${certificateKey ?? "the configuration"} name a certificate that the server trusts`,
 });
+const weakOwn: Judge = ({ certificateKey }) => ({
+  what: "TLS does not take the gateway's own certificate: its key is too short, or its signature too weak",
+  advice: `let ${certificateKey ?? "the configuration"} name a certificate with ${STRONG_ENOUGH}`,
+});
+const weakServer = (weakness: string): ConnectFault => ({
+  what: `the server's certificate, or that of its authority, is too weak: ${weakness}`,
+  advice: `the server needs certificates with ${STRONG_ENOUGH}`,
+});
+/** Node.js has no code for weak certificates, but OpenSSL's sentence. */
+const otherDistrust: Judge = ({ key }, { message }) =>
+  /too weak/i.test(message)
+    ? weakServer(shown(message))
+    : {
+        what: `the server's certificate is not accepted: ${shown(message)}`,
+        advice: `look at the certificates of the server in ${key}`,
+      };
+const oldTls: Judge = ({ host, port }) => ({
+  what: "the server speaks TLS 1.1 or older only, which is not safe",
+  advice: `let the server on ${host}, port ${port}, speak TLS 1.2 or 1.3`,
+});
 const noTls: Judge = ({ key, port }) => ({
   what: "the port does not speak TLS",
   advice: `let ${key} name the port for TLS; ${port} is another`,
@@ -51,8 +73,8 @@ const noRoute: Judge = ({ host, port }) => ({
   what: "no way leads there",
   advice: `look at cable, address and gateway of this machine, and let firewalls pass ${host}, port ${port}`,
 });
-const late: Judge = ({ host, port }) => ({
-  what: "there is no answer in time",
+const late: Judge = ({ host, port }, error) => ({
+  what: `there is no answer in time${bracketed(addressesOf(error, host))}`,
   advice: `let firewalls pass ${host}, port ${port}, or look whether the server runs`,
 });
 
@@ -66,7 +88,7 @@ const judges: Readonly<Record<string, Judge>> = {
         : "look at the name servers of this machine (/etc/resolv.conf)",
   }),
   ECONNREFUSED: ({ key, host, port }, error) => ({
-    what: `nothing listens there (ECONNREFUSED${addressesOf(error, host)})`,
+    what: `nothing listens there (${["ECONNREFUSED", ...addressesOf(error, host)].join("; ")})`,
     advice: `look whether the server runs on ${host}, and whether ${port} is the right port in ${key}`,
   }),
   ECONNRESET: ({ host, port }) => ({
@@ -95,6 +117,16 @@ const judges: Readonly<Record<string, Judge>> = {
     what: `the server's certificate is not for ${host}${namesOf(error)}`,
     advice: `write into ${key} the name that the certificate is for`,
   }),
+  UNSPECIFIED: otherDistrust,
+  ERR_SSL_EE_KEY_TOO_SMALL: weakOwn,
+  ERR_SSL_CA_KEY_TOO_SMALL: weakOwn,
+  ERR_SSL_CA_MD_TOO_WEAK: weakOwn,
+  ERR_SSL_DH_KEY_TOO_SMALL: ({ host, port }) => ({
+    what: "the server's Diffie-Hellman key is too short",
+    advice: `let the server on ${host}, port ${port}, use ECDHE, or Diffie-Hellman with 2048 bits or more`,
+  }),
+  ERR_SSL_UNSUPPORTED_PROTOCOL: oldTls,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldTls,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: noProtocol,
@@ -141,15 +173,45 @@ function codeOf(error: Error): string | null {
   return "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
-/** Where the name of the server led; in order, because a name server may give its addresses in any. */
-function addressesOf(error: Error, host: string): string {
+/**
+ * Where the name of the server led, as no or one part of a sentence. In order, because a name server may give
+ * its addresses in any.
+ */
+function addressesOf(error: Error, host: string): readonly string[] {
   const tries: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   const found = tries.flatMap((each) => {
-    const address: unknown = each instanceof Error ? Reflect.get(each, "address") : undefined;
-    return typeof address === "string" && address !== host ? [address] : [];
+    if (!(each instanceof Error)) return [];
+    const tried: unknown = Reflect.get(each, TRIED);
+    return [Reflect.get(each, "address"), ...(Array.isArray(tried) ? tried : [])].filter(
+      (address): address is string => typeof address === "string" && address !== host,
+    );
   });
   const addresses = [...new Set(found)].sort().slice(0, MOST_ADDRESSES);
-  return addresses.length === 0 ? "" : `; ${host} leads to ${addresses.join(", ")}`;
+  return addresses.length === 0 ? [] : [`${host} leads to ${addresses.join(", ")}`];
+}
+
+function bracketed(parts: readonly string[]): string {
+  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
+}
+
+const TRIED = "tried";
+
+/** The error of a connection that took too long, with the addresses that the socket has tried. */
+export function lateError(socket: Socket): Error {
+  const tried = (socket.autoSelectFamilyAttemptedAddresses ?? []).map((each) => each.replace(/:\d+$/, ""));
+  return Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT", [TRIED]: tried });
+}
+
+const ATTEMPT_MS = 2_000;
+
+/**
+ * Gives each address of a name the time of a long way, as by satellite: three turns of 600 ms. Node.js gives
+ * it 250 ms, and tries none twice. For the whole process, before it connects.
+ *
+ * @param connectMs how long a connection may take: the second address must have its time too
+ */
+export function allowLongWays(connectMs: number): void {
+  setDefaultAutoSelectFamilyAttemptTimeout(Math.floor(Math.min(ATTEMPT_MS, connectMs / 2)));
 }
 
 /** The server's certificate, where the error carries it. */

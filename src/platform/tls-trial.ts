@@ -1,5 +1,6 @@
 import { isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from "node:tls";
+import { lateError } from "./connect-fault.ts";
 import { within } from "./within.ts";
 
 /** What to try. PEM texts. */
@@ -73,7 +74,7 @@ function open(options: TlsTrialOptions, signal: AbortSignal): Promise<TLSSocket>
     const socket = connect(settings);
     const giveUp = () => {
       socket.destroy();
-      reject(Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" }));
+      reject(lateError(socket));
     };
     socket.once("secureConnect", () => resolve(socket));
     // Stays, so that a late error does not end the process.
@@ -87,10 +88,20 @@ function open(options: TlsTrialOptions, signal: AbortSignal): Promise<TLSSocket>
 function distrustOf(socket: TLSSocket): Error | null {
   if (socket.authorized) return null;
   const reason = String(socket.authorizationError);
-  return Object.assign(new Error(reason), {
+  return Object.assign(new Error(sentenceOf(socket) ?? reason), {
     code: reason,
     cert: socket.getPeerCertificate() as PeerCertificate,
   });
+}
+
+/** OpenSSL's own words, which Node.js gives to no one who looks at a connection that goes on. */
+function sentenceOf(socket: TLSSocket): string | null {
+  const handle: unknown = Reflect.get(socket, "_handle");
+  if (typeof handle !== "object" || handle === null) return null;
+  const verifyError: unknown = Reflect.get(handle, "verifyError");
+  if (typeof verifyError !== "function") return null;
+  const error: unknown = verifyError.call(handle);
+  return error instanceof Error ? error.message : null;
 }
 
 /** The head of the answer, or as much as came. */

@@ -16,6 +16,7 @@ const loaded = (level: string): LoadResult => ({
   settings: said(level),
   warnings: [],
   outdated: [],
+  unusable: [],
 });
 
 /** A reload whose file is read when the test says so. */
@@ -50,6 +51,32 @@ function open(changed: Partial<ReloadParts> = {}) {
   };
   return { reload, live, reads, audit, lines, begun };
 }
+
+it("refuses a new certificate that TLS does not take, and goes on with one that was there before", async () => {
+  const unusable = { path: "web.tls.certificate", line: 3, message: "web.pem has a key that is too short" };
+  const withTls = (digest: string): LoadResult => ({
+    ...(loaded("info") as Extract<LoadResult, { ok: true }>),
+    settings: new Map([
+      ...said("info"),
+      ["web.tls.certificate", { path: ["web", "tls", "certificate"], digest }],
+    ]),
+    unusable: [unusable],
+  });
+  const before = withTls("a");
+  const reads: LoadResult[] = [withTls("b"), before];
+  const { reload } = open({
+    source: {
+      settings: before.ok ? before.settings : new Map(),
+      read: async () => reads.shift() ?? before,
+    },
+  });
+  const reason = "web.pem has a key that is too short (line 3)";
+  expect(await reload.request("SIGHUP")).toMatchObject({
+    applied: [],
+    refused: [{ path: unusable.path, reason }],
+  });
+  expect(await reload.request("SIGHUP")).toMatchObject({ applied: [], refused: [] });
+});
 
 describe("reading the configuration again", () => {
   it("is done once for all who ask before it begins, and once more for those who ask meanwhile", async () => {

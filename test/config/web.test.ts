@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { greyPng } from "../support/png.ts";
+import { weakCertificate } from "../support/weak-certificate.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -137,4 +138,20 @@ it("names a rule that gives a user more than its own role", async () => {
   expect(await folder.warnings(`${minimal}web: { ${users} }\n${rule}\n`)).toEqual([
     expect.stringContaining("rights[0].role: is engineer, but web.users.anna.role makes it operator"),
   ]);
+});
+
+it("says of a certificate that TLS does not take why, and loads: only its listener fails", async () => {
+  const { cert, key } = await weakCertificate();
+  await folder.write("web.pem", cert);
+  await folder.write("web.key", key);
+  const loaded = await folder.load(`${minimal}web: { tls: { certificate: web.pem, key: web.key } }\n`);
+  expect(loaded).toMatchObject({
+    ok: true,
+    unusable: [
+      {
+        path: "web.tls.certificate",
+        message: expect.stringContaining("web.pem has a key that is too short for TLS"),
+      },
+    ],
+  });
 });

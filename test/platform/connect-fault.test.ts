@@ -1,5 +1,11 @@
+import {
+  connect,
+  createServer,
+  getDefaultAutoSelectFamilyAttemptTimeout,
+  setDefaultAutoSelectFamilyAttemptTimeout,
+} from "node:net";
 import { expect, it } from "vitest";
-import { connectFaultOf } from "../../src/platform/connect-fault.ts";
+import { allowLongWays, connectFaultOf, lateError } from "../../src/platform/connect-fault.ts";
 
 const peer = { key: "fleet.https", port: 443, caKey: null, certificateKey: null };
 
@@ -39,4 +45,47 @@ it("says to which addresses a name led where nothing listens", () => {
 it("does not repeat an address that the configuration names itself", () => {
   const { what } = connectFaultOf(refusedAt("10.1.2.3"), { ...peer, host: "10.1.2.3" }, 0);
   expect(what).toBe("nothing listens there (ECONNREFUSED)");
+});
+
+it("says which addresses were tried when there is no answer in time", async () => {
+  const named = { ...peer, host: "fleet.example" };
+  const timedOut = ["::1", "127.0.0.1"].map((address) =>
+    Object.assign(new Error("connect"), { code: "ETIMEDOUT", address }),
+  );
+  const both = Object.assign(new AggregateError(timedOut), { code: "ETIMEDOUT" });
+  const what = "there is no answer in time (fleet.example leads to 127.0.0.1, ::1)";
+  expect(connectFaultOf(both, named, 0).what).toBe(what);
+
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const socket = connect({
+    host: "fleet.example",
+    port: typeof address === "object" ? (address?.port ?? 0) : 0,
+    lookup: (_name, _options, found) =>
+      found(null, [
+        { address: "::1", family: 6 },
+        { address: "127.0.0.1", family: 4 },
+      ]),
+  });
+  try {
+    await new Promise((resolve) => socket.once("connect", resolve));
+    expect(connectFaultOf(lateError(socket), named, 0).what).toBe(what);
+  } finally {
+    socket.destroy();
+    server.close();
+  }
+});
+
+it.each([
+  [5_000, 2_000],
+  [1_000, 500],
+])("gives each address of a name its time: of %i ms %i", (connectMs, attemptMs) => {
+  const usual = getDefaultAutoSelectFamilyAttemptTimeout();
+  try {
+    allowLongWays(connectMs);
+    expect(getDefaultAutoSelectFamilyAttemptTimeout()).toBe(attemptMs);
+  } finally {
+    setDefaultAutoSelectFamilyAttemptTimeout(usual);
+  }
 });

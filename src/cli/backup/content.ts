@@ -12,8 +12,9 @@ import { type Backup, KEPT_FOLDER, pathOf } from "./archive.ts";
 const USUAL = ["/etc/fleetgate", "/var/lib/fleetgate", "/var/lib/fleetgate-instances"];
 
 /**
- * Refuses a backup that `fleetgate backup` has not written: its configuration must be valid and of its gateway, and each
- * entry must be a file that the configuration names, one of the folders around them, or part of the kept folder.
+ * Refuses a backup that `fleetgate backup` has not written: its configuration must be valid and of its
+ * gateway, and each entry must be a file that the configuration names, one of the folders around them, or
+ * part of the kept folder.
  *
  * @param env where credentials of systemd are, if the backup does not say
  * @throws NotPossible, with `consequence` at the end

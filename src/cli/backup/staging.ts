@@ -21,8 +21,8 @@ export interface Places {
   /** A folder as the backup has it, unless it is there. */
   makeFolder(path: string): Promise<void>;
   /**
-   * The owner of the backup, and its mode without rights that nothing of a gateway needs. Only root can give a
-   * file away: otherwise it is the user's own.
+   * The owner of the backup, and its mode without rights that nothing of a gateway needs. Only root can give
+   * a file away: otherwise it is the user's own.
    */
   own(path: string, entry: ArchiveEntry): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { openTunnel } from "../../fleet/channels/preflight.ts";
 import { createClockSkew } from "../../fleet/clock-skew.ts";
 import { ProxyFailed } from "../../fleet/proxy-fault.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { connectFaultOf } from "../../platform/connect-fault.ts";
+import { connectFaultOf, lateError } from "../../platform/connect-fault.ts";
 import { type TlsTrial, tryTls } from "../../platform/tls-trial.ts";
 import { within } from "../../platform/within.ts";
 import type { Endpoint } from "./endpoints.ts";
@@ -112,7 +112,7 @@ function tryTcp({ host, port }: Endpoint, signal: AbortSignal): Promise<void> {
         socket.on("error", reject);
         const giveUp = () => {
           socket.destroy();
-          reject(Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" }));
+          reject(lateError(socket));
         };
         bounded.addEventListener("abort", giveUp, { once: true });
       }),

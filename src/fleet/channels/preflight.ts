@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
+import { lateError } from "../../platform/connect-fault.ts";
 import { bareHost } from "../../platform/url-host.ts";
 import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
@@ -100,8 +101,7 @@ async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TL
       resolve(socket);
     });
     socket.once("error", fail);
-    const late = Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT" });
-    signal.addEventListener("abort", () => fail(late), { once: true });
+    signal.addEventListener("abort", () => fail(lateError(socket)), { once: true });
   });
 }
 

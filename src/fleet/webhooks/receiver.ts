@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import { usablePair } from "../../platform/server-tls.ts";
 import type { WebhookOptions } from "../options.ts";
 
 /** The header of ours that every delivery carries. */
@@ -76,7 +77,7 @@ export function createReceiver(
   const { host, port } = options.listen;
   let expected = digest("");
   const server = createServer(
-    { ...LIMITS, cert: options.certificate, key: options.key },
+    { ...LIMITS, ...usablePair({ cert: options.certificate, key: options.key }) },
     (request, response) => {
       receive(request, response);
     },

@@ -6,6 +6,7 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { noTape, type Tape } from "../../platform/recorder/tape.ts";
+import { listenerTlsProblem } from "../../platform/server-tls.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
@@ -57,6 +58,8 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   const { trust, streams, times, clock, tape = noTape } = parts;
   const log = parts.log.child({ source: "webhooks" });
   const receiver = createReceiver(options, clock, log, deliver);
+  const pair = { cert: options.certificate, key: options.key };
+  const tlsFault = listenerTlsProblem("fleet.events", pair);
   let identity: Identity | null = null;
   let memory: EventMemory | null = null;
   let keeper: SubscriptionKeeper | null = null;
@@ -111,7 +114,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   return {
     state: () => ({
       poll: poll?.state() ?? null,
-      problems: problemsOf(receiver, trust),
+      problems: [...(tlsFault === null ? [] : [tlsFault]), ...problemsOf(receiver, trust)],
       figures: {
         ...receiverFigures(receiver),
         webhooks_repeated: repeats,

@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyServerOptions, fas
 import type { Health } from "../../platform/component.ts";
 import { answerLast } from "../../platform/last-answer.ts";
 import { describeError, type Log } from "../../platform/log.ts";
+import { usablePair } from "../../platform/server-tls.ts";
 import type { WebConnections } from "./connections.ts";
 import type { WebOptions } from "./options.ts";
 import { problemAnswer, sendProblem } from "./problem.ts";
@@ -120,7 +121,7 @@ function makeServer(
     return server;
   }
   const times = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
-  const https = { ...http, ...times, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  const https = { ...http, ...times, ...usablePair(tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
   let closeSessions = () => {};
   const server = fastify({
     ...options,
@@ -144,9 +145,13 @@ export function logFailures({ server }: FastifyInstance, log: Log): void {
 }
 
 /** The health of a listener, degraded while connections are closed for new ones. */
-export function listenerHealth(health: Health, connections: WebConnections): Health {
+export function listenerHealth(
+  health: Health,
+  connections: WebConnections,
+  fault: string | null = null,
+): Health {
   const figures = { ...health.figures, ...connections.figures() };
-  const problem = connections.problem();
+  const problem = fault ?? connections.problem();
   if (health.state !== "up" || problem === null) return { ...health, figures };
   return { state: "degraded", detail: problem, figures };
 }

@@ -9,6 +9,7 @@ import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import type { Readiness } from "../../platform/readiness.ts";
+import { listenerTlsProblem, usablePair } from "../../platform/server-tls.ts";
 import { type Access, type ConfirmUser, createAccess } from "./access/access.ts";
 import { limitMoves, refusedMoves } from "./access/limited-moves.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
@@ -74,20 +75,23 @@ export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebPa
   let health: Health = { state: "starting" };
   let url: string | null = null;
   let listener: Server | null = null;
+  let tlsFault: string | null = null;
   let leave = () => {};
   const connections = createWebConnections(listenerBounds, parts.clock, parts.log);
   const access = createAccess(() => options.access, { ...parts, isTls: options.tls !== null });
   return {
     name: "web",
-    health: () => listenerHealth({ ...health, figures: access.figures() }, connections),
+    health: () => listenerHealth({ ...health, figures: access.figures() }, connections, tlsFault),
     hang: () => closedPort(listener),
     url: () => url,
     configurationChanged() {
       access.changed();
       showCertificate(listener, options.tls);
+      tlsFault = listenerTlsProblem("web.tls", options.tls);
     },
     async run(signal, ready) {
       const server = makeServer(options, parts, connections, access);
+      tlsFault = listenerTlsProblem("web.tls", options.tls);
       try {
         url = await bind(server, options);
         listener = server.server;
@@ -134,7 +138,7 @@ function makeServer(
 
 /** Connections that are open keep the certificate that they have seen. */
 function showCertificate(listener: Server | null, tls: WebOptions["tls"]): void {
-  if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(tls);
+  if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(usablePair(tls));
 }
 
 async function bind(server: FastifyInstance, { listen, tls }: Omit<WebOptions, "floor">): Promise<string> {

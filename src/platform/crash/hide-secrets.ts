@@ -18,13 +18,22 @@ const looks: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** Hides these secrets in a text, and what looks like one. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
+  let hidden = hideThese(text, secrets);
+  for (const [look, shown] of looks) hidden = hidden.replace(look, shown);
+  return hidden;
+}
+
+/** Hides these secrets alone, as they are or in JSON. */
+export function hideThese(text: string, secrets: readonly string[]): string {
   let hidden = text;
   // One may be the beginning of another, whose end would stay.
   for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
     if (secret.length < SHORTEST_SECRET) continue;
-    hidden = hidden.replaceAll(secret, HIDDEN).replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN);
+    // In JSON, and in a text of JSON that stands in JSON.
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    for (const each of [JSON.stringify(quoted).slice(1, -1), quoted, secret])
+      hidden = hidden.replaceAll(each, HIDDEN);
   }
-  for (const [look, shown] of looks) hidden = hidden.replace(look, shown);
   return hidden;
 }
 

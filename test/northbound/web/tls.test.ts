@@ -9,6 +9,7 @@ import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { https } from "../../support/https.ts";
+import { weakCertificate } from "../../support/weak-certificate.ts";
 import { start } from "./control-harness.ts";
 import { openAccess, webApiParts } from "./web-harness.ts";
 
@@ -106,4 +107,19 @@ it("counts a connection once, before its handshake and after", async () => {
   }
   expect(server.health().figures).toMatchObject({ connections: 2, connectionsClosed: 0 });
   for (const socket of sockets) socket.destroy();
+});
+
+it("listens with a certificate that TLS does not take, says why no handshake succeeds, and takes a better one", async () => {
+  await stop();
+  tls = await weakCertificate();
+  stop = await start(server);
+  expect(server.health()).toMatchObject({
+    state: "degraded",
+    detail: expect.stringMatching(/^every TLS handshake fails: the certificate of web\.tls has a key/),
+  });
+  await expect(secured()).rejects.toThrow();
+  tls = textsOf(first);
+  server.configurationChanged();
+  (await secured()).destroy();
+  expect(server.health()).toMatchObject({ state: "up" });
 });

@@ -9,6 +9,7 @@ import { aborted, type Component } from "../../../platform/component.ts";
 import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
 import { listenError } from "../../../platform/port-taken.ts";
+import { listenerTlsProblem, usablePair } from "../../../platform/server-tls.ts";
 import type { EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { createAedes } from "./aedes.ts";
@@ -70,6 +71,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
   const { options, log } = parts;
   const arrivals = createEventArrivals(() => parts.topics.eventFilters, parts.clock);
   let running: Running | null = null;
+  let tlsFault: string | null = null;
   /** The streams that `open` made. A client on one of them is the gateway itself. */
   const own = new WeakSet<object>();
 
@@ -89,6 +91,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const aedes = await createAedes({ ...parts, own, sockets, identities, arrivals, connections });
       arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, connections);
+      tlsFault = listenerTlsProblem("mqtt", options.tls);
       try {
         await listen(server, options);
         running = { aedes, server, sockets, identities };
@@ -131,7 +134,8 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     certificateChanged() {
       const server = running?.server;
       if (options.tls === null || !(server instanceof TlsServer)) return;
-      server.setSecureContext(options.tls);
+      server.setSecureContext(usablePair(options.tls));
+      tlsFault = listenerTlsProblem("mqtt", options.tls);
       log.info({}, "the embedded MQTT broker shows another certificate");
     },
     topicsMoved: () => arrivals.topicsMoved(),
@@ -152,7 +156,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     health() {
       if (running === null) return { state: "down" };
       const figures = { ...running.sockets.figures(), eventSubscribers: arrivals.subscribers() };
-      const detail = running.sockets.limits.problem();
+      const detail = tlsFault ?? running.sockets.limits.problem();
       return detail === null ? { state: "up", figures } : { state: "degraded", detail, figures };
     },
   };
@@ -172,8 +176,9 @@ function createListener(
   if (options.tls === null) return createServer((socket) => take(socket));
   /** By address and port of the peer, which are the same before and after the handshake. */
   const handshaking = new Map<string, Socket>();
-  const server = createTlsServer({ ...options.tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, (socket) =>
-    take(socket, handshaking.get(peerOf(socket))),
+  const server = createTlsServer(
+    { ...usablePair(options.tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
+    (socket) => take(socket, handshaking.get(peerOf(socket))),
   );
   server.on("connection", (socket) => {
     const peer = peerOf(socket);

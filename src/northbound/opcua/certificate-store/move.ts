@@ -98,8 +98,8 @@ async function freeName(folder: string, name: string, end: string): Promise<stri
 const READ_AND_WRITE = 0o666;
 
 /**
- * Makes a file this user's own, with the mode of its new folder, so that the service can read what root has put
- * there. Follows no link.
+ * Makes a file this user's own, with the mode of its new folder, so that the service can read what root has
+ * put there. Follows no link.
  */
 async function makeOwn(path: string, folder: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(

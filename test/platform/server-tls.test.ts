@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { createServer } from "node:tls";
+import { expect, it } from "vitest";
+import { connectFaultOf } from "../../src/platform/connect-fault.ts";
+import { listenerTlsProblem, tlsProblem, usablePair } from "../../src/platform/server-tls.ts";
+import { tryTls } from "../../src/platform/tls-trial.ts";
+import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { weakCertificate } from "../support/weak-certificate.ts";
+
+const peer = {
+  key: "fleet.https",
+  host: "127.0.0.1",
+  port: 443,
+  caKey: "fleet.ca",
+  certificateKey: "fleet.client.certificate",
+};
+
+it("says why TLS does not take a certificate, and leaves it out of a listener", async () => {
+  const weak = await weakCertificate();
+  expect(tlsProblem(weak)).toMatch(
+    /^has a key that is too short for TLS: it needs RSA with 2048 bits or more/,
+  );
+  expect(usablePair(weak)).toEqual({});
+  expect(listenerTlsProblem("web.tls", weak)).toMatch(
+    /every TLS handshake fails: the certificate of web\.tls has/,
+  );
+  const authority = await createAuthority(Date.now());
+  const made = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
+  const good = { cert: made.certificate, key: made.key };
+  expect(usablePair(good)).toBe(good);
+  expect(listenerTlsProblem("web.tls", good)).toBeNull();
+});
+
+it("says of a server that its certificate is too weak, in words", async () => {
+  const { cert, key } = await weakCertificate();
+  const server = createServer({ cert, key, ciphers: "DEFAULT@SECLEVEL=0" }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const options = {
+    host: "127.0.0.1",
+    port,
+    ca: cert,
+    client: null,
+    protocols: [],
+    tunnel: null,
+    asksDate: false,
+  };
+  try {
+    const { distrust } = await tryTls(options, 5_000, new AbortController().signal);
+    const { what, advice } = connectFaultOf(distrust, peer, 0);
+    expect(what).toMatch(/the server's certificate, or that of its authority, is too weak: .*key too weak/);
+    expect(advice).toContain("RSA with 2048 bits or more");
+  } finally {
+    server.close();
+  }
+});
+
+it("says of our own certificate that it is too weak, and by which key", async () => {
+  const { cert, key } = await weakCertificate();
+  const client = { certificate: cert, key };
+  const options = {
+    host: "127.0.0.1",
+    port: 9,
+    ca: null,
+    client,
+    protocols: [],
+    tunnel: null,
+    asksDate: false,
+  };
+  const error = await tryTls(options, 5_000, new AbortController().signal).catch((thrown: unknown) => thrown);
+  const { what, advice } = connectFaultOf(error, peer, 0);
+  expect(what).toContain("TLS does not take the gateway's own certificate");
+  expect(advice).toContain("fleet.client.certificate");
+});
+
+it.each([
+  ["ERR_SSL_UNSUPPORTED_PROTOCOL", "speaks TLS 1.1 or older only"],
+  ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", "speaks TLS 1.1 or older only"],
+  ["ERR_SSL_DH_KEY_TOO_SMALL", "Diffie-Hellman key is too short"],
+])("knows %s", (code, what) => {
+  expect(connectFaultOf(Object.assign(new Error("raw"), { code }), peer, 0).what).toContain(what);
+});
