@@ -1,5 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { CreateSessionRequest, CreateSessionResponse } from "node-opcua";
+import {
+  type ClientSessionRawSubscriptionService,
+  CreateSessionRequest,
+  CreateSessionResponse,
+} from "node-opcua";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createLog } from "../../../src/platform/log.ts";
@@ -105,7 +109,7 @@ it("at its bound, a user's own session whose connection is gone gives way, and n
   await wire.close();
 });
 
-it("subscriptions that outlive their session count for their user", async () => {
+it("subscriptions that outlive their session count for their user, and give way to its new ones", async () => {
   await start({ ...limits, maxSubscriptions: 20 });
   const subscribe = ({ session }: Caller) =>
     session.createSubscription2({
@@ -119,7 +123,23 @@ it("subscriptions that outlive their session count for their user", async () => 
     for (let count = 0; count < 5; count += 1) await subscribe(eyes);
     await eyes.session.close(false);
   }
-  await expect(subscribe(await open("eyes"))).rejects.toThrow("BadTooManySubscriptions");
+  const eyes = await open("eyes");
+  const { revisedLifetimeCount } = await (
+    eyes.session as unknown as ClientSessionRawSubscriptionService
+  ).createSubscription({
+    requestedPublishingInterval: 1_000,
+    requestedLifetimeCount: 4_000_000_000,
+    requestedMaxKeepAliveCount: 4_000_000_000,
+    maxNotificationsPerPublish: 0,
+    publishingEnabled: true,
+    priority: 0,
+  });
+  // At most an hour, so that what no client wants any more ends.
+  expect(revisedLifetimeCount).toBe(3_600);
+  // The oldest without a session gives way to each, until there is none; those of a session never do.
+  for (let count = 1; count < 10; count += 1) await subscribe(eyes);
+  expect(lines.filter((line) => line.includes("subscription without a session gave way"))).toHaveLength(10);
+  await expect(subscribe(eyes)).rejects.toThrow("BadTooManySubscriptions");
   await subscribe(await open("hands"));
   expect(running.server.health().detail).toContain("user eyes has 10 subscriptions");
 });

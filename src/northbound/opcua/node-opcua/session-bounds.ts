@@ -5,6 +5,7 @@ import {
   ServiceFault,
   type StatusCode,
   StatusCodes,
+  Subscription,
   type UAVariable,
   UserNameIdentityToken,
   VariableIds,
@@ -51,8 +52,13 @@ interface Channel {
   readonly isOpened: boolean;
   send_response(type: string, response: unknown, message: unknown): void;
 }
+interface SubscriptionRequest {
+  readonly requestHeader: { readonly authenticationToken: unknown };
+  readonly requestedPublishingInterval: number;
+  requestedMaxKeepAliveCount: number;
+}
 interface Message {
-  readonly request: { readonly requestHeader: { readonly authenticationToken: unknown } };
+  readonly request: SubscriptionRequest;
 }
 type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => void;
 
@@ -115,17 +121,16 @@ export function boundSessions(
   }
 
   function maySubscribe(message: Message): boolean {
-    const token = message.request.requestHeader.authenticationToken;
+    const { authenticationToken: token } = message.request.requestHeader;
     const session = server.engine.getSession(token as NodeId, true) as Session | null;
-    // node-opcua answers for one that there is none of.
-    if (session === null) return true;
+    if (session === null) return true; // node-opcua answers.
     const user = userOf(session.userIdentityToken);
     const counts = countByUser(
       sessionsOf(server),
       ({ currentSubscriptionCount }) => currentSubscriptionCount,
     );
-    for (const owner of ownersOfOrphans(server)) counts.set(owner, (counts.get(owner) ?? 0) + 1);
-    if (subscriptionShares.hasRoom(user, counts)) return true;
+    for (const { owner } of orphansOf(server)) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    if (subscriptionShares.hasRoom(user, counts) || retireOrphan(server, user, log)) return true;
     refusals.refuse(`${user} subscriptions`, `user ${user} has ${counts.get(user) ?? 0} subscriptions`);
     return false;
   }
@@ -135,19 +140,22 @@ export function boundSessions(
     return answerWith(StatusCodes.BadTooManySessions, message, channel);
   });
   replace(server, "_on_CreateSubscriptionRequest", (handle) => (message: Message, channel: Channel) => {
-    if (maySubscribe(message)) return handle(message, channel);
-    return answerWith(StatusCodes.BadTooManySubscriptions, message, channel);
+    if (!maySubscribe(message)) return answerWith(StatusCodes.BadTooManySubscriptions, message, channel);
+    boundLifetime(message.request);
+    return handle(message, channel);
+  });
+  replace(server, "_on_ModifySubscriptionRequest", (handle) => (message: Message, channel: Channel) => {
+    boundLifetime(message.request);
+    return handle(message, channel);
   });
   replace(
     server,
     "isUserAuthorized",
     (handle) => (channel: Channel, session: Session, token: unknown, answer: Authorized) =>
       handle(channel, session, token, (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => {
-        if (error !== null || isAuthorized !== true || mayActivate(session, userOf(token))) {
-          answer(error, isAuthorized, status);
-        } else {
-          answer(null, false, StatusCodes.BadTooManySessions);
-        }
+        const mayGoOn = error !== null || isAuthorized !== true || mayActivate(session, userOf(token));
+        if (mayGoOn) answer(error, isAuthorized, status);
+        else answer(null, false, StatusCodes.BadTooManySessions);
       }),
   );
   server.on("create_session", (session: Session) => {
@@ -178,6 +186,17 @@ function endSessions(server: OPCUAServer, users: ReadonlySet<string>, log: Log):
       "an OPC UA session was closed: the configuration took its user, password or certificate",
     );
   }
+}
+
+/**
+ * node-opcua bounds the lifetime to an hour, and then makes it three times as long as the longest silence
+ * that the client allows: up to 25 days. The answer tells the client what it gets (OPC UA part 4, 5.14.2).
+ */
+function boundLifetime(request: SubscriptionRequest): void {
+  const { minimumPublishingInterval: shortest, maximumPublishingInterval: longest } = Subscription;
+  const intervalMs = Math.min(Math.max(request.requestedPublishingInterval || 0, shortest), longest);
+  const most = Math.floor(Subscription.maximumLifetimeDuration / intervalMs / 3);
+  request.requestedMaxKeepAliveCount = Math.min(request.requestedMaxKeepAliveCount, most);
 }
 
 /** Those without a user come on top for node-opcua; clients are told how many may have one. */
@@ -236,18 +255,33 @@ function close({ engine }: OPCUAServer, session: Session, isRevoked = false): vo
   ]);
 }
 
-/** The users of the subscriptions that outlived their session: node-opcua 2.182 keeps them apart. */
-function ownersOfOrphans({ engine }: OPCUAServer): readonly string[] {
+interface Orphan {
+  readonly owner: string;
+  readonly subscription: object;
+}
+
+/** The subscriptions that outlived their session, the oldest first: node-opcua 2.182 keeps them apart. */
+function orphansOf({ engine }: OPCUAServer): readonly Orphan[] {
   const kept: unknown = Reflect.get(engine, "_orphanPublishEngine");
   if (kept === undefined) return [];
   const subscriptions: unknown =
     typeof kept === "object" && kept !== null && Reflect.get(kept, "subscriptions");
   if (!Array.isArray(subscriptions)) throw new Error("node-opcua keeps orphaned subscriptions elsewhere now");
-  return subscriptions.map((each: object) => {
-    const owner: unknown = Reflect.get(each, "$transferSessionIdentity");
+  return subscriptions.map((subscription: object) => {
+    const owner: unknown = Reflect.get(subscription, "$transferSessionIdentity");
     const name: unknown = typeof owner === "object" && owner !== null && Reflect.get(owner, "userName");
-    return typeof name === "string" ? name : ANONYMOUS;
+    return { owner: typeof name === "string" ? name : ANONYMOUS, subscription };
   });
+}
+
+/** Ends the oldest subscription of a user that has no session. False: there is none. */
+function retireOrphan(server: OPCUAServer, user: string, log: Log): boolean {
+  const oldest = orphansOf(server).find(({ owner }) => owner === user);
+  if (oldest === undefined) return false;
+  const { engine } = server;
+  Reflect.apply(Reflect.get(engine, "deleteOrphanSubscription"), engine, [oldest.subscription]);
+  log.info({ user }, "an OPC UA subscription without a session gave way to a new one of the same user");
+  return true;
 }
 
 export function userOf(token: unknown): string {
