@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 
 /** What `promise` says, or `otherwise` when it has not said anything in time. Rejects only in time. */
 export function noLaterThan<T, O>(
-  clock: Clock,
+  clock: Pick<Clock, "after">,
   timeMs: number,
   promise: Promise<T>,
   otherwise: O,

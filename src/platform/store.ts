@@ -4,6 +4,7 @@ import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-space.ts";
 import { makeFolder } from "./make-folder.ts";
+import { commitCause } from "./stores/commit-cause.ts";
 import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/read-only.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
 import { createWorstLately } from "./worst-lately.ts";
@@ -83,7 +84,7 @@ const REST_MS = 1_000;
 
 /** What a test puts in the place of the machine. */
 export interface StoreParts {
-  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly clock: Pick<Clock, "monotonicMs" | "after">;
   readonly freeBytes: FreeBytes;
   /** Of the file that holds the records. */
   readonly isReadOnly: IsReadOnly;
@@ -166,7 +167,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
         }
       });
     } catch (error) {
-      throw await commitCause(error);
+      throw await commitCause(error, parts.clock);
     }
     await opened.flushed;
   }
@@ -254,7 +255,7 @@ async function copyToNewFiles(old: Database, path: string, parts: StoreParts): P
     });
     await copy.flushed;
   } catch (error) {
-    const cause = await commitCause(error);
+    const cause = await commitCause(error, parts.clock);
     await copy.close();
     // The next commit begins again.
     rmSync(join(path, "data.mdb"), { force: true });
@@ -282,16 +283,5 @@ function openDatabase(path: string, { beforeOpen, afterOpen }: StoreParts) {
     return database;
   } catch (error) {
     throw new StoreFailed(`cannot open the store ${path}`, { cause: error });
-  }
-}
-
-/** lmdb hides the disk's error behind a promise of its own, which nobody else would handle. */
-async function commitCause(reason: unknown): Promise<unknown> {
-  if (!(reason instanceof Error) || !("commitError" in reason)) return reason;
-  try {
-    await reason.commitError;
-    return reason;
-  } catch (cause) {
-    return cause;
   }
 }

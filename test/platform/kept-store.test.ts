@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
 import {
   confirmLosses,
   openKeptStore,
@@ -97,7 +98,11 @@ describe("a start", () => {
 
   it("takes a store that a full disk kept from being made for a new one, also the second time", async () => {
     await prepare({ isExpected: false });
-    const full = { clock: { monotonicMs: () => 0 }, freeBytes: () => 0, isReadOnly: () => false };
+    const full = {
+      clock: { monotonicMs: () => 0, after: systemClock.after },
+      freeBytes: () => 0,
+      isReadOnly: () => false,
+    };
     await openKeptStore(folder, format, full).close();
     expect(existsSync(data())).toBe(false);
     expect(await prepare()).toBeNull();

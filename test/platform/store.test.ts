@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
 import { openStore, StoreFailed, type StoreParts } from "../../src/platform/store.ts";
 import { RecordDamaged } from "../../src/platform/stores/record-seal.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
@@ -14,7 +15,7 @@ let nowMs: number;
 let free: number | null;
 let isReadOnly: boolean;
 const parts: StoreParts = {
-  clock: { monotonicMs: () => nowMs },
+  clock: { monotonicMs: () => nowMs, after: systemClock.after },
   freeBytes: () => free,
   isReadOnly: () => isReadOnly,
 };
