@@ -76,6 +76,23 @@ describe("a start (+n)", () => {
     expect(write(running, FIRST + 1, true).action).toBe("take");
   });
 
+  test("beside a command of another user is void with USER_WITHOUT_NUMBER, if neither has a number", () => {
+    const ask = (state: TicketState, number: number, user: string, userNo: number, isStop = false) =>
+      writeTicket(state, { number, isStop, user, userNo, text: "" }, 0, 0.5);
+    const running = ask(opened(), FIRST, "ann", 0).state;
+    const rejected = (id: number, error: string) => ({ state: { rejected: { id, error } } });
+    const next = FIRST + 1;
+    expect(ask(running, next, "ben", 0)).toMatchObject(rejected(next, "USER_WITHOUT_NUMBER"));
+    expect(ask(running, next, "ann", 0)).toMatchObject(rejected(next, "TICKET_IN_USE"));
+    expect(ask(running, next, "line1", 7)).toMatchObject(rejected(next, "TICKET_IN_USE"));
+    expect(ask(running, next, "ben", 0, true).action).toBe("take");
+    // Closed would tell the command's own user that nothing was sent.
+    const told = ask(running, FIRST, "ben", 0);
+    expect(told).toMatchObject({ ...rejected(FIRST, "USER_WITHOUT_NUMBER"), action: "nothing" });
+    expect(told.state.closed).toEqual([]);
+    expect(ask(told.state, FIRST, "ben", 0).state).toBe(told.state);
+  });
+
   test("of a taken number does nothing, however far its command is", () => {
     const taking = write(opened(), FIRST).state;
     const running = ticketAccepted(taking, FIRST);

@@ -1,4 +1,4 @@
-import { AttributeIds, type DataValue, TimestampsToReturn, UserTokenType } from "node-opcua";
+import { AttributeIds, type DataValue, NumericRange, TimestampsToReturn, UserTokenType } from "node-opcua";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "./fake-commands.ts";
@@ -10,6 +10,8 @@ export interface SlotReader {
   readonly caller: Caller;
   /** What a Read shows now. */
   answer(): Promise<readonly number[]>;
+  /** `Answer[9..11]` alone, by an index range. */
+  verdict(): Promise<readonly number[]>;
   acceptedByNo(): Promise<number>;
   nextId(): Promise<number>;
   /** Resolves when the monitored item of `Answer` shows this. */
@@ -124,6 +126,12 @@ async function readerOf(caller: Caller): Promise<SlotReader> {
     caller,
     answer: async () => Array.from((await caller.value(slot("Answer"))) as Int32Array),
     acceptedByNo: async () => Number(await caller.value(slot("AcceptedByNo"))),
+    async verdict() {
+      const nodeId = `ns=2;s=${slot("Answer")}`;
+      const indexRange = new NumericRange("9:11");
+      const { value } = await caller.session.read({ nodeId, attributeId: AttributeIds.Value, indexRange });
+      return Array.from(value.value as Int32Array);
+    },
     nextId: () => caller.nextId(slot("NextId")),
     sees: (_what, isSeen) => answers.until(isSeen),
     seesAcceptedByNo: async (number) => void (await byNo.until((value) => value === number)),

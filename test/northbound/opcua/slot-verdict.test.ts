@@ -25,6 +25,7 @@ afterEach(() => slots.close());
 async function seesVerdict(reader: SlotReader, ...verdict: readonly number[]): Promise<void> {
   await reader.sees(`verdict ${verdict.join()}`, (answer) => `${verdictOf(answer)}` === `${verdict}`);
   expect(verdictOf(await reader.answer())).toEqual(verdict);
+  expect(await reader.verdict()).toEqual(verdict);
 }
 
 it("two users write one number at once: each sees its own verdict, read and monitored", async () => {

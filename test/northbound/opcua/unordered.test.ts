@@ -74,9 +74,9 @@ describe("a command as one array", () => {
       0,
       await nextId(),
       3,
-      0,
-      0,
-      0,
+      ticket,
+      3,
+      3,
     ]);
     expect(await shown("AcceptedBy", "AcceptedText")).toEqual(["careful", "traverse Dock A, Dock B"]);
   });

@@ -6,8 +6,9 @@ import type { TakenTicket } from "../../../domain/ticket-state.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
+import type { SlotResult } from "./slot-answer.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
-import { finalResult, type SlotResult, stageResult } from "./slot-tags.ts";
+import { finalResult, stageResult } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import type { TicketBook } from "./ticket-book.ts";
 

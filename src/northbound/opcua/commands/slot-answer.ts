@@ -1,8 +1,16 @@
-import { errorId } from "../../../domain/errors.ts";
+import { type ErrorName, errorId } from "../../../domain/errors.ts";
 import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { acceptedByNo, verdictNumbers, verdictOf } from "../../../domain/ticket-view.ts";
-import type { SlotResult } from "./slot-tags.ts";
+
+/** What became of the command of `AcceptedId`, so far. */
+export interface SlotResult {
+  readonly outcome: number;
+  readonly error: ErrorName;
+  readonly text: string;
+  readonly retrySafe: boolean;
+  readonly missionId: string;
+}
 
 /** What a slot shows at one moment. */
 export interface SlotMoment {

@@ -1,14 +1,14 @@
 import { type ISessionContext, StatusCodes } from "node-opcua";
-import { type ErrorName, errorId } from "../../../domain/errors.ts";
+import { errorId } from "../../../domain/errors.ts";
 import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { acceptedByNo } from "../../../domain/ticket-view.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import { answerTags, COMMAND_LENGTH, confirmTags, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { showOwnValues } from "../node-opcua/own-values.ts";
 import { fittingText, timesAt } from "../node-opcua/tag.ts";
-import { answerFor, closedOf, type SlotMoment } from "./slot-answer.ts";
-import type { SlotParts } from "./slot-parts.ts";
+import { answerFor, closedOf, type SlotMoment, type SlotResult } from "./slot-answer.ts";
 import type { WrittenTicket } from "./written-ticket.ts";
 
 /** The numbers of `Outcome` before it is final. */
@@ -17,15 +17,6 @@ export const stageNumbers = {
   accepted: outcomeNumbers.accepted,
   sent: outcomeNumbers.sent,
 } as const;
-
-/** What became of the command of `AcceptedId`, so far. */
-export interface SlotResult {
-  readonly outcome: number;
-  readonly error: ErrorName;
-  readonly text: string;
-  readonly retrySafe: boolean;
-  readonly missionId: string;
-}
 
 /** The half of a slot that the gateway writes, and what clients wrote. */
 export interface SlotTags {
@@ -68,7 +59,11 @@ export function outcomeText({ message, evidence }: Outcome): string {
 export function addSlotTags(
   builder: NodeBuilder,
   folder: Folder,
-  parts: Pick<SlotParts, "clock" | "offersConfirm" | "userOf">,
+  parts: {
+    readonly clock: Clock;
+    readonly offersConfirm: boolean;
+    readonly userOf: (context: ISessionContext) => string;
+  },
 ): SlotTags {
   const written = builder.tags(folder, requestTags);
   const confirmed = parts.offersConfirm ? builder.tags(folder, confirmTags) : null;
