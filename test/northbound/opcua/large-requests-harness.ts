@@ -20,7 +20,7 @@ export const ITEMS = 10_000;
 export const ROBOTS = 200;
 export const SERVICE_FAULT = 397;
 
-export let running: RunningServer;
+let running: RunningServer;
 export let client: Awaited<ReturnType<typeof openClient>>;
 
 /** Starts the server with its robots built, and a client, before all tests of a file. */
