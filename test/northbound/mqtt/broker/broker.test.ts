@@ -276,7 +276,9 @@ describe("a client that does not read", () => {
     expect(slowestMs).toBeLessThan(5_000);
     expect(mostWaiting).toBeGreaterThan(1024 * 1024);
     expect(mostWaiting).toBeLessThan(5 * 1024 * 1024);
-    expect(lines).toEqual([{ client: "sss", reason: expect.stringContaining("does not read") }]);
+    expect(lines).toEqual([
+      { from: "127.0.0.1", client: "sss", reason: expect.stringContaining("does not read") },
+    ]);
   });
 
   test("is cut off after a while, also when little waits for it", async () => {
