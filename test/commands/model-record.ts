@@ -44,8 +44,8 @@ export function isUnrecorded({ outcome, code }: Outcome): boolean {
 }
 
 /**
- * It was told as not on the disk yet: after a crash it may be another one, and a command that was not sent may
- * yet be.
+ * It was told as not on the disk yet: after a crash it may be another one, and a command that was not sent
+ * may yet be.
  */
 export function isNotYetRecorded({ message }: Outcome): boolean {
   return message.includes("this outcome is not on the disk yet");
