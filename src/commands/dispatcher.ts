@@ -169,8 +169,8 @@ function healthOf(room: Composition): Health {
 }
 
 /**
- * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest, and
- * ends that as unknown.
+ * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest,
+ * and ends that as unknown.
  */
 async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
   const { running, runner } = room;
