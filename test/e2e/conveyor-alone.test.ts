@@ -164,15 +164,16 @@ test("it has run for maxRunMs, whatever the heartbeat does", async () => {
   expect(await isLeased()).toBe(true);
 });
 
-test("the service takes no stop until an error of its own ends", async () => {
+test("the service refuses the stop until the error of the motor ends", async () => {
   await rolling();
-  control().apply({ kind: "command", operation: "ControlConveyor", count: 1_000, effect: "internal-before" });
+  const health = { kind: "conveyor-health", robotId: ROBOT, index: 1 } as const;
+  control().happen({ ...health, ok: false, keepsTurning: true });
   stopBeating();
   await vi.waitFor(() => expect(alarm()).toBe(true), 10_000);
-  const isRefused = (event: string) => event.includes("INTERNAL") && event.includes(".conveyor");
+  const isRefused = (event: string) => event.includes("FAILED_PRECONDITION") && event.includes(".conveyor");
   await harness.mqtt.on(`robots/${ROBOT}/event/command`, isRefused);
   expect(motor()).toBe("cw");
-  control().clearFaults();
+  control().happen({ ...health, ok: true });
   expect(await untilItStands(LOOK_MS + COMMAND_MS)).toBeLessThan(LOOK_MS + COMMAND_MS);
 });
 
