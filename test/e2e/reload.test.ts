@@ -287,7 +287,8 @@ describe("a reload that is refused", () => {
     const changes = { rights: [rule("mqtt", "hmi", "observer")], quality: { holdMs: 9_000 } };
     const result = await reload(changes);
     const refused = [{ path: "quality.holdMs", reason: "restart to change it" }];
-    expect(result).toEqual({ applied: [], refused, warnings: [], hash });
+    const warnings = [expect.objectContaining({ path: "opcua.users.line2" })];
+    expect(result).toEqual({ applied: [], refused, warnings, hash });
     const hmi = await ear("hmi");
     expect((await hmi.send("ControlConveyor", "d-1", conveyor)).code).not.toBe("NOT_ALLOWED");
     await hmi.close();
