@@ -131,20 +131,23 @@ test("shows who comes and who is here, with its conveyors; counts the visit; say
     state: { valid: true, robots_here: 1, next_robot: null },
   });
 
-  const command = async (motor: number) => {
+  const command = async (...numbers: readonly number[]) => {
     const ticket = await harness.plc.nextId(station("Slot.NextId"));
-    const value = [ticket, 40, 7, 1, motor, 0, 0, 0, 0, 0, 0, 0];
+    const value = [ticket, ...numbers, ...new Array(11 - numbers.length).fill(0)];
     await harness.plc.write([station("Slot.Command"), { dataType: "Int32", arrayType: "Array", value }]);
     await harness.plc.shows(station("Slot.DoneId"), ticket);
     expect(await harness.plc.value(station("Slot.ErrorText"))).toBe("");
   };
-  await command(4);
+  const [lease, release] = [50, 51];
+  await command(lease, 7);
+  await command(40, 7, 1, 4);
   expect(await harness.plc.value(station("Slot.AcceptedText"))).toBe(
     `${ROBOT}: load: conveyor 1: turn counter-clockwise`,
   );
   await showsList("Rolling", conveyorsOn(1));
-  await command(1);
+  await command(40, 7, 1, 1);
   await showsList("Rolling", conveyorsOn());
+  await command(release, 7);
 
   expect(await send("CreateMission", toStation("Station B"))).toMatchObject({ outcome: "succeeded" });
   await harness.plc.shows(station("RobotHere"), false);
