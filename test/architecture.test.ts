@@ -93,6 +93,7 @@ const usersOfWallTimes: Readonly<Record<string, string>> = {
   "fleet/session/exchange-history.ts": "what runs before have noted",
   "fleet/session/exchange.ts": "the service's times",
   "fleet/clock-skew.ts": "the service's times",
+  "fleet/robot-clocks.ts": "the robots' times",
   "commands/journal/pruning.ts": "records of runs before have a wall time alone",
   "commands/admission.ts": "a moment that the sender wrote (expires_at)",
   "commands/evidence/evidence-search.ts": "the monotonic time of a message that came just now",

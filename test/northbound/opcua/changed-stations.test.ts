@@ -141,6 +141,8 @@ it("tells clients that watch a tag, or the model", async () => {
   await until("BadWaitingForInitialData");
   change(gate);
   await until("BadNodeIdInvalid");
+  // Changes of a quarter of a second are one event.
+  clock.advance(1_000);
   for (const what of ["8 ns=2;s=Stations", "2 ns=2;s=Stations.dock", "1 ns=2;s=Stations.gate"])
     await until(what);
   await subscription.terminate();

@@ -68,6 +68,9 @@ it("a start beside another user's command is refused by its own code, if neither
   const refused = await ben.answer();
   expect(refused.slice(5, 7)).toEqual([next, 1026]);
   expect(refused.slice(12)).toContain(next);
+  expect(await ben.rejectedText()).toBe(
+    "the command of another user without a number was in the slot, and nothing was sent: give each user of the slot its opcua.users.<name>.number",
+  );
   // A user that has a number is told as before that the slot is in use.
   const third = await nextId(line1);
   await line1.command(third, ...NAVIGATE);

@@ -13,6 +13,7 @@ export interface SlotReader {
   /** `Answer[9..11]` alone, by an index range. */
   verdict(): Promise<readonly number[]>;
   acceptedByNo(): Promise<number>;
+  rejectedText(): Promise<string>;
   nextId(): Promise<number>;
   /** Resolves when the monitored item of `Answer` shows this. */
   sees(what: string, isSeen: (answer: readonly number[]) => boolean): Promise<readonly number[]>;
@@ -125,6 +126,7 @@ async function readerOf(caller: Caller): Promise<SlotReader> {
   return {
     caller,
     answer: async () => Array.from((await caller.value(slot("Answer"))) as Int32Array),
+    rejectedText: async () => String(await caller.value(slot("RejectedText"))),
     acceptedByNo: async () => Number(await caller.value(slot("AcceptedByNo"))),
     async verdict() {
       const nodeId = `ns=2;s=${slot("Answer")}`;

@@ -68,7 +68,7 @@ test.each([
   ["state.missions.1.mission_id", ["m-1", ""], false],
   ["state.current_goal.pose.x_meters", ["1.20"], true],
   ["state.current_goal.pose.heading_radians", ["0"], true],
-  ["state.current_goal.destination_id", [""], true],
+  ["state.current_goal.destination_id", [""], false],
   ["state.missions.0.goals.0.pose.x_meters", ["0"], false],
   ["state.metadata.sequence_number", ["42"], false],
   ["state.metadata.sequence_number", ["41"], true],

@@ -171,11 +171,11 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
   }
 
   replace(server, turns, BrowseRequest, BrowseResponse, {
-    refusal: ({ nodesToBrowse, view }) => refusalOf(nodesToBrowse?.length ?? 0, view.viewId),
+    refusedBy: ({ nodesToBrowse, view }) => refusalOf(nodesToBrowse?.length ?? 0, view.viewId),
     work: browseAll,
   });
   replace(server, turns, BrowseNextRequest, BrowseNextResponse, {
-    refusal: ({ continuationPoints }) => refusalOf(continuationPoints?.length ?? 0, null),
+    refusedBy: ({ continuationPoints }) => refusalOf(continuationPoints?.length ?? 0, null),
     work: browseOn,
   });
 }
@@ -187,7 +187,7 @@ function replace<T>(
   { name }: new () => T,
   response: unknown,
   service: {
-    refusal(request: T): StatusCode | null;
+    refusedBy(request: T): StatusCode | null;
     work(request: T, session: Session, answer: SlicedAnswer, turn: Turn): Promise<void>;
   },
 ): void {
@@ -198,7 +198,7 @@ function replace<T>(
   Reflect.set(server, handler, (message: { readonly request: T }, channel: object) => {
     const { request } = message;
     return services._apply_on_SessionObject(response, message, channel, async (session, send, refuse) => {
-      const refusal = service.refusal(request);
+      const refusal = service.refusedBy(request);
       if (refusal !== null) return refuse(refusal);
       const answer = createSlicedAnswer(send, refuse);
       await turns.run(channel, (turn) => service.work(request, session, answer, turn));
