@@ -61,6 +61,8 @@ let isPatched = false;
  */
 export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): UndecodableRequests {
   passOnUndecodable();
+  // Each server that is made sets its own limit for the whole process.
+  BinaryStream.maxArrayLength = LONGEST_LIST;
   const own = lower<RequestServer>(server, "on_request");
   const handle = own.on_request.bind(server);
   let count = 0;
@@ -123,7 +125,6 @@ function refuseLongLists(): void {
     "checkArrayLength",
   );
   const { checkArrayLength } = stream;
-  BinaryStream.maxArrayLength = LONGEST_LIST;
   stream.checkArrayLength = function (length) {
     hasLongList = length > LONGEST_LIST;
     checkArrayLength.call(this, length);
