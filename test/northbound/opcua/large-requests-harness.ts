@@ -63,10 +63,10 @@ export async function openClient(maxMessageBytes = 0) {
 }
 
 /**
- * The answer to a request, and the longest turn until it was there: the least of three tries. What another
+ * The answer to a request, and the longest turn until it was there: the least of ten tries. What another
  * program or the collector adds is rarely there again, what the work itself takes always is.
  */
-export async function timed(request: Request, tries = 3): Promise<readonly [Answer, number]> {
+export async function timed(request: Request, tries = 10): Promise<readonly [Answer, number]> {
   const body = encoded(request);
   let least = Number.POSITIVE_INFINITY;
   for (let tried = 1; ; tried += 1) {
