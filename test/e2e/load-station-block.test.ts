@@ -131,11 +131,17 @@ async function run(
 }
 
 test("every kind of fault once: no conveyor turns alone for longer than the page says, nothing is sent twice", async () => {
-  const report = await run(faultKinds.length, faultKinds, seededChance(SEED));
+  const chance = seededChance(SEED);
+  const idleIn = ({ kinds }: Report) => faultKinds.filter(({ name }) => kinds.get(name)?.struck === 0);
+  const report = await run(faultKinds.length, faultKinds, chance);
   expect(report.broken).toEqual([]);
-  const idle = [...report.kinds].filter(([, { struck }]) => struck === 0).map(([name]) => name);
-  expect(idle).toEqual([]);
   expect(report.kinds.get("none")?.served).toBe(1);
+  // A visit may end before the step in which its fault strikes, on a machine with much else to do.
+  const missed = idleIn(report);
+  if (missed.length === 0) return;
+  const again = await run(2 * missed.length, missed, chance);
+  expect(again.broken).toEqual([]);
+  expect(idleIn(again)).toEqual([]);
 }, 120_000);
 
 /** A controller of its own, which waits for a robot to load. */

@@ -17,7 +17,6 @@ const pageProgram = parseStructuredText(
 const externals = {
   Connected: "BOOL",
   Answer: "ARRAY[0..19] OF DINT",
-  UserNo: "DINT",
   CallRobot: "BOOL",
   HaltRobot: "BOOL",
   ReadyForCommand: "BOOL",
@@ -78,7 +77,6 @@ interface ControllerParts {
   readonly session: () => Pick<Plc, "value" | "write">;
   readonly nowMs: () => number;
   readonly driver?: Driver;
-  readonly userNo?: number;
   readonly retained?: Retained | undefined;
 }
 
@@ -107,7 +105,7 @@ export function createBlockController(parts: ControllerParts): BlockController {
 function createController<Inputs extends object>(
   plc: Interpreter,
   prefix: string,
-  { robot, session, driver = "cyclic", userNo = 0 }: ControllerParts,
+  { robot, session, driver = "cyclic" }: ControllerParts,
   setInputs: (inputs: Partial<Inputs>, isReady: boolean) => void,
 ): Controller<Inputs> {
   const slot = (name: string) => `Robots.${robot}.MissionSlot.${name}`;
@@ -141,7 +139,6 @@ function createController<Inputs extends object>(
       const answer = (await session().value(slot("Answer"))) as Iterable<number>;
       plc.set("Answer", Array.from(answer));
       plc.set("Connected", true);
-      plc.set("UserNo", userNo);
       isReady = (await session().value(`Robots.${robot}.ReadyForCommand`)) === true;
       await run(inputs ?? {});
     },

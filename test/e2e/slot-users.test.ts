@@ -167,7 +167,6 @@ test(`a user without the right writes numbers in a loop: ${COMMANDS} of ${COMMAN
     robot: "base-01",
     session: () => line1,
     nowMs: () => time.nowMs,
-    userNo: numbers.line1,
   });
   await runUntil(controller, time, () => controller.output("CanExecute"));
   const rejected = await harness.plc.follow(slot("RejectedId"));
@@ -212,7 +211,6 @@ test("another user's stop goes out while a command runs; the program says LookFi
     robot: "cart-02",
     session: () => line1,
     nowMs: () => time.nowMs,
-    userNo: numbers.line1,
   });
   await runUntil(controller, time, () => controller.output("CanExecute"));
   // The robot takes the mission, and the service does not answer.

@@ -4,7 +4,6 @@ export const FG_COMMAND = `FUNCTION_BLOCK FG_Command
 VAR_INPUT
     Connected : BOOL;                      (* Answer was read over this connection, with status Good *)
     Answer    : ARRAY[0..19] OF DINT;      (* of the last read *)
-    UserNo    : DINT;                      (* opcua.users.<name>.number of this PLC; 0: it has none *)
     Ready     : BOOL;                      (* ReadyForCommand of the robot *)
     Execute   : BOOL;                      (* rising edge: send Wanted *)
     Wanted    : ARRAY[0..11] OF DINT;      (* the command; element 0 is filled in by this block *)
@@ -35,15 +34,16 @@ VAR RETAIN
     my      : DINT;                        (* the number in use *)
     active  : BOOL;                        (* a command is under way with it *)
     stopping : BOOL;                       (* and it is a stop *)
-    adopted : BOOL;                        (* and an earlier life of this program sent it. Rule 8. *)
+    adopted : BOOL;                        (* and an earlier life of this program sent it *)
+    found   : BOOL;                        (* my was taken from NextId to ask for it: memory was lost *)
 END_VAR
 VAR
-    closing : BOOL := TRUE;                (* after every start and lost connection: rule 7 *)
+    closing : BOOL := TRUE;                (* after every start and lost connection: rule 4 *)
     picked, startWaits, stopWaits : BOOL;
     order, next, nothing : ARRAY[0..11] OF DINT;
     writing, written : BOOL;               (* Command is under way; it has arrived *)
-    fresh, accepted, ended, closed, unclear : BOOL;
-    i, beat, code : DINT;
+    accepted : BOOL;
+    i, beat, verdict : DINT;
     edge, wasExecuted : BOOL;              (* Execute that is TRUE at power-up is answered: NotSent *)
     stopEdge : R_TRIG;
     silence, second, tooLong : TON;
@@ -103,75 +103,55 @@ IF NOT Connected THEN
     RETURN;
 END_IF;
 
-(* Is NextId new, and what does the gateway say of my number? Rules 3 to 6. *)
-fresh := Answer[7] <> 0 AND Answer[7] <> my AND Answer[7] <> Answer[0] AND Answer[7] <> Answer[1];
-accepted := my <> 0 AND Answer[0] = my;
-ended := my <> 0 AND Answer[1] = my;
-closed := FALSE;
-unclear := FALSE;
-FOR i := 12 TO 19 DO
-    IF Answer[i] = Answer[7] THEN fresh := FALSE; END_IF;
-    IF my <> 0 AND Answer[i] = my THEN closed := TRUE; END_IF;
-    IF my <> 0 AND Answer[i] = -my THEN unclear := TRUE; END_IF;
-END_FOR;
+(* What the gateway says of my number: rule 3. *)
+verdict := 0;
+IF my <> 0 AND Answer[9] = my THEN verdict := Answer[10]; END_IF;
+accepted := verdict = 2;
 
 IF closing AND NOT active AND NOT picked THEN
-    (* Nothing is under way, but an old write may still be on its way: close what is open. *)
-    IF Answer[7] <> 0 THEN
+    (* Nothing is under way, but an old write may still be on its way: ask. Rule 4. *)
+    IF my = 0 AND Answer[7] <> 0 THEN
         my := Answer[7];
-        picked := TRUE;
+        found := TRUE;
     END_IF;
-ELSIF (accepted OR ended) AND Answer[0] = my AND Answer[8] <> UserNo THEN
-    (* Another user has taken this number: mine was not and will not be sent. Rule 2. *)
-    IF active AND stopping THEN stopWaits := TRUE;
-    ELSIF active AND NOT adopted THEN
-        Error := TRUE;  NotSent := TRUE;  ErrorID := -5;
-    END_IF;
-    active := FALSE;  closing := FALSE;
-ELSIF ended THEN
-    code := Answer[3];
-    IF NOT accepted THEN code := -7;
-    ELSIF Answer[2] = 8 THEN code := -8; END_IF;
-    IF active AND stopping THEN
-        StopDone := accepted AND NOT stopWaits AND (Answer[2] = 3 OR Answer[2] = 7);
-        StopError := NOT (StopDone OR stopWaits);
-        IF StopError THEN StopErrorID := code; END_IF;
-    ELSIF active AND accepted AND NOT adopted THEN
-        Outcome := Answer[2];
-        Done := Outcome = 3 OR Outcome = 7;
-        Error := NOT Done;
-        NotSent := Outcome = 5 OR Outcome = 8;
-        LookFirst := Outcome = 6;
-        IF Error THEN ErrorID := code; END_IF;
-    ELSIF active OR closing THEN
-        LookFirst := TRUE;                 (* it ended, and how is not shown here any more *)
-        IF active AND NOT adopted THEN
-            Error := TRUE;  ErrorID := code;
-        END_IF;
-    END_IF;
-    active := FALSE;  closing := FALSE;
+    picked := my <> 0;
 ELSIF accepted THEN
     IF NOT active THEN
         adopted := TRUE;  stopping := FALSE;
     END_IF;
-    active := TRUE;  closing := FALSE;
-ELSIF (closed OR unclear) AND (active OR closing) THEN
-    code := 0;
-    IF Answer[5] = my OR Answer[5] = -my THEN code := Answer[6]; END_IF;
-    IF active AND stopping THEN stopWaits := TRUE; (* for a stop Closed proves nothing: again, at once *)
-    ELSIF active AND closed AND stopWaits THEN
-        CommandAborted := TRUE;  NotSent := TRUE;
-    ELSIF active AND closed THEN
-        Error := TRUE;  NotSent := TRUE;  ErrorID := code;
-        IF code = 0 THEN ErrorID := -6; END_IF;
-    ELSIF unclear THEN
-        LookFirst := TRUE;
-        IF active AND NOT adopted THEN
-            Error := TRUE;  ErrorID := code;
-            IF code = 0 THEN ErrorID := -7; END_IF;
+    active := TRUE;  closing := FALSE;  found := FALSE;
+ELSIF verdict > 2 THEN
+    IF active AND stopping THEN
+        IF verdict <> 3 THEN stopWaits := TRUE;    (* a stop goes again, at once *)
+        ELSIF NOT stopWaits THEN
+            StopDone := Answer[11] = 3 OR Answer[11] = 7;
+            StopError := NOT StopDone;
+            IF StopError THEN StopErrorID := Answer[3]; END_IF;
+            IF Answer[11] = 8 THEN StopErrorID := -7; END_IF;
         END_IF;
+    ELSIF active AND NOT adopted THEN
+        IF verdict = 3 THEN
+            Outcome := Answer[11];
+            Done := Outcome = 3 OR Outcome = 7;
+            NotSent := Outcome = 5 OR Outcome = 8;
+            LookFirst := Outcome = 6;
+            ErrorID := Answer[3];
+            IF Done THEN ErrorID := 0; END_IF;
+            IF Outcome = 8 THEN ErrorID := -7; END_IF;
+        ELSE
+            NotSent := verdict = 4;
+            LookFirst := verdict = 5;
+            CommandAborted := NotSent AND stopWaits;
+            IF NOT CommandAborted THEN
+                ErrorID := -1 - verdict;   (* -5 and -6 *)
+                IF Answer[5] = my OR Answer[5] = -my THEN ErrorID := Answer[6]; END_IF;
+            END_IF;
+        END_IF;
+        Error := NOT (Done OR CommandAborted);
+    ELSIF (active OR found) AND verdict <> 4 THEN
+        LookFirst := TRUE;                 (* an earlier life sent it: what it was is not known *)
     END_IF;
-    active := FALSE;  closing := FALSE;
+    active := FALSE;  closing := FALSE;  found := FALSE;
 END_IF;
 
 (* A stop takes the slot from a running command; of one that is not accepted yet it first makes sure. *)
@@ -183,8 +163,8 @@ IF stopWaits AND active AND NOT stopping THEN
     END_IF;
 END_IF;
 
-(* Take the number that NextId shows now. It is stored before it is written. Rule 3. *)
-IF fresh AND NOT active AND NOT closing AND (startWaits OR stopWaits) THEN
+(* Take the number that NextId shows now. It is stored before it is written. Rule 1. *)
+IF Answer[7] <> 0 AND Answer[7] <> my AND NOT (active OR closing) AND (startWaits OR stopWaits) THEN
     my := Answer[7];
     active := TRUE;
     stopping := stopWaits;
@@ -192,7 +172,7 @@ IF fresh AND NOT active AND NOT closing AND (startWaits OR stopWaits) THEN
     startWaits := FALSE;  stopWaits := FALSE;  adopted := FALSE;  accepted := FALSE;
 END_IF;
 
-(* No news for 5 s: close the number, and write that once a second. Rule 7. *)
+(* No verdict for 5 s: ask, once a second. Rule 4. *)
 silence(IN := active AND NOT accepted AND NOT closing, PT := T#5s);
 IF silence.Q THEN closing := TRUE; END_IF;
 second(IN := closing AND NOT second.Q, PT := T#1s);

@@ -17,7 +17,6 @@ VAR_INPUT
     WriteBusy : BOOL;                      (* of the block that writes Command, as for FG_Command *)
     WriteDone : BOOL := TRUE;
     WriteError : BOOL;
-    UserNo    : DINT;                      (* opcua.users.<name>.number of this PLC; 0: it has none *)
     Enable    : BOOL;                      (* the station works; FALSE stops both conveyors *)
     Load      : BOOL;                      (* a level: load the robot that is here *)
     Unload    : BOOL;                      (* a level: unload it; with both or neither it waits *)
@@ -235,7 +234,7 @@ IF phase = 1 AND Connected AND slot.CanExecute AND stopPhase = 0
 END_IF;
 halt[1] := 40;  halt[2] := robot;  halt[3] := place;  halt[4] := 1;
 IF Connected THEN told := Answer; END_IF;
-slot(Connected := NOT linkLost.Q, Answer := told, UserNo := UserNo, Ready := TRUE,
+slot(Connected := NOT linkLost.Q, Answer := told, Ready := TRUE,
      Execute := phase = 2, Wanted := order, Stop := stopPhase = 1, StopWith := halt,
      WriteBusy := WriteBusy, WriteDone := WriteDone, WriteError := WriteError);
 Command := slot.Command;
