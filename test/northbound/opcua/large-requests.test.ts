@@ -19,6 +19,7 @@ import {
   ModifyMonitoredItemsResponse,
   MonitoringMode,
   makeBrowsePath,
+  PublishRequest,
   ReadRawModifiedDetails,
   ReadRequest,
   ReadResponse,
@@ -27,10 +28,12 @@ import {
   resolveNodeId,
   SetMonitoringModeRequest,
   SetMonitoringModeResponse,
+  SetTriggeringRequest,
   StatusCodes,
   TimestampsToReturn,
   TranslateBrowsePathsToNodeIdsRequest,
   TranslateBrowsePathsToNodeIdsResponse,
+  UnregisterNodesRequest,
   WriteRequest,
   WriteResponse,
 } from "node-opcua";
@@ -206,6 +209,39 @@ describe("a request for 10,000", () => {
     const handles = answer.read(new RegisterNodesResponse()).registeredNodeIds ?? [];
     expect(handles).toHaveLength(ITEMS);
     expect(new Set(handles.map(String)).size).toBe(ROBOTS);
+    expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+  });
+
+  it("UnregisterNodes forgets all in one turn", async () => {
+    const nodesToUnregister = items((index) => resolveNodeId(tag(index)));
+    const [answer, longestMs] = await timed(new UnregisterNodesRequest({ ...header(), nodesToUnregister }));
+    expect(answer.status).toBe(StatusCodes.Good.value);
+    expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+  });
+
+  it.each([
+    [
+      "SetTriggering",
+      () =>
+        new SetTriggeringRequest({
+          ...header(),
+          subscriptionId: 1,
+          triggeringItemId: 1,
+          linksToAdd: items((index) => index),
+          linksToRemove: items((index) => index),
+        }),
+    ],
+    [
+      "Publish",
+      () =>
+        new PublishRequest({
+          ...header(),
+          subscriptionAcknowledgements: items((index) => ({ subscriptionId: 1, sequenceNumber: index })),
+        }),
+    ],
+  ])("%s is refused", async (_name, request) => {
+    const [answer, longestMs] = await timed(request());
+    expect(answer.status).toBe(StatusCodes.BadTooManyOperations.value);
     expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
   });
 

@@ -42,6 +42,13 @@ const services: Readonly<Record<string, ListService>> = {
   _on_RegisterNodesRequest: { list: "nodesToRegister", slice: 500, hasDiagnostics: false },
 };
 
+/** Lists of services that work in one turn. No client in its right mind has more than a few entries. */
+const shortLists: Readonly<Record<string, readonly string[]>> = {
+  _on_SetTriggeringRequest: ["linksToAdd", "linksToRemove"],
+  _on_PublishRequest: ["subscriptionAcknowledgements"],
+};
+const LONGEST_SHORT_LIST = 1_000;
+
 /** A browse path has no more elements: node-opcua follows them by recursion. */
 const LONGEST_PATH = 100;
 
@@ -63,6 +70,7 @@ type Handle = (message: Message, channel: Channel) => unknown;
 export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, turns: Turns): void {
   browseInTurns(server, turns);
   refuseLongPaths(server);
+  refuseLongLists(server);
   const limits = server.engine.serverCapabilities.operationLimits;
   const most = Math.max(limits.maxNodesPerRead, limits.maxMonitoredItemsPerCall);
 
@@ -101,9 +109,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, tu
   }
 
   for (const [name, service] of Object.entries(services)) {
-    const own: unknown = Reflect.get(server, name);
-    if (typeof own !== "function") throw new Error(`node-opcua has no ${name} any more`);
-    const handle: Handle = (message, channel) => own.call(server, message, channel);
+    const handle = handlerOf(server, name);
     Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
       const { length } = listOf(message.request, service.list);
       // More are too many, which node-opcua says.
@@ -112,6 +118,24 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, tu
       }
       if (missingOf(message.request, robots).size < 2) return handle(message, channel);
       return turns.run(channel, (turn) => build(message.request, turn)).then(() => handle(message, channel));
+    });
+  }
+}
+
+function handlerOf(server: OPCUAServer, name: string): Handle {
+  const own: unknown = Reflect.get(server, name);
+  if (typeof own !== "function") throw new Error(`node-opcua has no ${name} any more`);
+  return (message, channel) => own.call(server, message, channel);
+}
+
+function refuseLongLists(server: OPCUAServer): void {
+  const serviceResult = StatusCodes.BadTooManyOperations;
+  for (const [name, lists] of Object.entries(shortLists)) {
+    const handle = handlerOf(server, name);
+    Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
+      const isLong = lists.some((list) => listOf(message.request, list).length > LONGEST_SHORT_LIST);
+      if (!isLong) return handle(message, channel);
+      return channel.send_response("MSG", new ServiceFault({ responseHeader: { serviceResult } }), message);
     });
   }
 }
