@@ -11,20 +11,22 @@ import { startSimulator } from "../support/simulator.ts";
 import { startDaemon, writeConfiguration } from "./daemon.ts";
 
 /*
- * The rows of docs/plc.md, How a lease ends, in which the gateway itself ends;
+ * The rows of docs/plc.md, How a lease ends, in which the gateway itself ends or reloads its configuration;
  * test/e2e/conveyor-alone.test.ts plays the others.
  */
 
 const ROBOT = "cart-01";
 /** A start of the gateway, its session to the service, and a command, on a busy machine. */
 const START_MS = 30_000;
+/** A reload and a command, on a busy machine. */
+const RELOAD_MS = 3_000;
 
 const cleanups: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-test("a gateway that is killed stops at its next start what its station has started; one that ends in order stops it first", async () => {
+test("what a station has started is stopped by the next start of a killed gateway, by an orderly end, and by a reload that takes the station from its client", async () => {
   expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-conveyor-"));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
@@ -74,10 +76,13 @@ test("a gateway that is killed stops at its next start what its station has star
   expect(motor()).toBe("cw");
 
   const from = ear.heard.entries.length;
-  const startedAtMs = performance.now();
+  const stops = async (limitMs: number, what: string) => {
+    const fromMs = performance.now();
+    await vi.waitFor(() => expect(motor()).toBe("stop"), { timeout: limitMs, interval: 20 });
+    process.stderr.write(`stopped ${Math.round(performance.now() - fromMs)} ms after ${what}\n`);
+  };
   const second = start();
-  await vi.waitFor(() => expect(motor()).toBe("stop"), { timeout: START_MS, interval: 20 });
-  process.stderr.write(`stopped ${Math.round(performance.now() - startedAtMs)} ms after the start\n`);
+  await stops(START_MS, "the start");
   await good(from);
   const beat = JSON.stringify({ id: "beat", counter: 1 });
   await client.publishAsync("fleetgate/conveyor/clients/hmi/station/dock/beat", beat, { qos: 1 });
@@ -86,4 +91,13 @@ test("a gateway that is killed stops at its next start what its station has star
   await roll();
   expect(await second.stop()).toBe(0);
   expect(motor()).toBe("stop");
+
+  const since = ear.heard.entries.length;
+  const third = start();
+  await good(since);
+  await roll();
+  const others = { dock: { ...stations.dock, clients: ["other"] } };
+  await writeFile(config, stringify({ ...file, stations: others }), { mode: 0o600 });
+  process.kill(third.pid, "SIGHUP");
+  await stops(RELOAD_MS, "the reload");
 }, 120_000);

@@ -6,7 +6,7 @@ import { int32, openPlc, text } from "./plc.ts";
 
 /*
  * Plays the table of docs/plc.md, How a lease ends: each row against the simulator's own state, with the
- * limit of the row. test/daemon/lease-restart.test.ts plays the rows in which the gateway itself ends.
+ * limit of the row. test/daemon/conveyor-restart.test.ts plays those in which the gateway ends or reloads.
  */
 
 const ROBOT = "cart-01";
@@ -162,6 +162,19 @@ test("it has run for maxRunMs, whatever the heartbeat does", async () => {
   expect(tookMs).toBeGreaterThan(MAX_RUN_MS - COMMAND_MS);
   expect(tookMs).toBeLessThan(MAX_RUN_MS + LOOK_MS + COMMAND_MS);
   expect(await isLeased()).toBe(true);
+});
+
+test("the service is not reached", async () => {
+  await rolling();
+  control().apply({ kind: "cut" });
+  stopBeating();
+  await vi.waitFor(() => expect(alarm()).toBe(true), 20_000);
+  expect(motor()).toBe("cw");
+  const linkUp = harness.plc.shows("Gateway.FleetLinkUp", true);
+  control().clearFaults();
+  await linkUp;
+  expect(await untilItStands(COMMAND_MS)).toBeLessThan(COMMAND_MS);
+  await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
 });
 
 test("the service refuses the stop until the error of the motor ends", async () => {
