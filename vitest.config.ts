@@ -43,6 +43,9 @@ const kept = [
   ].map(all),
   ...["simulator", "state"].map(all),
 ];
+/** What shows a newcomer that the whole works: a few end-to-end tests. */
+const whole = ["bad-input", "holds", "missions", "stations"].map((name) => `test/e2e/${name}.test.ts`);
+
 function all(room: string): string {
   return `test/${room}/**/*.test.ts`;
 }
@@ -80,8 +83,8 @@ export default defineConfig({
           ...shared,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...machines, ...kept],
-          maxWorkers: 2,
+          exclude: [...machines, ...kept, ...whole],
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
@@ -91,9 +94,12 @@ export default defineConfig({
           name: "kept",
           include: kept,
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
+      },
+      {
+        test: { ...shared, name: "whole", include: whole, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         test: { ...shared, name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },

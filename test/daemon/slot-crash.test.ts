@@ -15,18 +15,16 @@ import { READY, startDaemon, writeConfiguration } from "./daemon.ts";
 import { createSlotLine, type SlotLine, type Told } from "./slot-line.ts";
 
 /**
- * Others: `SLOT_CRASH_SEED=7 SLOT_CRASH_KILLS=50 npx vitest run test/daemon/slot-crash.test.ts`. CI tries
- * more than a developer's `npm test`.
+ * Others: `SLOT_CRASH_SEED=7 SLOT_CRASH_KILLS=50 npx vitest run test/daemon/slot-crash.test.ts`.
  */
 const SEED = Number(process.env.SLOT_CRASH_SEED ?? 20_261_122);
 /**
- * Each life exchanges a token, and the service allows 20 exchanges in 5 minutes (wire-facts): more kills take
+ * Each life exchanges a token, and the service allows 20 in 5 minutes (docs/service.md): more kills take
  * longer.
  */
-const KILLS = Number(process.env.SLOT_CRASH_KILLS ?? (process.env.CI ? 14 : 5));
+const KILLS = Number(process.env.SLOT_CRASH_KILLS ?? 5);
 /**
- * More than 200 crashes in all in CI: a start of the gateway takes seconds of a processor, one of a PLC some
- * hundredths.
+ * Many more than of the gateway: its start takes seconds of a processor, that of a PLC some hundredths.
  */
 const PLC_CRASHES_A_KILL = 14;
 const ROBOTS = 6;
