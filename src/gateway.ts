@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { AuditSink } from "./commands/audit/audit.ts";
+import { auditTo } from "./commands/audit/audit.ts";
 import { auditHealth } from "./commands/audit/audit-health.ts";
-import { auditTrail } from "./commands/audit/audit-syslog.ts";
 import type { AuditLines } from "./commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
@@ -36,6 +36,7 @@ import { createMetrics } from "./northbound/web/metrics/metrics.ts";
 import type { Component, Health } from "./platform/component.ts";
 import { lockFolder } from "./platform/folder-lock.ts";
 import { createHealthHistory } from "./platform/health-history.ts";
+import type { JournalStream } from "./platform/journal-stream.ts";
 import type { LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
@@ -46,7 +47,6 @@ import { createReadiness } from "./platform/readiness.ts";
 import { type KeptRunningTime, openRunningTime } from "./platform/running-time.ts";
 import { refuseUnfinishedRestore } from "./platform/stores/unfinished-restore.ts";
 import { runSupervised } from "./platform/supervisor.ts";
-import type { SyslogSender } from "./platform/syslog/syslog-sender.ts";
 import { createWorkTimes } from "./platform/work-times.ts";
 import { createClockAlarm } from "./state/clock-alarm.ts";
 import { createQualityTicker } from "./state/quality-ticker.ts";
@@ -90,7 +90,7 @@ interface Dependencies extends Omit<NorthboundParts, "metrics"> {
   readonly deliver: (batch: Batch) => void;
   readonly audit: LineFile;
   /** Where lines of the audit log are copied to; null: nowhere. */
-  readonly syslog: SyslogSender | null;
+  readonly journald: JournalStream | null;
   /** Notes when the state of a part changes. */
   readonly noteHealth: () => void;
   readonly meter: PromMeter;
@@ -163,9 +163,9 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet and its events go
     // last.
-    const { shown, readiness, syslog } = dependencies;
+    const { shown, readiness, journald } = dependencies;
     if (recordings.recorder !== null) components.push(recordings.recorder);
-    if (syslog !== null) components.push(syslog);
+    if (journald !== null) components.push(journald);
     if (outbox !== null) components.push(outbox);
     components.push(
       opensFirst(fleet, config, begin),
@@ -259,14 +259,14 @@ function build(
 
   const clockAlarm = clockAlarmOf(log, shown, (aheadMs) => dispatcher.confirmClock(aheadMs));
   const fleet = createFleetSession(config.fleet, timedFleet(parts, hear, clockAlarm.note));
-  const { auditFile, audit, syslog } = createAudit(config, parts);
+  const { auditFile, audit, journald } = createAudit(config, parts);
   const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
   const commandLog = createCommandLog({ auditLines, log });
   const commands = {
     catalogue,
     clock: work.clock("commands"),
     log: log.child({ part: "commands" }),
-    audit: commandLog.audited(auditTrail(config.gateway.id, audit, syslog)),
+    audit: commandLog.audited(auditTo(audit, journald)),
     meter: kept.meter,
   };
   const dispatcher: Dispatcher = createDispatcher({
@@ -306,7 +306,7 @@ function build(
     dispatcher,
     intake,
     audit,
-    syslog,
+    journald,
     stores,
     shown,
     commandLog,

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { auditSyslog } from "../commands/audit/audit-syslog.ts";
 import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
@@ -11,11 +10,11 @@ import { familiesFormat } from "../fleet/streams/family-memory.ts";
 import { familiesFolder } from "../fleet/streams/streams.ts";
 import { eventsFormat } from "../fleet/webhooks/event-memory.ts";
 import { ticketsFormat } from "../northbound/opcua/memory.ts";
-import type { Chance } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import { diskHealth } from "../platform/disk-health.ts";
 import { freeBytes } from "../platform/disk-space.ts";
+import { createJournalStream, JOURNAL_PATH } from "../platform/journal-stream.ts";
 import { createLineFile } from "../platform/line-file.ts";
 import type { Log } from "../platform/log.ts";
 import { RUNNING_TIME_FILE, type RunningTime } from "../platform/running-time.ts";
@@ -30,18 +29,18 @@ import { loseStore, openKeptStore, prepareStore } from "../platform/stores/kept-
 import { isReadOnly } from "../platform/stores/read-only.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
-import { createSyslogSender } from "../platform/syslog/syslog-sender.ts";
 
-/** The file of the audit log, and its copy in syslog where that is configured. Nothing is opened. */
+/** The file of the audit log, and its copy in the journal where that is configured. Nothing is opened. */
 export function createAudit(
-  { gateway, audit, syslog }: Config,
-  parts: { readonly clock: Clock; readonly chance: Chance; readonly log: Log },
+  { gateway, audit: { journald, ...bounds } }: Config,
+  parts: { readonly clock: Clock; readonly log: Log },
 ) {
-  const auditFile = { path: join(gateway.dataDir, "audit", "audit.jsonl"), ...audit };
+  const auditFile = { path: join(gateway.dataDir, "audit", "audit.jsonl"), ...bounds };
+  const identifier = "fleetgate-audit";
   return {
     auditFile,
     audit: createLineFile(auditFile, parts.clock, parts.log),
-    syslog: syslog === null ? null : createSyslogSender({ ...parts, ...auditSyslog, target: syslog }),
+    journald: journald ? createJournalStream({ ...parts, path: JOURNAL_PATH, identifier }) : null,
   };
 }
 

@@ -113,7 +113,7 @@ export function names(description: string) {
 }
 
 /** Whether a text is `host:port`. */
-export function isHostPort(text: string): boolean {
+function isHostPort(text: string): boolean {
   const match = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/@]+):(\d{1,5})$/.exec(text);
   return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= 65535;
 }

@@ -10,7 +10,6 @@ import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
-import type { SyslogTarget } from "../platform/syslog/syslog-wire.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
 import { type Finding, unwise, wrong } from "./finding.ts";
 import { folderProblems } from "./folder-mode.ts";
@@ -19,7 +18,7 @@ import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles 
 import type { ConfigProblem } from "./problem.ts";
 import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
-import { dispatcherOptions, intakeOptions, syslogTarget } from "./sections/commands.ts";
+import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
 import { mqttOptions } from "./sections/mqtt.ts";
@@ -59,12 +58,10 @@ export interface Config {
   readonly certificates: readonly OwnCertificate[];
   /** How long a shutdown waits for the answers of what was sent. */
   readonly drainMs: number;
-  /** The audit log: a file of this size is put aside, and so many are kept. */
-  readonly audit: { readonly maxBytes: number; readonly keep: number };
+  /** The audit log: a file of this size is put aside, and so many are kept; systemd's journal has a copy. */
+  readonly audit: { readonly maxBytes: number; readonly keep: number; readonly journald: boolean };
   /** Null: switched off. */
   readonly recorder: RecorderOptions | null;
-  /** Where its lines are sent too; null: nowhere. */
-  readonly syslog: SyslogTarget | null;
   /** What the journal keeps; an unfinished command is kept whatever they say. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
@@ -159,8 +156,7 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     alarms: file.alarms,
     certificates: files.certificates,
     drainMs: file.commands.drainMs,
-    audit: { maxBytes: file.commands.audit.maxBytes, keep: file.commands.audit.keep },
-    syslog: syslogTarget(file.commands),
+    audit: file.commands.audit,
     recorder: recorderOptions(file.recorder, gateway.dataDir),
     journal: file.commands.journal,
   };

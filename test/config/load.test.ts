@@ -45,23 +45,11 @@ web: {}
     expect(config.web?.listen).toEqual({ host: "127.0.0.1", port: 8080 });
   });
 
-  it.each([
-    ["", null],
-    ["journald", { kind: "journald", path: "/run/systemd/journal/stdout" }],
-    ["udp://logs.example.com:514", { kind: "udp", host: "logs.example.com", port: 514 }],
-    ["tcp://[::1]:80", { kind: "tcp", host: "::1", port: 80 }],
-  ])("copies the audit log to syslog %s", async (target, expected) => {
-    const section = target === "" ? "" : `commands: { audit: { syslog: "${target}" } }\n`;
-    expect((await folder.config(`${minimal}${section}`)).syslog).toEqual(expected);
+  it("copies the audit log to systemd's journal where the file says so", async () => {
+    const section = "commands: { audit: { journald: true } }\n";
+    expect((await folder.config(`${minimal}${section}`)).audit.journald).toBe(true);
+    expect((await folder.config(minimal)).audit.journald).toBe(false);
   });
-
-  it.each(["syslog.example.com", "tls://a:6514", "udp://a", "tcp://a:601/x"])(
-    "refuses the syslog target %s",
-    async (target) => {
-      const text = `${minimal}commands: { audit: { syslog: "${target}" } }\n`;
-      expect(await folder.problems(text)).toEqual([expect.stringContaining("commands.audit.syslog: write ")]);
-    },
-  );
 
   it("keeps state where systemd says, unless the file says where", async () => {
     const env = { STATE_DIRECTORY: "/var/lib/fleetgate:/var/lib/other" };

@@ -221,7 +221,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [
     /^journalctl -t fleetgate-audit$/,
-    { kind: "elsewhere", file: "test/platform/syslog/syslog-sender.test.ts", has: "fleetgate-audit" },
+    { kind: "elsewhere", file: "test/platform/journal-stream.test.ts", has: "fleetgate-audit" },
   ],
   [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
   [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],

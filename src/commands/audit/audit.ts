@@ -30,9 +30,19 @@ export interface AuditRecord {
 /** Where audit records go. Synchronous; never throws. */
 export type AuditSink = (record: AuditRecord) => void;
 
-/** Writes audit records as lines of JSON. */
-export function auditTo(file: { append(line: string): void }): AuditSink {
-  return (record) => file.append(JSON.stringify(record));
+/** Outcomes that somebody may have to look into. */
+const notable: ReadonlySet<unknown> = new Set(["refused", "unknown", "expired"]);
+
+/** Writes audit records as lines of JSON: to the file, and to systemd's journal where that is configured. */
+export function auditTo(
+  file: { append(line: string): void },
+  journal: { send(priority: "warning" | "notice", line: string): void } | null,
+): AuditSink {
+  return (record) => {
+    const line = JSON.stringify(record);
+    file.append(line);
+    journal?.send(notable.has(record.outcome) ? "warning" : "notice", line);
+  };
 }
 
 /** Wall times in milliseconds; null for a stage that it did not reach. */

@@ -6,19 +6,13 @@ import {
   type SourceRate,
   dispatcherDefaults as usual,
 } from "../../commands/options.ts";
-import type { SyslogTarget } from "../../platform/syslog/syslog-wire.ts";
-import { bareHost } from "../../platform/url-host.ts";
-import { count, isHostPort, milliseconds, url } from "../fields.ts";
+import { count, milliseconds } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import type { ConveyorsSection } from "./conveyors.ts";
 import type { RightsSection } from "./rights.ts";
 
 /** How long the service waits for a robot before it answers (wire-facts, How deployed services behave). */
 const ROBOT_WAIT_MS = 10_000;
-
-const JOURNALD = "journald";
-/** Of `udp://` and `tcp://`. */
-const SCHEME_LENGTH = 6;
 
 const DAY_MS = 86_400_000;
 /** A record must outlive every command that may still be sent. */
@@ -93,15 +87,10 @@ export const commandsSection = z
       .strictObject({
         maxBytes: count(100_000, 1_000_000_000, 10_000_000, "A file of this size is put aside."),
         keep: count(1, 1_000, 10, "How many files that were put aside are kept."),
-        syslog: url(
-          ["udp:", "tcp:"],
-          "Where each line is sent too, as RFC 5424: the journal of this machine, or a syslog server.",
-          ["journald"],
-        )
-          .refine((text) => text === JOURNALD || isHostPort(text.slice(SCHEME_LENGTH)), {
-            error: "write journald, udp://host:port or tcp://host:port, with nothing behind it",
-          })
-          .optional(),
+        journald: z
+          .boolean()
+          .default(false)
+          .describe("Whether each line goes to systemd's journal too, as fleetgate-audit."),
       })
       .prefault({})
       .describe("The audit log: who sent what, and what became of it."),
@@ -127,18 +116,6 @@ export function dispatcherOptions(
     ...times
   } = section;
   return { ...times, maxRunMs: conveyors.maxRunMs ?? null, rights, accounts };
-}
-
-/** Where the lines of the audit log are sent too; null: nowhere. */
-export function syslogTarget({ audit: { syslog } }: CommandsSection): SyslogTarget | null {
-  if (syslog === undefined) return null;
-  if (syslog === JOURNALD) return { kind: "journald", path: "/run/systemd/journal/stdout" };
-  const { protocol, hostname, port } = new URL(syslog);
-  return {
-    kind: protocol === "udp:" ? "udp" : "tcp",
-    host: bareHost(hostname),
-    port: Number(port),
-  };
 }
 
 /**

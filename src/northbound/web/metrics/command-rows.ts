@@ -60,14 +60,16 @@ export const commandRows: readonly MetricRow[] = [
     "audit",
     "lines_lost",
   ]),
-  figureRow("counter", "fleetgate_syslog_lines_total", "Lines of the audit log that were sent to syslog.", [
-    "syslog",
-    "sent",
-  ]),
   figureRow(
     "counter",
-    "fleetgate_syslog_lines_lost_total",
-    "Lines of the audit log that were not sent to syslog, because too many waited.",
-    ["syslog", "lost"],
+    "fleetgate_journald_lines_total",
+    "Lines of the audit log that were sent to journald.",
+    ["journald", "sent"],
+  ),
+  figureRow(
+    "counter",
+    "fleetgate_journald_lines_lost_total",
+    "Lines of the audit log that were not sent to journald, because too many waited.",
+    ["journald", "lost"],
   ),
 ];

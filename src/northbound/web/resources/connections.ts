@@ -18,7 +18,7 @@ export interface ConnectionRouteParts extends GatewayHealthParts {
 /** Of one part. Its own bounds are lower, unless somebody raises them. */
 const MOST_PEERS = 500;
 /** What waits there for somebody else. */
-const queueParts = ["outbox", "syslog"];
+const queueParts = ["outbox", "journald"];
 /** How hard the disk works: no queue, and the metrics have it. */
 const diskWork = ["store_records", "store_syncs"];
 
