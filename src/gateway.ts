@@ -15,7 +15,7 @@ import { createNorthbounds } from "./composition/northbounds.ts";
 import { createReadings } from "./composition/readings.ts";
 import { createRecordings } from "./composition/recordings.ts";
 import { type Consequence, createReload, type FindRefusals } from "./composition/reload.ts";
-import { createReloadGate, goneUsers, layoutRefusals } from "./composition/reload-gate.ts";
+import { createReloadGate, goneUsers } from "./composition/reload-gate.ts";
 import { closeJournal, commandIntake, opensFirst, stepsOf } from "./composition/run-order.ts";
 import { createAudit, prepareStores, type Stores } from "./composition/stores.ts";
 import { createTrends } from "./composition/trends.ts";
@@ -183,7 +183,6 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       source: parts.configuration ?? null,
       live,
       refusals: (next) => [
-        ...layoutRefusals(config, next),
         ...dependencies.dispatcher.refusedStations(next.stations),
         ...refusals.flatMap((refusalsOf) => refusalsOf(next)),
       ],

@@ -45,7 +45,6 @@ const toOthers =
 /** Sentences that no sender reads, or that no test can bring about, each with the reason. */
 const exempt: Readonly<Record<string, string>> = {
   "an ISO 8601 time": "no request has a time",
-  "nothing is latched": "a ticket is confirmed only while something is latched",
   "\0; a refused write to \0 emptied the session's parameters": "its parts are two expectations",
   "its numbers are used up": "takes a thousand million numbers",
   "lines of the audit log are lost: \0": "stands in the health, which no sender reads",

@@ -1,8 +1,7 @@
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/load.ts";
-import type { ReloadConfiguration, ReloadRefusal } from "../contracts/reload.ts";
+import type { ReloadConfiguration } from "../contracts/reload.ts";
 import { type Source, sourceKey } from "../domain/command.ts";
-import { offersConfirm } from "../northbound/opcua/plant-layout.ts";
 import type { Health } from "../platform/component.ts";
 import type { Reload } from "./reload.ts";
 
@@ -54,13 +53,4 @@ function usersOf({ dispatcher, mqtt }: Config): readonly Source[] {
     ...dispatcher.accounts.map(({ source }) => source),
     ...clients.map(({ name }) => ({ protocol: "mqtt", name }) as const),
   ];
-}
-
-/** Slots have the tags of a confirmation since the start, or have not. */
-export function layoutRefusals(first: Config, next: Config): readonly ReloadRefusal[] {
-  if (first.opcua === null || next.opcua === null) return [];
-  if (offersConfirm(first.opcua.users) === offersConfirm(next.opcua.users)) return [];
-  const reason =
-    "restart to change it: slots get the tags of a confirmation with the first user that has confirm, and lose them with the last";
-  return [{ path: "opcua.users", reason }];
 }

@@ -81,7 +81,6 @@ opcua: { users: { line1: { password: line1, role: operator } } }
         name: "line1",
         role: "operator",
         number: null,
-        confirms: false,
         isDryRun: false,
         secret: { kind: "scrypt", text: hash },
       },

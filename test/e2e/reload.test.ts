@@ -319,14 +319,4 @@ describe("a reload that is refused", () => {
     expect(await line1.write([`${SLOT}.Operation`, int32(1)])).toEqual(["Good"]);
     await line1.close();
   });
-
-  it("says that the first user with confirm needs a restart", async () => {
-    const { opcua } = sections() as { readonly opcua: { readonly users: Sections } };
-    const confirming = { password: "line1.pw", role: "operator", confirm: true };
-    const result = await reload({ opcua: { ...opcua, users: { ...opcua.users, line1: confirming } } });
-    expect(result.applied).toEqual([]);
-    expect(result.refused).toMatchObject([
-      { path: "opcua.users", reason: expect.stringContaining("confirm") },
-    ]);
-  });
 });

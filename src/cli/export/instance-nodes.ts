@@ -8,7 +8,6 @@ import {
 } from "../../northbound/opcua/model/member.ts";
 import { type MethodModel, methodFolders } from "../../northbound/opcua/model/method.ts";
 import { cartType, robotsType } from "../../northbound/opcua/model/robot.ts";
-import { confirmTags } from "../../northbound/opcua/model/slot.ts";
 import { permitTags, stationsType } from "../../northbound/opcua/model/station.ts";
 import type { PlantLayout, RobotLayout, StationLayout } from "../../northbound/opcua/plant-layout.ts";
 import { from, methodNodes, methodPath, named, objectNode, standard, tagNodes, to } from "./make-node.ts";
@@ -92,11 +91,8 @@ function robotNodes(
   ];
 }
 
-function hasMemberOf({ offersConfirm, missionSlots }: PlantLayout): HasMember {
-  return (name) => {
-    if (name === "MissionSlot2") return missionSlots > 1;
-    return (name in confirmTags || name === "Latched") && offersConfirm;
-  };
+function hasMemberOf({ missionSlots }: PlantLayout): HasMember {
+  return (name) => name === "MissionSlot2" && missionSlots > 1;
 }
 
 /** An object in one of this type, and all in it. */

@@ -102,12 +102,6 @@ export const opcuaSection = z
             .max(2_147_483_647)
             .optional()
             .describe("Names the user in a slot's AcceptedByNo, for PLCs without strings."),
-          confirm: z
-            .boolean()
-            .default(false)
-            .describe(
-              "What it starts by RequestId waits until ConfirmId repeats the number: for clients whose writes are not ordered.",
-            ),
           dryRun: z
             .boolean()
             .default(false)
@@ -228,14 +222,13 @@ function authorities(files: NamedFiles): OpcUaAuthorities {
 
 function users(section: OpcUaSection, files: NamedFiles): readonly OpcUaUser[] {
   return Object.entries(section.users).map(([name, user]) => {
-    const { role, number, confirm, dryRun, password, certificate } = user;
+    const { role, number, dryRun, password, certificate } = user;
     const text = fileAt(files, "opcua", "users", name, "password")?.text ?? "";
     const kind = isPasswordHash(text) ? "scrypt" : "plain";
     return {
       name,
       role,
       number: number ?? null,
-      confirms: confirm,
       isDryRun: dryRun,
       secret: password === undefined ? { kind: "none" } : { kind, text },
       ...(certificate === undefined ? {} : { certificate: thumbprintIn(certificate) }),

@@ -31,7 +31,7 @@ import { reviseRequests } from "./node-opcua/sampling.ts";
 import { createTurns } from "./node-opcua/turns.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
 import type { KnownRobot, OpcUaOptions } from "./options.ts";
-import { layoutOf, offersConfirm } from "./plant-layout.ts";
+import { layoutOf } from "./plant-layout.ts";
 import { knownRobots } from "./robot-register.ts";
 import { addRobotTags, type RobotParts, type RobotTags } from "./robot-tags.ts";
 import { addRobotsFolder } from "./robots-folder.ts";
@@ -249,8 +249,8 @@ function robotNaming({ robots }: OpcUaOptions): RobotNaming {
 }
 
 function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {
-  const { destinations, users } = options;
+  const { destinations } = options;
   const userOf = (context: ISessionContext) => accountOf(context, options)?.name ?? "";
   const { tickets } = memory;
-  return { ...parts, tickets, destinations, offersConfirm: offersConfirm(users), userOf, signal };
+  return { ...parts, tickets, destinations, userOf, signal };
 }

@@ -73,10 +73,9 @@ function enumFacts(model: EnumModel | undefined) {
   return [model.name, values];
 }
 
-function plantFacts({ stations, robots, missionSlots, offersConfirm }: PlantLayout) {
+function plantFacts({ stations, robots, missionSlots }: PlantLayout) {
   return [
     missionSlots,
-    offersConfirm,
     inOrder(stations.map(({ name, needsPermit }) => [name, needsPermit] as const)),
     inOrder(
       robots.map(({ name, isCart, conveyorIndexes }) => {

@@ -18,11 +18,6 @@ export interface OpcUaUser {
   readonly role: Role;
   /** Names it in a slot's `AcceptedByNo`, for PLCs without strings; null: it has none. */
   readonly number: number | null;
-  /**
-   * Commands that it sends through slots wait until ConfirmId repeats the ticket: for clients whose writes
-   * are not ordered.
-   */
-  readonly confirms: boolean;
   /** What it sends through slots and methods is checked, and goes no further. */
   readonly isDryRun?: boolean;
 }

@@ -10,8 +10,6 @@ export interface PlantLayout {
   readonly stations: readonly StationLayout[];
   readonly robots: readonly RobotLayout[];
   readonly missionSlots: number;
-  /** Whether slots have the tags of a confirmation. */
-  readonly offersConfirm: boolean;
 }
 
 export interface StationLayout {
@@ -30,12 +28,11 @@ export interface RobotLayout {
 
 /** What of the options decides on nodes. */
 export type LayoutOptions = Pick<OpcUaOptions, "stations" | "robots" | "missionSlots"> & {
-  readonly users: ReadonlyArray<Pick<OpcUaOptions["users"][number], "confirms">>;
   readonly limits: Pick<OpcUaOptions["limits"], "maxRobots">;
 };
 
 /** The layout that a gateway of these options has. */
-export function layoutOf({ stations, robots, missionSlots, users, limits }: LayoutOptions): PlantLayout {
+export function layoutOf({ stations, robots, missionSlots, limits }: LayoutOptions): PlantLayout {
   const names = createRobotNames(robots);
   return {
     stations: stations.map(({ name, needsPermit }) => ({ name: nodeName(name), needsPermit })),
@@ -45,11 +42,5 @@ export function layoutOf({ stations, robots, missionSlots, users, limits }: Layo
       conveyorIndexes: [...new Set(robot.conveyorIndexes)],
     })),
     missionSlots,
-    offersConfirm: offersConfirm(users),
   };
-}
-
-/** Slots have the tags of a confirmation for all users, or for none. */
-export function offersConfirm(users: LayoutOptions["users"]): boolean {
-  return users.some(({ confirms }) => confirms);
 }

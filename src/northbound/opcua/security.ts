@@ -32,8 +32,6 @@ export interface Account {
   readonly role: Role;
   /** Names it in `AcceptedByNo`, for PLCs without strings; 0: it has none. */
   readonly number: number;
-  /** Whether its commands wait until ConfirmId repeats the ticket. */
-  readonly confirms: boolean;
   /** Its commands are checked, and go no further. */
   readonly isDryRun: boolean;
   /** Where the session comes from, for the audit log. */
@@ -182,12 +180,12 @@ export function accountOf(context: ISessionContext, options: OpcUaOptions): Acco
   if (token instanceof UserNameIdentityToken) {
     const user = options.users.find((candidate) => candidate.name === token.userName);
     if (user === undefined) return null;
-    const { name, role, confirms, isDryRun = false, number } = user;
-    return { name, role, confirms, isDryRun, number: number ?? 0, origin: originOf(context) };
+    const { name, role, isDryRun = false, number } = user;
+    return { name, role, isDryRun, number: number ?? 0, origin: originOf(context) };
   }
   if (token instanceof AnonymousIdentityToken && options.insecureLoopback !== null) {
     const { role } = options.insecureLoopback;
-    return { name: ANONYMOUS, role, number: 0, confirms: false, isDryRun: false, origin: originOf(context) };
+    return { name: ANONYMOUS, role, number: 0, isDryRun: false, origin: originOf(context) };
   }
   return null;
 }

@@ -13,7 +13,7 @@ export const plants: ReadonlyArray<readonly [name: string, options: Partial<OpcU
   [
     "everything",
     {
-      users: [{ ...user, confirms: true }],
+      users: [user],
       missionSlots: 2,
       stations: [
         { name: "load 1", needsPermit: true, load: "CW" },

@@ -7,7 +7,7 @@ import { runRandomly } from "./random-run.ts";
 import { realReducer } from "./reducer.ts";
 import { randomSetup, soundParts } from "./setups.ts";
 
-/** The model knows nothing of ConfirmId, of stations, and of a store that is lost or cannot be read. */
+/** The model knows nothing of stations, and of a store that is lost or cannot be read. */
 const STEPS = 1_000_000;
 const FIRST_SEED = 1;
 const TIMEOUT_MS = 120_000;

@@ -22,7 +22,7 @@ let answer: Outcome | null;
 let storeProblem: string | null;
 
 function user(name: string, role: OpcUaUser["role"]): OpcUaUser {
-  return { name, role, confirms: false, number: null, secret: { kind: "plain", text: "pw" } };
+  return { name, role, number: null, secret: { kind: "plain", text: "pw" } };
 }
 
 beforeEach(async () => {

@@ -14,7 +14,6 @@ const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-authority-"));
 const CLIENT = "urn:fleetgate:test-client";
 const plc1: OpcUaUser = {
   name: "plc1",
-  confirms: false,
   number: null,
   role: "operator",
   secret: { kind: "plain", text: "plc secret" },

@@ -28,7 +28,6 @@ afterAll(() => {
 
 const plc1: OpcUaUser = {
   name: "plc1",
-  confirms: false,
   number: null,
   role: "operator",
   secret: { kind: "plain", text: "plc secret" },

@@ -13,7 +13,7 @@ const on = { dataType: "Boolean", value: true } as const;
 const off = { dataType: "Boolean", value: false } as const;
 
 function user(name: string, role: OpcUaUser["role"]): OpcUaUser {
-  return { name, role, confirms: false, number: null, secret: { kind: "plain", text: "pw" } };
+  return { name, role, number: null, secret: { kind: "plain", text: "pw" } };
 }
 
 const cleanups: Array<() => Promise<unknown>> = [];

@@ -47,7 +47,6 @@ const thumbprint = ({ certificateData }: UserCertificate, name = "sha1") =>
 const user = (name: string, changed: Partial<OpcUaUser>): OpcUaUser => ({
   name,
   role: "observer",
-  confirms: false,
   number: null,
   secret: { kind: "none" },
   ...changed,

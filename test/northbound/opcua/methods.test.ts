@@ -290,7 +290,6 @@ it("a request as long as no protocol takes one is refused", async () => {
 const scada: OpcUaUser = {
   name: "scada",
   role: "observer",
-  confirms: false,
   number: null,
   secret: { kind: "plain", text: "a secret" },
 };

@@ -119,7 +119,6 @@ const noPermits: Permits = {
 /** A user who may read. */
 export const scada: OpcUaUser = {
   name: "scada",
-  confirms: false,
   number: null,
   role: "observer",
   secret: { kind: "plain", text: "scada secret" },

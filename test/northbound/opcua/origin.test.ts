@@ -29,7 +29,6 @@ beforeAll(async () => {
       users: [
         {
           name: user.name,
-          confirms: false,
           number: null,
           role: "operator",
           secret: { kind: "plain", text: user.password },

@@ -9,7 +9,6 @@ import { int32, text } from "./slots-harness.ts";
 const operator: OpcUaUser = {
   name: "line",
   role: "operator",
-  confirms: false,
   number: null,
   secret: { kind: "plain", text: "line secret" },
 };

@@ -33,7 +33,7 @@ describe("a slot's refusals", () => {
     expect(await shown("RejectedId", "RejectedError", "RejectedText")).toEqual([
       old,
       1012,
-      "the number was not NextId, or ConfirmId was not your LatchedId; nothing was or will be sent under it: take a new one",
+      "the number was not NextId, and nothing was or will be sent under it: take a new one",
     ]);
   });
 

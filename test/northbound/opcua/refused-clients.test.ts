@@ -17,7 +17,6 @@ const CLIENT = "urn:fleetgate:test-client";
 const dataDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-refused-"));
 const plc1: OpcUaUser = {
   name: "plc1",
-  confirms: false,
   number: null,
   role: "operator",
   secret: { kind: "plain", text: "plc secret" },

@@ -24,7 +24,6 @@ beforeAll(async () => {
       users: [
         {
           name: "line1",
-          confirms: false,
           number: null,
           role: "operator",
           secret: { kind: "plain", text: PASSWORD },

@@ -25,21 +25,18 @@ const hash = scryptSync("correct horse", salt, 64);
 const users: readonly OpcUaUser[] = [
   {
     name: "plc1",
-    confirms: false,
     number: null,
     role: "operator",
     secret: { kind: "plain", text: "plc secret" },
   },
   {
     name: "scada",
-    confirms: false,
     number: null,
     role: "observer",
     secret: { kind: "plain", text: "scada secret" },
   },
   {
     name: "eva",
-    confirms: false,
     number: null,
     role: "engineer",
     secret: { kind: "scrypt", text: `scrypt:${salt.toString("base64")}:${hash.toString("base64")}` },
@@ -149,7 +146,6 @@ describe("a server without security", () => {
   it("does not let a user be called anonymous", async () => {
     const user: OpcUaUser = {
       name: "anonymous",
-      confirms: false,
       number: null,
       role: "engineer",
       secret: { kind: "plain", text: "x" },

@@ -11,7 +11,6 @@ const clock = createManualClock(receivedAtMs);
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
   role,
-  confirms: false,
   number: null,
   secret: { kind: "plain", text: `${name} secret` },
 });

@@ -16,7 +16,6 @@ const BAD_TOO_MANY_SESSIONS = 0x8056_0000;
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
   role,
-  confirms: false,
   number: null,
   secret: { kind: "plain", text: `${name} secret` },
 });

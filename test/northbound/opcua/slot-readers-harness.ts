@@ -51,7 +51,7 @@ export async function openSlotReaders(
   const disk: FakeDisk = createFakeDisk();
   const users = Object.entries(numbers).map(
     ([name, number]): OpcUaUser => ({
-      ...{ name, number, confirms: false, role: "operator" },
+      ...{ name, number, role: "operator" },
       secret: { kind: "plain", text: `${name} secret` },
     }),
   );

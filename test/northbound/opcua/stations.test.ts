@@ -130,7 +130,6 @@ it("ends another's lease for an engineer", async () => {
   const chief: OpcUaUser = {
     name: "chief",
     role: "engineer",
-    confirms: false,
     number: null,
     secret: { kind: "plain", text: "a secret" },
   };

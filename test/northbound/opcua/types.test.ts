@@ -51,8 +51,6 @@ beforeAll(async () => {
         secret: { kind: "plain", text: "secret" },
         role: "operator",
         number: 1,
-        // Gives slots the tags of a confirmation.
-        confirms: true,
       },
     ],
   });

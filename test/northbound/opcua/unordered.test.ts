@@ -10,8 +10,8 @@ const robots = [
   { robotId: "r1", alias: "AMR01", number: null, family: "cart", conveyorIndexes: [0] },
 ] as const;
 const users = [
-  { name: "careful", role: "operator", number: 3, confirms: true, secret: { kind: "plain", text: "pw" } },
-  { name: "plain", role: "operator", number: null, confirms: false, secret: { kind: "plain", text: "pw" } },
+  { name: "careful", role: "operator", number: 3, secret: { kind: "plain", text: "pw" } },
+  { name: "plain", role: "operator", number: null, secret: { kind: "plain", text: "pw" } },
 ] as const;
 let running: RunningServer;
 let plc: Caller;
@@ -234,117 +234,6 @@ describe("a command as one text", () => {
     expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([ticket, 4, reason]);
   });
 });
-
-describe("a user whose commands are confirmed", () => {
-  it("starts nothing before it has seen what it would start", async () => {
-    const ticket = await nextId();
-    // The ticket comes first, with the parameters of an earlier command still there.
-    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("old")]);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    await plc.write([slot("Destination"), text("Dock A")]);
-    expect(await shown("LatchedId", "Latched.Destination", "Latched.Operation")).toEqual([ticket, "old", 1]);
-    expect(commander.submitted).toHaveLength(0);
-    // It is not what was meant: closed, and begun again.
-    await plc.write([slot("RequestId"), int32(-ticket)]);
-    expect(await shown("LatchedId")).toEqual([0]);
-    const second = await nextId();
-    await plc.write([slot("RequestId"), int32(second)]);
-    expect(await shown("LatchedId", "Latched.Destination")).toEqual([second, "Dock A"]);
-    await plc.write([slot("ConfirmId"), int32(second)]);
-    expect((await commander.next()).command.requestJson).toContain("Dock A");
-  });
-
-  it("starts what was echoed, whatever comes after the echo", async () => {
-    const ticket = await nextId();
-    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    await plc.write([slot("Destination"), text("late")], [slot("RequestId"), int32(ticket)]);
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect((await commander.next()).command.requestJson).toContain("Dock A");
-    await plc.write([slot("ConfirmId"), int32(ticket)], [slot("Destination"), text("later")]);
-    expect(commander.submitted).toHaveLength(1);
-  });
-
-  it("voids a number that it confirms and has not latched", async () => {
-    const ticket = await nextId();
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "RejectedError", "AcceptedId")).toEqual([ticket, 1012, 0]);
-    expect(await nextId()).not.toBe(ticket);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    expect(await shown("LatchedId", "AcceptedId")).toEqual([0, 0]);
-    expect(commander.submitted).toHaveLength(0);
-    await completes(plc);
-  });
-
-  it("loses what it has latched when its number has been replaced", async () => {
-    const ticket = await nextId();
-    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    clock.advance(31_000);
-    expect(await shown("LatchedId")).toEqual([0]);
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "RejectedError", "AcceptedId")).toEqual([ticket, 1012, 0]);
-    expect(commander.submitted).toHaveLength(0);
-    await completes(plc);
-  });
-
-  it("keeps what it has latched when it writes 0, or confirms the number before once more", async () => {
-    await completes(plc);
-    const before = (await plc.value(slot("DoneId"))) as number;
-    const ticket = await nextId();
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    await plc.write([slot("ConfirmId"), int32(before)]);
-    await plc.write([slot("ConfirmId"), int32(0)]);
-    expect(await shown("LatchedId", "RejectedId")).toEqual([ticket, 0]);
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    await commander.next();
-  });
-
-  it("cannot confirm what another session has latched: the number is void for both", async () => {
-    const ticket = await nextId();
-    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    const other = await open("plain");
-    await other.write([slot("ConfirmId"), int32(ticket)]);
-    expect(await shown("RejectedId", "RejectedError", "LatchedId")).toEqual([ticket, 1012, 0]);
-    expect(await shown("RejectedText")).toEqual([expect.stringContaining("was not your LatchedId")]);
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(commander.submitted).toHaveLength(0);
-    await completes(plc);
-    await other.close();
-  });
-
-  it("is overtaken by a session that needs no confirmation, and sees by whom", async () => {
-    const ticket = await nextId();
-    await plc.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
-    await plc.write([slot("RequestId"), int32(ticket)]);
-    const other = await open("plain");
-    await other.write([slot("Command"), array([ticket, 1, 2])]);
-    const sent = await commander.next();
-    sent.stage("accepted");
-    expect(sent.command.requestJson).toContain("Dock B");
-    expect(await shown("AcceptedId", "AcceptedBy", "LatchedId")).toEqual([ticket, "plain", 0]);
-    await plc.write([slot("ConfirmId"), int32(ticket)]);
-    expect(commander.submitted).toHaveLength(1);
-    await other.close();
-  });
-
-  it("needs no confirmation for an array, which cannot come apart", async () => {
-    await plc.write([slot("Command"), array([await nextId(), 1, 1])]);
-    await commander.next();
-  });
-});
-
-/** A whole command, latched and confirmed: the slot is alive. */
-async function completes(caller: Caller): Promise<void> {
-  const ticket = await nextId();
-  await caller.write([slot("Operation"), int32(1)], [slot("Destination"), text("Dock A")]);
-  await caller.write([slot("RequestId"), int32(ticket)]);
-  await caller.write([slot("ConfirmId"), int32(ticket)]);
-  (await commander.next()).end(succeeded(null));
-  await caller.until(slot("DoneId"), ticket);
-  expect(await shown("AcceptedId", "Outcome")).toEqual([ticket, 3]);
-}
 
 it("a number stands for a destination, alone", async () => {
   await plc.close();

@@ -6,7 +6,6 @@ import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
   role,
-  confirms: false,
   number: null,
   secret: { kind: "plain", text: "x" },
 });

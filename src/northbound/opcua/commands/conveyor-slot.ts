@@ -1,7 +1,7 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { type Draft, missing } from "./draft.ts";
-import { addParameter, parameterPlace } from "./parameter.ts";
+import { addParameter } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
@@ -28,7 +28,7 @@ export function addConveyorSlot(
   parts: SlotParts,
 ): Slot {
   const folder = builder.folder(robot, "ConveyorSlot");
-  const place = parameterPlace(builder, folder, parts);
+  const place = { builder, folder, clock: parts.clock };
   const index = addParameter(place, "ConveyorIndex", indexes);
   const motor = addParameter(place, "MotorCommand", motors);
   return createSlot(

@@ -13,14 +13,10 @@ const anyNumber = numberKind(() => true);
  *
  * @param onChange called when a session has changed its number
  */
-export function addHeartbeat(
-  place: Omit<ParameterPlace, "latched">,
-  onChange: (account: Account) => void,
-): Parameter {
-  const number = addParameter({ ...place, latched: null }, "Heartbeat", anyNumber);
+export function addHeartbeat(place: ParameterPlace, onChange: (account: Account) => void): Parameter {
+  const number = addParameter(place, "Heartbeat", anyNumber);
   return {
     path: number.path,
-    echo() {},
     forget: (sessionId) => number.forget(sessionId),
     isFree: true,
     write(variant, range, writer: Writer): StatusCode {

@@ -19,7 +19,6 @@ import {
   mostPlaces,
   numberedMission,
 } from "./mission-request.ts";
-import { parameterPlace } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
@@ -78,7 +77,7 @@ function addMissionSlot(
 ): MissionSlot {
   const folder = builder.folder(robot, name);
   const nowMs = () => parts.clock.nowMs();
-  const place = parameterPlace(builder, folder, parts);
+  const place = { builder, folder, clock: parts.clock };
   const parameters = addMissionParameters(place, operations);
   const tags = addSlotTags(builder, folder, parts);
   const {

@@ -15,19 +15,16 @@ export interface Parameter {
    * Why `variant` cannot be written, or Good and it is. `range` is set when only some elements are written.
    */
   write(variant: Variant, range: NumericRange | null, writer: Writer): StatusCode;
-  /** Shows the session's value under `Latched`, where the slot has that folder. */
-  echo(sessionId: string): void;
   /** The session has no value here any more. */
   forget(sessionId: string): void;
   /** It is no part of a command. */
   readonly isFree?: boolean;
 }
 
-/** Where a slot's parameters stand, and where they are echoed; null: they never are. */
+/** Where a slot's parameters stand. */
 export interface ParameterPlace {
   readonly builder: NodeBuilder;
   readonly folder: Folder;
-  readonly latched: Folder | null;
   readonly clock: Clock;
 }
 
@@ -38,46 +35,32 @@ export interface ValueParameter<T> extends Parameter {
   shown(): T;
 }
 
-/** The place of a slot's parameters in `folder`. */
-export function parameterPlace(
-  builder: NodeBuilder,
-  folder: Folder,
-  { offersConfirm, clock }: { readonly offersConfirm: boolean; readonly clock: Clock },
-): ParameterPlace {
-  return { builder, folder, latched: offersConfirm ? builder.folder(folder, "Latched") : null, clock };
-}
-
-/** Adds a parameter of this kind, and its echo where the place has one. */
+/** Adds a parameter of this kind. */
 export function addParameter<T extends number | string | TagList>(
-  { builder, folder, latched, clock }: ParameterPlace,
+  { builder, folder, clock }: ParameterPlace,
   name: string,
   kind: ParameterKind<T>,
 ): ValueParameter<T> {
   const { type, length } = kind;
   const tag = builder.parameter(folder, name, type, length ?? undefined);
-  let echo: Tag | null = null;
-  if (latched !== null)
-    echo = length === null ? builder.tag(latched, name, type) : builder.list(latched, name, type, length);
-  return new SlotParameter(tag, echo, kind, clock);
+  return new SlotParameter(tag, kind, clock);
 }
 
 /** A class: a thousand robots have eight thousand parameters, and methods of their own would be 4 MB. */
 class SlotParameter<T extends number | string | TagList> implements ValueParameter<T> {
   readonly #tag: Tag;
-  readonly #latched: Tag | null;
   readonly #kind: ParameterKind<T>;
   readonly #clock: Clock;
   /** Most parameters are never written. */
   #values: Map<string, T> | null = null;
   #last: T;
 
-  constructor(tag: Tag, latched: Tag | null, kind: ParameterKind<T>, clock: Clock) {
+  constructor(tag: Tag, kind: ParameterKind<T>, clock: Clock) {
     this.#tag = tag;
-    this.#latched = latched;
     this.#kind = kind;
     this.#clock = clock;
     this.#last = kind.first;
-    this.#show(tag, kind.first);
+    this.#show(kind.first);
   }
 
   get path(): string {
@@ -92,10 +75,6 @@ class SlotParameter<T extends number | string | TagList> implements ValueParamet
     return this.#last;
   }
 
-  echo(sessionId: string): void {
-    if (this.#latched !== null) this.#show(this.#latched, this.value(sessionId) ?? this.#kind.first);
-  }
-
   forget(sessionId: string): void {
     this.#values?.delete(sessionId);
   }
@@ -106,13 +85,13 @@ class SlotParameter<T extends number | string | TagList> implements ValueParamet
     this.#values ??= new Map();
     this.#values.set(sessionId, read.parsed);
     this.#last = read.parsed;
-    this.#show(this.#tag, read.parsed);
+    this.#show(read.parsed);
     return StatusCodes.Good;
   }
 
-  #show(tag: Tag, value: T): void {
+  #show(value: T): void {
     const times = timesAt(this.#clock.nowMs());
-    if (typeof value === "object") tag.setList(value, StatusCodes.Good, times);
-    else tag.set(value, StatusCodes.Good, times);
+    if (typeof value === "object") this.#tag.setList(value, StatusCodes.Good, times);
+    else this.#tag.set(value, StatusCodes.Good, times);
   }
 }

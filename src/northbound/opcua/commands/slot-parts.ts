@@ -26,8 +26,6 @@ export interface SlotParts {
   readonly run: string;
   /** Destinations by the number that a PLC without strings knows them by. */
   readonly destinations: ReadonlyMap<number, string>;
-  /** Whether some user's commands wait for ConfirmId, so that slots need the tags for it. */
-  readonly offersConfirm: boolean;
   /** The user of a session, as `Writer` names it; empty: none. */
   readonly userOf: (context: ISessionContext) => string;
   readonly clock: Clock;

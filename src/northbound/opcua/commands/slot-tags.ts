@@ -4,7 +4,7 @@ import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { acceptedByNo } from "../../../domain/ticket-view.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { answerTags, COMMAND_LENGTH, confirmTags, requestTags } from "../model/slot.ts";
+import { answerTags, COMMAND_LENGTH, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { showOwnValues } from "../node-opcua/own-values.ts";
 import { fittingText, timesAt } from "../node-opcua/tag.ts";
@@ -24,8 +24,6 @@ export interface SlotTags {
   show(tickets: TicketState, result: SlotResult, rejectedText: string): void;
   /** The ticket that a user wrote, where it wrote it. Its sessions see what becomes of the number. */
   showWritten(written: WrittenTicket, user: string): void;
-  /** The ticket whose parameters are echoed; 0: none. */
-  showLatched(ticket: number): void;
 }
 
 /** The result of a command that is not final yet. */
@@ -55,24 +53,22 @@ export function outcomeText({ message, evidence }: Outcome): string {
   return `${message}; evidence: ${evidence}`;
 }
 
-/** Adds a slot's answers; `RequestId`, `ConfirmId`, `Command` and `CommandText` show what clients wrote. */
+/** Adds a slot's answers; `RequestId`, `Command` and `CommandText` show what clients wrote. */
 export function addSlotTags(
   builder: NodeBuilder,
   folder: Folder,
   parts: {
     readonly clock: Clock;
-    readonly offersConfirm: boolean;
     readonly userOf: (context: ISessionContext) => string;
   },
 ): SlotTags {
   const written = builder.tags(folder, requestTags);
-  const confirmed = parts.offersConfirm ? builder.tags(folder, confirmTags) : null;
   const shown = builder.tags(folder, answerTags);
   const good = StatusCodes.Good;
 
   const times = () => timesAt(parts.clock.nowMs());
   const zero = times();
-  for (const tag of [written.RequestId, ...Object.values(confirmed ?? {})]) tag.set(0, good, zero);
+  written.RequestId.set(0, good, zero);
   written.Command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
   written.CommandText.set("", good, zero);
   /** The number that each user wrote last. */
@@ -117,12 +113,8 @@ export function addSlotTags(
         shown.Answer.renew(at);
       }
       if (order.kind === "request") written.RequestId.set(number, good, at);
-      else if (order.kind === "confirm") confirmed?.ConfirmId.set(number, good, at);
       else if (order.kind === "array") written.Command.setList([number, ...order.numbers], good, at);
       else written.CommandText.set(order.text, good, at);
-    },
-    showLatched(ticket) {
-      confirmed?.LatchedId.set(ticket, good, times());
     },
   };
 }

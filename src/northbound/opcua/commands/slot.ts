@@ -1,6 +1,6 @@
 import type { DataValue, NumericRange, StatusCode } from "node-opcua";
 import type { ErrorName } from "../../../domain/errors.ts";
-import { isBusy, voidTicket, writeTicket } from "../../../domain/ticket.ts";
+import { isBusy, writeTicket } from "../../../domain/ticket.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { describeError } from "../../../platform/log.ts";
 import { createAttempts } from "./attempt.ts";
@@ -37,19 +37,11 @@ export interface Slot {
   forgetSession(sessionId: string): void;
 }
 
-/** Parameters as they stood when their ticket was written, by a client that confirms. */
-interface Latched {
-  readonly ticket: number;
-  readonly sessionId: string;
-  readonly draft: Draft;
-}
-
 /** Runs a slot. Its tickets are those of the store, where it knows the slot. */
 export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const { tags } = kind;
   const { clock, chance } = parts;
   const parameters = createSessionParameters(kind);
-  let latched: Latched | null = null;
   let result: SlotResult = stageResult("idle");
   let rejected: TicketState["rejected"] | null = null;
   let rejectedText = "";
@@ -60,7 +52,6 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   wakeUp();
 
   function show(tickets: TicketState): void {
-    if (latched !== null && latched.ticket !== tickets.open) unlatch();
     if (tickets.rejected !== rejected) {
       rejected = tickets.rejected;
       rejectedText = rejectionText(rejected.error, book.trouble());
@@ -90,22 +81,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   function draftOf(order: Order, { sessionId }: Writer): Draft {
     if (order.kind === "array") return kind.draftOfNumbers(order.numbers);
     if (order.kind === "text") return kind.draftOfFields(order.fields);
-    if (order.kind === "request") return parameters.draft(sessionId);
-    return latched?.draft ?? { problem: "nothing is latched" };
-  }
-
-  /** Keeps the parameters as they are now, and shows them, so that the client can see what it would start. */
-  function latch(ticket: number, writer: Writer): void {
-    // A ticket that is written in every cycle must not take a parameter in that came after the echo.
-    if (latched?.ticket === ticket && latched.sessionId === writer.sessionId) return;
-    latched = { ticket, sessionId: writer.sessionId, draft: parameters.draft(writer.sessionId) };
-    for (const parameter of kind.parameters) parameter.echo(writer.sessionId);
-    tags.showLatched(ticket);
-  }
-
-  function unlatch(): void {
-    latched = null;
-    tags.showLatched(0);
+    return parameters.draft(sessionId);
   }
 
   function take({ number, order }: WrittenTicket, writer: Writer): void {
@@ -120,7 +96,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const { state, action } = writeTicket(before, asked, clock.nowMs(), chance());
     const kept = book.adopt(state);
     if (action !== "take") return;
-    if (order.kind === "request" || order.kind === "confirm") kind.served(writer.sessionId);
+    if (order.kind === "request") kind.served(writer.sessionId);
     attempts.begin(attempt, number, kept);
   }
 
@@ -130,16 +106,10 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     refusedWriter: kind.refusedWriter,
     writeParameter: parameters.write,
     writeTicket(written, writer) {
-      const { number, order } = written;
+      const { number } = written;
       tags.showWritten(written, writer.account.name);
       const tickets = book.tickets();
-      const isOpen = number > 0 && number === tickets.open;
-      if (isOpen && order.kind === "request" && writer.account.confirms) return latch(number, writer);
-      const isOwn = latched?.ticket === number && latched.sessionId === writer.sessionId;
-      if (isOpen && order.kind === "confirm" && !isOwn) {
-        // What would start is not what this session was shown.
-        void book.adopt(voidTicket(tickets, number, "OUT_OF_TURN", clock.nowMs(), chance()));
-      } else if (isOpen) {
+      if (number > 0 && number === tickets.open) {
         take(written, writer);
       } else {
         const state = withoutCommand(tickets, number, writer, clock.nowMs(), chance());
@@ -148,10 +118,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     },
     tick: book.tick,
     isBusy: () => isBusy(book.tickets()),
-    forgetSession(sessionId) {
-      if (latched?.sessionId === sessionId) unlatch();
-      parameters.forget(sessionId);
-    },
+    forgetSession: parameters.forget,
   };
 }
 
@@ -173,7 +140,7 @@ function rejectionText(error: ErrorName, trouble: string | null): string {
     case "OK":
       return "";
     case "OUT_OF_TURN":
-      return "the number was not NextId, or ConfirmId was not your LatchedId; nothing was or will be sent under it: take a new one";
+      return "the number was not NextId, and nothing was or will be sent under it: take a new one";
     case "TICKET_IN_USE":
       return "a command was still running, and nothing was sent: wait until DoneId is its number";
     case "USER_WITHOUT_NUMBER":

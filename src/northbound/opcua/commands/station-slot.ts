@@ -8,7 +8,6 @@ import type { Draft } from "./draft.ts";
 import { addHeartbeat } from "./heartbeat.ts";
 import { loadRequest } from "./load-request.ts";
 import { missionRequest } from "./mission-request.ts";
-import { parameterPlace } from "./parameter.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
@@ -47,7 +46,7 @@ export function addStationSlot(
 ): StationSlot {
   const { name: stationName } = station;
   const folder = builder.folder(parent, "Slot");
-  const place = parameterPlace(builder, folder, parts);
+  const place = { builder, folder, clock: parts.clock };
   const parameters = addStationParameters(place, findRobot);
   const heartbeat = addHeartbeat(place, (account) => {
     stations.heartbeat(stationName, sourceOf(account));

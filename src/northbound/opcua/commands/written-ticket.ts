@@ -2,16 +2,13 @@ import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType 
 import { COMMAND_LENGTH } from "../model/slot.ts";
 import { isTooLong } from "../node-opcua/tag.ts";
 
-/**
- * How a ticket came: behind the parameters, as a whole command in one value, or to confirm what was latched.
- */
+/** How a ticket came: behind the parameters, or as a whole command in one value. */
 export type Order =
   | { readonly kind: "request" }
   /** What follows the ticket in `Command`: 11 numbers. */
   | { readonly kind: "array"; readonly numbers: readonly number[] }
   /** The text of `CommandText`, and what follows the ticket in it. */
-  | { readonly kind: "text"; readonly text: string; readonly fields: readonly string[] }
-  | { readonly kind: "confirm" };
+  | { readonly kind: "text"; readonly text: string; readonly fields: readonly string[] };
 
 /** A number that a client wrote to one of the tags that take tickets. */
 export interface WrittenTicket {
@@ -23,10 +20,7 @@ export interface WrittenTicket {
 const LARGEST = 2_147_483_647;
 const SEPARATOR = ";";
 
-/**
- * Reads what was written to `RequestId`, `ConfirmId`, `Command` or `CommandText`; a status code says what is
- * wrong.
- */
+/** Reads what was written to `RequestId`, `Command` or `CommandText`; a status code says what is wrong. */
 export function readTicket(variant: Variant, kind: Order["kind"]): WrittenTicket | StatusCode {
   const isText = kind === "text";
   const shape = kind === "array" ? VariantArrayType.Array : VariantArrayType.Scalar;

@@ -7,7 +7,7 @@ import {
   stationMotorCommand,
   stationOperation,
 } from "./enums.ts";
-import type { ObjectModel, TagModel, TagTable } from "./member.ts";
+import type { ObjectModel, TagTable } from "./member.ts";
 
 /** `Command`: the ticket, and what it is for. */
 export const COMMAND_LENGTH = 12;
@@ -45,24 +45,6 @@ export const requestTags = {
     german: "Befehl als Text",
     en: "A whole command as text: number;operation;…",
     de: "Ein ganzer Befehl als Text: Nummer;Operation;…",
-  },
-} as const satisfies TagTable;
-
-export const confirmTags = {
-  ConfirmId: {
-    type: "Int32",
-    isWritable: true,
-    isOptional: true,
-    german: "Bestätigungsnummer",
-    en: "LatchedId starts the command that Latched shows",
-    de: "LatchedId startet den Befehl, den Latched zeigt",
-  },
-  LatchedId: {
-    type: "Int32",
-    isOptional: true,
-    german: "Vorgemerkte Nummer",
-    en: "The number that waits for ConfirmId; 0: none",
-    de: "Die Nummer, die auf ConfirmId wartet; 0: keine",
   },
 } as const satisfies TagTable;
 
@@ -316,7 +298,7 @@ const slotType: ObjectModel = {
   en: "Takes commands, each at most once, and says what became of them",
   de: "Nimmt Befehle an, jeden höchstens einmal, und sagt, was aus ihnen wurde",
   isAbstract: true,
-  tags: { ...requestTags, ...confirmTags, ...answerTags },
+  tags: { ...requestTags, ...answerTags },
 };
 
 export const missionSlotType = slotModel(
@@ -346,36 +328,12 @@ export const stationSlotType = slotModel(
   { ...stationHeartbeat, ...leaseTags },
 );
 
-/** A slot with its parameters, which stand once more under `Latched`. */
+/** A slot with its parameters. */
 function slotModel(
   name: string,
   texts: Pick<ObjectModel, "german" | "en" | "de">,
   parameters: TagTable,
   others: TagTable,
 ): ObjectModel {
-  return {
-    name,
-    ...texts,
-    base: slotType,
-    tags: { ...parameters, ...others },
-    objects: {
-      Latched: {
-        model: {
-          name: `${name.slice(0, -"Type".length)}LatchedType`,
-          german: "Vorgemerkt",
-          en: "The parameters of the command that waits for its confirmation",
-          de: "Die Parameter des Befehls, der auf seine Bestätigung wartet",
-          tags: Object.fromEntries(Object.entries(parameters).map(([key, tag]) => [key, shown(tag)])),
-        },
-        isOptional: true,
-        german: "Vorgemerkt",
-        en: "What ConfirmId would start; there while a user of the configuration confirms its commands",
-        de: "Was ConfirmId starten würde; vorhanden, wenn ein Benutzer der Konfiguration bestätigt",
-      },
-    },
-  };
-}
-
-function shown({ isWritable: _, ...tag }: TagModel): TagModel {
-  return tag;
+  return { name, ...texts, base: slotType, tags: { ...parameters, ...others } };
 }

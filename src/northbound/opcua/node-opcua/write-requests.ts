@@ -137,7 +137,6 @@ export function takeWriteRequests(
     add(slot) {
       slots.push(slot);
       targets.set(`${slot.path}.RequestId`, { kind: "request", slot });
-      targets.set(`${slot.path}.ConfirmId`, { kind: "confirm", slot });
       targets.set(`${slot.path}.Command`, { kind: "array", slot });
       targets.set(`${slot.path}.CommandText`, { kind: "text", slot });
       for (const parameter of slot.parameters) {
