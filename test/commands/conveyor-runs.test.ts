@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Command } from "../../src/domain/command.ts";
+import type { Quality } from "../../src/domain/quality.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import {
@@ -171,6 +172,26 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     harness.dispatcher.stations.release("Dock", plc, "AMR01");
     await harness.clock.settle(12_000);
     expect(stopsOf(harness)).toHaveLength(3);
+  });
+
+  it("goes at once to a robot that is back, though three of its stops still hang", async () => {
+    const harness = await rigAtDock();
+    await rolling(harness);
+    const shown = (quality: Quality) =>
+      harness.see({ kind: "robot", robotId: "AMR01", family: "cart", quality });
+    harness.quality.set("AMR01", "offline");
+    await shown("offline");
+    await harness.clock.settle(8_000);
+    expect(stopsOf(harness)).toHaveLength(3);
+    harness.quality.set("AMR01", "good");
+    await shown("good");
+    expect(stopsOf(harness)).toHaveLength(4);
+    // The same again is no return.
+    await shown("good");
+    expect(stopsOf(harness)).toHaveLength(4);
+    // Those from before its return do not count.
+    await harness.clock.settle(8_000);
+    expect(stopsOf(harness)).toHaveLength(6);
   });
 
   it("goes first of all when the service is reached again", async () => {

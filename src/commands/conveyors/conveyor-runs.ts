@@ -1,6 +1,7 @@
 import type { StateChange } from "../../domain/change.ts";
 import { sameSource } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
+import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { Job } from "../job.ts";
@@ -49,7 +50,10 @@ export interface ConveyorRuns {
   figures(): Readonly<Record<string, number>>;
 }
 
-/** A service that waits for its robot must not gather calls. */
+/**
+ * A service that waits for its robot must not gather calls. What it holds for a robot that was away helps a
+ * robot that is back no more: those calls do not count then.
+ */
 const MOST_UNDER_WAY = 3;
 
 export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
@@ -57,6 +61,14 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
   const registry = createRunRegistry(parts);
   const { owe, look } = createOwedStops(parts, registry);
   const { started, ended } = createStarts(parts, registry, owe, look);
+  /** Robots with a conveyor that is watched, and of which the last that was told is not good. */
+  const away = new Set<RobotId>();
+
+  function isBack(robotId: RobotId, quality: Quality): boolean {
+    if (quality === "good") return away.delete(robotId);
+    if (registry.of(robotId).length > 0) away.add(robotId);
+    return false;
+  }
 
   return {
     resume(stored) {
@@ -81,13 +93,22 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
     },
     observed(changes) {
       for (const change of changes) {
+        if (change.kind === "robot" && isBack(change.robotId, change.quality)) {
+          for (const run of registry.of(change.robotId)) {
+            seenAnew(run);
+            if (run.owed !== null) run.owed.nextAtMs = clock.monotonicMs();
+            look(run);
+          }
+        }
         if (change.kind !== "conveyor") continue;
         const run = registry.find(change.robotId, change.observed.value.index);
         if (run === undefined) continue;
         const { stamp } = change.observed;
-        const isNew = run.seen?.stamp !== stamp;
-        if (isNew) run.seen = { stamp, atMs: clock.monotonicMs() };
-        look(run, isNew);
+        if (run.seen?.stamp !== stamp) {
+          run.seen = { stamp, atMs: clock.monotonicMs() };
+          seenAnew(run);
+        }
+        look(run);
       }
     },
     linkUp() {
@@ -116,6 +137,11 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
   };
 }
 
+/** The robot has shown itself: a stop may reach it now. */
+function seenAnew({ owed }: ConveyorRun): void {
+  if (owed !== null) owed.calls = { underWay: 0 };
+}
+
 /** Sends the stops that are owed, until the conveyor is known to stand. */
 function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
   const { clock, log } = parts;
@@ -134,18 +160,15 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
       return;
     }
     const nowMs = clock.monotonicMs();
-    run.owed = { reason, sinceMs: nowMs, nextAtMs: nowMs, underWay: 0, stoppedAtMs: null };
+    run.owed = { reason, sinceMs: nowMs, nextAtMs: nowMs, calls: { underWay: 0 }, stoppedAtMs: null };
     const names = { robotId, conveyor, station, user: owner.name };
     log.warn({ ...names, reason: stopReasons[reason] }, "the gateway stops a conveyor");
     registry.showOwed(robotId);
     look(run);
   }
 
-  /**
-   * Ends what is owed to a conveyor that stands, and sends a stop that is due. A robot that shows itself
-   * again gets one more, whatever the service still holds.
-   */
-  function look(run: ConveyorRun, isSeenAnew = false): void {
+  /** Ends what is owed to a conveyor that stands, and sends a stop that is due. */
+  function look(run: ConveyorRun): void {
     const { robotId, index: conveyor, owed } = run;
     if (owed === null || registry.find(robotId, conveyor) !== run) return;
     if (isStanding(run)) {
@@ -154,12 +177,12 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
       return;
     }
     const nowMs = clock.monotonicMs();
-    const most = MOST_UNDER_WAY + (isSeenAnew ? 1 : 0);
-    if (nowMs < owed.nextAtMs || owed.underWay >= most || !parts.link.isUp()) return;
-    owed.underWay += 1;
+    const { calls } = owed;
+    if (nowMs < owed.nextAtMs || calls.underWay >= MOST_UNDER_WAY || !parts.link.isUp()) return;
+    calls.underWay += 1;
     owed.nextAtMs = nowMs + pauseMs(owed, nowMs);
     void parts.stop(robotId, run).then(() => {
-      owed.underWay -= 1;
+      calls.underWay -= 1;
     });
   }
 

@@ -34,8 +34,8 @@ export interface OwedStop {
   readonly sinceMs: number;
   /** When the next stop may be sent. */
   nextAtMs: number;
-  /** Stops that have no outcome yet. */
-  underWay: number;
+  /** Stops that have no outcome yet, of those that left since the robot has shown itself last. */
+  calls: { underWay: number };
   /** When the first stop succeeded that left after the start could act; null: none has. */
   stoppedAtMs: number | null;
 }
@@ -65,8 +65,9 @@ const SHOWS_WITHIN_MS = 1_000;
 /** A stop that the robot has taken is seen by then. */
 const STANDS_WITHIN_MS = 2_000;
 const SOON_MS = 60_000;
-const EACH_MS = 1_000;
-const LATER_MS = 10_000;
+/** Less than the second after which the gateway looks again: its timer may come some milliseconds early. */
+const EACH_MS = 900;
+const LATER_MS = 9_900;
 
 /** Whether the gateway watches it at all: without a station and a limit nothing would ever stop it. */
 export function isWatched({ station, maxRunMs }: ConveyorRun): boolean {
