@@ -130,6 +130,13 @@ test("the robot is out of sight, and no command reaches it until it is back", as
   await rolling();
   control().happen({ kind: "offline", robotId: ROBOT });
   await vi.waitFor(() => expect(alarm()).toBe(true), 60_000);
+  // As many as the gateway lets hang at the service.
+  const from = control().record(0).at(-1)?.seq ?? 0;
+  const stops = () =>
+    control()
+      .record(from)
+      .filter(({ fact }) => fact.what === "received" && fact.operation === "ControlConveyor");
+  await vi.waitFor(() => expect(stops().length).toBeGreaterThanOrEqual(3), 20_000);
   expect(motor()).toBe("cw");
   control().happen({ kind: "online", robotId: ROBOT });
   expect(await untilItStands(LOOK_MS + COMMAND_MS)).toBeLessThan(LOOK_MS + COMMAND_MS);
