@@ -39,14 +39,14 @@ VAR RETAIN
 END_VAR
 VAR
     closing : BOOL := TRUE;                (* after every start and lost connection: rule 4 *)
-    picked, startWaits, stopWaits : BOOL;
+    picked, startWaits, stopWaits, displaced : BOOL;
     order, next, nothing : ARRAY[0..11] OF DINT;
     writing, written : BOOL;               (* Command is under way; it has arrived *)
     accepted : BOOL;
     i, beat, verdict : DINT;
-    edge, wasExecuted : BOOL;              (* Execute that is TRUE at power-up is answered: NotSent *)
+    edge, wasExecuted, late : BOOL;              (* Execute that is TRUE at power-up is answered: NotSent *)
     stopEdge : R_TRIG;
-    silence, second, tooLong : TON;
+    silence, second, tooLong, pause : TON;
 END_VAR
 
 (* The outputs of a command stay until Execute is FALSE, and for one call at least. *)
@@ -57,7 +57,9 @@ IF edge OR NOT Execute THEN
     NotSent := FALSE;  LookFirst := FALSE;
     Outcome := 0;  ErrorID := 0;
 END_IF;
-IF edge AND NOT startWaits AND (NOT active OR stopping OR adopted) THEN
+IF NOT Execute THEN late := FALSE; END_IF;
+IF edge AND Busy THEN late := TRUE;
+ELSIF edge AND (NOT active OR stopping OR adopted) THEN
     IF NOT Connected THEN ErrorID := -1;
     ELSIF active OR closing OR stopWaits THEN ErrorID := -3;
     ELSIF NOT Ready THEN ErrorID := -2;
@@ -74,7 +76,7 @@ IF stopEdge.Q OR NOT Stop THEN
     StopDone := FALSE;  StopError := FALSE;  StopErrorID := 0;
 END_IF;
 IF stopEdge.Q THEN
-    stopWaits := TRUE;
+    stopWaits := TRUE;  displaced := FALSE;
     IF startWaits THEN
         startWaits := FALSE;  CommandAborted := TRUE;  NotSent := TRUE;
     END_IF;
@@ -122,7 +124,12 @@ ELSIF accepted THEN
     active := TRUE;  closing := FALSE;  found := FALSE;
 ELSIF verdict > 2 THEN
     IF active AND stopping THEN
-        IF verdict <> 3 THEN stopWaits := TRUE;    (* a stop goes again, at once *)
+        IF verdict <> 3 THEN
+            (* It goes again while it is asked for: at once, or 1 s after another stop displaced it. *)
+            stopWaits := stopWaits OR Stop;
+            displaced := verdict = 5;
+            StopError := NOT stopWaits;
+            IF StopError THEN StopErrorID := -1 - verdict; END_IF;
         ELSIF NOT stopWaits THEN
             StopDone := Answer[11] = 3 OR Answer[11] = 7;
             StopError := NOT StopDone;
@@ -164,12 +171,15 @@ IF stopWaits AND active AND NOT stopping THEN
 END_IF;
 
 (* Take the number that NextId shows now. It is stored before it is written. Rule 1. *)
-IF Answer[7] <> 0 AND Answer[7] <> my AND NOT (active OR closing) AND (startWaits OR stopWaits) THEN
+pause(IN := displaced, PT := T#1s);
+IF Answer[7] <> 0 AND Answer[7] <> my AND NOT (active OR closing)
+   AND (startWaits OR (stopWaits AND (pause.Q OR NOT displaced))) THEN
     my := Answer[7];
     active := TRUE;
     stopping := stopWaits;
     IF stopping THEN order := StopWith; END_IF;
-    startWaits := FALSE;  stopWaits := FALSE;  adopted := FALSE;  accepted := FALSE;
+    startWaits := FALSE;  stopWaits := FALSE;  displaced := FALSE;
+    adopted := FALSE;  accepted := FALSE;
 END_IF;
 
 (* No verdict for 5 s: ask, once a second. Rule 4. *)
@@ -199,6 +209,13 @@ ELSE
     END_FOR;
     Command := next;
     writing := NOT written;  DoWrite := writing;
+END_IF;
+
+IF late AND (Done OR Error OR CommandAborted) THEN
+    (* What the edge while Busy asked for was not sent; the answer is to the command before. *)
+    Done := FALSE;  CommandAborted := FALSE;
+    Error := TRUE;  NotSent := TRUE;
+    Outcome := 0;  ErrorID := -3;
 END_IF;
 Busy := startWaits OR (active AND NOT (stopping OR adopted));
 StopBusy := stopWaits OR (active AND stopping);
