@@ -160,6 +160,8 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     let listening = () => {};
     const begin = new Promise<void>((resolve) => {
       listening = resolve;
+      // A conveyor that turns alone waits for nothing.
+      if ((dependencies.dispatcher.health().figures?.stopsOwed ?? 0) > 0) resolve();
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet and its events go
     // last.
