@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createFanOut } from "../../src/delivery/fan-out.ts";
 import { createLinkRunner } from "../../src/delivery/link-runner.ts";
+import { openEventLog } from "../../src/delivery/outbox/event-log.ts";
 import { type Outbox, openOutbox } from "../../src/delivery/outbox/outbox.ts";
 import { outboxFormat } from "../../src/delivery/outbox/records.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
@@ -105,7 +106,8 @@ async function open(name: string, isStored: boolean) {
     const options = { maxEvents: BOUND, maxAgeMs: 3_600_000, replayRate: 10_000 };
     const store = openKeptStore(folder, outboxFormat);
     const time = createRunningTime(0, systemClock);
-    outbox = await openOutbox({ options, store, sessionId: name, clock: systemClock, time, log: silentLog });
+    const parts = { options, store, sessionId: name, clock: systemClock, time, log: silentLog };
+    outbox = await openOutbox({ ...parts, eventLog: openEventLog(folder) });
     running.push(outbox.run(stop.signal, () => {}));
   }
   const state = { snapshot: () => [], current: <Change>(change: Change) => change };
