@@ -21,8 +21,8 @@ import { Writer } from "./writer.ts";
 
 /**
  * Events on their way to one northbound, logged before they are handed over, and stored if they still wait
- * after a moment (decisions.md, Delivery). It is a component of its own: it closes when nothing can happen any
- * more.
+ * after a moment (decisions.md, Delivery). It is a component of its own: it closes when nothing can happen
+ * any more.
  */
 export interface Outbox extends EventQueue, Component {
   /** `wake` is called when something may be handed over. */

@@ -34,7 +34,7 @@ const NOTE_MS = 100;
 const SYNC_MS = 10_000;
 /** The store takes over what the log has: as often as this, or when one of them has grown by so much. */
 const TIDY_MS = 600_000;
-const MOST_LOG_BYTES = 1_000_000;
+const MOST_LOG_BYTES = 4_000_000;
 const MOST_GONE = 20_000;
 /** Events do not wait longer for a disk that does not answer. */
 const SLOW_MS = 1_000;

@@ -123,7 +123,9 @@ export function* entriesIn(bytes: Buffer, start: number): Generator<Entry> {
 /** Of stream messages it takes a seventh; a higher level takes twice the time for a tenth less. */
 const LEVEL = 1;
 
-/** Entries as one entry, compressed outside of the event loop: a disk of flash wears out by what is written. */
+/**
+ * Entries as one entry, compressed outside of the event loop: a disk of flash wears out by what is written.
+ */
 export async function packEntries(entries: Buffer, atMs: number): Promise<Buffer> {
   const second = await new Promise<Buffer>((resolve, reject) => {
     deflateRaw(entries, { level: LEVEL }, (error, packed) =>
