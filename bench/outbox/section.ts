@@ -8,7 +8,7 @@ import type { OutboxFigures, OutboxRequest } from "./protocol.ts";
 
 const TIMEOUT_MS = 300_000;
 const CPU_US = 25;
-const HANDED_OVER_MS = 20;
+const ARRIVED_MS = 100;
 const GIGABYTES_A_DAY = 2;
 const DRAIN_SECONDS = 2;
 /** Around the middle of what was seen. */
@@ -46,7 +46,7 @@ export async function measureOutbox(
         CPU_US,
       ),
       atMost("20,000 events of a second with the broker, s", burst.seconds, BURST_SECONDS),
-      atMost("an event with the broker, p99 ms", burst.arrivedP99Ms, HANDED_OVER_MS),
+      atMost("an event with the broker, p99 ms", burst.arrivedP99Ms, ARRIVED_MS),
       atMost("10,000 events that have waited with the broker, s", drain.seconds, DRAIN_SECONDS),
       atMost("heap in use in an outage, after the warm-up, ± MB", (usedMost - usedLeast) / 2, MEMORY_MB),
       atMost("RssAnon in an outage, after the warm-up, ± MB", (most - least) / 2, MEMORY_MB),
