@@ -109,6 +109,12 @@ export class Child {
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
   }
 
+  /** What the kernel has to write to disks for it so far. */
+  writtenBytes(): number {
+    const io = readFileSync(`/proc/${this.#process.pid}/io`, "latin1");
+    return Number(/^write_bytes: (\d+)$/m.exec(io)?.[1]);
+  }
+
   /** Stops the child as it is, or lets it go on. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#process.kill(signal);

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createFanOut } from "../../src/delivery/fan-out.ts";
 import { createLinkRunner } from "../../src/delivery/link-runner.ts";
+import { openEventLog } from "../../src/delivery/outbox/event-log.ts";
 import { type Outbox, openOutbox } from "../../src/delivery/outbox/outbox.ts";
 import { outboxFormat } from "../../src/delivery/outbox/records.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
@@ -105,7 +106,8 @@ async function open(name: string, isStored: boolean) {
     const options = { maxEvents: BOUND, maxAgeMs: 3_600_000, replayRate: 10_000 };
     const store = openKeptStore(folder, outboxFormat);
     const time = createRunningTime(0, systemClock);
-    outbox = await openOutbox({ options, store, sessionId: name, clock: systemClock, time, log: silentLog });
+    const parts = { options, store, sessionId: name, clock: systemClock, time, log: silentLog };
+    outbox = await openOutbox({ ...parts, eventLog: openEventLog(folder) });
     running.push(outbox.run(stop.signal, () => {}));
   }
   const state = { snapshot: () => [], current: <Change>(change: Change) => change };
@@ -192,19 +194,13 @@ async function burst(way: Way): Promise<{ readonly seconds: number; readonly cpu
   return { seconds, cpuUs: cpuUs / BURST };
 }
 
-/** How long single events take to the disk, at rest: a figure of the machine's disk. */
-async function durableMs(way: Way): Promise<readonly number[]> {
+/** How long single events take until the broker has acknowledged them, at rest. */
+async function arrivedMs(way: Way): Promise<readonly number[]> {
   const took: number[] = [];
   for (let time = 0; time < 100; time += 1) {
     const startedMs = performance.now();
-    const before = way.outbox?.health().figures?.storeSyncs ?? 0;
     way.offer([nextEvent()]);
-    await until(
-      "an event on the disk",
-      () => (way.outbox?.health().figures?.storeSyncs ?? 0) > before,
-      TIMEOUT_MS,
-      1,
-    );
+    await until("an event with the broker", way.isEmpty, TIMEOUT_MS, 1);
     took.push(performance.now() - startedMs);
     await pause(150);
   }
@@ -266,7 +262,7 @@ async function measure(): Promise<OutboxFigures> {
   await stored.connect();
   await burst(stored);
   const onDisk = await burst(stored);
-  const durable = await durableMs(stored);
+  const arrived = await arrivedMs(stored);
   await stored.close();
 
   const waiting = await open("drain", true);
@@ -284,7 +280,7 @@ async function measure(): Promise<OutboxFigures> {
   return {
     burst: {
       events: BURST,
-      durableP99Ms: quantile(durable, 0.99),
+      arrivedP99Ms: quantile(arrived, 0.99),
       ...onDisk,
       memoryCpuUs: inMemory.cpuUs,
     },

@@ -10,8 +10,8 @@ export interface OutboxFigures {
   /** 20,000 events in a second, with a broker that takes them. */
   readonly burst: {
     readonly events: number;
-    /** From the event to its place on the disk. */
-    readonly durableP99Ms: number;
+    /** From a single event at rest until the broker has acknowledged it. */
+    readonly arrivedP99Ms: number;
     /** From the first event until the broker has the last. */
     readonly seconds: number;
     readonly cpuUs: number;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
+import { openEventLog } from "../delivery/outbox/event-log.ts";
 import { type Outbox, openOutbox } from "../delivery/outbox/outbox.ts";
 import { outboxFormat } from "../delivery/outbox/records.ts";
 import { familiesFormat } from "../fleet/streams/family-memory.ts";
@@ -130,7 +131,11 @@ export async function prepareStores(config: Config, { clock, time, log }: Stores
     const { outbox: options } = config;
     if (options === null) return null;
     const open = (store: Store) =>
-      openOutbox({ options, store, sessionId, clock, time, log: log.child({ part: "outbox" }) });
+      openOutbox({
+        ...{ options, store, sessionId, clock, time },
+        eventLog: openEventLog(outboxFolder),
+        log: log.child({ part: "outbox" }),
+      });
     const store = openOne(outboxFolder, outboxFormat);
     try {
       return await open(store);

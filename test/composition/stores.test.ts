@@ -122,7 +122,7 @@ it("an outbox whose folder is removed while it is open keeps its events, and say
       const settled = new Promise<void>((resolve) => outbox.onReady(resolve));
       outbox.push(alarmEvent(eventId, "r1"));
       await settled;
-      if (isRemoved) rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true });
+      if (isRemoved) rmSync(join(config.gateway.dataDir, "outbox"), { recursive: true, force: true });
     }
     stop.abort();
     await ran;

@@ -4,22 +4,25 @@ import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
-import type { Store, StoreChange } from "../../platform/store.ts";
+import type { Store } from "../../platform/store.ts";
 import { type EventQueue, type QueuedEvent, type ShowEvent, withoutAnswer } from "../event-queue.ts";
 import { type DropBook, dropEvent, openDropBook } from "./drop-book.ts";
 import { Entries, type Entry } from "./entry.ts";
+import type { EventLog } from "./event-log.ts";
 import { createHandOver, type HandOver } from "./hand-over.ts";
+import { type LeftInLog, leftOf, storeWith } from "./left-in-log.ts";
 import { createLines, type Lines } from "./lines.ts";
 import type { OutboxOptions } from "./options.ts";
-import { AWAITED_KEY, type StoredDrop } from "./records.ts";
+import { AWAITED_KEY, LOGGED_KEY, type StoredDrop } from "./records.ts";
 import { openRunRecord, type RunRecord } from "./run-record.ts";
 import { openStoredEvents, type StoredEvents } from "./stored-events.ts";
 import { openToldMemory, type ToldMemory } from "./told-memory.ts";
 import { Writer } from "./writer.ts";
 
 /**
- * Events on their way to one northbound, on the disk before they are handed over, until they have arrived
- * (decisions.md, Delivery). It is a component of its own: it closes when nothing can happen any more.
+ * Events on their way to one northbound, logged before they are handed over, and stored if they still wait
+ * after a moment (decisions.md, Delivery). It is a component of its own: it closes when nothing can happen
+ * any more.
  */
 export interface Outbox extends EventQueue, Component {
   /** `wake` is called when something may be handed over. */
@@ -35,6 +38,7 @@ export interface Outbox extends EventQueue, Component {
 export interface OutboxParts {
   readonly options: OutboxOptions;
   readonly store: Store;
+  readonly eventLog: EventLog;
   readonly sessionId: string;
   readonly clock: Clock;
   readonly time: RunningTime;
@@ -51,7 +55,9 @@ const AGE_LOOK_MS = 1_000;
 
 /** Reads what earlier runs have left. @throws RecordDamaged where a record is not as it was written */
 export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
-  const outbox = new StoredOutbox(parts);
+  const { store, eventLog } = parts;
+  const left = leftOf(await eventLog.read((store.get(LOGGED_KEY) as number | undefined) ?? 0));
+  const outbox = new StoredOutbox(parts, left);
   await outbox.load();
   return outbox;
 }
@@ -61,6 +67,7 @@ class StoredOutbox implements Outbox {
   readonly told: ToldMemory;
   commandsLostSinceMs: number | null = null;
   readonly #parts: OutboxParts;
+  readonly #left: LeftInLog;
   readonly #robots: Lines;
   readonly #commands: Lines;
   readonly #entries = new Entries();
@@ -78,9 +85,11 @@ class StoredOutbox implements Outbox {
   /** Somebody has taken events from this store, and may come back for more. */
   #isAwaited: boolean;
 
-  constructor(parts: OutboxParts) {
-    const { options, store, sessionId, clock, time } = parts;
+  constructor(parts: OutboxParts, left: LeftInLog) {
+    const { options, sessionId, clock, time } = parts;
+    const store = storeWith(parts.store, left.changes);
     this.#parts = parts;
+    this.#left = left;
     this.#robots = createLines(options.maxEvents);
     this.#commands = createLines(options.maxEvents);
     this.told = openToldMemory(store, time);
@@ -89,29 +98,41 @@ class StoredOutbox implements Outbox {
     this.#handOver = createHandOver({ lines, drops: this.#drops, replayRate: options.replayRate, clock });
     this.#writer = new Writer({
       ...parts,
-      besides: (event, queuedAtMs) => this.#besides(event, queuedAtMs),
+      noteBeside: ({ event, queuedAtMs }) => {
+        if (event !== null) this.#noteBeside(event, queuedAtMs);
+      },
       onSettled: (entries) => this.#onSettled(entries),
     });
     this.#run = openRunRecord(store, time);
-    this.#stored = openStoredEvents(store, sessionId, clock);
+    this.#stored = openStoredEvents(parts.store, sessionId, clock);
     this.#isAwaited = store.get(AWAITED_KEY) === true;
   }
 
   async load(): Promise<void> {
-    await this.#stored.readAll((number, [queuedAtMs, , event]) => {
+    const { events, gone, changes } = this.#left;
+    for (const change of changes.values()) this.#writer.note(change);
+    await this.#stored.readAll(events, (number, stored, isStored) => {
+      const [queuedAtMs, seenBy, event] = stored;
       this.#parts.time.atLeast(queuedAtMs);
-      const entry = this.#entries.take(event, number, queuedAtMs);
       this.#nextNumber = number + 1;
-      for (const change of this.#besides(event, queuedAtMs)) this.#writer.note(change);
-      entry.place = "stored";
-      entry.event = null;
-      this.#enter(entry);
-      this.#linesOf(entry).line(entry, true);
+      this.#noteBeside(event, queuedAtMs);
+      if (gone.has(number)) this.#writer.leaveStore(number, isStored);
+      else this.#restore(this.#entries.take({ ...event, sessionId: seenBy }, number, queuedAtMs), isStored);
     });
+    for (const number of gone) this.#nextNumber = Math.max(this.#nextNumber, number + 1);
     this.#dropOld();
     this.commandsLostSinceMs = this.#run.lostSinceMs();
     this.#writer.note(this.#run.change(false));
     this.#writer.tidy();
+  }
+
+  #restore(entry: Entry, isStored: boolean): void {
+    if (isStored) {
+      entry.place = "stored";
+      entry.event = null;
+    } else this.#writer.restore(entry);
+    this.#enter(entry);
+    if (!entry.hasLeft) this.#linesOf(entry).line(entry, true);
   }
 
   onReady(wake: () => void): void {
@@ -199,7 +220,7 @@ class StoredOutbox implements Outbox {
   async run(signal: AbortSignal, ready: () => void): Promise<void> {
     every(this.#parts.clock, AGE_LOOK_MS, signal, () => {
       this.#dropOld();
-      const quiet = this.#writer.isIdle() ? this.#run.noteQuiet() : null;
+      const quiet = this.#writer.hasAllCommands() ? this.#run.noteQuiet() : null;
       if (quiet !== null) this.#writer.note(quiet);
     });
     ready();
@@ -219,8 +240,9 @@ class StoredOutbox implements Outbox {
     return isOfCommand ? this.#commands : this.#robots;
   }
 
-  #besides(event: FleetEvent, queuedAtMs: number): readonly StoreChange[] {
-    return event.kind === "command" ? [this.#run.note(queuedAtMs)] : this.told.note(event);
+  #noteBeside(event: FleetEvent, queuedAtMs: number): void {
+    const changes = event.kind === "command" ? [this.#run.note(queuedAtMs)] : this.told.note(event);
+    for (const change of changes) this.#writer.noteBeside(change);
   }
 
   #await(): void {
@@ -270,8 +292,8 @@ class StoredOutbox implements Outbox {
 
   #end(entry: Entry): void {
     entry.hasLeft = true;
+    this.#writer.leave(entry);
     entry.event = null;
-    this.#writer.remove(entry);
     this.#entries.giveBack(entry);
   }
 

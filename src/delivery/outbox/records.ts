@@ -35,6 +35,8 @@ export interface StoredRun {
 export const RUN_KEY = "run";
 /** There when events were taken from this store once. */
 export const AWAITED_KEY = "awaited";
+/** The number of the last file of the log that the store has taken over. */
+export const LOGGED_KEY = "logged";
 
 /** The ranges of the three kinds of records, each up to the character behind its slash. */
 export const EVENTS = { from: "e/", to: "e0" };

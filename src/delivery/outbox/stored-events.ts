@@ -8,13 +8,21 @@ import { EVENTS, eventKey, numberOf, type StoredEvent } from "./records.ts";
 
 /** Reads events from the store. */
 export interface StoredEvents {
-  /** Those of earlier runs, in order, in turns. @throws RecordDamaged */
-  readAll(take: (number: number, stored: StoredEvent) => void): Promise<void>;
+  /**
+   * Those of earlier runs, and between them those of the log that the store lacks: in order, in turns.
+   * @throws RecordDamaged
+   */
+  readAll(logged: LoggedEvents, take: TakeStored): Promise<void>;
   /** The event of an entry, with its marks. One that cannot be read is told of as dropped, in its place. */
   of(entry: Entry): FleetEvent;
   /** How many could not be read. */
   readonly damaged: number;
 }
+
+/** By number. */
+export type LoggedEvents = ReadonlyMap<number, StoredEvent>;
+
+type TakeStored = (number: number, stored: StoredEvent, isStored: boolean) => void;
 
 /** Read in one turn of the event loop at a start. */
 const READ_AT_ONCE = 2_000;
@@ -38,15 +46,27 @@ export function openStoredEvents(store: Store, sessionId: string, clock: Clock):
   }
 
   return {
-    async readAll(take) {
+    async readAll(logged, take) {
+      const others = [...logged].sort(([one], [other]) => one - other);
+      let place = 0;
+      function takeLogged(before: number): void {
+        for (let other = others[place]; other !== undefined && other[0] <= before; other = others[place]) {
+          place += 1;
+          if (other[0] < before) take(other[0], other[1], false);
+        }
+      }
       let { from } = EVENTS;
       for (;;) {
         const records = [...store.range({ from, to: EVENTS.to, limit: READ_AT_ONCE })];
-        for (const { key, value } of records) take(numberOf(key), value as StoredEvent);
-        if (records.length < READ_AT_ONCE) return;
+        for (const { key, value } of records) {
+          takeLogged(numberOf(key));
+          take(numberOf(key), value as StoredEvent, true);
+        }
+        if (records.length < READ_AT_ONCE) break;
         from = `${records.at(-1)?.key}\0`;
         await new Promise((resolve) => setImmediate(resolve));
       }
+      takeLogged(Number.POSITIVE_INFINITY);
     },
     of(entry) {
       if (entry.event !== null) return entry.isHistory ? { ...entry.event, historical: true } : entry.event;

@@ -1,18 +1,23 @@
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import type { Entry } from "./entry.ts";
+import type { EventLog, LogLine } from "./event-log.ts";
+import { type Handover, Noted, stepsOf } from "./noted.ts";
 import { eventKey, type StoredEvent } from "./records.ts";
 
 export interface WriterParts {
   readonly store: Store;
+  readonly eventLog: EventLog;
   readonly sessionId: string;
   readonly clock: Clock;
+  readonly time: RunningTime;
   readonly log: Log;
-  /** The records that change when an event is on the disk, or goes on from memory. */
-  readonly besides: (event: FleetEvent, queuedAtMs: number) => readonly StoreChange[];
-  /** These may be handed over: the disk has them, or does not take them. In the order of `put`. */
+  /** Notes the records that change with an event which is settled. */
+  readonly noteBeside: (entry: Entry) => void;
+  /** These may be handed over: a crash tells nothing else of them. In the order of `put`. */
   readonly onSettled: (entries: readonly Entry[]) => void;
 }
 
@@ -21,68 +26,102 @@ export interface WriterParts {
  * disk that takes 100 ms for each step.
  */
 const MOST_AT_ONCE = 2_000;
-/** What has arrived leaves the disk a little later, with all that has by then: its record changes once. */
-const TIDY_MS = 100;
+/** With the time of a disk that answers, an event that still waits is in the store within 100 ms. */
+const STORE_AFTER_MS = 75;
+/** What has arrived is logged a little later, with all that has by then. */
+const NOTE_MS = 100;
+/** A power cut takes what was logged since. */
+const SYNC_MS = 10_000;
+/** The store takes over what the log has: as often as this, or when one of them has grown by so much. */
+const TIDY_MS = 600_000;
+const MOST_LOG_BYTES = 4_000_000;
+const MOST_GONE = 20_000;
 /** Events do not wait longer for a disk that does not answer. */
 const SLOW_MS = 1_000;
 const RETRY_MS = 1_000;
 const SLOW = "the disk does not answer";
 
-/** Writes events and their ends, in the order in which they came, in few large steps. */
+/**
+ * Logs events before they are handed over, and stores those that still wait after a moment. Both in the order
+ * in which they came, in few large steps.
+ */
 export class Writer {
   readonly #parts: WriterParts;
   #puts: Entry[] = [];
-  /** What is not urgent: without it, a crash repeats events, and says of each what it said before. */
-  #changes = new Map<string, StoreChange>();
-  /** The numbers of events that are not needed any more, to be removed with the changes. */
-  #gone: number[] = [];
+  /** Settled, and not in the store: some have left by the time that it is due. */
+  #unkept: Entry[] = [];
+  readonly #noted = new Noted();
+  #isNoteDue = false;
   #isTidyDue = false;
   /** Handed on, although the disk does not have them. */
   readonly #unstored = new Set<Entry>();
-  #writing: Promise<void> | null = null;
+  #logging: Promise<void> | null = null;
+  #storing: Promise<void> | null = null;
   #underWay: readonly Entry[] = [];
   #problem: string | null = null;
-  #wake: Cancel | null = null;
+  /** The log has failed: what it would say is in memory until the store has it. */
+  #isLogBroken = false;
+  readonly #timers = new Map<() => void, Cancel>();
   #isClosing = false;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
   }
 
-  /** Writes an event as soon as the disk takes it. */
+  /** Takes an event, which is settled as soon as the disk takes it. */
   put(entry: Entry): void {
     if (this.#problem === null || this.#isClosing) {
       this.#puts.push(entry);
-      this.#begin();
+      this.#logging ??= this.#drainLog();
       return;
     }
     this.#goOnFromMemory(entry);
     this.#settle([entry]);
   }
 
-  /** Its event is not needed any more. */
-  remove(entry: Entry): void {
+  /** An event of an earlier run, which is handed over from the store. */
+  restore(entry: Entry): void {
+    this.#unkept.push(entry);
+    this.#keepIn(0);
+  }
+
+  /** Its event is not needed any more: it has arrived, or a bound has dropped it. */
+  leave(entry: Entry): void {
     this.#unstored.delete(entry);
-    // Never written, and not about to be.
-    if (entry.place === "queued") return;
-    this.#gone.push(entry.number);
-    this.#wakeIn(TIDY_MS);
+    this.leaveStore(entry.number, entry.place !== "queued");
   }
 
+  /** An event that has left is not needed any more. */
+  leaveStore(number: number, isStored: boolean): void {
+    this.#noted.addGone(number, isStored);
+    this.#after(NOTE_MS, this.#logNoted);
+    if (isStored) this.#tidySoon();
+    if (this.#noted.gone >= MOST_GONE && this.#problem === null) this.tidy();
+  }
+
+  /** A record of the store that no event tells. */
   note(change: StoreChange): void {
-    this.#changes.set(change.key, change);
-    this.#wakeIn(TIDY_MS);
+    this.#noted.add(change);
+    this.#after(NOTE_MS, this.#logNoted);
+    this.#tidySoon();
   }
 
-  /** Writes soon what was noted. */
+  /** A record of the store that changes with an event. */
+  noteBeside(change: StoreChange): void {
+    this.#noted.addBeside(change);
+    this.#tidySoon();
+  }
+
+  /** The store takes over now what was noted. */
   tidy(): void {
     this.#isTidyDue = true;
-    this.#begin();
+    this.#store();
   }
 
-  /** The disk has every event that was put. */
-  isIdle(): boolean {
-    return this.#puts.length === 0 && this.#writing === null && this.#unstored.size === 0;
+  /** No event of a command waits for a disk. */
+  hasAllCommands(): boolean {
+    if (this.#logging !== null || this.#storing !== null || this.#unstored.size > 0) return false;
+    return !this.#unkept.some(({ isOfCommand, hasLeft }) => isOfCommand && !hasLeft);
   }
 
   /** Why events wait in memory only; null while the disk takes them. */
@@ -101,117 +140,201 @@ export class Writer {
     };
   }
 
-  /** Writes what is left, and `last` behind it. */
+  /** Stores what is left, and `last` behind it. */
   async close(last: StoreChange): Promise<void> {
     this.#isClosing = true;
-    await this.#writing;
-    this.#changes.set(last.key, last);
+    await this.#logging;
+    await this.#storing;
+    this.#noted.add(last);
     this.tidy();
-    await this.#writing;
-    this.#wake?.();
+    await this.#storing;
+    for (const cancel of this.#timers.values()) cancel();
+    await this.#parts.eventLog.close().catch(() => {});
   }
 
-  #wakeIn(delayMs: number): void {
-    this.#wake ??= this.#parts.clock.after(delayMs, () => {
-      this.#wake = null;
-      this.tidy();
-    });
+  /** One timer for each task. */
+  #after(delayMs: number, task: () => void): void {
+    if (this.#timers.has(task)) return;
+    this.#timers.set(
+      task,
+      this.#parts.clock.after(delayMs, () => {
+        this.#timers.delete(task);
+        task();
+      }),
+    );
   }
 
-  #begin(): void {
-    this.#writing ??= this.#drain();
+  readonly #logNoted = () => {
+    this.#isNoteDue = true;
+    this.#logging ??= this.#drainLog();
+  };
+
+  readonly #tidyNow = () => this.tidy();
+
+  #tidySoon(): void {
+    this.#after(TIDY_MS, this.#tidyNow);
   }
 
-  async #drain(): Promise<void> {
+  readonly #keepOld = () => {
+    this.#unkept = this.#unkept.filter((entry) => !entry.hasLeft);
+    const [oldest] = this.#unkept;
+    if (oldest === undefined) return;
+    const leftMs = oldest.queuedAtMs + STORE_AFTER_MS - this.#parts.time.totalMs();
+    // All of them: one step costs the disk as much as many events do.
+    if (leftMs <= 0) this.#store();
+    else this.#keepIn(leftMs);
+  };
+
+  #keepIn(delayMs: number): void {
+    this.#after(delayMs, this.#keepOld);
+  }
+
+  async #drainLog(): Promise<void> {
     // The turn goes on first: its other events belong to the same step.
     await null;
-    while (this.#puts.length > 0 || this.#unstored.size > 0 || this.#isTidyDue) {
-      if (!(await this.#writeSome())) break;
+    while (this.#puts.length > 0 || this.#isNoteDue) await this.#logSome();
+    this.#logging = null;
+  }
+
+  async #logSome(): Promise<void> {
+    this.#underWay = this.#puts.splice(0, MOST_AT_ONCE);
+    this.#isNoteDue = false;
+    const lines = this.#noted.takeLines();
+    for (const entry of this.#underWay) if (!entry.hasLeft) lines.push(this.#lineOf(entry));
+    if (lines.length > 0 && !this.#isLogBroken) await this.#append(lines);
+    this.#settle(this.#underWay);
+    this.#underWay = [];
+  }
+
+  /** Never rejects. */
+  async #append(lines: readonly LogLine[]): Promise<void> {
+    const { eventLog, clock } = this.#parts;
+    const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
+    try {
+      await eventLog.append(lines);
+      this.#after(SYNC_MS, this.#syncLog);
+      if (eventLog.bytes >= MOST_LOG_BYTES) this.tidy();
+    } catch (error) {
+      this.#isLogBroken = true;
+      this.#failed(error);
+    } finally {
+      cancelSlow();
     }
-    this.#writing = null;
+  }
+
+  readonly #syncLog = () => {
+    const { eventLog } = this.#parts;
+    if (eventLog.isGone()) this.tidy();
+    else eventLog.sync().catch((error: unknown) => this.#failed(error));
+  };
+
+  #lineOf({ number, event, queuedAtMs }: Entry): LogLine {
+    return ["event", number, [queuedAtMs, this.#parts.sessionId, event as FleetEvent]];
+  }
+
+  #store(): void {
+    this.#storing ??= this.#drainStore();
+  }
+
+  async #drainStore(): Promise<void> {
+    await null;
+    do {
+      if (!(await this.#storeSome())) break;
+    } while (this.#unstored.size > 0 || this.#isTidyDue);
+    this.#storing = null;
+    if (this.#unkept.length > 0) this.#keepIn(STORE_AFTER_MS);
   }
 
   /** @returns whether the disk took it */
-  async #writeSome(): Promise<boolean> {
-    const { store, clock } = this.#parts;
+  async #storeSome(): Promise<boolean> {
     // First, so that nothing older is written behind what is newer.
     const isRetry = this.#unstored.size > 0;
-    const taken = isRetry ? firstOf(this.#unstored) : this.#puts.splice(0, MOST_AT_ONCE);
-    const entries = taken.filter((entry) => !entry.hasLeft);
-    const { others, gone } = this.#takeNoted();
-    const step = this.#stepOf(entries, others, gone);
-    this.#underWay = isRetry ? [] : entries;
-    const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
+    const entries = (isRetry ? firstOf(this.#unstored) : this.#takeUnkept()).filter(
+      ({ hasLeft }) => !hasLeft,
+    );
+    const steps = this.#stepsOf(entries);
+    const handover = this.#isTidyDue && !isRetry ? this.#takeLogged() : null;
     try {
-      await store.write(step);
+      if (steps.length > 0) await this.#writeAll(steps);
       for (const entry of entries) this.#stored(entry);
-      this.#recovered();
+      if (handover !== null) await this.#writeLogged(handover);
+      if (steps.length > 0 || handover !== null) this.#recovered();
       return true;
     } catch (error) {
-      // What was noted meanwhile is newer.
-      this.#changes = new Map([...others, ...this.#changes]);
-      this.#gone = gone.concat(this.#gone);
-      for (const entry of entries) this.#goOnFromMemory(entry);
-      this.#failed(causeText(error), error);
+      if (handover !== null) this.#noted.putBack(handover);
+      for (const entry of [...entries, ...this.#takeUnkept()]) this.#goOnFromMemory(entry);
+      this.#failed(error);
       return false;
-    } finally {
-      cancelSlow();
-      this.#settle(this.#underWay);
-      this.#underWay = [];
-      if (this.#problem !== null) this.#settleQueued();
     }
   }
 
-  /** What is not urgent; nothing before it is due. */
-  #takeNoted(): { readonly others: Map<string, StoreChange>; readonly gone: number[] } {
-    if (!this.#isTidyDue) return { others: new Map(), gone: [] };
-    const noted = { others: this.#changes, gone: this.#gone };
-    this.#changes = new Map();
-    this.#gone = [];
-    this.#isTidyDue = false;
-    return noted;
+  /** Those that are being logged too: the file in which their lines are may end meanwhile. */
+  #takeUnkept(): readonly Entry[] {
+    const taken = this.#isTidyDue ? [...this.#unkept, ...this.#underWay] : this.#unkept;
+    this.#unkept = [];
+    return taken;
   }
 
-  #stepOf(
-    entries: readonly Entry[],
-    others: ReadonlyMap<string, StoreChange>,
-    gone: readonly number[],
-  ): StoreChange[] {
-    const { sessionId } = this.#parts;
-    const step = [...others.values()];
-    for (const number of gone) step.push({ key: eventKey(number), value: undefined });
+  #stepsOf(entries: readonly Entry[]): StoreChange[] {
+    const steps: StoreChange[] = [];
     for (const entry of entries) {
       if (entry.event === null) continue;
       if (entry.place === "queued") entry.place = "writing";
+      const { sessionId = this.#parts.sessionId } = entry.event;
       const value: StoredEvent = [entry.queuedAtMs, sessionId, entry.event];
-      step.push({ key: eventKey(entry.number), value });
+      steps.push({ key: eventKey(entry.number), value });
     }
-    return step;
+    return steps;
+  }
+
+  async #writeAll(steps: readonly StoreChange[]): Promise<void> {
+    const { store, clock } = this.#parts;
+    for (let from = 0; from < steps.length; from += MOST_AT_ONCE) {
+      const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
+      try {
+        await store.write(steps.slice(from, from + MOST_AT_ONCE));
+      } finally {
+        cancelSlow();
+      }
+    }
+  }
+
+  /** What the store takes over from the log, which goes on in another file. */
+  #takeLogged(): Handover {
+    this.#isTidyDue = false;
+    this.#timers.get(this.#tidyNow)?.();
+    this.#timers.delete(this.#tidyNow);
+    return this.#noted.take(this.#parts.eventLog.turn());
+  }
+
+  async #writeLogged(handover: Handover): Promise<void> {
+    await this.#writeAll(stepsOf(handover));
+    this.#isLogBroken = false;
+    // A file that stays is not read: the store has its number.
+    await this.#parts.eventLog.remove(handover.upTo).catch(() => {});
   }
 
   #stored(entry: Entry): void {
-    // What changes with an event that failed was noted then.
-    if (entry.place !== "memory" && entry.event !== null) this.#noteBesides(entry.event, entry.queuedAtMs);
     entry.place = "stored";
     this.#unstored.delete(entry);
     if (entry.isHistory) entry.event = null;
   }
 
-  /** What changes with it is written when the disk is back, also if it has left by then. */
   #goOnFromMemory(entry: Entry): void {
-    if (entry.place === "memory" || entry.event === null) return;
+    if (entry.place === "stored" || entry.hasLeft) return;
     entry.place = "memory";
-    this.#noteBesides(entry.event, entry.queuedAtMs);
-    if (!entry.hasLeft) this.#unstored.add(entry);
-  }
-
-  #noteBesides(event: FleetEvent, queuedAtMs: number): void {
-    for (const change of this.#parts.besides(event, queuedAtMs)) this.note(change);
+    this.#unstored.add(entry);
   }
 
   #settle(entries: readonly Entry[]): void {
     const waiting = entries.filter((entry) => !entry.hasLeft);
-    if (waiting.length > 0) this.#parts.onSettled(waiting);
+    if (waiting.length === 0) return;
+    for (const entry of waiting) {
+      this.#parts.noteBeside(entry);
+      if (entry.place === "queued") this.#unkept.push(entry);
+    }
+    if (this.#unkept.length > 0) this.#keepIn(STORE_AFTER_MS);
+    this.#parts.onSettled(waiting);
   }
 
   #settleQueued(): void {
@@ -224,19 +347,23 @@ export class Writer {
   #onSlow(): void {
     this.#settle(this.#underWay);
     this.#underWay = [];
-    this.#failed(SLOW, null);
+    this.#failed(null);
+  }
+
+  /** @param error null: the disk does not answer */
+  #failed(error: unknown): void {
+    const isNew = this.#problem === null;
+    this.#problem = error === null ? SLOW : causeText(error);
+    if (isNew) this.#parts.log.error({ err: error }, `${this.problem()}: a crash would lose them`);
+    if (!this.#isClosing) this.#after(RETRY_MS, this.#retry);
     this.#settleQueued();
   }
 
-  #failed(problem: string, error: unknown): void {
-    const isNew = this.#problem === null;
-    this.#problem = problem;
-    if (isNew) this.#parts.log.error({ err: error }, `${this.problem()}: a crash would lose them`);
-    if (!this.#isClosing) this.#wakeIn(RETRY_MS);
-  }
+  /** The log begins anew with it. */
+  readonly #retry = () => this.tidy();
 
   #recovered(): void {
-    if (this.#problem === null) return;
+    if (this.#problem === null || this.#isLogBroken) return;
     this.#problem = null;
     this.#parts.log.info({ unstored: this.#unstored.size }, "the disk takes events again");
   }

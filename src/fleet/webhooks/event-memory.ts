@@ -1,5 +1,6 @@
+import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Store } from "../../platform/store.ts";
+import type { Store, StoreChange } from "../../platform/store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
@@ -9,22 +10,38 @@ export const eventsFormat: StoreFormat = { store: "webhook events", version: 2 }
 export interface EventMemory {
   /** Whether this event is new. From now on it is not. */
   take(eventId: string): boolean;
+  /** Writes what is left, and closes the store. */
+  close(): Promise<void>;
+}
+
+export interface EventMemoryOptions {
+  readonly clock: Pick<Clock, "after">;
+  readonly log: Log;
+  /** Of events. */
+  readonly limit?: number;
 }
 
 /** More than come while a service repeats a delivery. */
 const MOST_EVENTS = 20_000;
 const KEY_DIGITS = 5;
+/** A commit for each event would wear out a disk of flash. */
+const WRITE_WITHIN_MS = 10_000;
 
 /**
  * Remembers the last events in a ring of records, so that the disk holds no more than the
  * memory. The disk is written afterwards: a crash forgets the last few, and a snapshot or the
  * sequence rules catch what is then delivered again. Events are taken while the disk fails.
  */
-export function createEventMemory(store: Store, log: Log, limit = MOST_EVENTS): EventMemory {
+export function createEventMemory(
+  store: Store,
+  { clock, log, limit = MOST_EVENTS }: EventMemoryOptions,
+): EventMemory {
   const ring = new Array<string | undefined>(limit);
   const known = new Set<string>();
   let next = 0;
   let isFailing = false;
+  let waiting = new Map<string, StoreChange>();
+  let cancelWrite: Cancel | null = null;
 
   for (const { key, value } of store.range({ from: "0", to: ":" })) {
     const [count, eventId] = value as readonly [number, string];
@@ -36,16 +53,24 @@ export function createEventMemory(store: Store, log: Log, limit = MOST_EVENTS): 
     next = Math.max(next, count + 1);
   }
 
-  function keep(key: string, value: unknown): void {
-    store.write([{ key, value }]).then(
-      () => {
-        isFailing = false;
-      },
-      (error: unknown) => {
-        if (!isFailing) log.error({ err: error }, "webhook events are not remembered over a restart");
-        isFailing = true;
-      },
-    );
+  function keep(change: StoreChange): void {
+    waiting.set(change.key, change);
+    cancelWrite ??= clock.after(WRITE_WITHIN_MS, () => void write());
+  }
+
+  async function write(): Promise<void> {
+    cancelWrite?.();
+    cancelWrite = null;
+    const changes = [...waiting.values()];
+    waiting = new Map();
+    if (changes.length === 0) return;
+    try {
+      await store.write(changes);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.error({ err: error }, "webhook events are not remembered over a restart");
+      isFailing = true;
+    }
   }
 
   return {
@@ -56,9 +81,13 @@ export function createEventMemory(store: Store, log: Log, limit = MOST_EVENTS): 
       if (oldest !== undefined) known.delete(oldest);
       ring[place] = eventId;
       known.add(eventId);
-      keep(String(place).padStart(KEY_DIGITS, "0"), [next, eventId]);
+      keep({ key: String(place).padStart(KEY_DIGITS, "0"), value: [next, eventId] });
       next += 1;
       return true;
+    },
+    async close() {
+      await write();
+      await store.close();
     },
   };
 }

@@ -99,8 +99,8 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     identity = await loadIdentity(options.directory, clock.nowMs(), log);
     const seenFolder = join(options.directory, "events");
     await makeFolder(seenFolder);
-    const store = openKeptStore(seenFolder, eventsFormat);
-    memory = createEventMemory(store, log);
+    const kept = createEventMemory(openKeptStore(seenFolder, eventsFormat), { clock, log });
+    memory = kept;
     keeper = createSubscriptionKeeper({
       ...parts,
       log,
@@ -108,7 +108,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
       publicUrl: options.publicUrl,
       robots: () => withoutRefused(parts.robots, streams.refused()),
     });
-    return store.close;
+    return kept.close;
   }
 
   return {

@@ -6,8 +6,8 @@ import { type Entry, entriesIn } from "./entry.ts";
 /** What the first line of a recording says, as JSON. Entries follow it. */
 export interface RecordingHeader {
   readonly format: "fleetgate-recording";
-  /** Of the format. */
-  readonly version: 1;
+  /** Of the format. In the first version, no entries were packed. */
+  readonly version: 1 | 2;
   /** The version of the gateway that recorded. */
   readonly gateway: string;
   readonly startedAt: string;
@@ -29,7 +29,8 @@ export class NoRecording extends Error {
 }
 
 const FORMAT = "fleetgate-recording";
-const VERSION = 1;
+const VERSION = 2;
+const READABLE: readonly unknown[] = [1, VERSION];
 /** The ending of the files. */
 export const ENDING = ".fgrec";
 const NEWLINE = 0x0a;
@@ -44,9 +45,11 @@ export function readHeader(bytes: Buffer): { readonly header: RecordingHeader; r
   const end = bytes.subarray(0, LONGEST_HEADER).indexOf(NEWLINE);
   const header = end < 0 ? null : parse(bytes.toString("utf8", 0, end));
   if (!isJsonObject(header) || header.format !== FORMAT) throw new NoRecording("it is no recording");
-  if (header.version !== VERSION) {
+  if (!READABLE.includes(header.version)) {
     const version = String(header.version);
-    throw new NoRecording(`it has version ${version} of the format; this program reads version ${VERSION}`);
+    throw new NoRecording(
+      `it has version ${version} of the format; this program reads up to version ${VERSION}`,
+    );
   }
   return { header: header as unknown as RecordingHeader, end: end + 1 };
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { putInPlace } from "../kept-file.ts";
 import { makeFolder } from "../make-folder.ts";
 import type { RunningTime } from "../running-time.ts";
-import { wholeEntriesEnd } from "./entry.ts";
+import { packEntries, wholeEntriesEnd } from "./entry.ts";
 import type { RecorderOptions } from "./options.ts";
 import { ENDING, headerBytes, NoRecording, readHeader } from "./recording.ts";
 
@@ -22,7 +22,7 @@ export interface SavedRecording {
  */
 export interface Segments {
   /** Appends whole entries; begins a segment when the last is full or old. Syncs nothing. */
-  append(chunk: Buffer): Promise<void>;
+  append(entries: Buffer): Promise<void>;
   /** Joins the segments to the file `path`. Null: there are none. */
   save(path: string, cause: string): Promise<SavedRecording | null>;
   /** Counts the segments that were begun. */
@@ -111,9 +111,10 @@ export function createSegments(
   }
 
   return {
-    async append(chunk) {
+    async append(entries) {
       segments ??= await found();
       const list = segments;
+      const chunk = await packEntries(entries, clock.nowMs());
       await evict(list, chunk.length);
       const last = list.at(-1);
       const isDue =

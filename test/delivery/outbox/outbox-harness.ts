@@ -1,4 +1,5 @@
 import type { QueuedEvent } from "../../../src/delivery/event-queue.ts";
+import type { EventLog, LogLine } from "../../../src/delivery/outbox/event-log.ts";
 import { type Outbox, openOutbox } from "../../../src/delivery/outbox/outbox.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
@@ -11,11 +12,13 @@ import { alarmEvent } from "../../support/test-alarms.ts";
 
 const usual = { maxEvents: 1_000, maxAgeMs: 3_600_000, replayRate: 100_000 };
 
-/** An outbox on a disk that syncs, fails or hangs on demand, and that crashes and starts again. */
+/** An outbox on a disk that syncs, fails or hangs on demand, and that is killed and starts again. */
 export function createOutboxScene(options: Partial<typeof usual> = {}) {
   const clock = createManualClock();
   const disk = createLossyDisk();
+  const logFiles = createLossyLog();
   let isFailing = false;
+  let writes = 0;
   let runs = 0;
   let box: Outbox;
   let life = new AbortController();
@@ -27,8 +30,10 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     const store = disk.open();
     return {
       ...store,
-      write: (changes) =>
-        isFailing ? Promise.reject(new StoreFailed("the disk is full")) : store.write(changes),
+      write(changes) {
+        writes += 1;
+        return isFailing ? Promise.reject(new StoreFailed("the disk is full")) : store.write(changes);
+      },
     };
   }
 
@@ -36,7 +41,12 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     runs += 1;
     time = createRunningTime(keptMs, clock);
     const parts = { options: { ...usual, ...options }, clock, time, log: silentLog };
-    box = await openOutbox({ ...parts, store: storeOf(), sessionId: `run${runs}` });
+    box = await openOutbox({
+      ...parts,
+      store: storeOf(),
+      eventLog: logFiles.open(() => isFailing),
+      sessionId: `run${runs}`,
+    });
     life = new AbortController();
     running = box.run(life.signal, () => {});
   }
@@ -56,7 +66,7 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     get box() {
       return box;
     },
-    /** Everything that was queued is on the disk, and may be handed over. */
+    /** Everything that was queued is logged, and may be handed over; the store has what it was given. */
     async sync() {
       for (let step = 0; step < 4; step += 1) {
         await turns();
@@ -64,10 +74,18 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
       }
       await turns();
     },
-    /** What was released leaves the disk. */
+    /** 100 ms pass: what still waits is in the store, and the log has what was released. */
     async tidy() {
       for (let step = 0; step < 2; step += 1) {
-        await clock.settle(100);
+        await clock.settle(50);
+        disk.sync();
+        await turns();
+      }
+    },
+    /** The store takes over what the log has. */
+    async takeOver() {
+      await clock.settle(600_000);
+      for (let step = 0; step < 4; step += 1) {
         disk.sync();
         await turns();
       }
@@ -75,15 +93,29 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     fail(is: boolean) {
       isFailing = is;
     },
+    /** How often the store was written to: each time costs a disk of flash several pages and a sync. */
+    storeWrites: () => writes,
     runningMs: () => time.totalMs(),
     /** The running time is kept, as it is every few minutes. */
     keepTime() {
       keptMs = time.totalMs();
     },
+    /** `kill -9`: what was written survives, also without a sync. */
     async crash() {
       disk.crash();
+      logFiles.crash();
       await start();
     },
+    /** What was not synced is gone. */
+    async cutPower() {
+      disk.crash();
+      logFiles.cutPower();
+      await start();
+    },
+    hang(is: boolean) {
+      logFiles.hang(is);
+    },
+    logSyncs: logFiles.syncs,
     async stop() {
       life.abort();
       for (let step = 0; step < 6; step += 1) {
@@ -104,6 +136,82 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
       const held = box.peek(most);
       box.release(held);
       return held.map(short);
+    },
+  };
+}
+
+interface LossyFile {
+  readonly number: number;
+  readonly lines: LogLine[];
+  synced: number;
+}
+
+/** Files that keep what was appended when the process ends, and lose what was not synced with the power. */
+function createLossyLog() {
+  let files: LossyFile[] = [];
+  let starts = 0;
+  let syncs = 0;
+  let isHanging = false;
+  let whenAnswered: Array<() => void> = [];
+
+  function open(isFailing: () => boolean): EventLog {
+    starts += 1;
+    const start = starts;
+    let number = 1;
+    let size = 0;
+    const current = () => files.find((file) => file.number === number);
+    return {
+      read(stored) {
+        number = Math.max(stored, ...files.map((file) => file.number)) + 1;
+        return Promise.resolve(files.flatMap((file) => (file.number > stored ? file.lines : [])));
+      },
+      async append(lines) {
+        if (isFailing()) throw new Error("the disk is full");
+        if (isHanging) await new Promise<void>((resolve) => whenAnswered.push(resolve));
+        if (start !== starts) return new Promise(() => {});
+        if (current() === undefined) files.push({ number, lines: [], synced: 0 });
+        current()?.lines.push(...(JSON.parse(JSON.stringify(lines)) as LogLine[]));
+        size += JSON.stringify(lines).length;
+      },
+      turn() {
+        number += 1;
+        size = 0;
+        return number - 1;
+      },
+      async remove(upTo) {
+        if (start === starts) files = files.filter((file) => file.number > upTo);
+      },
+      async sync() {
+        const file = current();
+        if (file === undefined || file.synced === file.lines.length) return;
+        syncs += 1;
+        file.synced = file.lines.length;
+      },
+      isGone: () => false,
+      get bytes() {
+        return size;
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+
+  return {
+    open,
+    syncs: () => syncs,
+    hang(is: boolean) {
+      isHanging = is;
+      if (is) return;
+      for (const answer of whenAnswered) answer();
+      whenAnswered = [];
+    },
+    crash() {
+      starts += 1;
+      whenAnswered = [];
+    },
+    cutPower() {
+      starts += 1;
+      whenAnswered = [];
+      for (const file of files) file.lines.length = file.synced;
     },
   };
 }

@@ -10,7 +10,7 @@ const MANY = 60;
 type Step =
   | { readonly kind: "event"; readonly robot: number }
   | { readonly kind: "take"; readonly arrives: "all" | "first" | "none" }
-  | { readonly kind: "sync" | "tidy" | "crash" | "open" | "close" | "late" };
+  | { readonly kind: "sync" | "tidy" | "take over" | "kill" | "cut power" | "open" | "close" | "late" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.nat(3).map((robot): Step => ({ kind: "event", robot })) },
@@ -23,7 +23,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "sync" }) },
   {
     weight: 4,
-    arbitrary: fc.constantFrom("tidy", "crash", "open", "close", "late").map((kind): Step => ({ kind })),
+    arbitrary: fc
+      .constantFrom("tidy", "take over", "kill", "cut power", "open", "close", "late")
+      .map((kind): Step => ({ kind })),
   },
 );
 
@@ -31,7 +33,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 async function play(steps: readonly Step[], maxEvents: number) {
   const scene = createOutboxScene({ maxEvents });
   await scene.start();
+  /** What must arrive. */
   const durable = new Set<number>();
+  /** What a power cut may take. */
+  let logged: number[] = [];
   let queued: number[] = [];
   const heard: Array<{ readonly robot: string; readonly number: number }> = [];
   const drops = new Map<string, number>();
@@ -64,8 +69,10 @@ async function play(steps: readonly Step[], maxEvents: number) {
       scene.box.push(alarm(String(number), `r${one.robot}`));
     } else if (one.kind === "take") {
       if (isOpen) hear(one.arrives);
-    } else if (one.kind === "crash") {
-      await scene.crash();
+    } else if (one.kind === "kill" || one.kind === "cut power") {
+      if (one.kind === "kill") await scene.crash();
+      else await scene.cutPower();
+      if (one.kind === "cut power") logged = [];
       queued = [];
       unanswered = [];
       isOpen = false;
@@ -75,18 +82,22 @@ async function play(steps: readonly Step[], maxEvents: number) {
       isOpen = one.kind === "open";
       if (isOpen) scene.open();
       else scene.close();
+    } else if (one.kind === "sync") {
+      await scene.sync();
+      logged.push(...queued);
+      queued = [];
     } else {
-      // Without a bound that drops, what is synced is safe; a drop is known a little later.
-      if (one.kind === "tidy" || maxEvents < MANY) await scene.tidy();
-      else await scene.sync();
-      for (const each of queued) durable.add(each);
+      if (one.kind === "tidy") await scene.tidy();
+      else await scene.takeOver();
+      for (const each of [...logged, ...queued]) durable.add(each);
+      logged = [];
       queued = [];
     }
   }
   scene.close();
   await scene.sync();
   await scene.tidy();
-  for (const each of queued) durable.add(each);
+  for (const each of [...logged, ...queued]) durable.add(each);
   scene.open();
   while (scene.box.length > 0) hear("all");
   return { durable, heard, dropped: [...drops.values()].reduce((sum, count) => sum + count, 0) };

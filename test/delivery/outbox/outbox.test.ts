@@ -27,14 +27,16 @@ function mission(missionId: string, to: "STATE_RUNNING" | "STATE_SUCCEEDED"): Fl
 }
 
 describe("an event", () => {
-  it("is handed over when it is on the disk, and not before", async () => {
+  it("is handed over when it is logged, and not before", async () => {
     const { box, turns } = await begin();
     scene.open();
+    scene.hang(true);
     box.push(alarm("e1"));
     await turns();
     expect(box.hasReady()).toBe(false);
     expect(scene.take()).toEqual([]);
-    await scene.sync();
+    scene.hang(false);
+    await turns();
     expect(box.hasReady()).toBe(true);
     expect(scene.take()).toEqual(["e1"]);
   });
@@ -185,7 +187,9 @@ describe("a disk that takes nothing", () => {
 
 it("does not wait for a disk that does not answer", async () => {
   await begin();
+  await scene.sync();
   scene.open();
+  scene.hang(true);
   scene.box.push(alarm("e1"));
   await scene.clock.settle(999);
   expect(scene.box.hasReady()).toBe(false);
@@ -193,6 +197,8 @@ it("does not wait for a disk that does not answer", async () => {
   scene.box.push(alarm("e2"));
   expect(scene.take()).toEqual(["e1", "e2"]);
   expect(scene.box.health().state).toBe("degraded");
+  scene.hang(false);
+  await scene.clock.settle(1_000);
   await scene.sync();
   expect(scene.box.health().state).toBe("up");
 });

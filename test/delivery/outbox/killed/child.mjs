@@ -3,6 +3,7 @@
 // of a line, so a life begins with a new one, and a whole line ends with a full stop.
 import { openSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
+import { openEventLog } from "../../../../.build/delivery/outbox/event-log.js";
 import { openOutbox } from "../../../../.build/delivery/outbox/outbox.js";
 import { outboxFormat } from "../../../../.build/delivery/outbox/records.js";
 import { systemClock } from "../../../../.build/platform/clock.js";
@@ -23,7 +24,8 @@ if (loss !== null) throw new Error(`life ${life}: ${loss.reason}`);
 const options = { maxEvents: Number(most), maxAgeMs: 3_600_000, replayRate: 1_000_000 };
 const time = createRunningTime(0, systemClock);
 const parts = { options, sessionId: `life${life}`, clock: systemClock, time, log: silentLog };
-const box = await openOutbox({ ...parts, store: openKeptStore(folder, outboxFormat) });
+const store = openKeptStore(folder, outboxFormat);
+const box = await openOutbox({ ...parts, store, eventLog: openEventLog(folder) });
 const stop = new AbortController();
 const ran = box.run(stop.signal, () => {});
 

@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { type FileHandle, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { makeFolder } from "../../platform/make-folder.ts";
+import type { StoreChange } from "../../platform/store.ts";
+import type { StoredEvent } from "./records.ts";
+
+/** An event is in the outbox; its numbers are not needed any more; a record of the store is another. */
+export type LogLine =
+  | readonly ["event", number: number, stored: StoredEvent]
+  | readonly ["gone", numbers: readonly number[]]
+  | readonly ["change", change: StoreChange];
+
+/**
+ * What the store does not have yet, in files that are only appended to. What was appended survives the end of
+ * the process, without a sync (decisions.md, Events are logged, and stored when they wait).
+ */
+export interface EventLog {
+  /** What earlier runs have left in files behind the number `stored`, in order. */
+  read(stored: number): Promise<readonly LogLine[]>;
+  /** One call at a time. Rejects with the disk's error. */
+  append(lines: readonly LogLine[]): Promise<void>;
+  /** The next line begins a new file. @returns the number of the one before */
+  turn(): number;
+  /** The store has what files up to this number say. */
+  remove(upTo: number): Promise<void>;
+  /** Also a power cut loses nothing of what was appended. */
+  sync(): Promise<void>;
+  /** Whether somebody has removed the file that is appended to. */
+  isGone(): boolean;
+  /** What was appended since the last turn. */
+  readonly bytes: number;
+  close(): Promise<void>;
+}
+
+const NAME = /^log-(\d+)$/;
+const OWNER_ONLY = 0o600;
+const SUM_RADIX = 36;
+
+/** @param folder of the store */
+export function openEventLog(folder: string): EventLog {
+  let file: Promise<FileHandle> | null = null;
+  let number = 1;
+  let bytes = 0;
+
+  const pathOf = (file: number) => join(folder, `log-${file.toFixed()}`);
+
+  async function numbers(): Promise<number[]> {
+    const names = existsSync(folder) ? await readdir(folder) : [];
+    const found = names.flatMap((name) => NAME.exec(name)?.[1] ?? []);
+    return found.map(Number).sort((a, b) => a - b);
+  }
+
+  async function begin(path: string): Promise<FileHandle> {
+    await makeFolder(folder);
+    return open(path, "a", OWNER_ONLY);
+  }
+
+  /** What is being appended is appended first. */
+  async function close(): Promise<void> {
+    const ending = file;
+    file = null;
+    await (await ending)?.close();
+  }
+
+  return {
+    async read(stored) {
+      const lines: LogLine[] = [];
+      number = stored + 1;
+      for (const each of await numbers()) {
+        number = Math.max(number, each + 1);
+        if (each <= stored) continue;
+        for (const line of linesOf(await readFile(pathOf(each), "utf8"))) lines.push(line);
+      }
+      return lines;
+    },
+    async append(lines) {
+      file ??= begin(pathOf(number));
+      const text = lines.map(textOf).join("");
+      bytes += text.length;
+      await (await file).appendFile(text);
+    },
+    turn() {
+      const before = number;
+      // The store takes over what it says.
+      close().catch(() => {});
+      number += 1;
+      bytes = 0;
+      return before;
+    },
+    async remove(upTo) {
+      for (const each of await numbers()) if (each <= upTo) await rm(pathOf(each), { force: true });
+    },
+    async sync() {
+      await (await file)?.datasync();
+    },
+    isGone: () => file !== null && !existsSync(pathOf(number)),
+    get bytes() {
+      return bytes;
+    },
+    close,
+  };
+}
+
+function textOf(line: LogLine): string {
+  const text = JSON.stringify(line);
+  return `${crc32(text).toString(SUM_RADIX)} ${text}\n`;
+}
+
+/** A crash may leave a part of a line, and a power cut anything behind what was synced. */
+function* linesOf(text: string): Generator<LogLine> {
+  for (const each of text.split("\n")) {
+    const end = each.indexOf(" ");
+    const json = each.slice(end + 1);
+    if (end < 0 || crc32(json).toString(SUM_RADIX) !== each.slice(0, end)) return;
+    yield JSON.parse(json) as LogLine;
+  }
+}
