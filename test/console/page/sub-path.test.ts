@@ -21,7 +21,7 @@ describePages("behind a reverse proxy that serves the console below a path", (ha
 
     const { port } = proxy.address() as AddressInfo;
     const below = await harness.openPage(`http://127.0.0.1:${port}/fleetgate/`);
-    const sentence = /at the root of a host name, not below a path/;
+    const sentence = /must be at the root of a host name/;
     await below.page.getByText(sentence).waitFor();
 
     const { page } = await harness.open();
