@@ -117,7 +117,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const words = "text" in draft ? draft.text : "";
     const text = account.isDryRun && words !== "" ? `dry run: ${words}` : words;
     const asked = { number, isStop, user: account.name, userNo: account.number, text };
-    const { state, action } = writeTicket(before, asked, clock.nowMs(), chance());
+    const { state, action } = writeTicket(before, asked, clock.monotonicMs(), chance());
     const kept = book.adopt(state);
     if (action !== "take") return;
     if (order.kind === "request" || order.kind === "confirm") kind.served(writer.sessionId);
@@ -138,11 +138,11 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       const isOwn = latched?.ticket === number && latched.sessionId === writer.sessionId;
       if (isOpen && order.kind === "confirm" && !isOwn) {
         // What would start is not what this session was shown.
-        void book.adopt(voidTicket(tickets, number, "OUT_OF_TURN", clock.nowMs(), chance()));
+        void book.adopt(voidTicket(tickets, number, "OUT_OF_TURN", clock.monotonicMs(), chance()));
       } else if (isOpen) {
         take(written, writer);
       } else {
-        const state = withoutCommand(tickets, number, writer, clock.nowMs(), chance());
+        const state = withoutCommand(tickets, number, writer, clock.monotonicMs(), chance());
         if (state !== tickets) void book.adopt(state);
       }
     },
