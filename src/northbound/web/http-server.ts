@@ -99,7 +99,9 @@ function hostProblem({ httpVersion, rawHeaders }: IncomingMessage): string | nul
 function refuseExpectations(server: Server): void {
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
     const { type, body } = problemOf(417, "Expect: only 100-continue is known");
-    response.writeHead(417, { "content-type": type, connection: "close" }).end(body);
+    const length = Buffer.byteLength(body);
+    const headers = { "content-type": type, "content-length": length, connection: "close" };
+    response.writeHead(417, headers).end(body);
   });
 }
 
