@@ -42,6 +42,13 @@ export function refuseForeignFolder(path: string, advice: string): void {
   throw new FolderUnsafe(`${path} belongs to user ${uid}: ${advice}`);
 }
 
+/** For root alone. @throws FolderUnsafe if another user decides what lies at a path, which may be missing */
+export function refuseForeignPath(path: string, advice: string): void {
+  const owner = process.getuid?.() === ROOT ? ownerOf(path) : null;
+  if (owner === null) return;
+  throw new FolderUnsafe(`${path}: a folder on the way belongs to user ${owner.uid}: ${advice}`);
+}
+
 /**
  * Gives root the rights of another user. @returns takes them back
  * @throws the system's error when that is not possible, as for an unknown user

@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 
@@ -16,10 +17,18 @@ const READ_ON_MS = 1_000;
 export function answerLast(connection: Duplex, text: string): void {
   // Each further piece is reported as an error too.
   if (!connection.writable) return;
+  // Within the answer to an earlier request its client would take it for a part of that one.
+  if (isAnswering(connection)) return void connection.destroy();
   // Null until the handshake is finished.
   if (connection instanceof TLSSocket && connection.alpnProtocol === null) return void connection.destroy();
   connection.end(text);
   const timer = setTimeout(() => connection.destroy(), READ_ON_MS);
   timer.unref();
   connection.once("close", () => clearTimeout(timer));
+}
+
+/** Whether an answer has begun: Node keeps it with the connection, and looks there in the same case. */
+function isAnswering(connection: Duplex): boolean {
+  const message: unknown = Reflect.get(connection, "_httpMessage");
+  return message instanceof ServerResponse && message.headersSent;
 }

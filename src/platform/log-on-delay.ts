@@ -12,7 +12,8 @@ export interface LogOnDelays {
 }
 
 const FIRST_MS = 500;
-const LONGEST_MS = 30_000;
+/** A log-on waits so long itself: less than clients and servers wait for it. */
+const LONGEST_MS = 4_000;
 /** A person who mistypes now and then begins anew. */
 const FORGOTTEN_AFTER_MS = 600_000;
 /** Of all users and places; the oldest is evicted. */
@@ -28,29 +29,34 @@ export interface WaitingLogOn {
 
 /** Lets log-ons pass when their delay is over. */
 export interface LogOnHold {
-  /** Calls `attempt` at once, or when the delay is over; `refuse` where that would take too long. */
+  /** Calls `attempt` at once, or when the delay is over; `refuse` if too many of the same user wait. */
   pass(waiting: WaitingLogOn, attempt: () => void, refuse: () => void): void;
 }
 
-/** A log-on waits so long itself: less than clients and servers wait for it. A longer delay refuses it. */
-const LONGEST_HOLD_MS = 4_000;
+/**
+ * Attempts of a user at one place that wait at a time. Each waits by itself, so a right one gets its look
+ * beside wrong ones. With `LONGEST_MS` this bounds the guesses: eight a second (decisions.md, A failed log-on
+ * delays the next ones of the same user and client).
+ */
+const MOST_HELD = 32;
 
 export function createLogOnHold(delays: LogOnDelays, clock: Clock): LogOnHold {
-  /** Applicants with an attempt that waits: their further attempts are refused. */
-  const held = new Set<string>();
+  /** How many attempts wait. */
+  const held = new Map<string, number>();
   return {
     pass({ who, isThere }, attempt, refuse) {
       const waitMs = delays.waitMs(...who);
+      if (waitMs === 0) return attempt();
       const key = keyOf(who);
-      if (held.has(key) || waitMs > LONGEST_HOLD_MS) refuse();
-      else if (waitMs === 0) attempt();
-      else {
-        held.add(key);
-        clock.after(waitMs, () => {
-          held.delete(key);
-          if (isThere()) attempt();
-        });
-      }
+      const others = held.get(key) ?? 0;
+      if (others >= MOST_HELD) return refuse();
+      held.set(key, others + 1);
+      clock.after(waitMs, () => {
+        const left = (held.get(key) ?? 1) - 1;
+        if (left === 0) held.delete(key);
+        else held.set(key, left);
+        if (isThere()) attempt();
+      });
     },
   };
 }

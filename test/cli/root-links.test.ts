@@ -228,3 +228,23 @@ describe.skipIf(!isRoot)("root refuses", () => {
     );
   });
 });
+
+describe.skipIf(!isRoot)("root makes no configuration in another user's folder", () => {
+  it.each([
+    ["the folder itself", "fleetgate.yaml"],
+    ["a folder that is missing there", "made/fleetgate.yaml"],
+    ["a link that the user has made", "to-root/fleetgate.yaml"],
+  ])("in %s: nothing is written, and the message says what to do", (_, name) => {
+    link(outside, "secrets");
+    link(outside, "to-root");
+    const before = stateOf(outside);
+    const made = fleetgate(
+      ...["init", "--config", inData(name), "--id", "plant1", "--fleet", "fleet.example.com:443"],
+      ...["--api-key", join(folder, "etc", "key.json"), "--robots", "cart-1"],
+    );
+    expect(made.status).not.toBe(0);
+    expect(made.said).toContain(`belongs to user ${SERVICE}: run fleetgate init as that user`);
+    expect(stateOf(outside)).toEqual(before);
+    expect(notOfService()).toEqual([]);
+  });
+});

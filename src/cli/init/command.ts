@@ -2,6 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
+import { refuseForeignPath } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { isThere } from "../new-file.ts";
 import { port } from "../option.ts";
@@ -18,6 +19,9 @@ const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
 const SERVICE_DATA = "/var/lib/fleetgate";
 /** Of the units `fleetgate@`, each with a folder of its own. */
 const INSTANCES_DATA = "/var/lib/fleetgate-instances";
+
+/** A link there would lead what root writes elsewhere. */
+const AS_OWNER = "run fleetgate init as that user, or choose a folder of root's";
 
 type Options = Given & PasswordFiles & Ports & { readonly config?: string; readonly data?: string };
 
@@ -72,6 +76,7 @@ async function init(options: Options): Promise<void> {
     ...(opcuaPort === undefined ? {} : { opcuaPort }),
     ...(webPort === undefined ? {} : { webPort }),
   };
+  refuseForeignPath(path, AS_OWNER);
   await refusePlace(path);
   const openHere = () => {
     const terminal = openTerminal(process.stdin, process.stderr);
@@ -81,6 +86,7 @@ async function init(options: Options): Promise<void> {
   const isInTheWay = (name: AnswerName, answer: string) => placeProblem(path, name, answer);
   const answers = await interview(flags, files, process.stdin.isTTY ? openHere : null, isInTheWay);
   const plan = await planOf(path, dataDir, answers, ports);
+  for (const file of plan.files) refuseForeignPath(file.path, AS_OWNER);
   const written = await undisturbed(() => writePlan(plan, refuseFaults));
   process.stdout.write(reportOf(plan, written, answers, ports, isBeside ? unitOf(instanceOf(path)) : null));
 }

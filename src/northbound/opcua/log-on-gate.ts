@@ -6,6 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLogOnDelays, createLogOnHold } from "../../platform/log-on-delay.ts";
 import { createLogOnReports } from "../../platform/log-on-reports.ts";
+import { createPasswordTurns } from "../../platform/password-turns.ts";
 import { sourceOf } from "./commands/source-of.ts";
 
 /** A log-on: of one user, from one address, with one client program. */
@@ -18,8 +19,11 @@ export interface Applicant {
 
 /** Delays the log-ons that follow failed ones, and reports those that failed, within bounds. */
 export interface LogOnGate {
-  /** Calls `attempt` at once, or when the delay is over; `refuse` where that would take too long. */
-  pass(applicant: Applicant, attempt: () => void, refuse: () => void): void;
+  /**
+   * Calls `compare` when the delay is over and it is its turn, which ends when the result settles; `refuse`
+   * if too many wait.
+   */
+  pass(applicant: Applicant, compare: () => Promise<void>, refuse: () => void): void;
   succeeded(applicant: Applicant): void;
   /** @param why a sentence without its end */
   failed(applicant: Applicant, why: string): void;
@@ -41,6 +45,7 @@ export interface LogOnGateParts {
 export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): LogOnGate {
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
+  const turns = createPasswordTurns();
   const reports = createLogOnReports(clock, isUser, (count) => {
     tell({ name: "", origin: {} }, `${count} more log-ons have failed within a minute`);
     log.warn({ count }, "more OPC UA log-ons were refused than the log names");
@@ -53,8 +58,14 @@ export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): 
   }
 
   const gate: LogOnGate = {
-    pass(applicant, attempt, refuse) {
-      hold.pass({ who: whoIs(applicant), isThere: () => applicant.isThere() }, attempt, refuse);
+    pass(applicant, compare, refuse) {
+      const { name, origin } = applicant;
+      const isThere = () => applicant.isThere();
+      const whose = { address: origin.address ?? "", user: isUser(name) ? name : null, isThere };
+      const attempt = async () => {
+        if ((await turns.take(whose, compare)) === "busy") refuse();
+      };
+      hold.pass({ who: whoIs(applicant), isThere }, () => void attempt(), refuse);
     },
     succeeded: (applicant) => delays.succeeded(...whoIs(applicant)),
     failed(applicant, why) {

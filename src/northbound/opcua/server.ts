@@ -122,7 +122,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         robotsRefused: space.counts().refused,
         ...(guarded?.figures() ?? { connectionsClosed: 0, requestsUndecodable: 0 }),
         clientsRefused: bounds?.refusedCount ?? 0,
-        certificatesRefused: (clients?.refusedCount ?? 0) + (uris?.count ?? 0),
+        certificatesRefused: (clients?.refusedCount ?? 0) + (uris?.count ?? 0) + (guarded?.pinsRefused ?? 0),
       },
     }),
     hang: () => (url === null ? null : closedPort(guarded)),

@@ -6,7 +6,7 @@ import { describeError, type Log } from "../../platform/log.ts";
 import { usablePair } from "../../platform/server-tls.ts";
 import type { WebConnections } from "./connections.ts";
 import type { WebOptions } from "./options.ts";
-import { problemAnswer, sendProblem } from "./problem.ts";
+import { problemAnswer, problemOf, sendProblem } from "./problem.ts";
 import { REQUEST_TIMEOUT_MS } from "./request-body.ts";
 import { createTwoProtocols } from "./two-protocols.ts";
 
@@ -98,8 +98,10 @@ function hostProblem({ httpVersion, rawHeaders }: IncomingMessage): string | nul
 /** Node itself would answer without a body. */
 function refuseExpectations(server: Server): void {
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    const detail = "Expect: only 100-continue is known";
-    response.socket?.end(problemAnswer(417, detail));
+    const { type, body } = problemOf(417, "Expect: only 100-continue is known");
+    const length = Buffer.byteLength(body);
+    const headers = { "content-type": type, "content-length": length, connection: "close" };
+    response.writeHead(417, headers).end(body);
   });
 }
 

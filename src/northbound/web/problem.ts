@@ -3,6 +3,8 @@ import type { FastifyReply } from "fastify";
 import type { ErrorName } from "../../domain/errors.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 
+const PROBLEM_TYPE = "application/problem+json";
+
 /** The status by the code of a request that never became a command. Any outcome of a command is 200. */
 const statuses: Partial<Readonly<Record<ErrorName, number>>> = {
   MALFORMED: 400,
@@ -28,15 +30,20 @@ export function sendProblem(
 ): FastifyReply {
   return reply
     .code(status)
-    .type("application/problem+json")
+    .type(PROBLEM_TYPE)
     .send(problem(status, detail, members));
+}
+
+/** A problem for an answer that the framework does not make. */
+export function problemOf(status: number, detail: string): { readonly type: string; readonly body: string } {
+  return { type: PROBLEM_TYPE, body: problem(status, detail) };
 }
 
 /** A whole HTTP answer with a problem, for bytes that never became a request. */
 export function problemAnswer(status: number, detail: string): string {
   const body = problem(status, detail);
   return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${PROBLEM_TYPE}\r\n` +
     `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
   );
 }

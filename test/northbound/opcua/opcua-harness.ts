@@ -185,9 +185,13 @@ interface ClientIdentity {
   readonly privateKeyFile: string;
 }
 
-/** A client; with an identity of its own it shows that certificate. */
-export function newClient(secure = false, identity?: ClientIdentity): OPCUAClient {
+/**
+ * A client; with an identity of its own it shows that certificate. @param pinned what it takes for the
+ * server's
+ */
+export function newClient(secure = false, identity?: ClientIdentity, pinned?: Buffer): OPCUAClient {
   return OPCUAClient.create({
+    ...(pinned === undefined ? {} : { serverCertificate: pinned }),
     ...(identity === undefined
       ? {}
       : { certificateFile: identity.certificateFile, privateKeyFile: identity.privateKeyFile }),

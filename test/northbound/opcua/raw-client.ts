@@ -105,10 +105,15 @@ const CHUNK_BYTES = 60_000;
  * Opens a channel with SecurityPolicy None. Rejects when the server does not open it.
  *
  * @param maxMessageBytes what the client takes of an answer; 0: all of it
+ * @param localAddress the address from which it comes
  */
-export async function openRawChannel(url: string, maxMessageBytes = 0): Promise<RawChannel> {
+export async function openRawChannel(
+  url: string,
+  maxMessageBytes = 0,
+  localAddress = "127.0.0.1",
+): Promise<RawChannel> {
   const { hostname, port } = new URL(url.replace("opc.tcp", "tcp"));
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
   const frames: Buffer[] = [];
   const waiting: Array<(bytes: Buffer | null) => void> = [];
   let rest = Buffer.alloc(0);

@@ -164,6 +164,32 @@ it("a trusted client whose certificate names another application is named in the
   expect(running.server.health().figures?.certificatesRefused).toBe(before + 2);
 });
 
+it("a client that has kept another certificate of the gateway is named in the log, and counted", async () => {
+  const before = Number(running.server.health().figures?.certificatesRefused);
+  const known = await authority.issue(join(dataDir, "known"), { uri: CLIENT });
+  const own = join(dataDir, "opcua", "server", "own", "certs", "certificate.pem");
+  const gatewayHas = createHash("sha1")
+    .update(new X509Certificate(readFileSync(own)).raw)
+    .digest("hex");
+  const old = await authority.issue(join(dataDir, "old"), { uri: "urn:fleetgate:test" });
+  for (let count = 0; count < 2; count += 1) {
+    const client = newClient(true, known, Buffer.from(old.certificate.rawData));
+    await expect(client.connect(running.url)).rejects.toThrow();
+    await client.disconnect();
+  }
+  const told = refusals().filter((line) => line.includes("has kept another certificate"));
+  expect(told).toHaveLength(1);
+  expect(JSON.parse(told[0] ?? "")).toMatchObject({
+    thumbprint: createHash("sha1").update(Buffer.from(known.certificate.rawData)).digest("hex"),
+    subject: expect.stringContaining("CN="),
+    from: expect.stringContaining("127.0.0.1"),
+    expects: createHash("sha1").update(Buffer.from(old.certificate.rawData)).digest("hex"),
+    gatewayHas,
+    do: expect.stringContaining("trust"),
+  });
+  expect(running.server.health().figures?.certificatesRefused).toBe(before + 2);
+});
+
 /** node-opcua's client takes its URI from its certificate, so the request is changed on its way. */
 function callItself(client: OPCUAClient, applicationUri: string): void {
   const perform: unknown = Reflect.get(client, "performMessageTransaction");

@@ -3,6 +3,10 @@ import {
   type ClientSessionRawSubscriptionService,
   CreateSessionRequest,
   CreateSessionResponse,
+  CreateSubscriptionRequest,
+  NodeId,
+  NodeIdType,
+  StatusCodes,
 } from "node-opcua";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { defaultOpcUaLimits, type OpcUaUser } from "../../../src/northbound/opcua/options.ts";
@@ -10,7 +14,7 @@ import { createLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
-import { openRawChannel } from "./raw-client.ts";
+import { openRawChannel, type RawChannel } from "./raw-client.ts";
 
 const BAD_TOO_MANY_SESSIONS = 0x8056_0000;
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
@@ -159,25 +163,53 @@ it("a user who takes all the subscriptions that it may leaves some for every oth
   expect(running.server.health().detail).toContain("user eyes has 10 subscriptions");
 });
 
-it("a session without a user has 10 s, and one client has 25 of them", async () => {
+/** Creates a session, and leaves it without a user. Returns the status. */
+async function createSession(channel: RawChannel): Promise<number> {
+  const request = new CreateSessionRequest({
+    clientDescription: { applicationUri: "urn:test" },
+    endpointUrl: running.url,
+    sessionName: "raw",
+    requestedSessionTimeout: 60_000,
+    clientNonce: randomBytes(32),
+  });
+  const answer = await channel.call(request);
+  if (answer === null) throw new Error("there is no answer");
+  if (answer.status === 0) answer.read(new CreateSessionResponse());
+  return answer.status;
+}
+
+it("a session without a user has 10 s, and one client has 40 of them", async () => {
   await start();
   const channel = await openRawChannel(running.url);
-  const create = async () => {
-    const request = new CreateSessionRequest({
-      clientDescription: { applicationUri: "urn:test" },
-      endpointUrl: running.url,
-      sessionName: "raw",
-      requestedSessionTimeout: 60_000,
-      clientNonce: randomBytes(32),
-    });
-    const answer = await channel.call(request);
-    if (answer === null) throw new Error("there is no answer");
-    if (answer.status === 0) answer.read(new CreateSessionResponse());
-    return answer.status;
-  };
-  for (let count = 0; count < 25; count += 1) expect(await create()).toBe(0);
-  expect(await create()).toBe(BAD_TOO_MANY_SESSIONS);
+  for (let count = 0; count < 40; count += 1) expect(await createSession(channel)).toBe(0);
+  expect(await createSession(channel)).toBe(BAD_TOO_MANY_SESSIONS);
   clock.advance(10_001);
-  expect(await create()).toBe(0);
+  expect(await createSession(channel)).toBe(0);
+  channel.hangUp();
+});
+
+it("of sessions without a user there are 50, and those of the client with most give way to others", async () => {
+  await start();
+  const first = await openRawChannel(running.url);
+  const second = await openRawChannel(running.url, 0, "127.0.0.2");
+  for (let count = 0; count < 40; count += 1) expect(await createSession(first)).toBe(0);
+  for (let count = 0; count < 25; count += 1) expect(await createSession(second)).toBe(0);
+  expect(await createSession(second)).toBe(BAD_TOO_MANY_SESSIONS);
+  expect(await createSession(first)).toBe(BAD_TOO_MANY_SESSIONS);
+  const third = await openRawChannel(running.url, 0, "127.0.0.3");
+  expect(await createSession(third)).toBe(0);
+  for (const channel of [first, second, third]) channel.hangUp();
+});
+
+it.each([
+  ["of the kind that the server makes", NodeIdType.BYTESTRING, Buffer.alloc(32, 1)],
+  ["of another kind", NodeIdType.NUMERIC, 4_711],
+] as const)("a subscription for a session that there is not is refused: %s", async (_what, type, value) => {
+  await start();
+  const channel = await openRawChannel(running.url);
+  const request = new CreateSubscriptionRequest({
+    requestHeader: { authenticationToken: new NodeId(type, value, 0) },
+  });
+  expect((await channel.call(request))?.status).toBe(StatusCodes.BadSessionIdInvalid.value);
   channel.hangUp();
 });

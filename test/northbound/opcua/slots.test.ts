@@ -106,6 +106,17 @@ describe("a mission slot", () => {
     expect((await commander.next()).command.operation).toBe("CreateMission");
   });
 
+  it("keeps a number whatever the wall clock does, and changes it after 30 s", async () => {
+    const first = await nextId();
+    for (const byMs of [3_600_000, -7_200_000]) {
+      clock.jump(byMs);
+      clock.advance(1_000);
+      expect(await nextId()).toBe(first);
+    }
+    clock.advance(31_000);
+    expect(await nextId()).not.toBe(first);
+  });
+
   it("closes a ticket when its negative is written, and stops nothing by it", async () => {
     const ticket = await nextId();
     await plc.write([slot("RequestId"), int32(-ticket)]);

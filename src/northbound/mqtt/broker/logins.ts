@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { digestOf, isPassword, isPasswordHash } from "../../../platform/password.ts";
+import { createPasswordTurns } from "../../../platform/password-turns.ts";
 import type { BrokerUser } from "../options.ts";
 import { type Identity, isLoopback } from "./rights.ts";
 
@@ -20,9 +21,6 @@ function proofKey({ name, password }: BrokerUser): string {
   return `${name} ${password}`;
 }
 
-/** A hash takes some 50 ms of a core, and who asks for one is not known yet: one at a time, and few wait. */
-const MOST_WAITING = 8;
-
 /** @param users those of this moment */
 export function createLogins(users: () => readonly BrokerUser[], anonymousLoopback: boolean): Logins {
   const find = (name: string | undefined) => users().find((candidate) => candidate.name === name);
@@ -30,19 +28,23 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
   const proven = new Map<string, Buffer>();
   /** What is being found out, by user and digest: clients of one user often come together. */
   const pending = new Map<string, Promise<boolean>>();
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = createPasswordTurns();
 
-  const matchesHash = async (user: BrokerUser, password: Uint8Array): Promise<boolean> => {
+  const matchesHash = async (user: BrokerUser, password: Uint8Array, address: string): Promise<boolean> => {
     const digest = digestOf(password);
     const known = proven.get(proofKey(user));
     if (known !== undefined && timingSafeEqual(known, digest)) return true;
     const key = `${digest.toString("hex")} ${proofKey(user)}`;
     const asked = pending.get(key);
     if (asked !== undefined) return asked;
-    if (pending.size >= MOST_WAITING) throw new Error("too many clients log in at once");
-    const answer = last.then(() => isPassword(user.password, password));
+    const whose = { address, user: user.name, isThere: () => true };
+    const answer = turns
+      .take(whose, () => isPassword(user.password, password))
+      .then((isRight) => {
+        if (isRight === "busy") throw new Error("too many clients log in at once");
+        return isRight;
+      });
     pending.set(key, answer);
-    last = answer.catch(() => {});
     try {
       const isRight = await answer;
       if (isRight) keepProof(user, digest);
@@ -52,8 +54,10 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
     }
   };
 
-  const matches = (user: BrokerUser, password: Uint8Array): Promise<boolean> =>
-    isPasswordHash(user.password) ? matchesHash(user, password) : isPassword(user.password, password);
+  const matches = (user: BrokerUser, password: Uint8Array, address: string): Promise<boolean> =>
+    isPasswordHash(user.password)
+      ? matchesHash(user, password, address)
+      : isPassword(user.password, password);
 
   /** Those of users that are gone are forgotten. */
   function keepProof(user: BrokerUser, digest: Buffer): void {
@@ -66,7 +70,7 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
     async identify({ username, password, remoteAddress }) {
       const user = find(username);
       if (user !== undefined) {
-        const isRight = password !== undefined && (await matches(user, password));
+        const isRight = password !== undefined && (await matches(user, password, remoteAddress ?? ""));
         // A reload may have taken the user, or its password, meanwhile.
         return isRight && find(username)?.password === user.password
           ? { kind: "user", name: user.name }

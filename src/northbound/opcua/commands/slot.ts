@@ -93,7 +93,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const words = "text" in draft ? draft.text : "";
     const text = account.isDryRun && words !== "" ? `dry run: ${words}` : words;
     const asked = { number, isStop, user: account.name, userNo: account.number, text };
-    const { state, action } = writeTicket(before, asked, clock.nowMs(), chance());
+    const { state, action } = writeTicket(before, asked, clock.monotonicMs(), chance());
     const kept = book.adopt(state);
     if (action !== "take") return;
     if (order.kind === "request") kind.served(writer.sessionId);
@@ -112,7 +112,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
       if (number > 0 && number === tickets.open) {
         take(written, writer);
       } else {
-        const state = withoutCommand(tickets, number, writer, clock.nowMs(), chance());
+        const state = withoutCommand(tickets, number, writer, clock.monotonicMs(), chance());
         if (state !== tickets) void book.adopt(state);
       }
     },

@@ -57,7 +57,7 @@ export function openTicketBook(
   let saving = 0;
 
   function firstState(): TicketState {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     if (loaded.record !== null) return restartTickets(loaded.record.tickets, parts.run, nowMs);
     const fresh = newTickets(parts.run, firstNumber(chance()), nowMs);
     return loaded.unreadable === null ? fresh : diskIs("failing", fresh, nowMs, chance());
@@ -70,11 +70,11 @@ export function openTicketBook(
 
   function failed(reason: string): void {
     trouble = `the slot's tickets cannot be kept: ${reason}`;
-    become(diskIs("failing", tickets, clock.nowMs(), chance()));
+    become(diskIs("failing", tickets, clock.monotonicMs(), chance()));
   }
 
   function succeeded(reservedTo: number): void {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     const reserved = blockReserved(tickets, reservedTo, nowMs, chance());
     if (isUsedUp(reserved)) {
       failed("its numbers are used up");
@@ -132,7 +132,7 @@ export function openTicketBook(
     },
     tick() {
       const before = tickets;
-      const next = rotateTicket(before, clock.nowMs(), chance());
+      const next = rotateTicket(before, clock.monotonicMs(), chance());
       if (next !== before) become(next);
       const isDue = trouble !== null || mustKeep(before, next);
       if (isDue && saving === 0 && !isUsedUp(next)) void keep();

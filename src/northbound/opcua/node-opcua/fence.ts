@@ -6,6 +6,7 @@ import { containRejections } from "./containment.ts";
 import { errorFrame } from "./error-frame.ts";
 import { createFrameCheck } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
+import { reportOldPins } from "./old-pins.ts";
 import { answerUndecodable } from "./undecodable-requests.ts";
 import { createUnfinishedRequests } from "./unfinished-requests.ts";
 
@@ -13,6 +14,8 @@ import { createUnfinishedRequests } from "./unfinished-requests.ts";
 export interface Fence {
   /** Connections that were closed because of what they sent, and requests that were answered so. */
   figures(): { readonly connectionsClosed: number; readonly requestsUndecodable: number };
+  /** Clients that asked for a channel to another certificate than the server's. */
+  readonly pinsRefused: number;
   /** Whether every endpoint accepts connections. */
   readonly listening: boolean;
 }
@@ -46,6 +49,7 @@ export function fence(
   timeRequest: (task: () => void) => void = (task) => task(),
 ): Fence {
   const unfinished = createUnfinishedRequests(clock);
+  const pins = reportOldPins(server, clock, log);
   let closedCount = 0;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -78,11 +82,23 @@ export function fence(
       held.end();
     });
     const pauseThis = pauseOf(socket);
+    /** What has come of a frame that asks for a channel; null: no such frame is coming. */
+    let opening: Buffer | null = null;
+
+    /** Before the stack gets the rest of it, which it decrypts in place. */
+    function seeOpening(bytes: Buffer): void {
+      if (opening === null) return;
+      opening = Buffer.concat([opening, bytes]);
+      if (opening.byteLength < opening.readUInt32LE(4)) return;
+      pins.see(opening, socket.remoteAddress ?? "");
+      opening = null;
+    }
     const check = createFrameCheck(
       (bytes) => {
         if (isClosed || socket.destroyed) return;
         pause = pauseThis;
         try {
+          seeOpening(bytes);
           timeRequest(() => void emit("data", bytes));
         } catch (error) {
           close("BadTcpInternalError", describeLibraryError(error));
@@ -91,7 +107,10 @@ export function fence(
         }
       },
       held.holds,
-      stopWaiting,
+      () => {
+        stopWaiting();
+        opening = Buffer.alloc(0);
+      },
     );
     function receive(chunk: Buffer): boolean {
       if (isClosed) return true;
@@ -121,6 +140,9 @@ export function fence(
   }
   return {
     figures: () => ({ connectionsClosed: closedCount, requestsUndecodable: undecodable.count }),
+    get pinsRefused() {
+      return pins.count;
+    },
     get listening() {
       return listeners.every((listener) => listener.listening);
     },

@@ -31,8 +31,9 @@ const rules: ReadonlyMap<string, FrameRule> = new Map([
  * Watches the framing of what one client sends: HEL first and once, then OPN, then whatever a client may
  * send, each frame of a size that can be. `pass` gets the bytes of a frame once its header is whole and
  * right, never those of two frames together. `hold` gets what a request costs that has begun and not ended,
- * when it changes; 0: there is none. `open` is called when a channel is asked for. The result is called with
- * each chunk, and says what is wrong; after that it must not be called again.
+ * when it changes; 0: there is none. `open` is called when a channel is asked for, before `pass` gets the
+ * frame. The result is called with each chunk, and says what is wrong; after that it must not be called
+ * again.
  */
 export function createFrameCheck(
   pass: (bytes: Buffer) => void,

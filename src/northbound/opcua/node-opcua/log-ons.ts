@@ -124,13 +124,16 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
       else if (!(token instanceof UserNameIdentityToken)) isAuthorized(channel, session, token, answer);
       else {
         const user = applicant(token.userName ?? "", channel);
-        const attempt = () =>
-          isAuthorized(channel, session, token, (error, isUser, status) => {
-            if (error === null && isUser === true) gate.succeeded(user);
-            else if (error === null) gate.failed(user, "wrong password, or no such user");
-            answer(error, isUser, status);
-          });
-        gate.pass(user, attempt, () => answer(null, false, StatusCodes.BadUserAccessDenied));
+        const compare = () =>
+          new Promise<void>((resolve) =>
+            isAuthorized(channel, session, token, (error, isUser, status) => {
+              resolve();
+              if (error === null && isUser === true) gate.succeeded(user);
+              else if (error === null) gate.failed(user, "wrong password, or no such user");
+              answer(error, isUser, status);
+            }),
+          );
+        gate.pass(user, compare, () => answer(null, false, StatusCodes.BadUserAccessDenied));
       }
     },
   };

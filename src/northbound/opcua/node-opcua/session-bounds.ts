@@ -27,9 +27,12 @@ export interface SessionBounds {
   end(users: ReadonlySet<string>): void;
 }
 
-/** Sessions that nobody has logged on to yet: in all, and of one client; each has this long. */
+/**
+ * Sessions that nobody has logged on to yet: in all, and of one client, which is more than the log-ons of one
+ * user that wait (`MOST_HELD` of platform/log-on-delay.ts). Each has this long.
+ */
 const MOST_UNACTIVATED = 50;
-const MOST_UNACTIVATED_OF_CLIENT = 25;
+const MOST_UNACTIVATED_OF_CLIENT = 40;
 const ACTIVATION_MS = 10_000;
 /** A session is idle when its connection is gone, or after so long without a request. */
 const IDLE_MS = 30_000;
@@ -93,14 +96,12 @@ export function boundSessions(
     const unactivated = sessionsOf(server).filter(({ status }) => status === "new");
     for (const session of unactivated.filter(isDisconnected)) close(server, session);
     const waiting = unactivated.filter((session) => !isDisconnected(session));
-    const client = clientOf(channel);
-    const own = waiting.filter(
-      (session) => session.channel !== undefined && clientOf(session.channel) === client,
-    );
-    if (waiting.length < MOST_UNACTIVATED && own.length < MOST_UNACTIVATED_OF_CLIENT) return true;
+    const own = waiting.filter((session) => clientOf(session.channel) === clientOf(channel)).length;
+    const mayTry = own < MOST_UNACTIVATED_OF_CLIENT;
+    if (mayTry && (waiting.length < MOST_UNACTIVATED || makeRoom(server, waiting, own))) return true;
     refusals.refuse(
       "(unactivated)",
-      `${waiting.length} sessions wait for a user, ${own.length} of ${channel.remoteAddress}`,
+      `${waiting.length} sessions wait for a user, ${own} of ${channel.remoteAddress}`,
     );
     return false;
   }
@@ -122,8 +123,9 @@ export function boundSessions(
 
   function maySubscribe(message: Message): boolean {
     const { authenticationToken: token } = message.request.requestHeader;
-    const session = server.engine.getSession(token as NodeId, true) as Session | null;
-    if (session === null) return true; // node-opcua answers.
+    // Undefined, whatever its type says: a token of the right kind that is no session's.
+    const session = server.engine.getSession(token as NodeId, true) as Session | null | undefined;
+    if (session === null || session === undefined) return true; // node-opcua answers.
     const user = userOf(session.userIdentityToken);
     const counts = countByUser(
       sessionsOf(server),
@@ -174,6 +176,17 @@ export function boundSessions(
     problem: refusals.problem,
     end: (users) => endSessions(server, users, log),
   };
+}
+
+/** Closes the oldest session of the client with most, for one that has fewer. False: none has more. */
+function makeRoom(server: OPCUAServer, waiting: readonly Session[], own: number): boolean {
+  const ofClient = (client: string) => waiting.filter(({ channel }) => clientOf(channel) === client);
+  const clients = [...new Set(waiting.map(({ channel }) => clientOf(channel)))].map(ofClient);
+  const [most = []] = clients.sort((one, other) => other.length - one.length);
+  const [oldest] = most;
+  if (oldest === undefined || most.length <= own + 1) return false;
+  close(server, oldest);
+  return true;
 }
 
 function endSessions(server: OPCUAServer, users: ReadonlySet<string>, log: Log): void {
@@ -288,8 +301,9 @@ export function userOf(token: unknown): string {
   return token instanceof UserNameIdentityToken ? (token.userName ?? "") : ANONYMOUS;
 }
 
-function clientOf({ clientCertificate, remoteAddress }: Channel): string {
-  return clientCertificate === null ? remoteAddress : clientCertificate.toString("base64");
+function clientOf(channel: Channel | undefined): string {
+  if (channel === undefined) return "";
+  return channel.clientCertificate?.toString("base64") ?? channel.remoteAddress;
 }
 
 function isIdle(session: Session): boolean {

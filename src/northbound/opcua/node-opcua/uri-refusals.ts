@@ -1,11 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { type CreateSessionRequest, type OPCUAServer, ServiceFault, StatusCodes } from "node-opcua";
-import { BoundedMap } from "../../../platform/bounded-map.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { createLineBudget } from "../../../platform/line-budget.ts";
 import type { Log } from "../../../platform/log.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
 import { nameOfClient } from "../client-certificates.ts";
+import { createRefusalLog } from "./refusal-log.ts";
 
 /** Clients whose certificate names another application than they do. */
 export interface UriRefusals {
@@ -22,9 +21,7 @@ interface Message {
   readonly request: unknown;
 }
 
-const MOST_REMEMBERED = 500;
 const LONGEST_URI = 200;
-const lineBounds = { most: 10, windowMs: 60_000 };
 
 /**
  * Counts and logs clients whose certificate is trusted, and names another application than they do (OPC UA
@@ -32,22 +29,19 @@ const lineBounds = { most: 10, windowMs: 60_000 };
  * does not listen yet.
  */
 export function reportUriRefusals(server: OPCUAServer, clock: Clock, log: Log): UriRefusals {
-  const logged = new BoundedMap<string, true>(MOST_REMEMBERED);
-  const lines = createLineBudget(clock, lineBounds, (more) => {
-    log.warn({ count: more }, "more OPC UA clients were refused for the URI of their certificates");
-  });
-  let count = 0;
+  const refusals = createRefusalLog(
+    clock,
+    log,
+    "more OPC UA clients were refused for the URI of their certificates",
+  );
 
   function report(chain: Buffer, from: string, said: string): void {
-    count += 1;
     const applicationUri = plainStart(said, LONGEST_URI);
     const client = { ...nameOfClient(chain), from, applicationUri };
-    const key = `${client.thumbprint} ${from} ${applicationUri}`;
-    if (logged.has(key) || !lines.take()) return;
-    logged.set(key, true);
     const uris = urisOf(chain);
     const status = StatusCodes.BadCertificateUriInvalid.name;
-    log.warn({ ...client, uris, status, why: reasonOf(uris) }, "an OPC UA client was refused");
+    const fields = { ...client, uris, status, why: reasonOf(uris) };
+    refusals.note(`${client.thumbprint} ${from} ${applicationUri}`, fields);
   }
 
   for (const endpoint of server.endpoints) {
@@ -65,7 +59,7 @@ export function reportUriRefusals(server: OPCUAServer, clock: Clock, log: Log): 
   }
   return {
     get count() {
-      return count;
+      return refusals.count;
     },
   };
 }

@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../platform/clock.ts";
 import { createLogOnDelays, createLogOnHold } from "../../../platform/log-on-delay.ts";
+import { isPassword, isPasswordHash } from "../../../platform/password.ts";
+import { createPasswordTurns } from "../../../platform/password-turns.ts";
 import type { WebUser } from "../options.ts";
 import type { AccessAudit } from "./access-audit.ts";
-import { createPasswordCheck } from "./password-check.ts";
 
 /** An attempt to log in. */
 export interface LogInAttempt {
@@ -30,12 +32,13 @@ const BUSY_MS = 1_000;
 export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit, clock: Clock): LogIn {
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
-  const passwords = createPasswordCheck();
+  const turns = createPasswordTurns();
   const find = (wanted: string) => users().find(({ name }) => name === wanted);
 
-  async function judge({ name, password, address }: LogInAttempt): Promise<LogInResult> {
+  async function judge({ name, password, address, isThere }: LogInAttempt): Promise<LogInResult> {
     const user = find(name);
-    const answer = await passwords.check(user, password, address);
+    const whose = { address, user: user === undefined ? null : name, isThere };
+    const answer = await turns.take(whose, () => isRight(user, password));
     if (answer === "busy") return { kind: "later", delayMs: BUSY_MS };
     const now = find(name);
     // A reload may have taken the user, or its password, meanwhile.
@@ -57,4 +60,18 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
         () => resolve({ kind: "later", delayMs: Math.max(delays.waitMs(name, address), BUSY_MS) }),
       );
     });
+}
+
+const decoy = `scrypt:${randomBytes(16).toString("base64")}:${randomBytes(64).toString("base64")}`;
+
+/**
+ * Whether a password is the user's. One hash is computed in every case: the time shows neither the user nor
+ * how its password is kept.
+ * @param user undefined: there is no such user
+ */
+export async function isRight(user: WebUser | undefined, password: string): Promise<boolean> {
+  const kept = user?.password ?? decoy;
+  if (isPasswordHash(kept)) return (await isPassword(kept, password)) && user !== undefined;
+  await isPassword(decoy, password);
+  return isPassword(kept, password);
 }

@@ -30,3 +30,25 @@ test("a password that was proven does not outlive its user, and a new one counts
   expect(await identify(login("one"))).toBeNull();
   expect(await identify(login("two"))).toEqual(plc1);
 });
+
+test("wrong log-ins of three addresses keep out nobody who comes from a fourth", async () => {
+  const password = await hashPassword("one");
+  const users = Array.from({ length: 10 }, (_, number): BrokerUser => ({ name: `plc${number}`, password }));
+  const { identify } = createLogins(() => users, false);
+  const answered: string[] = [];
+  const crowd: Promise<unknown>[] = [];
+  for (const { name: username } of users) {
+    for (let number = 0; number < 12; number += 1) {
+      const wrong = { username, password: Buffer.from(`${number}`), remoteAddress: `10.0.0.${number % 3}` };
+      const answer = identify(wrong).then(
+        () => answered.push("wrong"),
+        () => answered.push("busy"),
+      );
+      crowd.push(answer);
+    }
+  }
+  expect(await identify({ ...login("one"), remoteAddress: "10.0.0.4" })).toEqual(plc1);
+  // It did not have to wait until the others were through.
+  expect(answered.filter((answer) => answer === "wrong").length).toBeLessThan(40);
+  await Promise.all(crowd);
+});

@@ -113,12 +113,17 @@ it("answers a wrong password and an unknown user alike, and delays the next atte
     expect.objectContaining({ source: { protocol: "web", name: "nobody" } }),
   ]);
   for (let failure = 0; failure < 5; failure += 1) {
-    harness.clock.advance(30_000);
+    harness.clock.advance(4_000);
     await harness.logIn("anna", "a guess");
   }
-  expect(await harness.logIn("anna", "anna's password")).toMatchObject({ status: 429 });
+  // Of 33 that come within the delay one is too many; which one is chance.
+  const crowd = Array.from({ length: 33 }, () => harness.logIn("anna", "a guess"));
+  const { status, headers } = await Promise.race(crowd);
+  expect([status, headers["retry-after"]]).toEqual([429, "4"]);
   expect(await harness.logIn("ben", "ben's password")).toMatchObject({ status: 200 });
-  harness.clock.advance(30_000);
+  harness.clock.advance(4_000);
+  await Promise.all(crowd);
+  harness.clock.advance(4_000);
   expect(await harness.logIn("anna", "anna's password")).toMatchObject({ status: 200 });
 });
 

@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
-import { createLogIn } from "../../../../src/northbound/web/access/log-in.ts";
+import { createLogIn, isRight } from "../../../../src/northbound/web/access/log-in.ts";
 import type { WebUser } from "../../../../src/northbound/web/options.ts";
+import { hashPassword } from "../../../../src/platform/password.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 
 const anna: WebUser = { name: "anna", role: "operator", robots: null, password: "right" };
+const ben: WebUser = { ...anna, name: "ben", password: await hashPassword("right") };
 const attempt = { name: "anna", password: "right", address: "10.0.0.1", isThere: () => true };
 
 function harness(users: WebUser[]) {
@@ -39,20 +41,66 @@ it("holds an attempt whose delay is short, and delays neither others nor other a
   });
   expect(await logIn({ ...attempt, address: "10.0.0.2" })).toMatchObject({ kind: "right" });
   expect(isHeld).toBe(true);
-  // A second one meanwhile is not looked at.
-  expect(await logIn(attempt)).toMatchObject({ kind: "later" });
   clock.advance(500);
   expect(await held).toMatchObject({ kind: "right", user: anna });
 });
 
-it("grows the delay to half a minute, and refuses at once what would have to wait long", async () => {
+it("delays each attempt by four seconds at most: a right one gets its look beside wrong ones", async () => {
   const { logIn, clock } = harness([anna]);
-  let delayMs = 0;
   for (let failure = 0; failure < 8; failure += 1) {
-    clock.advance(delayMs);
-    const result = await logIn({ ...attempt, password: "wrong" });
-    if (result.kind === "wrong") delayMs = result.delayMs;
+    const wrong = logIn({ ...attempt, password: "wrong" });
+    clock.advance(4_000);
+    await wrong;
   }
-  expect(delayMs).toBe(30_000);
-  expect(await logIn(attempt)).toEqual({ kind: "later", delayMs: 30_000 });
+  const crowd = Array.from({ length: 31 }, () => logIn({ ...attempt, password: "wrong" }));
+  const right = logIn(attempt);
+  // Of one user at one address 32 may wait.
+  expect(await logIn(attempt)).toEqual({ kind: "later", delayMs: 4_000 });
+  clock.advance(4_000);
+  expect(await right).toMatchObject({ kind: "right" });
+  for (const result of crowd) expect(await result).toMatchObject({ kind: "wrong", delayMs: 4_000 });
+});
+
+it("three addresses with changing names keep nobody out who comes from a fourth", async () => {
+  const { logIn } = harness([anna, ben]);
+  const crowd = Array.from({ length: 300 }, (_, number) =>
+    logIn({ ...attempt, name: `invented-${number}`, address: `10.0.0.${(number % 3) + 1}` }),
+  );
+  const answered: string[] = [];
+  for (const result of crowd) void result.then(({ kind }) => answered.push(kind));
+  expect(await logIn({ ...attempt, name: "ben", address: "10.0.0.4" })).toMatchObject({ kind: "right" });
+  // It did not have to wait until the others were through.
+  expect(answered.filter((kind) => kind === "wrong").length).toBeLessThan(10);
+  await Promise.all(crowd);
+  expect(answered.filter((kind) => kind === "later").length).toBeGreaterThan(200);
+});
+
+it("compares with a password as it is and with its hash, and never takes an unknown user", async () => {
+  for (const user of [anna, ben]) {
+    expect(await isRight(user, "right")).toBe(true);
+    expect(await isRight(user, "wrong")).toBe(false);
+    expect(await isRight(user, user.password)).toBe(user === anna);
+  }
+  expect(await isRight(undefined, "right")).toBe(false);
+});
+
+it("takes as long for an unknown user as for a known one, however its password is kept", async () => {
+  const cases = [
+    [ben, "wrong"],
+    [ben, "right"],
+    [anna, "wrong"],
+    [anna, "right"],
+    [undefined, "wrong"],
+  ] as const;
+  // The shortest of some tries, in turn: what else runs on the machine only makes a try longer.
+  const shortest = cases.map(() => Number.POSITIVE_INFINITY);
+  for (let attempt = 0; attempt < 7; attempt += 1) {
+    for (const [place, [user, password]] of cases.entries()) {
+      const before = performance.now();
+      await isRight(user, password);
+      shortest[place] = Math.min(shortest[place] ?? 0, performance.now() - before);
+    }
+  }
+  // Without a hash a comparison takes less than a hundredth.
+  expect(Math.max(...shortest)).toBeLessThan(4 * Math.min(...shortest));
 });

@@ -1,0 +1,62 @@
+import { createFairQueues } from "./fair-queues.ts";
+
+/** A password that is to be compared. */
+export interface ComparedPassword {
+  readonly address: string;
+  /**
+   * A user of the configuration; null: no such user. Those names are free to invent, so they count as one.
+   */
+  readonly user: string | null;
+  /** Whether the connection is still there. */
+  isThere(): boolean;
+}
+
+/** Lets passwords be compared one after the other, in a fair order. */
+export interface PasswordTurns {
+  /**
+   * Runs `compare` when it is its turn. `busy`: it was not run, because too many waited or the client has
+   * left.
+   */
+  take<Result>(password: ComparedPassword, compare: () => Promise<Result>): Promise<Result | "busy">;
+}
+
+/** A comparison takes a core some 50 ms, so the last one waits two seconds. */
+const MOST_WAITING = 40;
+
+interface Waiting {
+  isThere(): boolean;
+  /** The turn is its own, and ends when this resolves. */
+  run(): Promise<void>;
+  giveUp(): void;
+}
+
+/**
+ * Users at addresses take turns. With too many that wait, the oldest of the user and address with most gives
+ * way. So a flood from some addresses delays another address by one turn for each of their users.
+ */
+export function createPasswordTurns(): PasswordTurns {
+  const waiting = createFairQueues<Waiting>(MOST_WAITING);
+  let isRunning = false;
+
+  async function runAll(): Promise<void> {
+    isRunning = true;
+    for (let next = waiting.next(); next !== null; next = waiting.next()) {
+      if (next.isThere()) await next.run();
+      else next.giveUp();
+    }
+    isRunning = false;
+  }
+
+  return {
+    take: ({ address, user, isThere }, compare) =>
+      new Promise((resolve, reject) => {
+        const evicted = waiting.push(JSON.stringify([address, user]), {
+          isThere,
+          run: () => Promise.resolve().then(compare).then(resolve, reject),
+          giveUp: () => resolve("busy"),
+        });
+        evicted?.item.giveUp();
+        if (!isRunning) void runAll();
+      }),
+  };
+}
