@@ -49,9 +49,12 @@ function lossLines({ fleet, quality }: Config): readonly string[] {
   ];
 }
 
-function streamLines({ silentMs, madeUpMs }: DetectionLimits): readonly string[] {
+function streamLines({ streamCutMs, silentMs, madeUpMs }: DetectionLimits): readonly string[] {
   return [
-    row("at once", "a stream is cut: stale; the whole link is down: offline"),
+    row(
+      seconds(streamCutMs),
+      "a stream is cut and does not come back: stale; the whole link is down: offline",
+    ),
     row(seconds(silentMs), "a connection falls silent: stale; all of them: offline"),
     row(seconds(madeUpMs), "a message is lost, which nothing shows: the next snapshot says what it said"),
   ];
@@ -59,14 +62,14 @@ function streamLines({ silentMs, madeUpMs }: DetectionLimits): readonly string[]
 
 function deliveryLines(
   { transport, times }: Config["fleet"],
-  { silentMs, madeUpMs }: DetectionLimits,
+  { streamCutMs, silentMs, madeUpMs }: DetectionLimits,
   { goneMs, linkGoneMs, standInMs }: DeliveryLimits,
 ): readonly string[] {
   return [
     row(seconds(goneMs), "the service or the way to it is gone: missions and batteries are stale"),
     row(seconds(linkGoneMs), "the same: everything is offline"),
     row(
-      "at once",
+      seconds(streamCutMs),
       `conveyors, which come by streams: one is cut (${seconds(silentMs)}: falls silent): stale`,
     ),
     ...(transport === "rest"

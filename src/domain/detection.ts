@@ -13,6 +13,17 @@ export const LOOKS_A_SILENCE = 4;
 const LONGEST_LOOK_MS = 1_000;
 
 /**
+ * A cut is forgiven for this share of `streamSilenceMs`, as a stream that is only silent is for all of it.
+ */
+const FORGIVEN_SHARE = 1 / 4;
+
+/**
+ * And no longer than this, in milliseconds: a new connection and a new stream over a slow network, with the
+ * first backoff.
+ */
+const LONGEST_FORGIVEN_MS = 2_000;
+
+/**
  * A subscription is renewed at this share of `resyncMs` at the latest, so that no confirmation comes late.
  */
 export const LATEST_RENEWAL = 0.7;
@@ -63,7 +74,10 @@ export interface DeliveryLimits {
  * Null: never found out, or nothing of the kind. What a network needs to carry a message comes on top.
  */
 export interface DetectionLimits {
-  /** The service or a balancer ends a stream, or the connection: its end is an event, and told at once. */
+  /**
+   * The service or a balancer ends a stream, or the connection, and the stream is not open again with a
+   * snapshot while that is forgiven: stale, or offline if no stream is open.
+   */
   readonly streamCutMs: number;
   /**
    * A connection is dead and says nothing (a cable, a firewall that forgets): values of its streams are
@@ -90,15 +104,22 @@ export function silenceLookMs(streamSilenceMs: number): number {
   return Math.min(streamSilenceMs / LOOKS_A_SILENCE, LONGEST_LOOK_MS);
 }
 
+/** How long a stream that was cut may take to be open again, with a snapshot, in milliseconds. */
+export function cutForgivenMs(streamSilenceMs: number): number {
+  return Math.min(streamSilenceMs * FORGIVEN_SHARE, LONGEST_FORGIVEN_MS);
+}
+
 /** The limits of a configuration. `docs/install.md` has the same as formulas. */
 export function detectionLimits(times: DetectionTimes, events: EventWay): DetectionLimits {
   const { streamSilenceMs, resyncMs, holdMs, keepaliveMs, keepaliveTimeoutMs, connectMs } = times;
   const pingedMs = keepaliveMs === null ? Number.POSITIVE_INFINITY : keepaliveMs + keepaliveTimeoutMs;
   const noticedMs = streamSilenceMs + silenceLookMs(streamSilenceMs);
   const madeUpMs = resyncMs * LATEST_RENEWAL;
+  const streamCutMs = cutForgivenMs(streamSilenceMs) + QUALITY_TICK_MS;
   return {
-    streamCutMs: 0,
-    silentMs: Math.min(noticedMs, pingedMs),
+    streamCutMs,
+    // A ping without an answer cuts the connection.
+    silentMs: Math.min(noticedMs, pingedMs + streamCutMs),
     notRenewedMs: resyncMs + QUALITY_TICK_MS,
     madeUpMs,
     deliveries:

@@ -24,10 +24,11 @@ export interface SourceHealth {
   /** When traffic, a keepalive or a re-subscription last proved the stream alive. */
   readonly streamProvenAtMs: number;
   /**
-   * Since when the stream of this value is cut, or was cut without the value having been
-   * confirmed since: what changed meanwhile was not heard. Null while nothing was missed.
+   * From when the stream of this value counts as lost: it is cut, or was cut without the value having been
+   * confirmed since, so what changed meanwhile was not heard. Later than now while the cut is forgiven.
+   * Null while nothing was missed.
    */
-  readonly streamLostSinceMs: number | null;
+  readonly streamLostFromMs: number | null;
   /** Since when GetOnlineRobots no longer lists the robot; null while it does, or is not polled. */
   readonly absentSinceMs: number | null;
 }
@@ -42,7 +43,8 @@ export function qualityAt(source: SourceHealth, times: QualityTimes, nowMs: numb
   const offlineSinceMs = earlier(source.linkDownSinceMs, source.absentSinceMs);
   const silentSinceMs = passed(source.streamProvenAtMs + times.streamSilenceMs, nowMs);
   const outdatedSinceMs = passed(source.confirmedAtMs + times.resyncMs, nowMs);
-  const staleSinceMs = earlier(source.streamLostSinceMs, earlier(silentSinceMs, outdatedSinceMs));
+  const lostSinceMs = reached(source.streamLostFromMs, nowMs);
+  const staleSinceMs = earlier(lostSinceMs, earlier(silentSinceMs, outdatedSinceMs));
   const brokenSinceMs = earlier(offlineSinceMs, staleSinceMs);
   if (brokenSinceMs === null) return "good";
   if (nowMs - brokenSinceMs > times.holdMs) return "lost";
@@ -56,6 +58,10 @@ export function worse(a: Quality, b: Quality): Quality {
 
 function passed(limitMs: number, nowMs: number): number | null {
   return nowMs > limitMs ? limitMs : null;
+}
+
+function reached(fromMs: number | null, nowMs: number): number | null {
+  return fromMs !== null && fromMs <= nowMs ? fromMs : null;
 }
 
 /** The earlier of two moments; null: there is none. */

@@ -60,11 +60,11 @@ export type FleetUpdate =
   /** GetMap has answered; null: there is no such map any more. */
   | { readonly kind: "map"; readonly mapId: number; readonly map: FleetMap | null }
   | { readonly kind: "task_chain"; readonly atMs: number; readonly chain: TaskChain }
-  /** A stream is proven alive, or known to be cut. */
+  /** A stream is proven alive; was cut, and is about to be opened again; or is lost. */
   | {
       readonly kind: "stream";
       readonly stream: StreamId;
-      readonly state: "live" | "lost";
+      readonly state: "live" | "cut" | "lost";
       readonly atMs: number;
     }
   /** The session to the service as a whole. */

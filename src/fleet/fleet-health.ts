@@ -40,7 +40,8 @@ export function describeHealth(facts: FleetFacts): Health {
   const { open, wanted } = facts.streams;
   const state = open === 0 ? "down" : problems.length > 0 || open < wanted ? "degraded" : "up";
   const openStreams = `${open} of ${wanted} streams are open`;
-  const detail = problems.length > 0 ? problems.join("; ") : [openStreams, ...skewRemark(facts)].join("; ");
+  const remarks = [openStreams, ...quietRemark(facts), ...skewRemark(facts)];
+  const detail = (problems.length > 0 ? problems : remarks).join("; ");
   return {
     state: state === "down" && isStarting(facts) ? "starting" : state,
     detail,
@@ -78,6 +79,12 @@ function problemsOf(facts: FleetFacts): string[] {
   ];
 }
 
+function quietRemark({ streams: { quietLimitMs } }: FleetFacts): readonly string[] {
+  if (quietLimitMs === null) return [];
+  const limitSeconds = Math.round(quietLimitMs / 1_000);
+  return [`a proxy ends streams that are quiet for ${limitSeconds} s, so they are renewed before`];
+}
+
 function skewRemark(facts: FleetFacts): readonly string[] {
   const skew = skewSeconds(facts);
   if (Math.abs(skew) <= NOTABLE_SKEW_SECONDS) return [];
@@ -112,6 +119,7 @@ function figuresOf(facts: FleetFacts): Record<string, number> {
     streams_wanted: streams.wanted,
     streams_open: streams.open,
     streams_suspended: streams.suspended,
+    streams_cut: streams.cuts,
     connections: pool.connections,
     command_connections: facts.commandConnections,
     calls_under_way: facts.callsUnderWay,

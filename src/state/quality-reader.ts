@@ -22,7 +22,7 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
     confirmedAtMs: null as number | null,
     linkDownSinceMs: null as number | null,
     streamProvenAtMs: 0,
-    streamLostSinceMs: null as number | null,
+    streamLostFromMs: null as number | null,
     absentSinceMs: null as number | null,
   };
 
@@ -31,7 +31,7 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
     source.confirmedAtMs = slot.confirmedAtMs;
     source.linkDownSinceMs = link.downSinceMs;
     source.streamProvenAtMs = slot.stream.provenAtMs;
-    source.streamLostSinceMs = earlier(slot.doubtedSinceMs, slot.impossibleSinceMs);
+    source.streamLostFromMs = earlier(slot.doubtedFromMs, slot.impossibleSinceMs);
     source.absentSinceMs = robot.absentSinceMs;
     return qualityAt(source, times, nowMs);
   }
@@ -54,7 +54,7 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
       source.confirmedAtMs = confirmedAtMs;
       source.linkDownSinceMs = link.downSinceMs;
       source.streamProvenAtMs = confirmedAtMs;
-      source.streamLostSinceMs = doubtedSinceMs;
+      source.streamLostFromMs = doubtedSinceMs;
       source.absentSinceMs = null;
       return qualityAt(source, times, nowMs);
     },

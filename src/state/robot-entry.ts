@@ -23,8 +23,11 @@ interface SlotOf<Kind extends string, Value> {
   received: { readonly value: Value; readonly stamp: Stamp } | null;
   stream: Stream | null;
   confirmedAtMs: number | null;
-  /** Since when something may have been missed; a message or a confirmation clears it. */
-  doubtedSinceMs: number | null;
+  /**
+   * From when on it counts that something may have been missed, which is later than now while a cut is
+   * forgiven; a message or a confirmation clears it.
+   */
+  doubtedFromMs: number | null;
   /** Since when the values that come cannot be true; null: the last one can. */
   impossibleSinceMs: number | null;
   /** The quality that was last told downstream. */
@@ -77,7 +80,7 @@ const blank = {
   received: null,
   stream: null,
   confirmedAtMs: null,
-  doubtedSinceMs: null,
+  doubtedFromMs: null,
   impossibleSinceMs: null,
   told: "unknown",
 } as const;

@@ -1,6 +1,7 @@
 import type { ToldBefore } from "../contracts/told-before.ts";
+import { cutForgivenMs } from "../domain/detection.ts";
 import { impossibleBattery, impossibleConveyors, impossibleQueue } from "../domain/impossible.ts";
-import type { QualityTimes } from "../domain/quality.ts";
+import { earlier, type QualityTimes } from "../domain/quality.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
@@ -10,7 +11,7 @@ import type { EventIds } from "./event-ids.ts";
 import { createImpossibleWatch } from "./impossible-watch.ts";
 import { missionEvents } from "./mission-events.ts";
 import type { RobotBook } from "./robot-book.ts";
-import type { RobotEntry } from "./robot-entry.ts";
+import type { RobotEntry, Slot } from "./robot-entry.ts";
 import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
 import type { StreamBook } from "./stream-book.ts";
 import type { Teller } from "./teller.ts";
@@ -123,7 +124,7 @@ export function createRobotUpdates({
     }
     for (const [slot, robot] of stream.slots) {
       // A new call on the old name does not undo this: only the robot's own snapshot does.
-      if (update.state === "lost") slot.doubtedSinceMs ??= nowMs;
+      if (update.state !== "live") doubt(slot, nowMs + forgivenMs(update.state, times));
       teller.retellValue(robot, slot, nowMs, draft);
     }
   }
@@ -148,7 +149,7 @@ export function createRobotUpdates({
       }
     },
     doubtAll(nowMs) {
-      for (const robot of robots.all()) doubt(robot, nowMs);
+      for (const robot of robots.all()) doubtRobot(robot, nowMs);
     },
     conveyorsRefused: () => conveyorsRefused,
     impossible: impossible.count,
@@ -156,8 +157,16 @@ export function createRobotUpdates({
   };
 }
 
-function doubt({ mission, battery, conveyors, presence }: RobotEntry, nowMs: number): void {
+function forgivenMs(state: "cut" | "lost", { streamSilenceMs }: QualityTimes): number {
+  return state === "cut" ? cutForgivenMs(streamSilenceMs) : 0;
+}
+
+function doubtRobot({ mission, battery, conveyors, presence }: RobotEntry, fromMs: number): void {
   for (const slot of [mission, battery, conveyors, presence]) {
-    if (slot.received !== null) slot.doubtedSinceMs ??= nowMs;
+    if (slot.received !== null) doubt(slot, fromMs);
   }
+}
+
+function doubt(slot: Slot, fromMs: number): void {
+  slot.doubtedFromMs = earlier(slot.doubtedFromMs, fromMs);
 }

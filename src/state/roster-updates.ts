@@ -42,7 +42,7 @@ export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdatePar
     robot.readIn = rosters;
     slot.stream = stream;
     slot.confirmedAtMs = nowMs;
-    slot.doubtedSinceMs = null;
+    slot.doubtedFromMs = null;
     // The same object says that nothing changed: a confirmation, as a repeat is on a stream.
     if (slot.received?.value === presence) {
       teller.retellValue(robot, slot, nowMs, draft);

@@ -35,7 +35,7 @@ export function createStreamBook(): StreamBook {
       const stream = slot.stream?.id === streamId ? slot.stream : move(robot, slot, streamId);
       stream.provenAtMs = nowMs;
       slot.confirmedAtMs = nowMs;
-      slot.doubtedSinceMs = null;
+      slot.doubtedFromMs = null;
     },
     find: (streamId) => streams.get(streamId),
     get size() {

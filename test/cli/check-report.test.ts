@@ -32,7 +32,7 @@ describe("what check says of a valid configuration", () => {
     const text = await report(
       `${minimal}  times: { rosterPollMs: 500, pollTimeoutMs: 4000 }\nquality: { streamSilenceMs: 8000, resyncMs: 20000, holdMs: 60000 }\n`,
     );
-    expect(text).toMatch(/^ {2}at once +a stream is cut/m);
+    expect(text).toMatch(/^ {2}2\.5 s +a stream is cut and does not come back: stale/m);
     expect(text).toMatch(/^ {2}9 s +a connection falls silent/m);
     expect(text).toMatch(/^ {2}14 s +a message is lost.* the next snapshot/m);
     expect(text).toMatch(/^ {2}20\.5 s +a robot's snapshot is not renewed/m);
@@ -96,10 +96,10 @@ rights:
       /^ {2}9 s +the service or the way to it is gone: missions and batteries are stale$/m,
     );
     expect(text).toMatch(/^ {2}14 s +the same: everything is offline$/m);
-    expect(text).toMatch(/^ {2}at once +conveyors, .* \(9 s: falls silent\): stale$/m);
+    expect(text).toMatch(/^ {2}2\.5 s +conveyors, .* \(9 s: falls silent\): stale$/m);
     expect(text).toMatch(/^ {2}14 s +a delivery is lost, which nothing shows/m);
     expect(text).toMatch(/^ {2}23 s +deliveries do not arrive any more: streams stand in$/m);
-    expect(text).not.toContain("a stream is cut: stale; the whole link is down");
+    expect(text).not.toContain("a stream is cut and does not come back");
     expect(text).not.toContain("gRPC alone");
     const overRest = await webhook("quality: { resyncMs: 20000 }\n", "  transport: rest\n");
     expect(await report(overRest)).toMatch(

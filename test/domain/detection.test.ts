@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type DetectionTimes, detectionLimits } from "../../src/domain/detection.ts";
+import { cutForgivenMs, type DetectionTimes, detectionLimits } from "../../src/domain/detection.ts";
 
 const times: DetectionTimes = {
   streamSilenceMs: 30_000,
@@ -14,7 +14,7 @@ const times: DetectionTimes = {
 
 it("gives the limits of the product's own times", () => {
   expect(detectionLimits(times, "streams")).toEqual({
-    streamCutMs: 0,
+    streamCutMs: 2_500,
     silentMs: 31_000,
     notRenewedMs: 60_500,
     madeUpMs: 42_000,
@@ -32,13 +32,21 @@ it("gives what webhooks change: missions and batteries hang on the watch of thei
 
 it("lets pings find a dead connection sooner, never later; they find no subscription that has gone", () => {
   const pinged = (keepaliveMs: number) => detectionLimits({ ...times, keepaliveMs }, "webhook");
-  expect(pinged(10_000).silentMs).toBe(20_000);
+  expect(pinged(10_000).silentMs).toBe(22_500);
   expect(pinged(300_000).silentMs).toBe(31_000);
   expect(pinged(10_000).deliveries?.goneMs).toBe(31_000);
 });
 
 it("looks at a short silence more often", () => {
   expect(detectionLimits({ ...times, streamSilenceMs: 2_000 }, "streams").silentMs).toBe(2_500);
+});
+
+it("forgives a cut for much less time than a silence", () => {
+  expect(detectionLimits({ ...times, streamSilenceMs: 2_000 }, "streams").streamCutMs).toBe(1_000);
+  for (const streamSilenceMs of [1_000, 4_000, 30_000, 3_600_000]) {
+    expect(cutForgivenMs(streamSilenceMs)).toBeLessThanOrEqual(streamSilenceMs / 4);
+    expect(cutForgivenMs(streamSilenceMs)).toBeLessThanOrEqual(2_000);
+  }
 });
 
 it("promises nothing of the online list where it is not polled", () => {

@@ -7,7 +7,7 @@ const fresh: SourceHealth = {
   confirmedAtMs: 1_000,
   linkDownSinceMs: null,
   streamProvenAtMs: 1_000,
-  streamLostSinceMs: null,
+  streamLostFromMs: null,
   absentSinceMs: null,
 };
 
@@ -18,7 +18,7 @@ const source = fc.record<SourceHealth>({
   confirmedAtMs: fc.option(fc.integer({ min: 0, max: 500 })),
   linkDownSinceMs: fc.option(fc.integer({ min: 0, max: 500 })),
   streamProvenAtMs: fc.integer({ min: 0, max: 500 }),
-  streamLostSinceMs: fc.option(fc.integer({ min: 0, max: 500 })),
+  streamLostFromMs: fc.option(fc.integer({ min: 0, max: 500 })),
   absentSinceMs: fc.option(fc.integer({ min: 0, max: 500 })),
 });
 
@@ -41,16 +41,17 @@ describe("the quality of a value", () => {
       1_200,
       "good",
     ],
-    ["stale when the stream was cut", { ...fresh, streamLostSinceMs: 1_010 }, 1_020, "stale"],
+    ["stale when the stream was cut", { ...fresh, streamLostFromMs: 1_010 }, 1_020, "stale"],
+    ["good while the cut is forgiven", { ...fresh, streamLostFromMs: 1_021 }, 1_020, "good"],
     ["offline when the link is down", { ...fresh, linkDownSinceMs: 1_010 }, 1_020, "offline"],
     ["offline when the robot is not listed", { ...fresh, absentSinceMs: 1_010 }, 1_020, "offline"],
     [
       "offline rather than stale",
-      { ...fresh, absentSinceMs: 1_010, streamLostSinceMs: 1_005 },
+      { ...fresh, absentSinceMs: 1_010, streamLostFromMs: 1_005 },
       1_020,
       "offline",
     ],
-    ["lost by what broke first", { ...fresh, absentSinceMs: 1_050, streamLostSinceMs: 1_005 }, 1_060, "lost"],
+    ["lost by what broke first", { ...fresh, absentSinceMs: 1_050, streamLostFromMs: 1_005 }, 1_060, "lost"],
     ["unknown when nothing came", { ...fresh, confirmedAtMs: null, linkDownSinceMs: 0 }, 9_999, "unknown"],
   ] as const)("is %s", (_, health, nowMs, expected) => {
     expect(qualityAt(health, times, nowMs)).toBe(expected);
@@ -73,7 +74,7 @@ describe("the quality of a value", () => {
           health.confirmedAtMs !== null &&
           health.linkDownSinceMs === null &&
           health.absentSinceMs === null &&
-          health.streamLostSinceMs === null &&
+          (health.streamLostFromMs === null || health.streamLostFromMs > nowMs) &&
           nowMs - health.streamProvenAtMs <= times.streamSilenceMs &&
           nowMs - health.confirmedAtMs <= times.resyncMs;
         expect(qualityAt(health, times, nowMs) === "good").toBe(nothingAgainst);
@@ -88,7 +89,7 @@ describe("the quality of a value", () => {
         const broken = [
           health.linkDownSinceMs,
           health.absentSinceMs,
-          health.streamLostSinceMs,
+          health.streamLostFromMs,
           health.streamProvenAtMs + times.streamSilenceMs,
           (health.confirmedAtMs ?? 0) + times.resyncMs,
         ].filter((sinceMs) => sinceMs !== null);

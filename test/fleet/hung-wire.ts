@@ -16,6 +16,8 @@ export interface HungWire {
   accepted(): number;
   hang(how: Hang): void;
   goOn(): void;
+  /** Cuts every connection. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,10 @@ export async function openHungWire(target: string): Promise<HungWire> {
       });
     }
   });
+  function cut(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
@@ -58,8 +64,9 @@ export async function openHungWire(target: string): Promise<HungWire> {
       hung = null;
       for (const socket of sockets) socket.resume();
     },
+    cut,
     async close() {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
       await once(server, "close");
     },

@@ -141,13 +141,15 @@ test.each<[EventWay, Transport]>([
   60_000,
 );
 
-test("streams that are cut are told at once, and by webhook the conveyors'", async () => {
+test("streams that are cut and do not come back are told as check says, and by webhook the conveyors'", async () => {
   for (const events of ["streams", "webhook"] as const) {
     const plant = await openPlant(events, "grpc");
     const told = losses(plant);
-    plant.simulator.control.apply({ kind: "end-streams", how: "unavailable" });
-    expect(await told.conveyors).toBeLessThan(SLACK_MS);
-    if (events === "streams") expect(await told.mission).toBeLessThan(SLACK_MS);
+    plant.grpc.hang("lost");
+    plant.grpc.cut();
+    expect(await told.conveyors).toBeLessThan(limitsOf(events).streamCutMs + SLACK_MS);
+    if (events === "streams")
+      expect(await told.mission).toBeLessThan(limitsOf(events).streamCutMs + SLACK_MS);
     // Nobody waits for the rest.
     for (const each of Object.values(told)) each.catch(() => {});
   }

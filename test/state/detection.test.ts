@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { detectionLimits, LOOKS_A_SILENCE, QUALITY_TICK_MS } from "../../src/domain/detection.ts";
+import {
+  cutForgivenMs,
+  detectionLimits,
+  LOOKS_A_SILENCE,
+  QUALITY_TICK_MS,
+} from "../../src/domain/detection.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { every } from "../../src/platform/clock.ts";
 import type { FleetState } from "../../src/state/fleet-state.ts";
@@ -102,10 +107,56 @@ describe("the worst case that check and the documentation give", () => {
     expectLimit(measured, limits.lostAfterMs);
   });
 
-  it("holds for a stream that is cut: told with the very event", () => {
+  const tell = (state: FleetState, how: "cut" | "lost" | "live") =>
+    state.apply({ kind: "stream", stream: "missions", state: how, atMs: 0 });
+
+  it("holds for a stream that is cut, also if it is open again without a snapshot", () => {
+    for (const isOpenAgain of [false, true]) {
+      const measured = slowest((phaseMs) => {
+        const watched = watch(phaseMs, (state) => {
+          tell(state, "cut");
+          if (isOpenAgain) tell(state, "live");
+        });
+        return watched.until("stale");
+      });
+      expectLimit(measured, limits.streamCutMs);
+    }
+  });
+
+  it("counts from the first cut since the last snapshot", () => {
+    const watched = watch(0, (state) => tell(state, "cut"));
+    watched.clock.advance(cutForgivenMs(times.streamSilenceMs) - 100);
+    expect(watched.state.robot("r1")?.quality).toBe("good");
+    tell(watched.state, "live");
+    tell(watched.state, "cut");
+    watched.clock.advance(100);
+    expect(watched.state.robot("r1")?.quality).toBe("stale");
+  });
+
+  it("tells nothing of a cut after which the same snapshot comes in time", () => {
+    const watched = watch(0, () => {});
+    const batches = [
+      tell(watched.state, "cut"),
+      watched.state.tick(),
+      tell(watched.state, "live"),
+      watched.state.apply({
+        kind: "confirmed",
+        robotId: "r1",
+        aspect: "mission",
+        stream: "missions",
+        atMs: 0,
+      }),
+    ];
+    expect(batches.flatMap(({ changes }) => changes)).toEqual([]);
+    watched.clock.advance(limits.streamCutMs);
+    expect(watched.state.robot("r1")?.quality).toBe("good");
+  });
+
+  it("is told at once if a stream is lost", () => {
     const { state } = watch(0, () => {});
-    const batch = state.apply({ kind: "stream", stream: "missions", state: "lost", atMs: 0 });
-    expect(batch.changes).toContainEqual(expect.objectContaining({ kind: "robot", quality: "stale" }));
-    expect(limits.streamCutMs).toBe(0);
+    tell(state, "cut");
+    expect(tell(state, "lost").changes).toContainEqual(
+      expect.objectContaining({ kind: "robot", quality: "stale" }),
+    );
   });
 });

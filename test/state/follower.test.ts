@@ -43,7 +43,7 @@ const event: fc.Arbitrary<FleetUpdate> = fc.oneof(
     .record({ robotId, family: fc.constantFrom("cart", "unknown") })
     .map((one) => ({ kind: "robot" as const, ...one })),
   fc
-    .record({ stream, state: fc.constantFrom("live", "lost") })
+    .record({ stream, state: fc.constantFrom("live", "cut", "lost") })
     .map((one) => ({ kind: "stream" as const, atMs: 0, ...one })),
   fc.constantFrom("up", "down").map((to) => ({ kind: "link" as const, state: to, atMs: 0, cause: "" })),
 );

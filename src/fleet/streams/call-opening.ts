@@ -3,6 +3,7 @@ import { noLaterThan } from "../../platform/no-later-than.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
+import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { openStream, type StreamCall, type StreamRequest } from "./stream-call.ts";
 import type { StreamEnding } from "./stream-ending.ts";
@@ -18,14 +19,16 @@ export interface OpenCall {
   readonly number: number;
   readonly stream: StreamCall;
   readonly permit: StreamPermit;
+  /** Monotonic time of its last message, or of its begin. */
+  heardAtMs(): number;
 }
 
 export interface CallOpeningParts {
   readonly pool: StreamPool;
   readonly session: Session;
   readonly clock: Clock;
-  /** How long the service may take to take a call. */
-  readonly connectMs: number;
+  /** The service has `connectMs` to take a call. */
+  readonly times: Pick<FleetTimes, "connectMs">;
   /** The call leaves now. @returns its number */
   readonly begin: () => number;
   /** The service took the call. */
@@ -33,8 +36,11 @@ export interface CallOpeningParts {
   readonly receive: (bytes: Buffer, call: number) => void;
   /** The call's connection takes no new calls, and may be closed soon. */
   readonly leaving: (call: number) => void;
-  /** The call ended, and not because the signal was aborted. */
-  readonly ended: (call: number, ending: StreamEnding) => void;
+  /**
+   * The call ended, and not because the signal was aborted. `isSilent`: it was given up, as nothing came on
+   * its connection for too long.
+   */
+  readonly ended: (call: number, ending: StreamEnding, isSilent: boolean) => void;
 }
 
 /** Opens one call, which lives until the signal is aborted. Waits for a token and for a connection first. */
@@ -43,26 +49,34 @@ export async function openCall(
   parts: CallOpeningParts,
   signal: AbortSignal,
 ): Promise<Opening> {
-  const { session, pool } = parts;
+  const { session, pool, clock } = parts;
   const jwt = await session.authorized(signal);
   if (jwt === null) return { kind: "aborted" };
   const holder = { leaving: () => {}, silent: () => {} };
   const permit = await pool.acquire(holder, signal);
   if (permit === null) return { kind: "aborted" };
   const number = parts.begin();
-  const stream = openStream(request, jwt, permit, (bytes) => parts.receive(bytes, number));
+  let heardAtMs = clock.monotonicMs();
+  let isSilent = false;
+  const stream = openStream(request, jwt, permit, (bytes) => {
+    heardAtMs = clock.monotonicMs();
+    parts.receive(bytes, number);
+  });
   holder.leaving = () => parts.leaving(number);
-  holder.silent = () => stream.cancel();
+  holder.silent = () => {
+    isSilent = true;
+    stream.cancel();
+  };
   const unlisten = onAbort(signal, () => stream.cancel());
   let over: StreamEnding | null = null;
   void stream.ended.then((ending) => {
     over = ending;
     unlisten();
-    if (!signal.aborted) parts.ended(number, ending);
+    if (!signal.aborted) parts.ended(number, ending, isSilent);
   });
   const ending = (await endingBeforeTaken(stream, permit, parts)) ?? over;
   if (ending === null) {
-    parts.taken({ number, stream, permit });
+    parts.taken({ number, stream, permit, heardAtMs: () => heardAtMs });
     return { kind: "taken" };
   }
   if (ending.code === "UNAUTHENTICATED") await session.replace(jwt, signal);
@@ -73,7 +87,7 @@ export async function openCall(
 async function endingBeforeTaken(
   stream: StreamCall,
   permit: StreamPermit,
-  { clock, connectMs }: CallOpeningParts,
+  { clock, times: { connectMs } }: CallOpeningParts,
 ): Promise<StreamEnding | null> {
   const first = await noLaterThan(clock, connectMs, stream.accepted, "late" as const);
   if (first === true) return null;

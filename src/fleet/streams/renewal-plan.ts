@@ -23,19 +23,19 @@ export interface RenewalPlan {
 }
 
 /**
- * Plans renewals between 0.65 and 0.7 of `resyncMs`, so that a snapshot that is lost can be asked for again
- * in time, and the first of all anywhere before: so streams that began together part, and stay apart. All
- * streams share the moments.
+ * Plans renewals between 0.65 and 0.7 of `resyncMs`, which may become less with time, so that a snapshot that
+ * is lost can be asked for again in time, and the first of all anywhere before: so streams that began
+ * together part, and stay apart. All streams share the moments.
  */
-export function planRenewals(resyncMs: number, chance: Chance): RenewalPlan {
-  const stepMs = resyncMs / MOMENTS;
+export function planRenewals(resyncMs: () => number, chance: Chance): RenewalPlan {
   let isFirst = true;
   let plannedAtMs = Number.POSITIVE_INFINITY;
   return {
     delayMs(nowMs) {
       const from = isFirst ? 0 : RENEW_FROM;
       isFirst = false;
-      const dueMs = nowMs + resyncMs * (from + (LATEST_RENEWAL - from) * chance());
+      const dueMs = nowMs + resyncMs() * (from + (LATEST_RENEWAL - from) * chance());
+      const stepMs = resyncMs() / MOMENTS;
       plannedAtMs = Math.max(nowMs, Math.floor(dueMs / stepMs) * stepMs);
       return plannedAtMs - nowMs;
     },

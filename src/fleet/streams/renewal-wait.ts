@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import { SETTLED_MS } from "../channels/pooled-connection.ts";
 import type { FleetTimes } from "../options.ts";
+import type { QuietLimit } from "./quiet-limit.ts";
 import { planRenewals } from "./renewal-plan.ts";
 
 /**
@@ -33,11 +34,12 @@ export interface RenewalWait {
 /** @param isServing whether a call serves at this moment */
 export function createRenewalWait(
   times: FleetTimes,
+  quiet: QuietLimit,
   clock: Clock,
   chance: Chance,
   isServing: () => boolean,
 ): RenewalWait {
-  const plan = planRenewals(times.resyncMs, chance);
+  const plan = planRenewals(quiet.resyncMs, chance);
   const requestBackoff = createBackoff(ON_REQUEST, () => 1);
   // It grows only where every connection leaves as soon as it is there.
   const moveBackoff = createBackoff({ baseMs: MOVE_MS, capMs: times.backoffCapMs }, chance);

@@ -17,6 +17,8 @@ export interface StreamSetState {
   readonly refused: ReadonlyMap<string, string>;
   /** Why streams are not open, one sentence a reason. */
   readonly problems: readonly string[];
+  /** How often a stream was cut since the start. */
+  readonly cuts: number;
   /** Whether none that is not open has failed so far. */
   readonly isUntried: boolean;
 }
@@ -43,7 +45,7 @@ export interface StreamSet {
   ended(): Promise<void>;
 }
 
-export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onLost" | "onUnserved"> {
+export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onCut" | "onLost" | "onUnserved"> {
   readonly sink: UpdateSink;
   readonly clock: Clock;
   readonly log: Log;
@@ -64,6 +66,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
   const streams = new Map<string, Running>();
   const open = new Set<string>();
   const runs = new Set<Promise<void>>();
+  let cuts = 0;
   let signal: AbortSignal = AbortSignal.abort();
 
   const warnUnserved = createUnservedLog(parts);
@@ -76,6 +79,9 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
       warnUnserved.served(method);
     },
     onUnserved: warnUnserved.unserved,
+    onCut() {
+      cuts += 1;
+    },
     onLost(id, ending) {
       open.delete(id);
       if (open.size === 0) tellLink("down", `${ending.code}: ${ending.message}`);
@@ -121,6 +127,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
     state: () => ({
       wanted: streams.size,
       open: open.size,
+      cuts,
       refused: refused(),
       ...problemsOf(streams.values()),
     }),

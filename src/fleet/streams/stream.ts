@@ -1,4 +1,5 @@
 import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { FleetUpdate } from "../../domain/update.ts";
 import { every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { noTape, type Tape } from "../../platform/recorder/tape.ts";
@@ -26,8 +27,9 @@ export interface StreamParts extends SubscriptionParts {
   readonly serviceName: string;
   readonly sink: UpdateSink;
   readonly log: Log;
-  /** Told when the stream begins to serve, and when it no longer does. */
+  /** Told when the stream begins to serve, when it was cut, and when it no longer serves. */
   readonly onOpen: (id: string, method: string) => void;
+  readonly onCut: () => void;
   readonly onLost: (id: string, ending: StreamEnding) => void;
   /** Told each time that the service refuses what the stream asks for. */
   readonly onRefused: (id: string, ending: StreamEnding) => void;
@@ -46,32 +48,26 @@ const SNAPSHOT_SHARE = 0.05;
 /** How often a robot is asked for again that a renewal did not bring, before it is no longer expected. */
 const SNAPSHOT_TRIES = 2;
 
+type Told = Extract<FleetUpdate, { kind: "stream" }>["state"];
+
 /** Joins an aspect, a choice of robots and a subscription. */
 export function createStream(id: string, aspect: Aspect, selection: Selection, parts: StreamParts): Stream {
-  const { clock, log, sink, times, tape = noTape } = parts;
+  const { clock, log, pool, session, sink, times, tape = noTape } = parts;
   const { method } = aspect;
   const origin = Buffer.from(originOf(aspect, selection));
   const deliveredAtMs = () => parts.deliveries?.provenAtMs(aspect.name) ?? null;
-  const tell = (state: "live" | "lost") => sink({ kind: "stream", stream: id, state, atMs: clock.nowMs() });
+  const tell = (state: Told) => sink({ kind: "stream", stream: id, state, atMs: clock.nowMs() });
   let running: AbortSignal = AbortSignal.abort();
   let tries = 0;
   let newestCall = 0;
+  const record = recordCalls(tape, method);
 
-  const requestFor = (selected: Selection): StreamRequest => ({
-    path: `/${parts.serviceName}/${aspect.method}`,
-    bytes: aspect.encode(selected),
-  });
+  const requestFor = (selected: Selection) => requestOf(parts.serviceName, aspect, selected);
   const robots = createRefusedRobots(selection, {
     stream: id,
     log,
     probe: (ids, signal) =>
-      probeStream(
-        requestFor({ kind: "robots", ids }),
-        parts.pool,
-        parts.session,
-        times.connectMs / 2,
-        signal,
-      ),
+      probeStream(requestFor({ kind: "robots", ids }), pool, session, times.connectMs / 2, signal),
     onRefused: aspect.release,
   });
 
@@ -103,15 +99,20 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         newestCall = call;
         robots.locationTaken();
         const selected = robots.wanted();
-        if (selected !== null) tape.write("opened", { name: method, first: aspect.encode(selected) });
+        record.opened(selected === null ? null : aspect.encode(selected));
         tell("live");
         parts.onOpen(id, aspect.method);
         void sleep(clock, times.resyncMs * SNAPSHOT_SHARE, running).then((passed) => {
           if (passed) lookForMissing(call);
         });
       },
+      cut(ending) {
+        record.ended(ending);
+        tell("cut");
+        parts.onCut();
+      },
       lost(ending) {
-        tape.write("lost", { name: method, second: Buffer.from(`${ending.code}: ${ending.message}`) });
+        record.ended(ending);
         tell("lost");
         parts.onLost(id, ending);
       },
@@ -146,6 +147,25 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
       if (selection.kind === "robots") every(clock, times.refusedRetryMs, signal, ask);
       await subscription.run(signal);
       await asking;
+    },
+  };
+}
+
+function requestOf(serviceName: string, aspect: Aspect, selected: Selection): StreamRequest {
+  return { path: `/${serviceName}/${aspect.method}`, bytes: aspect.encode(selected) };
+}
+
+/** Writes when calls of a stream begin, and once for each when it ends. */
+function recordCalls(tape: Tape, method: string) {
+  let isOpen = true;
+  return {
+    opened(request: Buffer | null): void {
+      isOpen = true;
+      if (request !== null) tape.write("opened", { name: method, first: request });
+    },
+    ended({ code, message }: StreamEnding): void {
+      if (isOpen) tape.write("lost", { name: method, second: Buffer.from(`${code}: ${message}`) });
+      isOpen = false;
     },
   };
 }

@@ -14,6 +14,7 @@ import { conveyorRobot, conveyorStream, createConveyorAspect } from "./conveyor-
 import { type DeliveredAspect, deliveredAspects } from "./delivery-source.ts";
 import { familyOf } from "./family-finder.ts";
 import { forgetfulFamilyMemory, openFamilyMemory } from "./family-memory.ts";
+import { createQuietLimit } from "./quiet-limit.ts";
 import { createBatteryAspect, createMissionAspect, deliveryStream } from "./robot-aspects.ts";
 import { createRobotFamilies, type RobotFamilies } from "./robot-families.ts";
 import type { StreamCounts } from "./sequence-tracker.ts";
@@ -24,6 +25,8 @@ import { createStreamSet, type StreamSet, type StreamSetState } from "./stream-s
 export interface StreamsState extends StreamSetState {
   readonly robots: number;
   readonly familiesPending: number;
+  /** The way to the service ends streams that are quiet for so long; null: not known to do so. */
+  readonly quietLimitMs: number | null;
   readonly counts: Readonly<Record<"mission" | "battery" | "conveyors", StreamCounts>>;
 }
 
@@ -44,7 +47,7 @@ export interface Streams {
 
 export type StreamsParts = Omit<
   StreamParts,
-  "onOpen" | "onLost" | "onRefused" | "onUnserved" | "serviceName" | "times"
+  "onOpen" | "onCut" | "onLost" | "onRefused" | "onUnserved" | "serviceName" | "times" | "quiet"
 > & {
   readonly port: FleetPort;
   readonly sink: UpdateSink;
@@ -69,8 +72,10 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
   const aspects = createAspects(parts, families);
   const { mission, battery, conveyors } = aspects;
   const counts = { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts };
+  const quiet = createQuietLimit(times.resyncMs, clock, parts.log);
   const set = createStreamSet({
     ...parts,
+    quiet,
     serviceName: options.serviceName,
     times,
     tellingMs,
@@ -104,6 +109,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       ...set.state(),
       robots: families.size(),
       familiesPending: families.pending(),
+      quietLimitMs: quiet.foundMs(),
       counts,
     }),
     counts: () => counts,

@@ -1,9 +1,11 @@
+import { cutForgivenMs } from "../../domain/detection.ts";
 import { type Chance, createBackoff } from "../../platform/backoff.ts";
-import { type Clock, sleep } from "../../platform/clock.ts";
+import { type Cancel, type Clock, sleep } from "../../platform/clock.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { type CallOpeningParts, type OpenCall, type Opening, openCall } from "./call-opening.ts";
+import type { QuietLimit } from "./quiet-limit.ts";
 import { createRenewalWait } from "./renewal-wait.ts";
 import type { StreamRequest } from "./stream-call.ts";
 import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
@@ -16,7 +18,9 @@ export interface Subscriber {
   receive(bytes: Buffer, call: number): void;
   /** From now on the call with this number is the one that serves. */
   opened(call: number): void;
-  /** No call serves any more. */
+  /** The call that served was cut; another is opened at once. */
+  cut(ending: StreamEnding): void;
+  /** No call serves any more, and none has come in the time for which a cut is forgiven. */
   lost(ending: StreamEnding): void;
   /**
    * The service refuses what was asked. Resolves true when asking again at once has
@@ -30,8 +34,11 @@ export interface Subscriber {
 }
 
 export interface SubscriptionState {
-  /** `suspended`: no call serves, and none is wanted before the next renewal. */
-  readonly standing: "closed" | "open" | "suspended";
+  /**
+   * `suspended`: no call serves, and none is wanted before the next renewal. `cut`: no call serves, which is
+   * still forgiven.
+   */
+  readonly standing: "closed" | "open" | "suspended" | "cut";
   /** Why it is closed; null while it is not. */
   readonly problem: string | null;
 }
@@ -52,6 +59,7 @@ export interface SubscriptionParts {
   readonly pool: StreamPool;
   readonly session: Session;
   readonly times: FleetTimes;
+  readonly quiet: QuietLimit;
   readonly clock: Clock;
   readonly chance: Chance;
 }
@@ -65,21 +73,21 @@ export const NOT_OPEN_YET = "not open yet";
 type Standing =
   | { readonly standing: "closed"; readonly problem: string }
   | { readonly standing: "open"; readonly problem: null; readonly call: OpenCall }
-  | { readonly standing: "suspended"; readonly problem: null };
+  | { readonly standing: "suspended" | "cut"; readonly problem: null };
 
 /**
  * Keeps a stream open whatever happens to the calls under it: opens the new one before it ends the old,
  * renews in good time, and comes back after every ending with backoff and full jitter.
  */
 export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
-  const { times, clock } = parts;
+  const { times, clock, quiet } = parts;
   let now: Standing = { standing: "closed", problem: NOT_OPEN_YET };
   let calls = 0;
   let calledAtMs = 0;
-  const wait = createRenewalWait(times, clock, parts.chance, () => now.standing === "open");
+  let endCut: Cancel = () => {};
+  const wait = createRenewalWait(times, quiet, clock, parts.chance, () => now.standing === "open");
   const opening: CallOpeningParts = {
     ...parts,
-    connectMs: times.connectMs,
     begin() {
       calls += 1;
       calledAtMs = clock.monotonicMs();
@@ -90,34 +98,49 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       const before = now;
       now = { standing: "open", problem: null, call };
       subscriber.opened(call.number);
-      if (before.standing === "open") before.call.stream.cancel();
+      endCut();
+      if (before.standing !== "open") return;
+      quiet.survived(clock.monotonicMs() - before.call.heardAtMs());
+      before.call.stream.cancel();
     },
     receive: subscriber.receive,
     leaving(call) {
       // A call that has a successor has nothing left to move.
       if (call === calls) wait.connectionLeaves();
     },
-    ended(call, ending) {
+    ended(call, ending, isSilent) {
       if (now.standing !== "open" || now.call.number !== call) return;
-      now = closedBy(ending);
-      subscriber.lost(ending);
+      if (isSilent || isFutile(ending)) lose(ending);
+      else cut(ending, clock.monotonicMs() - now.call.heardAtMs());
       wait.lost();
     },
   };
 
-  function notTaken(ending: StreamEnding): void {
-    if (now.standing === "open") return;
-    if (now.standing === "suspended") subscriber.lost(ending);
+  function lose(ending: StreamEnding): void {
+    endCut();
     now = closedBy(ending);
+    subscriber.lost(ending);
+  }
+
+  function cut(ending: StreamEnding, quietMs: number): void {
+    now = { standing: "cut", problem: null };
+    endCut = clock.after(cutForgivenMs(times.streamSilenceMs), () => lose(ending));
+    quiet.cut(quietMs);
+    subscriber.cut(ending);
+  }
+
+  function notTaken(ending: StreamEnding): void {
+    if (now.standing === "open" || (now.standing === "cut" && !isFutile(ending))) return;
+    if (now.standing === "closed") now = closedBy(ending);
+    else lose(ending);
   }
 
   /** A suspended subscription is lost when there is no connection to open a call on. */
   async function open(request: StreamRequest, signal: AbortSignal): Promise<Opening> {
-    if (now.standing !== "suspended") return openCall(request, opening, signal);
-    const message = `no stream within ${times.connectMs} ms`;
-    const cancel = clock.after(times.connectMs, () => notTaken({ code: "UNAVAILABLE", message }));
+    const cancel =
+      now.standing === "suspended" ? clock.after(times.connectMs, () => notTaken(late(times))) : null;
     const opened = await openCall(request, opening, signal);
-    cancel();
+    cancel?.();
     return opened;
   }
 
@@ -152,19 +175,32 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
         if (opened.kind === "taken") {
           pace.taken();
           await wait.untilDue(signal);
-          if (now.standing === "closed") await pace.afterLoss(signal);
-          else pace.served();
+          await pace.afterCall(now.standing === "closed" || now.standing === "cut", signal);
           continue;
         }
-        const { ending } = opened;
-        notTaken(ending);
-        if (ending.code === "UNIMPLEMENTED") subscriber.unserved(ending);
-        if (isRefusal(ending) && (await subscriber.refused(ending, signal))) continue;
-        await pace.afterFailure(ending, signal);
+        notTaken(opened.ending);
+        await goOnAfter(opened.ending, subscriber, pace, signal);
       }
       cancelOpen();
+      endCut();
     },
   };
+}
+
+/** Waits until another call may be tried, after one that was not taken. */
+async function goOnAfter(
+  ending: StreamEnding,
+  subscriber: Subscriber,
+  pace: ReturnType<typeof createPace>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (ending.code === "UNIMPLEMENTED") subscriber.unserved(ending);
+  if (isRefusal(ending) && (await subscriber.refused(ending, signal))) return;
+  await pace.afterFailure(ending, signal);
+}
+
+function late({ connectMs }: FleetTimes): StreamEnding {
+  return { code: "UNAVAILABLE", message: `no stream within ${connectMs} ms` };
 }
 
 function closedBy({ code, message }: StreamEnding): Standing {
@@ -177,20 +213,15 @@ function createPace({ times, clock, chance }: SubscriptionParts, calledAtMs: () 
   const refusalBackoff = createBackoff({ baseMs: REFUSED_BASE_MS, capMs: times.refusedRetryMs }, chance);
   let takenAtMs = 0;
 
-  function served(): void {
-    if (clock.monotonicMs() - takenAtMs > times.backoffCapMs) backoff.reset();
-  }
-
   return {
     taken() {
       refusalBackoff.reset();
       takenAtMs = clock.monotonicMs();
     },
-    /** A call has served until now. */
-    served,
-    async afterLoss(signal: AbortSignal) {
-      served();
-      await sleep(clock, backoff.nextMs(), signal);
+    /** A call has served until now. `isOver`: none serves any more. */
+    async afterCall(isOver: boolean, signal: AbortSignal) {
+      if (clock.monotonicMs() - takenAtMs > times.backoffCapMs) backoff.reset();
+      if (isOver) await sleep(clock, backoff.nextMs(), signal);
     },
     async afterFailure(ending: StreamEnding, signal: AbortSignal) {
       // The time that a call hung until it was given up counts as waited.

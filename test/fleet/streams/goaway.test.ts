@@ -5,6 +5,7 @@ import type { Connection } from "../../../src/fleet/channels/connection.ts";
 import { createStreamPool } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
+import { createQuietLimit } from "../../../src/fleet/streams/quiet-limit.ts";
 import { createSubscription } from "../../../src/fleet/streams/subscription.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -102,6 +103,9 @@ function start(isUnwelcome: (number: number) => boolean): void {
         request: () => ({ path: "/fleet.v1.FleetService/SubscribeMissionStatus", bytes: Buffer.alloc(0) }),
         receive() {},
         opened() {},
+        cut() {
+          lost += 1;
+        },
         lost() {
           lost += 1;
         },
@@ -109,7 +113,14 @@ function start(isUnwelcome: (number: number) => boolean): void {
         unserved() {},
         deliveredAtMs: () => null,
       },
-      { pool, session, times, clock, chance },
+      {
+        pool,
+        session,
+        times,
+        quiet: createQuietLimit(times.resyncMs, clock, silentLog),
+        clock,
+        chance,
+      },
     );
     void subscription.run(stopping.signal);
   }

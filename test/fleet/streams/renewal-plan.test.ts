@@ -12,7 +12,10 @@ test("a stream is renewed in good time, at one of the moments that all streams s
       fc.nat(1e9),
       fc.array(fc.double({ min: 0, max: 0.999_999, noNaN: true })),
       (startMs, draws) => {
-        const plan = planRenewals(RESYNC_MS, () => draws.pop() ?? 0.5);
+        const plan = planRenewals(
+          () => RESYNC_MS,
+          () => draws.pop() ?? 0.5,
+        );
         let nowMs = startMs;
         for (let turn = 0; turn < 10; turn += 1) {
           const delayMs = plan.delayMs(nowMs);
@@ -33,7 +36,7 @@ test("streams that begin or are lost together part: never more than a few are re
     seed = (seed * 16_807) % 2_147_483_647;
     return seed / 2_147_483_647;
   };
-  const plans = Array.from({ length: STREAMS }, () => planRenewals(RESYNC_MS, chance));
+  const plans = Array.from({ length: STREAMS }, () => planRenewals(() => RESYNC_MS, chance));
   for (const beginMs of [0, 500_000]) {
     for (const plan of plans) plan.restart();
     const renewals = new Map<number, number>();
@@ -50,7 +53,10 @@ test("streams that begin or are lost together part: never more than a few are re
 });
 
 test("a renewal in haste is no later than the one that was planned, and no sooner than it is wanted", () => {
-  const plan = planRenewals(RESYNC_MS, () => 0.5);
+  const plan = planRenewals(
+    () => RESYNC_MS,
+    () => 0.5,
+  );
   plan.delayMs(0);
   const plannedAtMs = 1_000 + plan.delayMs(1_000);
   expect(plan.onRequestMs(1_000, 4_000)).toBe(4_000);

@@ -1,15 +1,18 @@
 import { EventEmitter } from "node:events";
 import { type Client, Metadata, status } from "@grpc/grpc-js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LATEST_RENEWAL } from "../../../src/domain/detection.ts";
+import { cutForgivenMs, LATEST_RENEWAL } from "../../../src/domain/detection.ts";
+import type { PermitHolder } from "../../../src/fleet/channels/pooled-connection.ts";
 import type { StreamPool } from "../../../src/fleet/channels/stream-pool.ts";
 import { defaultFleetTimes, type FleetTimes } from "../../../src/fleet/options.ts";
 import type { Session } from "../../../src/fleet/session/session.ts";
+import { createQuietLimit } from "../../../src/fleet/streams/quiet-limit.ts";
 import {
   createSubscription,
   type Subscriber,
   type Subscription,
 } from "../../../src/fleet/streams/subscription.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 let clock: ManualClock;
@@ -17,8 +20,15 @@ let stopping: AbortController;
 /** When calls were opened, on the monotonic clock, and the newest of them. */
 let openedAtMs: number[];
 let newest: EventEmitter;
+/** Whether there is a connection for another call. */
+let isRoom: boolean;
+let holder: PermitHolder;
+/** What the subscriber was told. */
+let told: string[];
 
 beforeEach(() => {
+  isRoom = true;
+  told = [];
   clock = createManualClock();
   stopping = new AbortController();
   openedAtMs = [];
@@ -39,7 +49,9 @@ function takeCall(): EventEmitter {
 }
 
 const pool = {
-  async acquire() {
+  async acquire(of) {
+    if (!isRoom) return new Promise(() => {});
+    holder = of;
     return {
       client: { makeServerStreamRequest: takeCall } as unknown as Client,
       proven() {},
@@ -57,7 +69,8 @@ function start(times: Partial<FleetTimes>, opened: (subscription: Subscription) 
     request: () => ({ path: "/fleet.v1.FleetService/WatchMissions", bytes: Buffer.alloc(0) }),
     receive() {},
     opened: () => opened(subscription),
-    lost() {},
+    cut: () => void told.push("cut"),
+    lost: ({ code }) => void told.push(`lost: ${code}`),
     refused: async () => false,
     unserved() {},
     deliveredAtMs: () => null,
@@ -66,6 +79,7 @@ function start(times: Partial<FleetTimes>, opened: (subscription: Subscription) 
     pool,
     session,
     times: { ...defaultFleetTimes, ...times },
+    quiet: createQuietLimit(times.resyncMs ?? defaultFleetTimes.resyncMs, clock, silentLog),
     clock,
     chance: () => 0.5,
   });
@@ -100,7 +114,43 @@ test.each([
 test("a stream that the service ended without an error says so in words", async () => {
   const subscription = start({}, () => {});
   await pass(300);
+  isRoom = false;
   newest.emit("status", { code: status.OK, details: "" });
-  await clock.settle(0);
+  await pass(cutForgivenMs(defaultFleetTimes.streamSilenceMs));
   expect(subscription.state().problem).toBe("OK: the service ended the stream");
+});
+
+const ends = (code: status) => () => void newest.emit("status", { code, details: "" });
+const isSilent = () => holder.silent();
+
+test.each([
+  ["cut, and open again", ends(status.UNAVAILABLE), true, ["cut"]],
+  ["cut, and not open again", ends(status.UNAVAILABLE), false, ["cut", "lost: UNAVAILABLE"]],
+  ["refused", ends(status.NOT_FOUND), true, ["lost: NOT_FOUND"]],
+  ["given up, as its connection is silent", isSilent, true, ["lost: CANCELLED"]],
+])(
+  "a stream that is %s: only a cut is forgiven, and for a limited time",
+  async (_, end, isAnother, words) => {
+    const subscription = start({}, () => {});
+    await pass(300);
+    isRoom = isAnother;
+    end();
+    const forgivenMs = cutForgivenMs(defaultFleetTimes.streamSilenceMs);
+    await pass(forgivenMs - 100);
+    expect(told).toEqual(words.slice(0, 1));
+    await pass(200);
+    expect(told).toEqual(words);
+    expect(subscription.state().standing).toBe(isAnother ? "open" : "closed");
+  },
+);
+
+test("a stream that is cut when the gateway stops is not told to be lost after that", async () => {
+  start({}, () => {});
+  await pass(300);
+  isRoom = false;
+  ends(status.UNAVAILABLE)();
+  await clock.settle(0);
+  stopping.abort();
+  await pass(10_000);
+  expect(told).toEqual(["cut"]);
 });

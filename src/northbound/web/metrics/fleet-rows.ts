@@ -111,6 +111,12 @@ const figureRows: readonly MetricRow[] = [
     ["fleet", "streams_suspended"],
   ),
   figureRow(
+    "counter",
+    "fleetgate_fleet_streams_cut_total",
+    "Streams that the service, or a proxy before it, ended while they were open.",
+    ["fleet", "streams_cut"],
+  ),
+  figureRow(
     "gauge",
     "fleetgate_fleet_connections",
     "HTTP/2 connections to the fleet service, by what they are for.",

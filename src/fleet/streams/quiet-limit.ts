@@ -1,0 +1,68 @@
+import { LATEST_RENEWAL } from "../../domain/detection.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+
+/**
+ * For how long the way to the service lets a stream be quiet. A proxy may end streams on which nothing comes,
+ * and says so nowhere: it shows in calls that end at the same age, one time after the other.
+ */
+export interface QuietLimit {
+  /** A call was ended after so long without a message. */
+  cut(quietMs: number): void;
+  /** A call was open for so long without a message, when a new one replaced it. */
+  survived(quietMs: number): void;
+  /** The `resyncMs` by which streams are renewed: the configured one, or less if the limit needs that. */
+  resyncMs(): number;
+  /** The limit that was found; null: none was. */
+  foundMs(): number | null;
+}
+
+/** What ends sooner than this has not been quiet for long: the service itself may have ended it. */
+const SHORTEST_MS = 2_000;
+/** So many cuts in a row, at different times, show a limit. */
+const CUTS = 3;
+/** Those that differ by less than this share were made at the same age. */
+const TOLERANCE = 0.1;
+/** A stream is renewed at this share of the limit at the latest. */
+const MARGIN = 0.8;
+/** However short a limit is, streams are renewed no more often than this asks for. */
+const LEAST_RESYNC_MS = 10_000;
+
+/** One for a session: all its streams go the same way. */
+export function createQuietLimit(configuredMs: number, clock: Clock, log: Log): QuietLimit {
+  let resyncMs = configuredMs;
+  let foundMs: number | null = null;
+  let seenMs: readonly number[] = [];
+  let seenAtMs = Number.NEGATIVE_INFINITY;
+
+  function find(limitMs: number): void {
+    const neededMs = Math.floor((limitMs * MARGIN) / LATEST_RENEWAL / 1_000) * 1_000;
+    if (neededMs >= resyncMs || resyncMs <= LEAST_RESYNC_MS) return;
+    foundMs = limitMs;
+    resyncMs = Math.min(resyncMs, Math.max(neededMs, LEAST_RESYNC_MS));
+    log.warn(
+      { quietMs: Math.round(limitMs), resyncMs },
+      "the way to the service ends streams on which nothing comes for so long, as proxies do: streams are now" +
+        " renewed as with this quality.resyncMs; set it, or raise the proxy's limit",
+    );
+  }
+
+  return {
+    cut(quietMs) {
+      const nowMs = clock.monotonicMs();
+      // Streams that began together are cut together: what cut them may have happened once.
+      if (quietMs < SHORTEST_MS || nowMs - seenAtMs < quietMs / 2) return;
+      seenAtMs = nowMs;
+      const isSame = seenMs.every((otherMs) => Math.abs(otherMs - quietMs) <= quietMs * TOLERANCE);
+      seenMs = isSame ? [...seenMs, quietMs] : [quietMs];
+      if (seenMs.length < CUTS) return;
+      find(Math.min(...seenMs));
+      seenMs = [];
+    },
+    survived(quietMs) {
+      if (seenMs.some((cutMs) => quietMs > cutMs * (1 + TOLERANCE))) seenMs = [];
+    },
+    resyncMs: () => resyncMs,
+    foundMs: () => foundMs,
+  };
+}
