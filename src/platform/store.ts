@@ -255,8 +255,8 @@ type Database = ReturnType<typeof openDatabase>;
 const MDB_PANIC = -30_795;
 
 /**
- * Whether lmdb has given the environment up, as it does where the last write of a commit fails. It can be read
- * no more, and its next commit would neither succeed nor fail.
+ * Whether lmdb has given the environment up, as it does where the last write of a commit fails. It can be
+ * read no more, and its next commit would neither succeed nor fail.
  */
 function isDead(database: Database): boolean {
   try {

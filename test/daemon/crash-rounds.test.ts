@@ -5,7 +5,9 @@ import { seededChance } from "../../src/simulator/world/chance.ts";
 import { openRoundScene, type Plan } from "./crash-rounds-harness.ts";
 import { type Asked, isUnrecorded } from "./crash-rounds-story.ts";
 
-/** The long form: `CRASH_ROUNDS=54 CRASH_ROUND_COMMANDS=155 npx vitest run test/daemon/crash-rounds.test.ts`. */
+/**
+ * The long form: `CRASH_ROUNDS=54 CRASH_ROUND_COMMANDS=155 npx vitest run test/daemon/crash-rounds.test.ts`.
+ */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
 /** New commands of a round, on average. */
 const COMMANDS = Number(process.env.CRASH_ROUND_COMMANDS ?? 50);
@@ -22,7 +24,9 @@ const SHORT_MS = 500;
 const EARLY_WITHIN_MS = 3_000;
 /** So many of the commands before those of the last two lives are asked for again in each life. */
 const OLDER = 200;
-/** A record of the journal has less than 5 kB, and a line of the audit log less than 1; both grow in steps. */
+/**
+ * A record of the journal has less than 5 kB, and a line of the audit log less than 1; both grow in steps.
+ */
 const DISK_MEGABYTES = Math.max(32, Math.ceil((ROUNDS * COMMANDS * 16_000) / 1_000_000));
 
 const cleanups: Array<() => Promise<unknown>> = [];

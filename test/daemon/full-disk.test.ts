@@ -97,7 +97,9 @@ test.skipIf(!hasMount)(
   120_000,
 );
 
-/** Rejects when the gateway ends: it answers no more, and lmdb may have damaged its heap (LEAST_FREE_BYTES). */
+/**
+ * Rejects when the gateway ends: it answers no more, and lmdb may have damaged its heap (LEAST_FREE_BYTES).
+ */
 function endOf(daemon: Daemon): Promise<never> {
   const died = daemon.ended.then((code) =>
     Promise.reject(new Error(`it ended with ${code}: ${daemon.said()}`)),
