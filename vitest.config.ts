@@ -15,6 +15,7 @@ const long = [
   "test/daemon/opcua-drops.test.ts",
   "test/daemon/full-disk.test.ts",
   "test/daemon/crash.test.ts",
+  "test/daemon/crash-rounds.test.ts",
   "test/pages/command-lines.test.ts",
   "test/e2e/two-gateways.test.ts",
   "test/faults/network.test.ts",

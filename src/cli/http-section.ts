@@ -60,7 +60,7 @@ export const httpSection = [
   "| none: the connection ended | | the outcome is not known: send the same request again |",
   "",
   "**How long an answer may take.** The gateway answers when the outcome is final, and after 10 s at the latest. `Prefer: wait=N` (RFC 7240)",
-  "asks for N seconds instead, 0 to 60. While 256 requests wait, any further one is answered at once, so that a stop always gets in.",
+  "asks for N seconds instead, 0 to 60. While 96 requests wait, or 32 of one user, any further one is answered at once. Each bound has 16 further places for stops.",
   "",
   "**The user.** `Fleetgate-User: ann` names the user for rights and for the audit log, percent-encoded; without it the user is `local`.",
   "It is the client's word: the mode of the file is what authorizes ([install.md](install.md#command-from-the-gateways-own-machine)).",

@@ -13,9 +13,8 @@ import {
 import type { Conclusion } from "./conclusion.ts";
 import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
-import type { WatchedJournal } from "./journal/watched-journal.ts";
 import { type ProgressParts, tellProgress } from "./log/progress.ts";
-import { damaged, fault, shuttingDown, unreadable, unrecorded } from "./own-refusals.ts";
+import { damaged, fault, shuttingDown, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import { refusedOnRobot } from "./rights.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
@@ -121,10 +120,12 @@ export function createCheck(
 }
 
 /** What is known of commands by their identity: in hand, or recorded. */
-export function createKnownCommands(
-  running: ReadonlyMap<string, Job>,
-  journal: Pick<WatchedJournal, "find" | "isClosed">,
-): CommandRecords & Pick<Execution, "find" | "isClosed"> {
+export function createKnownCommands({
+  running,
+  journal,
+  areRecordsLost = false,
+}: Pick<Shared, "running" | "journal" | "areRecordsLost">): CommandRecords &
+  Pick<Execution, "find" | "isClosed"> {
   function inHand(id: string): KnownCommand | null {
     const job = running.get(id);
     if (job === undefined) return null;
@@ -141,7 +142,9 @@ export function createKnownCommands(
     const record = journal.find(id);
     if (record === undefined) return null;
     if (record === "damaged") return { digest: null, outcome: () => Promise.resolve(damaged()) };
-    const outcome = { ...(record.outcome ?? unrecorded()), duplicate: true };
+    const known = record.outcome ?? unrecorded();
+    const told = journal.isOnDisk(id) ? known : withoutRecord(known, record.command.effect, areRecordsLost);
+    const outcome = { ...told, duplicate: true };
     return { digest: record.digest, outcome: () => Promise.resolve(outcome) };
   }
 

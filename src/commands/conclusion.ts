@@ -11,6 +11,7 @@ import { type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
+import { withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 
 export interface ConclusionParts
@@ -88,17 +89,17 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
    */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
     if (!isRecorded(job, outcome)) return outcome;
+    const unwritten = withoutRecord(outcome, job.command.effect, areRecordsLost);
     const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).then(
       () => outcome,
       (error: unknown) => {
         log.error({ err: error, command: job.id, robotId: job.robotId }, "an outcome could not be recorded");
-        // While records are lost, the outcome says more than that.
-        return areRecordsLost && job.command.effect !== "stops" ? outcome : withoutRecord(outcome);
+        return unwritten;
       },
     );
     // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
     if (outcome.code === "JOURNAL_FAILED") return outcome;
-    return noLaterThan(clock, RECORDED_WITHIN_MS, written, withoutRecord(outcome));
+    return noLaterThan(clock, RECORDED_WITHIN_MS, written, unwritten);
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {
@@ -224,13 +225,6 @@ function durationOf({ acceptedAtMonotonicMs }: Job, clock: Clock): number | null
 function withDoubt(outcome: Outcome): Outcome {
   const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
   return { ...outcome, outcome: "unknown", message, retrySafe: false };
-}
-
-/** After a crash the same command may have another outcome, or be taken as new. */
-const NOT_YET = "this outcome is not on the disk yet: a crash before it is makes the gateway forget it";
-
-function withoutRecord(outcome: Outcome): Outcome {
-  return { ...outcome, message: outcome.message === "" ? NOT_YET : `${outcome.message}; ${NOT_YET}` };
 }
 
 function stageReached({ sentAtMs, acceptedAtMs }: CommandTimes): CommandFrom {

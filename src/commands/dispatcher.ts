@@ -78,7 +78,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     check: room.check,
     refuse: room.conclusion.refuse,
     told: room.conclusion.told,
-    ...createKnownCommands(room.running, room.journal),
+    ...createKnownCommands(room),
     start: () => start(room),
     rights: commandRights(room.rights, parts.stations),
     stations: leases,

@@ -1,3 +1,4 @@
+import type { Effect } from "../domain/command.ts";
 import { ending, type Outcome, refusal } from "../domain/outcome.ts";
 
 /** What the gateway refuses because of itself: nothing was sent. */
@@ -26,6 +27,18 @@ export function failed(): Outcome {
 export function damaged(): Outcome {
   const message = "its record in the journal is damaged; whether it was sent is not known: look first";
   return { ...ending("unknown", "OUTCOME_UNKNOWN", message, false), duplicate: true };
+}
+
+/** After a crash the same command may have another outcome, or be taken as new. */
+const NOT_YET = "this outcome is not on the disk yet: a crash before it is makes the gateway forget it";
+
+/**
+ * What is told of an outcome that the disk has not taken. Where it says so itself, nothing is added: the
+ * journal has failed, or its records are lost.
+ */
+export function withoutRecord(outcome: Outcome, effect: Effect, areRecordsLost: boolean): Outcome {
+  if (outcome.code === "JOURNAL_FAILED" || (areRecordsLost && effect !== "stops")) return outcome;
+  return { ...outcome, message: outcome.message === "" ? NOT_YET : `${outcome.message}; ${NOT_YET}` };
 }
 
 /** A command whose outcome is neither on the disk nor in memory: it must not be sent again. */

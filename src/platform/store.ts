@@ -108,6 +108,7 @@ export const systemParts: StoreParts = { clock: systemClock, freeBytes, isReadOn
  */
 export function openStore(path: string, parts: StoreParts = systemParts): Store {
   let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path, parts);
+  let isGivenUp = false;
   let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
   const figures = { records: 0, syncs: 0, failures: 0 };
   const delays = createWorstLately(parts.clock);
@@ -154,10 +155,11 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
   }
 
   async function commitNow(changes: readonly StoreChange[]): Promise<void> {
-    if (database !== null && parts.onGone !== undefined && !existsSync(join(path, "data.mdb")))
-      database = await copyToNewFiles(database, path, parts);
-    database ??= openDatabase(path, parts);
-    const opened = database;
+    let opened = current();
+    if (opened !== null && parts.onGone !== undefined && !existsSync(join(path, "data.mdb")))
+      opened = await copyToNewFiles(opened, path, parts);
+    opened ??= openDatabase(path, parts);
+    database = opened;
     try {
       // One transaction: all of it or nothing. What the single puts promise says nothing of a failure.
       await opened.batch(() => {
@@ -167,20 +169,33 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
         }
       });
     } catch (error) {
-      throw await commitCause(error, parts.clock);
+      const cause = await commitCause(error, parts.clock);
+      if (isDead(opened)) {
+        await opened.close();
+        isGivenUp = true;
+      }
+      throw cause;
     }
     await opened.flushed;
   }
 
+  /** Opens an environment that was given up anew: until then nothing can be said of any record. */
+  function current(): Database | null {
+    if (isGivenUp) database = openDatabase(path, parts);
+    isGivenUp = false;
+    return database;
+  }
+
   return {
     get(key) {
-      const record = database?.get(key);
+      const record = current()?.get(key);
       return record === undefined ? undefined : openRecord(key, record);
     },
     *range({ from, to, limit }) {
-      if (database === null) return;
+      const opened = current();
+      if (opened === null) return;
       const options = limit === undefined ? { start: from, end: to } : { start: from, end: to, limit };
-      for (const { key, value } of database.getRange(options)) yield { key, value: openRecord(key, value) };
+      for (const { key, value } of opened.getRange(options)) yield { key, value: openRecord(key, value) };
     },
     write(changes) {
       if (closed) return Promise.reject(new StoreFailed(`${path} is closed`));
@@ -199,7 +214,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       if (closed) return;
       closed = true;
       await writing;
-      await database?.close();
+      if (!isGivenUp) await database?.close();
     },
   };
 }
@@ -235,6 +250,24 @@ function megabytes(bytes: number): string {
 }
 
 type Database = ReturnType<typeof openDatabase>;
+
+/** lmdb's code of an environment that it has given up. */
+const MDB_PANIC = -30_795;
+
+/**
+ * Whether lmdb has given the environment up, as it does where the last write of a commit fails. It can be
+ * read no more, and its next commit would neither succeed nor fail.
+ */
+function isDead(database: Database): boolean {
+  try {
+    // An older read transaction would still be there.
+    database.resetReadTxn();
+    database.get("");
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === MDB_PANIC;
+  }
+}
 
 /** lmdb still reads files that were removed. A write to them would succeed, and be of no use. */
 async function copyToNewFiles(old: Database, path: string, parts: StoreParts): Promise<Database> {

@@ -59,6 +59,23 @@ describe("an outcome that a full disk did not take", () => {
     expect(second.events.map(({ eventId }) => eventId)).toEqual([told?.eventId]);
   });
 
+  it("says so to a sender that asks again, for as long as it is true", async () => {
+    const { clock, start, fill } = await onDisk();
+    const first = await start();
+    await first.send("Go", go, again);
+    fill(true);
+    await first.call(0).answer(OK);
+    const asked = () => first.send("Go", go, { ...again, startByMs: clock.nowMs() + 10_000 });
+    expect((await asked()).outcome).toMatchObject({
+      outcome: "succeeded",
+      duplicate: true,
+      message: NOT_YET,
+    });
+    fill(false);
+    await clock.settle(15_000);
+    expect((await asked()).outcome).toMatchObject({ outcome: "succeeded", duplicate: true, message: "" });
+  });
+
   it("is written although another command has found out first that the disk has room", async () => {
     const { clock, start, fill, kill } = await onDisk();
     const first = await start();

@@ -1,22 +1,12 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { readdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { hasFailingDisk, mountFailingDisk } from "../support/failing-disk.ts";
+import { faultSystemCalls, hasStrace } from "../support/system-call-faults.ts";
 import { belt, type DegradedHarness, openDegradedHarness, toStation } from "./degraded-harness.ts";
 
 const hasDisk = hasFailingDisk();
 if (!hasDisk)
   process.stderr.write("no disk can be made to fail here: the test of a read-only one is skipped\n");
-
-/** Holds up the system calls of a process that runs. */
-const hasStrace = spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status === 0;
-if (!hasStrace) {
-  if (process.env.CI) throw new Error("strace is not installed, or may not trace, and CI must run its tests");
-  process.stderr.write("strace is not installed, or may not trace: the test of a slow disk is skipped\n");
-}
 
 const cleanups: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -67,39 +57,6 @@ test.skipIf(!hasDisk)(
 
 const DELAY_MS = 1_200;
 
-/** The writes of lmdb and each sync of this process take so long, until the result is called. */
-async function slowDown(pid: number, ms: number): Promise<() => Promise<void>> {
-  const delay = [
-    "-e",
-    "trace=fdatasync,pwrite64",
-    "-e",
-    `inject=fdatasync,pwrite64:delay_enter=${ms * 1_000}`,
-  ];
-  const tracer = spawn("strace", ["-f", "-p", String(pid), ...delay, "-o", "/dev/null"], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const said: string[] = [];
-  tracer.stderr.on("data", (chunk: Buffer) => said.push(chunk.toString()));
-  while ((await areTraced(pid)) === false) {
-    if (tracer.exitCode !== null) throw new Error(`strace: ${said.join("")}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  const ended = once(tracer, "exit");
-  return async () => {
-    tracer.kill("SIGINT");
-    await ended;
-  };
-}
-
-/** Whether every thread of the process has a tracer. */
-async function areTraced(pid: number): Promise<boolean> {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const texts = await Promise.all(
-    threads.map((each) => readFile(`/proc/${pid}/task/${each}/status`, "utf8")),
-  );
-  return texts.every((text) => !/^TracerPid:\s+0$/m.test(text));
-}
-
 test.skipIf(!hasStrace)(
   "a slow disk refuses starts after a second; stops overtake them; health names the store, and recovers",
   async () => {
@@ -107,7 +64,8 @@ test.skipIf(!hasStrace)(
     const { ear } = harness;
     const daemon = await harness.start();
     const since = harness.seq();
-    const quicken = await slowDown(daemon.pid, DELAY_MS);
+    const slow = `delay_enter=${DELAY_MS * 1_000}`;
+    const quicken = await faultSystemCalls(daemon.pid, "fdatasync,pwrite64", slow);
     cleanups.push(quicken);
 
     const go = ear.send("CreateMission", "go", toStation("Station D"));

@@ -17,6 +17,28 @@ export interface Story {
 }
 
 export function storyOf(sent: Sent, replies: readonly Reply[], record: readonly RecordEntry[]): Story {
+  const trace = traceOf(sent, record);
+  const outcomes = [...new Set(replies.map(({ outcome }) => outcome))];
+  const [outcome = "none"] = outcomes;
+  const what = `${sent.id} ${sent.operation}`;
+  const broken: string[] = [];
+  if (outcomes.length !== 1) broken.push(`${what} was told ${outcomes.join(" and ") || "nothing"}`);
+  if (trace.sendings > 1) broken.push(`${what} was sent ${trace.sendings} times`);
+  const contradiction = contradictionOf(outcome, trace);
+  if (contradiction !== null)
+    broken.push(`${what} was told ${outcome} (${replies[0]?.message}), and ${contradiction}`);
+  return { outcome, broken };
+}
+
+/** What the service's record has of one command. */
+export interface Trace {
+  readonly sendings: number;
+  /** What the service answered. */
+  readonly codes: readonly string[];
+  readonly hadEffect: boolean;
+}
+
+export function traceOf(sent: Sent, record: readonly RecordEntry[]): Trace {
   const calls = new Set<number>();
   const codes: string[] = [];
   let hadEffect = false;
@@ -26,24 +48,11 @@ export function storyOf(sent: Sent, replies: readonly Reply[], record: readonly 
     } else if (fact.what === "answered" && calls.has(fact.callId)) codes.push(fact.code);
     else if ("by" in fact && calls.has(Number(fact.by.replace("call:", "")))) hadEffect = true;
   }
-  const outcomes = [...new Set(replies.map(({ outcome }) => outcome))];
-  const [outcome = "none"] = outcomes;
-  const what = `${sent.id} ${sent.operation}`;
-  const broken: string[] = [];
-  if (outcomes.length !== 1) broken.push(`${what} was told ${outcomes.join(" and ") || "nothing"}`);
-  if (calls.size > 1) broken.push(`${what} was sent ${calls.size} times`);
-  const contradiction = contradictionOf(outcome, calls.size, codes, hadEffect);
-  if (contradiction !== null)
-    broken.push(`${what} was told ${outcome} (${replies[0]?.message}), and ${contradiction}`);
-  return { outcome, broken };
+  return { sendings: calls.size, codes, hadEffect };
 }
 
-function contradictionOf(
-  outcome: string,
-  sendings: number,
-  codes: readonly string[],
-  hadEffect: boolean,
-): string | null {
+/** What of an outcome does not hold against the service's record; null when nothing. */
+export function contradictionOf(outcome: string, { sendings, codes, hadEffect }: Trace): string | null {
   switch (outcome) {
     case "succeeded":
       return codes.includes("OK") ? null : "the service never answered OK";

@@ -23,6 +23,7 @@ const files = [
   "test/platform/heap-return.test.ts",
   "test/platform/kept-store.test.ts",
   "test/platform/make-folder.test.ts",
+  "test/platform/server-tls.test.ts",
 ];
 
 vi.setConfig({ testTimeout: 15 * 60_000 });

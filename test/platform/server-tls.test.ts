@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { createServer } from "node:tls";
+import type { AddressInfo } from "node:net";
+import { connect, createServer } from "node:tls";
 import { expect, it } from "vitest";
 import { connectFaultOf } from "../../src/platform/connect-fault.ts";
 import { listenerTlsProblem, tlsProblem, usablePair } from "../../src/platform/server-tls.ts";
 import { tryTls } from "../../src/platform/tls-trial.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
-import { weakCertificate } from "../support/weak-certificate.ts";
+import { oldCertificate, weakCertificate } from "../support/weak-certificate.ts";
 
 const peer = {
   key: "fleet.https",
@@ -29,6 +30,29 @@ it("says why TLS does not take a certificate, and leaves it out of a listener", 
   const good = { cert: made.certificate, key: made.key };
   expect(usablePair(good)).toBe(good);
   expect(listenerTlsProblem("web.tls", good)).toBeNull();
+});
+
+it.each([
+  [1_024, "SHA-256", /^has a key that is too short for TLS/],
+  [2_048, "SHA-1", /^has a signature that is too weak for TLS/],
+  [2_048, "SHA-256", null],
+] as const)("is right about RSA-%i with %s on this version of OpenSSL", async (bits, hash, words) => {
+  const pair = await oldCertificate(bits, hash);
+  const problem = tlsProblem(pair);
+  // The versions of Node.js differ in what they take: what is said must be what a handshake shows.
+  if (problem !== null) expect(problem).toMatch(words ?? /nothing is wrong with it/);
+  const server = createServer({ ...usablePair(pair) }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  // The client takes everything: only the listener decides.
+  const client = connect({ port, rejectUnauthorized: false, ciphers: "DEFAULT@SECLEVEL=0" });
+  const ended = await once(client, "secureConnect").then(
+    () => "taken",
+    () => "refused",
+  );
+  client.destroy();
+  server.close();
+  expect(ended).toBe(problem === null ? "taken" : "refused");
 });
 
 it("says of a server that its certificate is too weak, in words", async () => {

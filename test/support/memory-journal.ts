@@ -18,6 +18,7 @@ export function createMemoryJournal(limits: JournalLimits, time: RunningTime = n
 
   return {
     find: (id) => records.get(id),
+    isOnDisk: () => true,
     unfinished: () => [...records.values()].filter((record) => record.outcome === null),
     write(record) {
       if (record.outcome !== null && (records.get(record.id)?.outcome ?? null) === null) {

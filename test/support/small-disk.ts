@@ -24,10 +24,10 @@ export function mayMount(): boolean {
   return bits !== undefined && (BigInt(`0x${bits}`) & MAY_MOUNT) !== 0n;
 }
 
-/** Of 24 MB: lmdb's first files and a margin fit on it. Rejects without the right to mount. */
-export async function mountSmallDisk(): Promise<SmallDisk> {
+/** On 24 MB lmdb's first files and a margin fit. Rejects without the right to mount. */
+export async function mountSmallDisk(megabytes = 24): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), "fleetgate-disk-"));
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", path]);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", path]);
   if (mounted.status !== 0) {
     await rm(path, { recursive: true });
     throw new Error(`mount: ${mounted.stderr}`);

@@ -110,6 +110,7 @@ export function openDurableJournal(
       if (record === undefined) missing.set(id, true);
       return record;
     },
+    isOnDisk: (id) => !pending.has(id) && unkept.get(id) === undefined,
     unfinished: () => order.unfinished,
     made: () => order.made,
     ended: () => order.ended,

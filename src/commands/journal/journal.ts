@@ -84,6 +84,8 @@ export type DamagedRecord = "damaged";
  */
 export interface Journal {
   find(id: string): JournalRecord | DamagedRecord | undefined;
+  /** Whether what `find` shows of it would be there after a crash. */
+  isOnDisk(id: string): boolean;
   /** Records without an outcome, oldest first. */
   unfinished(): readonly JournalRecord[];
   /** The missions that commands of the runs before this one have made: the newest, oldest first. */
