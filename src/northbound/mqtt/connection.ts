@@ -9,7 +9,7 @@ import { onAbort } from "../../platform/on-abort.ts";
 import { type Acks, createAcks } from "./acks.ts";
 import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
-import type { LimitedClient } from "./client/limited-client.ts";
+import { type LimitedClient, TopicRefused } from "./client/limited-client.ts";
 import type { SizeLimit } from "./client/size-limit.ts";
 import { createEventWriter, type EventArrivals } from "./event-writer.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
@@ -119,9 +119,11 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
     parts.noteStatus(payload);
     book.note(status, payload);
-    return loss.orElse((done) =>
-      client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, done)),
-    );
+    return loss.orElse((done) => {
+      // Who watches sees the gateway's values without its status, and health names the topic.
+      const unlessRefused = (error?: Error | null) => done(error instanceof TopicRefused ? null : error);
+      client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, unlessRefused));
+    });
   };
   await sayStatus();
   const stopFollowing = onAbort(parts.stopping, () => void sayStatus().catch(() => {}));

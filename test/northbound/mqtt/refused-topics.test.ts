@@ -86,6 +86,16 @@ describe.runIf(haveMosquitto)("a topic that the broker's ACL denies", () => {
     });
   });
 
+  it("keeps the connection without a status, and names the topic", async () => {
+    const { connection, link, isLost } = await connect(["status"]);
+    await connection.write({ changes: [missionChange("r1")], events: [event("e1", "r1")] });
+    expect(isLost()).toBe(false);
+    expect(link.health()).toMatchObject({
+      state: "degraded",
+      detail: expect.stringContaining(`refuses to let the gateway write to ${base}/status`),
+    });
+  });
+
   it("loses the event altogether where what tells of it is denied as well", async () => {
     const { connection, isLost } = await connect(["robots/r1/event/#"]);
     await connection.write({ changes: [], events: [event("e1", "r1"), event("e2", "r2")] });

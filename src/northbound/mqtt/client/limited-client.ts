@@ -23,8 +23,11 @@ export class TopicRefused extends Error {
   }
 }
 
-/** Reasons of MQTT 5, PUBACK, which another try does not change: not authorized, topic name invalid. */
-const REFUSED_FOR_GOOD: ReadonlySet<unknown> = new Set([0x87, 0x90]);
+/**
+ * Reasons of MQTT 5, PUBACK, which another try does not change: not authorized, topic name invalid, payload
+ * format invalid. After the others (an error of the broker's own, a quota) the connection is made anew.
+ */
+const REFUSED_FOR_GOOD: ReadonlySet<unknown> = new Set([0x87, 0x90, 0x99]);
 
 /** What a connection has to say of messages that did not arrive. */
 export interface LeftOut {
