@@ -400,16 +400,3 @@ describe("the end of the gateway", () => {
     expect(stopsOf(next)).toEqual([STOP]);
   });
 });
-
-describe("a lease is renewed by a change of the heartbeat alone", () => {
-  it("asking again for the same lease is no sign of life", async () => {
-    const harness = await rigAtDock();
-    const { stations: leases } = harness.dispatcher;
-    await leases.ask("Dock", plc, "AMR01");
-    for (let second = 0; second < 7; second += 1) {
-      if (leases.leaseOf("AMR01") !== null) await leases.ask("Dock", plc, "AMR01");
-      await harness.clock.settle(1_000);
-    }
-    expect(harness.audit.at(-1)).toMatchObject({ lease: "ended" });
-  });
-});

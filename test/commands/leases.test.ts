@@ -51,6 +51,17 @@ describe("a station's lease", () => {
     expect(harness.dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock", owner: plc });
   });
 
+  it("is not renewed by asking again", async () => {
+    const harness = await rigAt(atDock);
+    const { stations: leases } = harness.dispatcher;
+    await leases.ask("Dock", plc, "AMR01");
+    for (let second = 0; second < 7; second += 1) {
+      if (leases.leaseOf("AMR01") !== null) await leases.ask("Dock", plc, "AMR01");
+      await harness.clock.settle(1_000);
+    }
+    expect(harness.audit.at(-1)).toMatchObject({ lease: "ended" });
+  });
+
   it.each([
     ["cart", "CART_TYPE_TRAVERSE"],
     ["cart", "CART_TYPE_TRAVERSE_PATROL"],
