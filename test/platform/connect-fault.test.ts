@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   connect,
   createServer,
@@ -85,6 +87,62 @@ it.each([
   try {
     allowLongWays(connectMs);
     expect(getDefaultAutoSelectFamilyAttemptTimeout()).toBe(attemptMs);
+  } finally {
+    setDefaultAutoSelectFamilyAttemptTimeout(usual);
+  }
+});
+
+/** A listener of a process that stands still, without room: the kernel takes a connection a second later. */
+async function slowListener() {
+  const program =
+    'const s = require("net").createServer().listen({ host: "127.0.0.1", port: 0, backlog: 1 }, () => console.log(s.address().port))';
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  const port = Number(line);
+  child.kill("SIGSTOP");
+  const filling = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+  // Those for which there was room.
+  await Promise.all(filling.slice(0, 2).map((socket) => once(socket, "connect")));
+  return {
+    port,
+    goOn: () => child.kill("SIGCONT"),
+    end() {
+      for (const socket of filling) socket.destroy();
+      child.kill("SIGKILL");
+    },
+  };
+}
+
+it("connects over a long way to a name whose IPv6 address goes nowhere, which Node.js alone does not", async () => {
+  const usual = getDefaultAutoSelectFamilyAttemptTimeout();
+  const dial = async () => {
+    const listener = await slowListener();
+    const socket = connect({
+      host: "fleet.example",
+      port: listener.port,
+      lookup: (_name, _options, found) =>
+        found(null, [
+          { address: "127.0.0.1", family: 4 },
+          { address: "::1", family: 6 },
+        ]),
+    });
+    const ended = new Promise<string | undefined>((resolve) => {
+      socket.once("connect", () => resolve("connected"));
+      socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code));
+    });
+    // Time, for the attempt ends by nothing else.
+    setTimeout(listener.goOn, 2 * usual);
+    try {
+      return await ended;
+    } finally {
+      socket.destroy();
+      listener.end();
+    }
+  };
+  try {
+    expect(await dial()).toBe("ETIMEDOUT");
+    allowLongWays(5_000);
+    expect(await dial()).toBe("connected");
   } finally {
     setDefaultAutoSelectFamilyAttemptTimeout(usual);
   }
