@@ -34,6 +34,20 @@ describe("a request that asks for too much", () => {
     expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
   });
 
+  it("with many lists in its list is refused before it is decoded", async () => {
+    const element = { referenceTypeId: "i=33", targetName: { namespaceIndex: 2, name: "r1" } };
+    const elements = items(() => element, 30);
+    const [answer, longestMs] = await timed(
+      new TranslateBrowsePathsToNodeIdsRequest({
+        requestHeader: client.requestHeader,
+        browsePaths: items(() => ({ startingNode: "ns=2;s=Robots", relativePath: { elements } })),
+      }),
+    );
+    expect(answer.type).toBe(SERVICE_FAULT);
+    expect(answer.status).toBe(StatusCodes.BadEncodingLimitsExceeded.value);
+    expect(longestMs).toBeLessThan(LONGEST_TURN_MS);
+  });
+
   it("with a path as long as the request may be is refused by its result", async () => {
     const elements = items((index) => ({
       referenceTypeId: "i=33",

@@ -47,14 +47,18 @@ const NO_HANDLE = 0xdead_beef;
 
 /** No list of a request may be longer: twice what a service takes. */
 const LONGEST_LIST = 20_000;
+/** All lists of a message together: to decode as many small items takes a turn that nobody notices. */
+const MOST_ITEMS = 50_000;
 
 /** What was decoded of such requests before decoding failed, and why it did. */
 const undecodable = new WeakMap<object, StatusCode>();
 let hasLongList = false;
+/** Of the message that is being decoded in this turn; without a bound outside. */
+let itemsLeft = Number.POSITIVE_INFINITY;
 let isPatched = false;
 
 /**
- * Answers a request that cannot be decoded with BadDecodingError, and one with a list that is too long with
+ * Answers a request that cannot be decoded with BadDecodingError, and one whose lists are too long with
  * BadEncodingLimitsExceeded. node-opcua 2.182 decodes a million items in one turn. It ignores what it cannot
  * decode, and its client waits until its own timeout. The channel stays open: the frame was sound. For an
  * initialised server.
@@ -126,8 +130,22 @@ function refuseLongLists(): void {
   );
   const { checkArrayLength } = stream;
   stream.checkArrayLength = function (length) {
-    hasLongList = length > LONGEST_LIST;
-    checkArrayLength.call(this, length);
+    itemsLeft -= length;
+    hasLongList = length > LONGEST_LIST || itemsLeft < 0;
+    checkArrayLength.call(this, hasLongList ? Number.POSITIVE_INFINITY : length);
+  };
+  const builder = lower<{ _decodeMessageBody(body: Buffer): boolean }>(
+    MessageBuilder.prototype,
+    "_decodeMessageBody",
+  );
+  const { _decodeMessageBody: decode } = builder;
+  builder._decodeMessageBody = function (body) {
+    itemsLeft = MOST_ITEMS;
+    try {
+      return decode.call(this, body);
+    } finally {
+      itemsLeft = Number.POSITIVE_INFINITY;
+    }
   };
 }
 
