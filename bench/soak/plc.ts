@@ -9,21 +9,23 @@ const TAGS = ["Battery.ChargePercent", "Valid", "AgeSeconds", "ReadyForCommand"]
 const TELL_EVERY_MS = 500;
 const BETWEEN_COMMANDS_MS = 1_000;
 const MOST_ATTEMPTS = 10;
+/** The session was not activated in time; no secure channel was asked for in time. */
+const TOO_SLOW = /BadSessionIdInvalid|disconnected by third party/;
 
 function tell(reply: PlcReply): void {
   process.send?.(reply);
 }
 
 /**
- * A session has ten seconds of the gateway's clock to be activated, which may be less than a busy machine
- * needs. A PLC tries again, as it would in a plant.
+ * A session has ten seconds of the gateway's clock to be activated, and a connection thirty to ask for a
+ * channel, which may be less than a busy machine needs. A PLC tries again, as it would in a plant.
  */
 async function openSession(port: number): Promise<ClientSession> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return (await openPlantSession(port)).session;
     } catch (error) {
-      if (attempt === MOST_ATTEMPTS || !String(error).includes("BadSessionIdInvalid")) throw error;
+      if (attempt === MOST_ATTEMPTS || !TOO_SLOW.test(String(error))) throw error;
     }
   }
 }
