@@ -57,7 +57,9 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^npm run bench\b/, script("bench")],
   [/^npm run soak\b/, script("soak")],
   [/^npm run screenshots\b/, script("screenshots")],
-  [/^npm run (check|lint)$/, ci("npm run lint")],
+  [/^npm run lint$/, ci("npm run lint")],
+  [/^npm (ci && npm )?test$/, ci("npm test")],
+  [/^npm run test:all$/, ci("npm run test:all")],
   [/^npm run (build|generate)$/, script("generate")],
   [/^(npm run build && )?node scripts\/config-schema\.mjs$/, script("lint")],
   [/^(npm run build && )?node scripts\/commands-doc\.mjs$/, script("lint")],
@@ -68,6 +70,14 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [
     /^MAKE_RECORDING=yes npx vitest run test\/e2e\/replay$/,
     { kind: "not run", because: "it would replace the recording that other tests are held to" },
+  ],
+  [
+    /^LARGE_REQUEST_FIGURES=/,
+    {
+      kind: "elsewhere",
+      file: "test/northbound/opcua/large-requests-harness.ts",
+      has: "LARGE_REQUEST_FIGURES",
+    },
   ],
   [/vitest run test\/state$/, ci("npm test")],
   [/vitest run test\/contract -t WHK-18$/, ci("npm test")],
