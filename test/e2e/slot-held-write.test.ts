@@ -21,7 +21,7 @@ const robots = ["cart-01", "cart-02", "cart-03", "serve-01", "serve-02", "base-0
 let harness: E2eHarness;
 let relay: HoldingRelay;
 let aheadMs = 0;
-const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
+const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
 const time: PlcTime = { nowMs: 0 };
 let cases = 0;
 
