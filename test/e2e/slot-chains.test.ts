@@ -78,7 +78,8 @@ beforeEach(() => {
 });
 
 test("pause now and at the next waypoint, resume, and cancel without and with force", async () => {
-  const chainId = await startChain(LOAD, LOAD);
+  // Enough for a busy machine: the robot must not have ended when it is to pause.
+  const chainId = await startChain(LOAD, LOAD, LOAD, LOAD);
   const amrId = await harness.plc.value(`Robots.${robot}.Position.AmrId`);
   const from = harness.record(robot).length;
   // What stands in other places does not hold a stop back, nor does it name another chain.
