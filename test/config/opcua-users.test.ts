@@ -55,5 +55,11 @@ describe("warnings", () => {
     expect(await warned(users() + rules("r3"))).toBe(false);
     expect(await warned(users("observer"))).toBe(false);
     expect(await warned(users("operator", ", number: 2"))).toBe(false);
+    // A session without a user has no number either.
+    const beside = (role: string) =>
+      `opcua: { insecureLoopback: { role: ${role} }, users: { plc: { password: pw, role: operator } } }\n`;
+    const anonymous = expect.stringContaining("opcua.users.plc: has no number, nor has anonymous,");
+    expect(await folder.warnings(minimal + beside("operator"))).toContainEqual(anonymous);
+    expect(await folder.warnings(minimal + beside("observer"))).not.toContainEqual(anonymous);
   });
 });

@@ -18,7 +18,10 @@ export function numberlessFindings(
   opcua: OpcUaSection,
   { rights = [], stations = {} }: { readonly rights?: RightsSection; readonly stations?: StationsSection },
 ): readonly Finding[] {
-  const users: Numberless[] = Object.entries(opcua.users).flatMap(([name, { role, number }]) =>
+  const { insecureLoopback: anonymous, users: named } = opcua;
+  const accounts: Readonly<Record<string, { readonly role: string; readonly number?: number | undefined }>> =
+    anonymous === undefined ? named : { anonymous, ...named };
+  const users: Numberless[] = Object.entries(accounts).flatMap(([name, { role, number }]) =>
     role === "observer" || number !== undefined ? [] : numberless(name, rights),
   );
   const shareStation = (names: readonly string[]) =>
