@@ -44,6 +44,14 @@ const kept = [
   ].map(all),
   ...["simulator", "state"].map(all),
 ];
+/** Tests of rooms that take more than half a minute: crashes, models, memory that is counted. */
+const deep = [
+  "test/delivery/outbox/killed/killed.test.ts",
+  "test/domain/ticket-model/ticket-model.test.ts",
+  "test/northbound/opcua/hung-up-clients.test.ts",
+  "test/northbound/opcua/scale.test.ts",
+  "test/northbound/opcua/tickets-kept.test.ts",
+];
 /** What shows a newcomer that the whole works: a few end-to-end tests. */
 const whole = ["bad-input", "holds", "missions", "stations"].map((name) => `test/e2e/${name}.test.ts`);
 
@@ -94,10 +102,14 @@ export default defineConfig({
           ...shared,
           name: "kept",
           include: kept,
+          exclude: deep,
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
+      },
+      {
+        test: { ...shared, name: "deep", include: deep, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         test: { ...shared, name: "whole", include: whole, maxWorkers: 3, sequence: { groupOrder: 0 } },
