@@ -26,7 +26,10 @@ const time: PlcTime = { nowMs: 0 };
 let cases = 0;
 
 beforeAll(async () => {
-  harness = await openE2eHarness({ timeFactor: 50 }, { opcua: { destinations: { 1: "Home 4" } } }, clock);
+  // A rotation must not make values old.
+  const quality = { resyncMs: 600_000, streamSilenceMs: 600_000 };
+  const opcua = { destinations: { 1: "Home 4" } };
+  harness = await openE2eHarness({ timeFactor: 50 }, { opcua, quality }, clock);
   relay = await startHoldingRelay(() => harness.opcuaUrl.replace("opc.tcp://", ""));
 }, 90_000);
 afterAll(async () => {
