@@ -83,7 +83,11 @@ export function createReceiver(
     },
   );
   server.maxConnections = MOST_CONNECTIONS;
+  /** Those whose handshake is not done too: the server itself does not close them. */
+  const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
     counts.connections += 1;
     socket.once("close", () => {
       counts.connections -= 1;
@@ -158,7 +162,7 @@ export function createReceiver(
       return new Promise((resolve) => {
         // Its error says that it never listened, which is closed enough.
         server.close(() => resolve());
-        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       });
     },
   };
