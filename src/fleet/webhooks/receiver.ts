@@ -20,7 +20,7 @@ export interface ReceiverCounts {
   /** With the secret, but no delivery. */
   unfit: number;
   /** Connections that are there now. */
-  connections: number;
+  readonly connections: number;
   /** Connections that were closed at once, for there were too many. */
   closed: number;
 }
@@ -71,7 +71,6 @@ export function createReceiver(
   log: Log,
   deliver: (eventId: string, body: string) => void,
 ): Receiver {
-  const counts: ReceiverCounts = { received: 0, unauthorized: 0, unfit: 0, connections: 0, closed: 0 };
   /** When a connection was closed last for want of room; null: none was within FULL_MS. */
   let closedAtMs: number | null = null;
   const { host, port } = options.listen;
@@ -83,16 +82,21 @@ export function createReceiver(
     },
   );
   server.maxConnections = MOST_CONNECTIONS;
-  /** Those whose handshake is not done too: the server itself does not close them. */
+  /** Those whose handshake is not done too: `closeAllConnections` does not know them. */
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    counts.connections += 1;
-    socket.once("close", () => {
-      counts.connections -= 1;
-    });
   });
+  const counts: ReceiverCounts = {
+    received: 0,
+    unauthorized: 0,
+    unfit: 0,
+    get connections() {
+      return sockets.size;
+    },
+    closed: 0,
+  };
   server.on("drop", () => {
     counts.closed += 1;
     if (!isFull()) {

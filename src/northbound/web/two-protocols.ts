@@ -39,8 +39,9 @@ export function createTwoProtocols(options: ServerOptions, listener: RequestList
   const [speakHttp1] = server.listeners("secureConnection");
   server.removeAllListeners("secureConnection");
   server.on("secureConnection", (socket: TLSSocket) => {
-    // HTTP/2 ends the process on a socket that was ended or written to.
-    if (!socket.writable || socket.writableLength > 0) socket.destroy();
+    // HTTP/2 ends the process on a socket that was ended or written to. And a close that has begun does not
+    // know this connection: it would wait until the client leaves.
+    if (!socket.writable || socket.writableLength > 0 || !server.listening) socket.destroy();
     else if (socket.alpnProtocol === "h2") http2.emit("connection", socket);
     else speakHttp1?.call(server, socket);
   });

@@ -46,6 +46,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     clientErrorHandler: answerBadRequest,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false },
   });
+  // A close that has begun does not know a connection whose handshake ends later, and would wait for it.
+  app.server.prependListener("secureConnection", (socket: Socket) => {
+    if (!app.server.listening) socket.destroy();
+  });
   // Bodies are read by our own rules, whatever their content type says.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));

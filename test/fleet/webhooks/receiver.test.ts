@@ -49,6 +49,16 @@ function silentClient({ port }: Receiver): { readonly socket: Socket; readonly c
   return { socket, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
 }
 
+test("a client whose handshake ends after the close does not hold the close up", async () => {
+  const { receiver, ca } = await open();
+  const { socket } = silentClient(receiver);
+  await expect.poll(() => receiver.counts.connections).toBe(1);
+  const closed = receiver.close();
+  connectTls({ socket, ca, servername: "localhost" }).on("error", () => {});
+  await closed;
+  // Shorter than the time that a connection at rest may have.
+}, 10_000);
+
 test("clients that hold all connections are logged once, and lose them within seconds", async () => {
   const { receiver, lines, deliver } = await open();
   expect(receiver.isFull()).toBe(false);

@@ -86,6 +86,15 @@ it("answers nothing to a connection without TLS", async () => {
   expect(got).not.toContain("alive");
 });
 
+it("a client whose handshake ends after the stop does not hold the stop up", async () => {
+  const socket = connectPlain(port(), "127.0.0.1").on("error", () => {});
+  await expect.poll(() => server.health().figures?.connections).toBe(1);
+  const stopped = stop();
+  connect({ socket, ca, servername: "first" }).on("error", () => {});
+  await stopped;
+  // Shorter than the time that a connection at rest may have.
+}, 8_000);
+
 it("shows a new certificate to new connections, and keeps those that are open", async () => {
   const before = await secured();
   tls = textsOf(second);
