@@ -143,8 +143,10 @@ export function createKnownCommands({
     if (record === undefined) return null;
     if (record === "damaged") return { digest: null, outcome: () => Promise.resolve(damaged()) };
     const known = record.outcome ?? unrecorded();
-    const told = journal.isOnDisk(id) ? known : withoutRecord(known, record.command.effect, areRecordsLost);
-    const outcome = { ...told, duplicate: true };
+    const recorded = journal.isOnDisk(id)
+      ? known
+      : withoutRecord(known, record.command.effect, areRecordsLost);
+    const outcome = { ...recorded, duplicate: true };
     return { digest: record.digest, outcome: () => Promise.resolve(outcome) };
   }
 

@@ -33,8 +33,8 @@ export function damaged(): Outcome {
 const NOT_YET = "this outcome is not on the disk yet: a crash before it is makes the gateway forget it";
 
 /**
- * What is told of an outcome that the disk has not taken. Where it says so itself, nothing is added: the
- * journal has failed, or its records are lost.
+ * What a sender gets of an outcome that the disk has not taken. Where it says so itself, nothing is added:
+ * the journal has failed, or its records are lost.
  */
 export function withoutRecord(outcome: Outcome, effect: Effect, areRecordsLost: boolean): Outcome {
   if (outcome.code === "JOURNAL_FAILED" || (areRecordsLost && effect !== "stops")) return outcome;

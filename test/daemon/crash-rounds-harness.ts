@@ -11,7 +11,7 @@ import { mayMount, mountSmallDisk } from "../support/small-disk.ts";
 import { createRoundClients, newCommand, REPLY_MS, tokenOf } from "./crash-rounds-clients.ts";
 import { type Asked, brokenPromises, createRecordIndex } from "./crash-rounds-story.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
-import { createMischief } from "./mischief.ts";
+import { createMischief, unhurriedRobots } from "./mischief.ts";
 import { shiftedClock } from "./shifted-clock.ts";
 
 /** What one life of the gateway meets. */
@@ -77,10 +77,7 @@ export async function openRoundScene(
   if (disk !== null) cleanups.push(() => disk.unmount());
   const simulator = await startSimulator({
     scenario: { kind: "given", scenario: contractScenario() },
-    // Robots take their time to confirm, so that an end finds commands under way; missions are over soon.
-    confirmMs: 40,
-    confirmWaitMs: 200,
-    timeFactor: 50,
+    ...unhurriedRobots,
   });
   cleanups.push(() => simulator.stop());
   const broker = await startPlantBroker();

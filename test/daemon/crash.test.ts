@@ -9,7 +9,7 @@ import { listenMqtt, type MqttEar, type Reply } from "../e2e/mqtt-ear.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { type Daemon, evidenceMs, READY, startDaemon, writeConfiguration } from "./daemon.ts";
-import { createMischief } from "./mischief.ts";
+import { createMischief, unhurriedRobots } from "./mischief.ts";
 import { holdsAnywhere, type Sent, storyOf } from "./story.ts";
 
 /** Other points: `CRASH_SEED=7 CRASH_KILLS=50 npx vitest run test/commands/crash.test.ts`. */
@@ -49,10 +49,7 @@ test(
     cleanups.push(() => rm(folder, { recursive: true, force: true }));
     const simulator = await startSimulator({
       scenario: { kind: "given", scenario: contractScenario() },
-      // Robots take their time to confirm, so that a kill finds commands under way; missions are over soon.
-      confirmMs: 40,
-      confirmWaitMs: 200,
-      timeFactor: 50,
+      ...unhurriedRobots,
     });
     cleanups.push(() => simulator.stop());
     const broker = await startPlantBroker();

@@ -12,6 +12,9 @@ export interface Mischief {
   readonly counts: ReadonlyMap<string, number>;
 }
 
+/** Robots take their time to confirm, so that a crash finds commands under way; missions are over soon. */
+export const unhurriedRobots = { confirmMs: 40, confirmWaitMs: 200, timeFactor: 50 } as const;
+
 const effects = [
   "delay-taken",
   "delay-not-taken",

@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createLogOnDelays, createLogOnHold } from "../../platform/log-on-delay.ts";
 import { createLogOnReports } from "../../platform/log-on-reports.ts";
-import { createPasswordTurns } from "../../platform/password-turns.ts";
+import { createPasswordQueue } from "../../platform/password-queue.ts";
 import { sourceOf } from "./commands/source-of.ts";
 
 /** A log-on: of one user, from one address, with one client program. */
@@ -45,7 +45,7 @@ export interface LogOnGateParts {
 export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): LogOnGate {
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
-  const turns = createPasswordTurns();
+  const queue = createPasswordQueue();
   const reports = createLogOnReports(clock, isUser, (count) => {
     tell({ name: "", origin: {} }, `${count} more log-ons have failed within a minute`);
     log.warn({ count }, "more OPC UA log-ons were refused than the log names");
@@ -63,7 +63,7 @@ export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): 
       const isThere = () => applicant.isThere();
       const whose = { address: origin.address ?? "", user: isUser(name) ? name : null, isThere };
       const attempt = async () => {
-        if ((await turns.take(whose, compare)) === "busy") refuse();
+        if ((await queue.take(whose, compare)) === "busy") refuse();
       };
       hold.pass({ who: whoIs(applicant), isThere }, () => void attempt(), refuse);
     },

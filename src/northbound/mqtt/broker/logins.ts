@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { digestOf, isPassword, isPasswordHash } from "../../../platform/password.ts";
-import { createPasswordTurns } from "../../../platform/password-turns.ts";
+import { createPasswordQueue } from "../../../platform/password-queue.ts";
 import type { BrokerUser } from "../options.ts";
 import { type Identity, isLoopback } from "./rights.ts";
 
@@ -28,7 +28,7 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
   const proven = new Map<string, Buffer>();
   /** What is being found out, by user and digest: clients of one user often come together. */
   const pending = new Map<string, Promise<boolean>>();
-  const turns = createPasswordTurns();
+  const queue = createPasswordQueue();
 
   const matchesHash = async (user: BrokerUser, password: Uint8Array, address: string): Promise<boolean> => {
     const digest = digestOf(password);
@@ -38,7 +38,7 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
     const asked = pending.get(key);
     if (asked !== undefined) return asked;
     const whose = { address, user: user.name, isThere: () => true };
-    const answer = turns
+    const answer = queue
       .take(whose, () => isPassword(user.password, password))
       .then((isRight) => {
         if (isRight === "busy") throw new Error("too many clients log in at once");

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../platform/clock.ts";
 import { createLogOnDelays, createLogOnHold } from "../../../platform/log-on-delay.ts";
 import { isPassword, isPasswordHash } from "../../../platform/password.ts";
-import { createPasswordTurns } from "../../../platform/password-turns.ts";
+import { createPasswordQueue } from "../../../platform/password-queue.ts";
 import type { WebUser } from "../options.ts";
 import type { AccessAudit } from "./access-audit.ts";
 
@@ -32,13 +32,13 @@ const BUSY_MS = 1_000;
 export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit, clock: Clock): LogIn {
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
-  const turns = createPasswordTurns();
+  const queue = createPasswordQueue();
   const find = (wanted: string) => users().find(({ name }) => name === wanted);
 
   async function judge({ name, password, address, isThere }: LogInAttempt): Promise<LogInResult> {
     const user = find(name);
     const whose = { address, user: user === undefined ? null : name, isThere };
-    const answer = await turns.take(whose, () => isRight(user, password));
+    const answer = await queue.take(whose, () => isRight(user, password));
     if (answer === "busy") return { kind: "later", delayMs: BUSY_MS };
     const now = find(name);
     // A reload may have taken the user, or its password, meanwhile.

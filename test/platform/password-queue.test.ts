@@ -1,16 +1,16 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createPasswordTurns } from "../../src/platform/password-turns.ts";
+import { createPasswordQueue } from "../../src/platform/password-queue.ts";
 
 /** Comparisons that end when the test says so, in the order in which they began. */
 function harness() {
-  const turns = createPasswordTurns();
+  const queue = createPasswordQueue();
   const begun: string[] = [];
   let end: () => void = () => {};
   return {
     begun,
     ask(name: string, address: string, user: string | null, isThere = true): Promise<string> {
-      return turns.take({ address, user, isThere: () => isThere }, () => {
+      return queue.take({ address, user, isThere: () => isThere }, () => {
         begun.push(name);
         return new Promise<string>((resolve) => {
           end = () => resolve(name);
@@ -53,13 +53,13 @@ it("of too many that wait, the oldest of the user and address with most gives wa
 });
 
 it("leaves out a client that is gone, and goes on after a comparison that fails", async () => {
-  const turns = createPasswordTurns();
+  const queue = createPasswordQueue();
   const of = (isThere: boolean) => ({ address: "a", user: "anna", isThere: () => isThere });
-  const gone = turns.take(of(false), async () => "compared");
-  const broken = turns.take(of(true), () => {
+  const gone = queue.take(of(false), async () => "compared");
+  const broken = queue.take(of(true), () => {
     throw new Error("broken");
   });
-  const after = turns.take(of(true), async () => "compared");
+  const after = queue.take(of(true), async () => "compared");
   expect(await gone).toBe("busy");
   await expect(broken).rejects.toThrow("broken");
   expect(await after).toBe("compared");

@@ -12,7 +12,7 @@ export interface ComparedPassword {
 }
 
 /** Lets passwords be compared one after the other, in a fair order. */
-export interface PasswordTurns {
+export interface PasswordQueue {
   /**
    * Runs `compare` when it is its turn. `busy`: it was not run, because too many waited or the client has
    * left.
@@ -34,7 +34,7 @@ interface Waiting {
  * Users at addresses take turns. With too many that wait, the oldest of the user and address with most gives
  * way. So a flood from some addresses delays another address by one turn for each of their users.
  */
-export function createPasswordTurns(): PasswordTurns {
+export function createPasswordQueue(): PasswordQueue {
   const waiting = createFairQueues<Waiting>(MOST_WAITING);
   let isRunning = false;
 
