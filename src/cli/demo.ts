@@ -29,7 +29,8 @@ interface Options {
 }
 
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 4_000;
+/** Longer than one component of the gateway may take. */
+const STOP_TIMEOUT_MS = 10_000;
 
 /** `fleetgate demo`: a simulated fleet and the gateway in one process, on loopback. */
 export function demoCommand(): Command {

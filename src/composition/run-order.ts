@@ -22,8 +22,11 @@ export interface CommandIntakeParts {
 }
 
 const START_TIMEOUT_MS = 60_000;
-/** A part that hangs while it closes is left behind, so that the others can close too. */
-const STOP_TIMEOUT_MS = 1_500;
+/**
+ * A component that hangs while it closes is left behind, so that the others can close too. Longer than a busy
+ * machine takes to write and sync a last file: measured 1.5 s with 500 robots at a load of 8.
+ */
+const STOP_TIMEOUT_MS = 4_000;
 const COMMANDS = "commands";
 const FLEET = "fleet";
 
