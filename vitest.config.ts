@@ -53,7 +53,9 @@ const deep = [
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
 /** What shows a newcomer that the whole works: a few end-to-end tests. */
-const whole = ["bad-input", "holds", "missions", "stations"].map((name) => `test/e2e/${name}.test.ts`);
+const whole = ["bad-input", "holds", "missions", "record", "stations"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 
 function all(room: string): string {
   return `test/${room}/**/*.test.ts`;
