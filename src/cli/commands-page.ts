@@ -7,7 +7,7 @@ import { serviceAdvice } from "./error-advice.ts";
 import { httpSection } from "./http-section.ts";
 import { type ExampleFacts, effectsOf, evidenceText, factsOf } from "./operation-facts.ts";
 
-/** design, Commands: the promise, in these words. README.md carries it too. */
+/** The promise. README.md has it in the same words. */
 export const promise =
   "While its journal record is kept, an identified command that has an effect is sent at most once, except the repeatable ones listed. " +
   "The recorded outcome is `succeeded` or `refused` (the service said so), `expired` (never sent), `probably_succeeded` (inferred; the evidence is given) or `unknown`. " +

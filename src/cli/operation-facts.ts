@@ -35,7 +35,9 @@ export interface UnknownEndings {
   readonly never: readonly string[];
 }
 
-/** Sorts the operations that have an effect (design, Commands: Unknown endings). */
+/**
+ * Sorts the operations that have an effect by what follows an unknown ending (docs/commands.md, Operations).
+ */
 export function unknownEndings(manual: OperationManual): UnknownEndings {
   const endings = { repeated: new Set<string>(), sought: new Set<string>(), never: new Set<string>() };
   for (const operation of manual.values()) {

@@ -22,7 +22,7 @@ import { publishLostEvents, recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
-/** Takes every command: at most once, and no guessing (design, Commands). */
+/** Takes every command, and sends it at most once (docs/commands.md, The promise). */
 export interface Dispatcher extends Execution, CommandRecords {
   /** Ends what an earlier run left behind. Call it, and await it, before the first command. */
   start(): Promise<void>;

@@ -91,7 +91,7 @@ export const intakeDefaults: IntakeOptions = {
   rates: {},
 };
 
-/** For a service that waits up to 10 s for a robot (wire-facts). */
+/** For a service that waits up to 10 s for a robot (docs/service.md, How deployed services behave). */
 export const dispatcherDefaults: DispatcherOptions = {
   rights: [],
   accounts: [],

@@ -14,7 +14,7 @@ export type CallEnding =
       /** What the sender must know of the answer: that it is an earlier one, and from when. */
       readonly note?: string;
     }
-  /** The service said no: one of the explicit refusals of design.md, Commands. */
+  /** The service refused, by a code that proves that nothing was done (fleet/calls/ending.ts lists them). */
   | { readonly kind: "refused"; readonly code: GrpcCodeName; readonly message: string }
   /** It is certain that nothing left: there was no connection to send it on, or a stop was made meanwhile. */
   | { readonly kind: "not_sent"; readonly message: string; readonly byStop?: true }

@@ -1,6 +1,6 @@
 import type { Operation } from "./operation.ts";
 
-/** One field of a request, as the interface document names it. */
+/** One field of a request, as proto/ names it. */
 export interface RequestField {
   /** snake_case. */
   readonly name: string;

@@ -14,7 +14,7 @@ export interface Problem {
 /**
  * The machine that a request concerns, by the name it uses. Missions name it by
  * robot_id, task chains by number: one physical robot has one queue, so the
- * dispatcher must bring the names together (design, Commands: Order).
+ * dispatcher must bring the names together (docs/commands.md, Order).
  */
 export type Subject =
   /** No robot, or whichever the service picks (amrId 0, a group). */
@@ -69,9 +69,9 @@ export interface EvidenceQuery {
 }
 
 /**
- * What may show that a command had its effect, after an unknown ending. Absence
- * proves nothing, and presence only makes likely (design, Commands: Unknown
- * endings). One row of the design's table each.
+ * What may show that a command had its effect, after an unknown ending. Without it
+ * nothing is proven, and with it the effect is only likely: streams may drop messages,
+ * and other clients act on the same robot. docs/commands.md, Requests, has it in words.
  */
 export type EvidenceRule =
   /** Nothing that the service shows could tell. */
@@ -160,7 +160,7 @@ export type Parsed =
   | { readonly ok: true; readonly request: ParsedRequest }
   | { readonly ok: false; readonly problem: Problem };
 
-/** One operation of the interface document, without its messages. */
+/** One operation of the fleet service, without its messages. */
 export interface Operation {
   readonly name: string;
   /** The role that a source needs. */

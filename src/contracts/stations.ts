@@ -13,7 +13,7 @@ export interface RobotLease {
 
 /**
  * A station is one PLC and its destinations. While it leases a robot, nothing but
- * stops may be sent to that robot by anybody else (design, OPC UA: stations).
+ * stops may be sent to that robot by anybody else (docs/plc.md, A load station).
  */
 export interface Stations {
   /**

@@ -1,6 +1,6 @@
 import type { Presence } from "./presence.ts";
 
-/** What a robot reports of itself (fleet-service-interface, OnlineAMRInfo: amrException), as texts. */
+/** What a robot reports of itself (`amrException` of the online list), as texts. */
 export interface AmrException {
   readonly exception: readonly string[];
   readonly exceptionCodes: readonly string[];

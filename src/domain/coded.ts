@@ -4,7 +4,7 @@ export interface Unrecognised {
   readonly raw: number;
 }
 
-/** A wire enum by its name in the interface document, or the number that has no name here. */
+/** An enum of proto/ by its name there, or a number that has no name there. */
 export type Coded<Name extends string> = Name | Unrecognised;
 
 /** The name that `raw` has in `names` (a name's place in the list is its number), or the number itself. */

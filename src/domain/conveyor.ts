@@ -1,6 +1,6 @@
 import type { Coded } from "./coded.ts";
 
-/** The four enums of ConveyorState by number (fleet-service-interface, Conveyor resources). */
+/** The four enums of ConveyorState by number (proto/fleet/v1/cart/cart.proto). */
 export const operationStateNames = [
   "OPERATION_STATE_UNKNOWN",
   "OPERATION_STATE_ROLLING",

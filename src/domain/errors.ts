@@ -7,7 +7,7 @@ export type ErrorClass =
   | "bad_input"
   | "our_bug";
 
-/** The gRPC codes by number: ErrorId 0 to 16 and the `code` of an outcome (wire-facts). */
+/** The gRPC codes by number: ErrorId 0 to 16 and the `code` of an outcome (docs/commands.md, Codes). */
 export const grpcCodeNames = [
   "OK",
   "CANCELLED",

@@ -1,7 +1,7 @@
 import { type Coded, codeText } from "./coded.ts";
 import type { Goal } from "./goal.ts";
 
-/** MissionState.State by number (fleet-service-interface, Mission status stream messages). */
+/** MissionState.State by number (proto/fleet/v1/mission.proto). */
 export const missionStateNames = [
   "STATE_UNKNOWN",
   "STATE_DEFAULT",
@@ -81,7 +81,7 @@ export function currentGoal(mission: Mission): Goal | undefined {
   return mission.goals[mission.currentGoalIndex];
 }
 
-/** Whether a mission has ended: canceled, succeeded or failed (fleet-service-interface, Mission states). */
+/** Whether a mission has ended: canceled, succeeded or failed (docs/service.md, TRN-07). */
 export function isTerminal(state: Coded<MissionStateName>): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
@@ -110,7 +110,7 @@ export function whyGoesOn(queue: MissionQueue): string | null {
 
 /**
  * Whether the robot may stand at the goal of a mission that has succeeded. A mission that was finished or
- * skipped before its goal succeeds too (fleet-service-interface, UpdateMission and SkipGoal), and its robot
+ * skipped before its goal succeeds too (docs/service.md, TRN-06 and TRN-33), and its robot
  * stands somewhere else. Serves and carts say when they have arrived; others cannot.
  */
 export function mayHaveArrived({ feedback }: Mission): boolean {

@@ -3,8 +3,7 @@ import type { CommandStage } from "./command.ts";
 import type { ErrorName } from "./errors.ts";
 
 /**
- * How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. `checked`: a
- * dry run, never sent.
+ * How a command may end (docs/commands.md, Outcomes). `unknown` is not failure: the robot may have acted.
  */
 export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "probably_succeeded" | "checked";
 
@@ -56,7 +55,7 @@ export function ending(outcome: OutcomeName, code: ErrorName, message: string, r
   };
 }
 
-/** The states of a command by number, as a PLC reads them in `Outcome` (design, OPC UA: Command slots). */
+/** The states of a command by number, as a PLC reads them in `Outcome` (docs/commands.md, Outcomes). */
 export const outcomeNumbers = {
   idle: 0,
   accepted: 1,
@@ -84,8 +83,8 @@ export const outcomeMeanings = {
 } as const satisfies Record<keyof typeof outcomeNumbers, string>;
 
 /**
- * An outcome as every protocol with JSON tells it (design, MQTT: the reply). `id` is null when none could be
- * read.
+ * An outcome in the JSON of every protocol (docs/scada.md, Commands). `id` is null if the request's id could
+ * not be read.
  */
 export function outcomeJson(id: string | null, outcome: Outcome): string {
   const { responseJson, evidence } = outcome;

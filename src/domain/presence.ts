@@ -14,8 +14,7 @@ export interface Presence {
 }
 
 /**
- * Where the robot is on its map. Null where the record has no coordinate (fleet-service-interface,
- * OnlineAMRInfo).
+ * Where the robot is on its map; null if the record has no coordinate.
  */
 export function coordinateOf({ info }: Presence, name: "x" | "y" | "theta"): number | null {
   const { coordinate } = info;

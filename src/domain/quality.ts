@@ -1,4 +1,4 @@
-/** How far a value is known to be true now (design, Truth over time). From best to worst. */
+/** How far a value is known to be true now (docs/plc.md, Is a value true?). From best to worst. */
 export const qualities = ["good", "stale", "offline", "lost", "unknown"] as const;
 export type Quality = (typeof qualities)[number];
 
@@ -34,9 +34,8 @@ export interface SourceHealth {
 }
 
 /**
- * The quality of a value at `nowMs`. Computed when read: silence of a value is not age,
- * only its source is judged (design, Truth over time). Runs for every message, so it
- * allocates nothing.
+ * The quality of a value at `nowMs`, computed when it is read. It depends on the source alone: a value that
+ * has not changed for long is not old. Runs for every message, so it allocates nothing.
  */
 export function qualityAt(source: SourceHealth, times: QualityTimes, nowMs: number): Quality {
   if (source.confirmedAtMs === null) return "unknown";

@@ -25,10 +25,7 @@ export function isNews(verdict: SequenceVerdict): boolean {
 const OUTDATED_UNTIL_BELIEVED = 3;
 
 /**
- * Judges a message by the rules of design.md, Truth over time: the first of a robot
- * on each subscription sets the baseline, unless its robot timestamp is older than
- * the value held; then larger, or 0 (a reset), is news, equal is a repeat, and lower
- * is the sign of a reset whose 0 was lost.
+ * Evaluates a message's number (docs/decisions.md, The sequence rules run in the southbound).
  *
  * A number that is repeated with another timestamp on a new subscription is not a
  * repeat: the robot was reset meanwhile and has counted up to the same number again.

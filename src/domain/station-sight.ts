@@ -74,8 +74,8 @@ export function isValidSight({ quality, conveyorQuality }: StationSight): boolea
 }
 
 /**
- * Where a robot is, by the last that was seen of it: its task chain goes before its missions, and both before
- * the point where the service saw it (fleet-service-interface, Mission status stream messages).
+ * Where a robot is, by the last values received: its task chain counts before its missions, and both count
+ * before the point of the online list.
  */
 export function placeAt(destinations: readonly string[], { missions, presence }: RobotSight): StationPlace {
   const at = presence?.value;

@@ -35,8 +35,8 @@ export type Stop =
   | { readonly kind: "stop_conveyors"; readonly indexes: readonly number[] };
 
 /**
- * The simulator's name: the interface document shows no state but idle (fleet-service-interface, Robot run
- * state).
+ * The simulator's name for it: no state but idle is documented (docs/service.md, Where the interface leaves a
+ * choice).
  */
 const PAUSED = "ROBOT_STATE_PAUSED";
 
@@ -46,11 +46,10 @@ export function isPaused({ stateId }: Presence): boolean {
 }
 
 /**
- * What a robot does, by the last that was seen of it:
+ * What a robot does, by the last values received:
  *
- * - its current mission, unless its state says that it does not run (fleet-service-interface, Mission
- *   states);
- * - its task chain, unless the robot is paused (fleet-service-interface, Robot run state);
+ * - its current mission, unless its state says that it does not run;
+ * - its task chain, unless the robot is paused;
  * - each conveyor that the robot still lists and that rolls, or is not known to stand now.
  */
 export function activitiesOf({ missions, presence, conveyors }: RobotSight): readonly SeenActivity[] {

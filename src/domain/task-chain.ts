@@ -32,8 +32,8 @@ export function taskCount({ info }: TaskChain): number {
 }
 
 /**
- * Whether a task waits for FinishTaskChain. One that names a point drives there first, and then waits
- * (wire-facts, Robots, maps, chains). `position` is the code of the point where the robot is.
+ * Whether a task waits for FinishTaskChain. A task that names a point drives there first, and then waits
+ * (docs/service.md, TRN-52). `position` is the code of the point where the robot is.
  */
 export function waitsForConfirmation(task: CurrentTask | null, position: string): boolean {
   if (task?.type !== "TASK_TYPE_SYSTEM_CONFIRM") return false;

@@ -61,7 +61,7 @@ export function isBusy({ current }: TicketState): boolean {
 
 /**
  * Decides what a written number means, in one step: `+n` may start a command, `-n` closes n.
- * The table is the design's (OPC UA: Command slots).
+ * (docs/decisions.md, What a written number becomes).
  */
 export function writeTicket(
   state: TicketState,

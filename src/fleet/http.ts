@@ -60,7 +60,7 @@ export type HearDate = (date: string | undefined, sentAtMs: number) => void;
  * Two pools. Requests that the method's name promises to be harmless may share
  * connections; everything else gets a connection of its own, because an HTTP client
  * that finds a kept connection dead may send again what it had sent on it, and
- * FinishTaskChain is a GET that must not be repeated (design, Commands).
+ * FinishTaskChain is a GET that must not be repeated (docs/commands.md, Operations).
  */
 export function createHttp(options: HttpOptions, clock: Clock, hearDate: HearDate = () => {}): Http {
   const shared = createDispatcher(options, 1);

@@ -20,7 +20,7 @@ import { webhookRules } from "./operations/webhook-rules.ts";
 const LONGEST_REQUEST = 131_072;
 
 /**
- * Every unary operation of the interface document: messages and routes from the descriptors, the rest from
+ * Every unary operation of the fleet service: messages and routes from the descriptors, the rest from
  * the rules.
  */
 export function createCatalogue(): OperationManual {
@@ -110,7 +110,7 @@ function inOrderKeys(json: JsonObject): string[] {
   return keys.every((key, place) => place === 0 || (keys[place - 1] ?? "") < key) ? keys : keys.sort();
 }
 
-/** What the interface document calls required must be there, and a text must not be empty. */
+/** A required field must be there, and a text must not be empty. */
 function checkRequired({ desc }: Method, { required }: Rule, json: unknown): Problem | null {
   if (!isJsonObject(json)) return null;
   for (const name of required) {

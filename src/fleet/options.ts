@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Family, RobotId } from "../domain/robot.ts";
 
 /**
- * The API key document (fleet-service-interface, Authentication). The secret goes nowhere but to the
+ * The API key document (docs/service.md, How deployed services behave). The secret goes nowhere but to the
  * exchange.
  */
 export interface FleetCredentials {
@@ -93,7 +93,8 @@ export interface FleetTimes {
 }
 
 /**
- * The product's own times (design, Truth over time and Commands; wire-facts, How deployed services behave).
+ * The product's own times (docs/install.md, How soon a loss shows; docs/service.md, How deployed services
+ * behave).
  */
 export const defaultFleetTimes: FleetTimes = {
   tokenRefreshMs: 15 * 60_000,

@@ -53,7 +53,7 @@ export interface FleetState extends FleetView, PlaceAges {
 const MOST_MAPS = 50;
 
 /**
- * Holds the last of everything and judges it when it is read (design, Truth over time).
+ * Holds the last value of everything, and evaluates its quality when it is read.
  * Ages are measured on the monotonic clock from the moment an update is applied, so a wall
  * clock that is set can neither revive a dead value nor kill a live one.
  */

@@ -65,7 +65,7 @@ export async function tryKey(
   }
 }
 
-/** The service counts for a key and an address, whichever program asks (fleet-service-interface, Limits). */
+/** The service counts for a key and an address, whichever program asks (docs/service.md, ERR-56). */
 function limitedAdvice(retryAfterMs: number | null): string {
   const time = retryAfterMs === null ? "5 minutes" : `${Math.ceil(retryAfterMs / 1000)} s`;
   return (

@@ -9,7 +9,7 @@ import type { Shared } from "../parts.ts";
 
 /**
  * Which command made which mission. A mission of owner `api` that no command of this gateway made is foreign:
- * another client made it, often a duplicate gateway (design, Commands).
+ * another client made it, often a duplicate gateway (docs/commands.md, Two gateways for one fleet).
  */
 export interface Attribution {
   /** A command has made this mission, as the service or evidence says. */

@@ -79,8 +79,8 @@ export interface JournalLimits {
 export type DamagedRecord = "damaged";
 
 /**
- * The records of commands. What `write` has resolved for survives a crash: "at most once" rests on it
- * (design, Commands).
+ * The records of commands. A record survives a crash once its `write` has resolved: "at most once" rests on
+ * that (docs/commands.md, The promise).
  */
 export interface Journal {
   find(id: string): JournalRecord | DamagedRecord | undefined;

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/log.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 
-/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
+/** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
 const RECORD_WITHIN_MS = 1_000;
 
 /** A journal that knows whether its disk works. */

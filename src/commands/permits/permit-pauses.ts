@@ -70,7 +70,7 @@ export function createPermitPauses(parts: PermitPauseParts): PermitPauses {
   };
 }
 
-/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (wire-facts, Missions). */
+/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/service.md, TRN-25). */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }

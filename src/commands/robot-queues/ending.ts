@@ -20,8 +20,8 @@ interface Sent {
 }
 
 /**
- * The table of design, Commands: Unknown endings. Only OK, and an explicit refusal of the first sending, say
- * what happened.
+ * What follows a call's ending (docs/commands.md, Order). Only OK, and an explicit refusal of the first
+ * sending, say what happened.
  */
 export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
   switch (ending.kind) {

@@ -40,7 +40,7 @@ const overtaken: CallEnding = {
 
 /**
  * Sends operations to the service: each once, over gRPC or HTTPS. The one repeat is
- * after UNAUTHENTICATED, an explicit refusal, with a new token (design, Commands), if
+ * after UNAUTHENTICATED, an explicit refusal, with a new token, if
  * that comes soon. All of it is over within the deadline.
  */
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {

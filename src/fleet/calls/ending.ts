@@ -2,7 +2,7 @@ import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import { serviceText } from "../error-text.ts";
 
-/** The service's explicit refusals (design, Commands): all that proves that nothing was done. */
+/** The service's explicit refusals. No other code proves that nothing was done. */
 const refusals: ReadonlySet<GrpcCodeName> = new Set([
   "INVALID_ARGUMENT",
   "FAILED_PRECONDITION",
@@ -40,9 +40,9 @@ const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
 ]);
 
 /**
- * The code of an HTTP answer that is not 200 (wire-facts, REST paths): the header
- * `grpc-status` where there is one, else the status, which a balancer may have
- * given. A status of no meaning here is UNKNOWN.
+ * The code of an HTTP answer that is not 200 (docs/service.md, ERR-59): the header
+ * `grpc-status` if there is one, else the status, which a balancer may have
+ * given. A status without a meaning here is UNKNOWN.
  */
 export function codeOfHttp(status: number, headers: Readonly<Record<string, string>>): GrpcCodeName {
   const number = Number(headers["grpc-status"] ?? Number.NaN);

@@ -4,7 +4,9 @@ import { messageOf } from "../../platform/error-text.ts";
 import { type Caller, type CallPermit, createCallCapacity } from "./call-capacity.ts";
 import { ConnectFailed, type Connection, type PoolParts } from "./connection.ts";
 
-/** The connections of unary calls: their own, so that none waits behind streams (pitfalls, gRPC). */
+/**
+ * The connections of unary calls: apart from those of streams, behind which gRPC would queue a call unseen.
+ */
 export interface CommandChannel {
   /**
    * A permit for one call, waiting for it at most `waitMs`. The last ones are kept for stops, and when other

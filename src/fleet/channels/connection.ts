@@ -49,8 +49,8 @@ const NEVER_MS = 2_147_483_647;
 /**
  * Connections to the service's gRPC address, each of its own (no shared
  * subchannels), over TLS always. Reconnecting is left to our own backoff: a
- * connection that is lost is thrown away, and so nothing is ever retried
- * behind our back (pitfalls, gRPC).
+ * connection that is lost is thrown away, so grpc-js never sends a call again
+ * by itself.
  */
 export function createConnect(options: ConnectOptions, clock: Clock, preflight: Preflight): Connect {
   const channelCredentials = tlsCredentials(options.tls);

@@ -19,9 +19,9 @@ const UNLIMITED = 4_294_967_295;
  * Finds out whether the service can be reached, and how many streams it allows on one
  * connection: connects, reads its SETTINGS, and closes again. Rejects with what is wrong.
  *
- * grpc-js does neither. It knows the limit, does not tell, and queues in silence what
- * exceeds it (pitfalls, gRPC). And a channel that is closed after a failed attempt
- * connects later all the same, and that connection is never closed; so a channel is
+ * grpc-js does neither. It knows the limit, does not show it, and queues further
+ * calls in silence. And a channel that is closed after a failed attempt connects
+ * later all the same, and that connection is never closed; so a channel is
  * made only after an attempt that succeeded.
  */
 export type Preflight = (signal: AbortSignal) => Attempt;

@@ -40,7 +40,9 @@ interface Waiter {
   readonly resolve: (permit: StreamPermit | null) => void;
 }
 
-/** What most HTTP/2 servers allow (pitfalls, gRPC): taken until the server has said. */
+/**
+ * What most HTTP/2 servers allow (docs/service.md, How deployed services behave), until the server says it.
+ */
 const USUAL_LIMIT = 100;
 
 export function createStreamPool(parts: PoolParts): StreamPool {

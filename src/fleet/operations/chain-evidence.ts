@@ -51,8 +51,8 @@ export function robotOfChain(chainId: number): ChainQuery {
 }
 
 /**
- * A chain that carries this reference and did not before (design, Commands: found
- * through GetOnlineRobots and QueryTaskChain). A chain that still waits for a robot is
+ * A chain that has this reference now and had it not before, found through
+ * GetOnlineRobots and QueryTaskChain. A chain that still waits for a robot is
  * not found, which proves nothing.
  */
 export function chainWithReference(taskSeq: string): EvidenceRule {

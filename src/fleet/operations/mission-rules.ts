@@ -63,7 +63,7 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
   ],
   [
     "ChargeRobot",
-    // The type and the feedback of a charge mission are unset (wire-facts, Missions).
+    // The type and the feedback of a charge mission are unset (docs/service.md, TRN-39).
     rule(ChargeRobotRequestSchema, "operator", ["robot_id"], ({ robotId }) =>
       starting(robotId, newMission([{ family: "none" }], null)),
     ),

@@ -9,7 +9,7 @@ import { goalFromProto } from "../translate/mission.ts";
 type AnyMission = BaseMission | ServeMission | CartMission;
 type MissionCase = NonNullable<AnyMission["mission"]["case"]>;
 
-/** The type that the stream shows of each mission (wire-facts, Missions). */
+/** The type that the stream shows of each mission (docs/service.md, TRN-46). */
 const typeOf = {
   base: { navigateMission: "BASE_TYPE_NAVIGATE", navigateAutoMission: "BASE_TYPE_NAVIGATE_AUTO" },
   serve: {
@@ -62,7 +62,7 @@ export function goalsOfMission({ mission }: Mission): readonly Goal[] | null {
   return oneGoal(inner.goal);
 }
 
-/** A workflow's first mission; the last of them is the way home (wire-facts, Missions). */
+/** A workflow's first mission; its last one is the way home (docs/service.md, TRN-41). */
 export function typesOfWorkflow({ workflow }: MissionWorkflow): readonly MissionType[] {
   switch (workflow.case) {
     case "serveWorkflow":
@@ -94,7 +94,7 @@ function serveWorkflowTypes(
       return [{ family: "serve", type: "SERVE_TYPE_BUSSING" }];
     case "bussingPatrol":
       return [{ family: "serve", type: "SERVE_TYPE_BUSSING_PATROL" }];
-    // The document does not say how hosting appears: there is no telling it from other missions.
+    // How hosting appears is not documented: nothing tells it from other missions.
     default:
       return [];
   }

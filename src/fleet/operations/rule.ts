@@ -2,7 +2,10 @@ import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import type { EvidenceRule, Heading, ParsedRequest, RepeatRule, Subject } from "../../contracts/operation.ts";
 import type { Effect, Role } from "../../domain/command.ts";
 
-/** What one request of an operation does, and what may be known of it afterwards (design, Commands). */
+/**
+ * What one request of an operation does, and what may be known of it afterwards (docs/commands.md,
+ * Operations).
+ */
 export interface Judgement {
   readonly effect: Effect;
   readonly subject: Subject;

@@ -9,7 +9,7 @@ import { requestOf } from "./request.ts";
 import { fleetSubject, never, noEvidence, type Rule, reading, repeatable, rule } from "./rule.ts";
 
 /**
- * Webhooks send data out, and list the secrets of their headers: engineers only (design, Commands: Rights).
+ * Webhooks send data out, and list the secrets of their headers: for engineers only.
  */
 export const webhookRules: ReadonlyMap<string, Rule> = new Map([
   [

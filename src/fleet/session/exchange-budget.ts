@@ -1,6 +1,6 @@
 /**
  * The documented rate of the token exchange: 20 requests in 5 minutes for one key
- * and address (wire-facts). Two are left for a person who tries the key by hand.
+ * and address (docs/service.md, ERR-56). Two are left for a person who tries the key by hand.
  */
 const windowMs = 5 * 60_000;
 const requestsInWindow = 18;

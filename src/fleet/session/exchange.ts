@@ -34,8 +34,7 @@ const SHORTEST_LIFE_MS = 1_000;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
- * Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication).
- * Never rejects.
+ * Exchanges the API key document for a JWT within `deadlineMs` (docs/service.md, END-24). Never rejects.
  */
 export async function exchangeToken(
   options: FleetOptions,

@@ -125,7 +125,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
   };
 }
 
-/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
+/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (docs/service.md, ERR-32). */
 async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
   const request = requestOf("GetConveyorIndex", GetConveyorIndexRequestSchema, { robotId });
   const ending = await port.call(request, deadlineMs);

@@ -19,7 +19,10 @@ export interface StreamCounts {
   malformed: number;
 }
 
-/** The sequence numbers of one event type, robot by robot (design, Sequence numbers). */
+/**
+ * The sequence numbers of one event type, robot by robot (docs/decisions.md, The sequence rules run in the
+ * southbound).
+ */
 export interface SequenceTracker {
   readonly counts: StreamCounts;
   /** Whether this call of this stream has brought nothing of the robot yet: then a message is a snapshot. */

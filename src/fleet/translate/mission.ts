@@ -32,8 +32,8 @@ export function isQueueShown(missions: readonly { readonly goals: readonly unkno
 const emptyQueue: MissionQueue = { missions: [], currentMissionIndex: -1 };
 
 /**
- * A robot's queue. Where `mission_states` is unset, the legacy `mission_state`
- * (the current mission alone) stands in for it (wire-facts, Missions).
+ * A robot's queue. If `mission_states` is unset, the legacy `mission_state`
+ * (the current mission alone) is used instead (docs/service.md, TRN-43).
  */
 export function queueFromProto(
   states: MissionStates | undefined,

@@ -19,8 +19,8 @@ export type WebhookEvent = { readonly robotId: RobotId; readonly stamp: Stamp } 
 );
 
 /**
- * Reads the default body of a delivery (fleet-service-interface, Webhook events) into what
- * the streams' messages become: through the same messages, so there is one translation.
+ * Reads the default body of a delivery (docs/service.md, WHK-27). It is decoded into the
+ * streams' messages first, so that there is one translation.
  * Fields that this version does not know are left out; an enum name that it does not know
  * is that enum's UNKNOWN, for a delivery has no number to pass on. Throws MalformedAnswer.
  */

@@ -11,8 +11,7 @@ export interface Identity {
   /** Stands in the description of our subscriptions. No secret. */
   readonly instance: string;
   /**
-   * Stands in a header of every delivery (fleet-service-interface, Webhook events: deliveries are not
-   * signed).
+   * Stands in a header of every delivery, because deliveries are not signed (docs/service.md, WHK-37).
    */
   readonly secret: string;
 }

@@ -50,8 +50,8 @@ export interface SubscriptionKeeperParts {
 const TRY_AGAIN_MS = 250;
 
 /**
- * CreateWebhook is never repeated (design, Commands): each turn lists before, and the next one
- * finds what an unanswered call has made. So subscriptions of an earlier run are taken over too.
+ * CreateWebhook is never repeated (docs/commands.md, Operations): each turn lists the subscriptions first,
+ * so the next turn finds what an unanswered call has made, and takes over those of an earlier run too.
  */
 export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): SubscriptionKeeper {
   const { identity, trust, port, times, clock, log } = parts;
@@ -144,8 +144,8 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
 }
 
 /**
- * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated (design,
- * Commands). Resolves with those that may be there still. Rejects when the service does not list them.
+ * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated. Resolves with
+ * those that may still be there. Rejects when the service does not list them.
  */
 async function removeUntil(
   calls: WebhookCalls,

@@ -10,7 +10,7 @@ import type { IdentifierGate } from "../identifiers.ts";
 import { requestOf } from "../operations/request.ts";
 import { ReadFailed } from "../polling/reader.ts";
 
-/** The calls about subscriptions that may be repeated (design, Commands). */
+/** The calls about subscriptions that may be repeated (docs/commands.md, Operations). */
 export interface WebhookCalls {
   /** What the service lists. Rejects with ReadFailed when it does not. */
   list(deadlineMs: number): Promise<readonly WebhookSubscription[]>;

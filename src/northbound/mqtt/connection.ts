@@ -77,7 +77,7 @@ const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
 const GOODBYE_MS = 2_000;
 
-/** State expires after so many refreshes that did not come (design, MQTT). */
+/** State expires when so many refreshes have not come (docs/scada.md, State). */
 const REFRESHES_TO_LIVE = 3;
 
 /** Takes over a client that the broker has accepted, and says that the gateway is online. */

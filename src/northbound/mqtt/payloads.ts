@@ -21,12 +21,12 @@ import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
 /**
  * The JSON that the gateway publishes, built as text: names are constants, so only
- * the values are worth looking at. `state` is the webhook event's `state` of the
- * interface document, byte for byte: snake_case in field-number order, enums by
- * name, every scalar present, unset messages null.
+ * the values are worth looking at. `state` is the `state` of the service's webhook
+ * event, byte for byte (docs/service.md, WHK-27): snake_case in field-number order,
+ * enums by name, every scalar present, unset messages null.
  */
 
-/** `state` of a mission event (fleet-service-interface, Webhook events). */
+/** `state` of a mission event. */
 export function missionState(queue: MissionQueue, stamp: Stamp): string {
   const active = currentMission(queue);
   let missions = "";

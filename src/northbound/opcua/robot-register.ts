@@ -5,8 +5,7 @@ import { describeError, type Log } from "../../platform/log.ts";
 import type { KnownRobot } from "./options.ts";
 
 /**
- * A robot that had nodes once, and keeps them (design, OPC UA): a PLC program must not lose its tags over a
- * restart.
+ * A robot that had nodes once, and keeps them: a PLC program must not lose its tags over a restart.
  */
 export interface SeenRobot {
   readonly robotId: RobotId;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readIfThere } from "../../platform/kept-file.ts";
 import { writeWhole } from "../data-file.ts";
 
-/** An API key document (interface document, Authentication 1): the three fields are matched together. */
+/** An API key document (docs/service.md, How deployed services behave): its three fields belong together. */
 export interface ApiKey {
   readonly api_key: string;
   /** The distributor that the key is authorized for. */

@@ -10,7 +10,7 @@ import type { GrpcMethod } from "./method.ts";
 
 /**
  * grpc.health.v1.Health. While the server answers at all it serves, so the only
- * question is whether it knows the name. Needs no token (wire-facts).
+ * question is whether it knows the name. Needs no token.
  */
 export function healthMethods(serviceNames: readonly string[]): ReadonlyMap<string, GrpcMethod> {
   const known = new Set(["", ...serviceNames]);

@@ -11,7 +11,7 @@ import type { GrpcMethod } from "./method.ts";
 
 /**
  * Server reflection, v1 and v1alpha (their messages have the same numbers), so
- * that generic clients find their way. Needs no token (wire-facts).
+ * that generic clients find their way. Needs no token.
  */
 export function reflectionMethods(
   fleetNames: readonly string[],

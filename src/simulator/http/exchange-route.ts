@@ -5,8 +5,7 @@ import { refuse } from "./answer.ts";
 import { parseBody } from "./request-json.ts";
 
 /**
- * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (interface document,
- * Authentication 2).
+ * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (docs/service.md, END-24).
  */
 export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void {
   app.post("/authorizeApiAccess", async (request, reply) => {

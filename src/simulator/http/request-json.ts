@@ -51,7 +51,7 @@ export function parseBody(body: unknown): unknown {
   }
 }
 
-/** Lists may be given by repeating the key, by commas, or both (wire-facts, REST paths). */
+/** Lists may be given by repeating the key, by commas, or both (docs/service.md, END-05). */
 function queryFields(query: RequestParts["query"]): Record<string, Json> {
   const fields: Record<string, Json> = {};
   for (const [name, value] of Object.entries(query)) {

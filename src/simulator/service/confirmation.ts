@@ -96,7 +96,7 @@ export function createConfirmation(
 /** How long after the answer DEADLINE_EXCEEDED a late command takes effect. */
 const LATE_BY_MS = 1_000;
 
-/** Operations of which the interface document has error rows, and none of DEADLINE_EXCEEDED. */
+/** Operations without a documented DEADLINE_EXCEEDED: they end as INTERNAL (docs/service.md, ERR-65). */
 const withoutDeadline: ReadonlySet<string> = new Set(
   [
     FleetService.method.skipGoal,

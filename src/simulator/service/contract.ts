@@ -30,8 +30,8 @@ export type RobotUpdate =
 
 /**
  * The fleet service behind its transports: gRPC and REST decode, ask here, and
- * encode. Checks come in the order of wire-facts (shape, ownership, family,
- * mission, state); the token was checked by the transport.
+ * encode. Checks come in the order of docs/service.md, ERR-47 (shape, ownership,
+ * family, mission, state). The transport has checked the token before.
  */
 export interface FleetOperations {
   /** One unary operation of FleetService or TaskService. Rejects with a Refusal, never with anything else. */

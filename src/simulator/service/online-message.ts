@@ -5,7 +5,7 @@ import { placeAt } from "../world/body.ts";
 import { distanceMeters } from "../world/map.ts";
 import { activeMission, isFlat, type Robot } from "../world/robot.ts";
 
-/** The interface document gives `taskState` without its meaning: these are ours. */
+/** Numbers of our own: the meaning of `taskState` is not documented. */
 const TASK_NONE = 0;
 const TASK_EXECUTING = 1;
 const TASK_PAUSED = 2;

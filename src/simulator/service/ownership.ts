@@ -11,8 +11,8 @@ const ID = /^[\x21-\x7e]{1,256}$/;
 const LONGEST_SELECTOR = 100_000;
 
 /**
- * Who may name what (wire-facts, "Errors"): what nobody has is NOT_FOUND and what
- * another distributor has is PERMISSION_DENIED, except in a selector, where both
+ * Checks who owns what a request names (docs/service.md, ERR-48 to ERR-50): an unknown
+ * name is NOT_FOUND, another distributor's PERMISSION_DENIED, and in a selector both
  * are PERMISSION_DENIED. Every function throws a Refusal.
  */
 export interface Ownership {

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { VertexInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { Vertex, VertexKind } from "../world/map.ts";
 
-/** The interface document gives `type` without its meaning: these are ours. */
+/** Numbers of our own: the meaning of `type` is not documented. */
 const vertexTypes: Readonly<Record<VertexKind, number>> = { waypoint: 0, station: 1, charger: 2, home: 3 };
 
 /**

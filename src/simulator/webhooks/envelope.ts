@@ -12,7 +12,7 @@ export function renderEnvelope(event: RobotUpdate): JsonObject {
 }
 
 /**
- * A message as webhooks carry it (interface document, Webhook events): snake_case
+ * A message as webhooks carry it (docs/service.md, WHK-27): snake_case
  * keys in the order of the field numbers, every scalar present, unset messages
  * null, the members of a oneof only where they are set.
  */

@@ -21,8 +21,8 @@ export interface Found {
 }
 
 /**
- * Resolves a snake_case path that starts with `state` (interface document, Filter
- * rules 2). A string says, in one sentence, why it does not resolve.
+ * Resolves a snake_case path that starts with `state` (docs/service.md, WHK-09).
+ * A string says, in one sentence, why it does not resolve.
  */
 export function resolvePath(schema: DescMessage, path: string): FieldPath | string {
   const [root, ...names] = path.split(".");

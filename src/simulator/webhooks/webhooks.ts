@@ -53,7 +53,7 @@ interface Active {
   failuresInARow: number;
 }
 
-/** Final failures in a row that disable a subscription (interface document, Limits). */
+/** Final failures in a row that disable a subscription (docs/service.md, TRN-15). */
 const DISABLE_AFTER = 20;
 const MOST_SUBSCRIPTIONS = 1_000;
 

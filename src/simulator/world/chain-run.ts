@@ -48,7 +48,7 @@ export function createChainRun(
     const { target } = task;
     if (target === undefined) return atPoint(robot, chain, task);
     travel.go(robot, target, {
-      // The interface document has no word for the stages of a task.
+      // The interface has no field for the stages of a task.
       tell: () => {},
       isOver: () => task.status !== "executing",
       arrived: () => atPoint(robot, chain, task),

@@ -57,7 +57,7 @@ export interface FleetMap extends MapSpec {
 /** How near two places are to be the same one, in metres. */
 const SAME_PLACE_METERS = 0.5;
 
-/** The name that a destination_id must match (wire-facts, robots, maps, chains). */
+/** The name that a destination_id must match (docs/service.md, How deployed services behave). */
 export function displayName(vertex: Vertex): string {
   return vertex.alias === "" ? vertex.code : vertex.alias;
 }

@@ -13,8 +13,8 @@ export type MissionControl = "cancel" | "pause" | "resume" | "finish";
 const LONGEST_QUEUE = 100;
 
 /**
- * A robot's list of missions and the commands on it, with the whole transition
- * table of the interface document. Each refuses with a Refusal and then has
+ * A robot's list of missions and the commands on it, with all transitions of
+ * docs/service.md, States and transitions. A command that throws a Refusal has
  * changed nothing. `by` names the cause in the record.
  */
 export interface MissionQueue {
@@ -114,7 +114,7 @@ function refuseBusy(robot: Robot): void {
   }
 }
 
-/** The checks of UpdateMission in the order of wire-facts. */
+/** The checks of UpdateMission, in the order of docs/service.md, ERR-53. */
 function missionToControl(robot: Robot, missionId: string): Mission {
   if (robot.missions.length === 0) {
     throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not on a mission`);

@@ -1,7 +1,7 @@
 import type { Target } from "./map.ts";
 import type { Family } from "./spec.ts";
 
-/** The states of a mission, as the interface document names them. */
+/** MissionState.State of proto/fleet/v1/mission.proto, without its prefix. */
 export type MissionStatus = "default" | "running" | "paused" | "canceled" | "succeeded" | "failed";
 
 /** What a robot is doing for its mission just now. */

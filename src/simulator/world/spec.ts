@@ -1,7 +1,7 @@
 import type { Incident } from "./incident.ts";
 import type { MapSpec } from "./map.ts";
 
-/** The robot families of the interface document; `base` is a robot of neither. */
+/** The robot families. Carts carry loads on conveyors, serves carry items; `base` is a robot of neither. */
 export type Family = "cart" | "serve" | "base";
 
 /** Cart models, and how many conveyors each carries. The first is the uppermost or the front-facing one. */

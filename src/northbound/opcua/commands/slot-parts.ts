@@ -43,7 +43,7 @@ export interface SlotKind {
   readonly station?: string;
   readonly parameters: readonly Parameter[];
   readonly tags: SlotTags;
-  /** Why this user may write nothing here; null when it may (design, OPC UA: Command slots). */
+  /** Why this user may write nothing here; null: it may. */
   refusedWriter(account: Account): string | null;
   /** The command that the session's parameters stand for at this moment. */
   draft(sessionId: string): Draft;

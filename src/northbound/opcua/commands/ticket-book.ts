@@ -13,7 +13,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
 
-/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
+/** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
 const KEEP_WITHIN_MS = 1_000;
 
 /** The tickets of one slot, shown and kept. */

@@ -14,7 +14,9 @@ export type WriterOf = (slot: Slot, isTicket: boolean) => Writer | null;
 /** A user that writes tickets to the same slot without the right is audited this often. */
 const AUDITED_EVERY_MS = 60_000;
 
-/** Checks the right of each write to a slot (design, OPC UA: Command slots). */
+/**
+ * Checks the right of each write to a slot. A refused write changes nothing: neither parameter nor number.
+ */
 export function createSlotWriters(
   options: OpcUaOptions,
   { audit, clock }: { readonly audit: RefusalAudit; readonly clock: Clock },

@@ -147,8 +147,8 @@ function textIn({ info }: Presence, name: string): string {
 }
 
 /**
- * The interface document does not show the elements of the list: only codes of points, as texts or in `code`,
- * are taken for points.
+ * The elements of the list are not documented: a text, or an object with a `code`, counts as the code of a
+ * point.
  */
 function unfinishedPoints({ info }: Presence): readonly string[] | null {
   const route = info.un_finish_route;
