@@ -20,7 +20,7 @@ export function amrExceptionOf({ info }: Presence): AmrException {
   };
 }
 
-/** Whether there is any. */
+/** Whether the robot reports any exception. */
 export function isException({ exception, exceptionCodes, level }: AmrException): boolean {
   return exception.length > 0 || exceptionCodes.length > 0 || level !== 0;
 }

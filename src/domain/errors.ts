@@ -1,4 +1,4 @@
-/** Whose turn it is when something goes wrong. */
+/** Who has to act when something goes wrong. */
 export type ErrorClass =
   | "operator_mistake"
   | "fleet_unavailable"
@@ -70,8 +70,8 @@ export const gatewayErrors = {
   QUEUE_FULL: {
     id: 1008,
     class: "fleet_unavailable",
-    // The second answers a source that asks for a known command: under a new id it would be
-    // another one.
+    // The second sentence is for a source that asks for a known command: under a new id it would be another
+    // command.
     advice:
       "Wait for earlier commands to end. `refused`: then send it under a new id. `unknown`: ask again with the same id.",
   },

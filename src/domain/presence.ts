@@ -1,6 +1,6 @@
 /**
- * One robot of GetOnlineRobots. `info` is the OnlineAMRInfo as it is published:
- * snake_case, every scalar present, unset messages null.
+ * One robot of GetOnlineRobots. `info` is the OnlineAMRInfo in the form that is published: snake_case, every
+ * scalar present, unset messages null.
  */
 export interface Presence {
   /** The robot's number, by which task chains name it. */
