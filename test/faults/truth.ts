@@ -6,10 +6,7 @@ import type { Mission } from "../../src/domain/mission.ts";
 import type { Presence } from "../../src/domain/presence.ts";
 import type { RobotState } from "../../src/simulator/world/robot-state.ts";
 
-/**
- * What a robot is at, in a form that both sides can be brought to. Enums by their names in the interface
- * document.
- */
+/** The state of a robot in a form into which both sides can be brought. Enums have their names of proto/. */
 interface RobotTruth {
   missions?: { current: number; list: readonly Record<string, unknown>[] };
   battery?: readonly unknown[];
