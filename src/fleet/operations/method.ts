@@ -17,7 +17,7 @@ export interface Method {
   readonly name: string;
   readonly desc: DescMethod;
   readonly route: Route;
-  /** Operations of the gRPC service; the others travel over HTTPS only. */
+  /** Of the gRPC service; the other operations travel over HTTPS only. */
   readonly hasGrpc: boolean;
   /** It changes nothing. */
   readonly reads: boolean;

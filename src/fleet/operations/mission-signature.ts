@@ -28,9 +28,7 @@ const typeOf = {
   },
 } as const;
 
-/**
- * The types by which a mission that was asked for may appear in the stream; none when it names no mission.
- */
+/** The types with which a requested mission may appear in the stream; none if it names no mission. */
 export function typesOfMission({ mission }: Mission): readonly MissionType[] {
   switch (mission.case) {
     case "baseMission":
@@ -53,7 +51,7 @@ function named<Family extends keyof typeof typeOf>(
   return [];
 }
 
-/** The goals that the stream shows of a mission that was asked for; null when they cannot be told. */
+/** The goals with which a requested mission appears in the stream; null: not known. */
 export function goalsOfMission({ mission }: Mission): readonly Goal[] | null {
   const inner = mission.value?.mission.value;
   if (inner === undefined) return null;
@@ -100,7 +98,7 @@ function serveWorkflowTypes(
   }
 }
 
-/** The goals of a workflow's first mission; null when they cannot be told. */
+/** The goals of a workflow's first mission; null: not known. */
 export function goalsOfWorkflow({ workflow }: MissionWorkflow): readonly Goal[] | null {
   const inner = workflow.value?.workflow.value;
   if (inner === undefined) return null;

@@ -18,25 +18,26 @@ import { descriptionOf, planSubscriptions, type WantedSubscription } from "./sub
 import type { Trust } from "./trust.ts";
 import { codeOf, createWebhookCalls, type WebhookCalls } from "./webhook-calls.ts";
 
-/** Sees to it that the service has our subscriptions, one an event type. */
+/** Keeps our subscriptions at the service, one for each event type. */
 export interface SubscriptionKeeper {
   /**
-   * Looks at what the service lists, and makes what is missing. Rejects with ReadFailed when it cannot look.
+   * Compares the service's list with what is wanted, and makes what is missing. Rejects with ReadFailed if
+   * the list cannot be read.
    */
   turn(): Promise<void>;
   /**
-   * Deletes all of ours, as far as the service answers within `budgetMs` altogether; says which are left.
+   * Deletes all of ours, as far as the service answers within `budgetMs` altogether; logs those that remain.
    * Never rejects.
    */
   remove(budgetMs: number): Promise<void>;
-  /** Subscriptions that were made since the start. */
+  /** How many subscriptions were made since the start. */
   made(): number;
 }
 
 export interface SubscriptionKeeperParts {
   readonly identity: Identity;
   readonly publicUrl: string;
-  /** What the gateway is for now: without what the service refuses. */
+  /** The robots of the gateway now, without the refused ones. */
   readonly robots: () => RobotChoice;
   readonly trust: Trust;
   readonly identifiers: IdentifierGate;
@@ -101,12 +102,12 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
   }
 
   async function reconcile(): Promise<void> {
-    // One answer that does not come must not cost the proof that the next one would give.
+    // A missing answer must not delay the next one, which may be the proof.
     const watchMs = Math.min(times.callMs, times.streamSilenceMs / LOOKS_A_SILENCE);
     const plan = planSubscriptions(await calls.list(watchMs), wanted(), identity);
     for (const { aspect } of plan.kept) trust.confirmed(aspect);
     for (const { wanted: one, reason } of plan.missing) trust.denied(one.aspect, reason);
-    // New before old: one that serves a part of what is wanted serves on until then.
+    // New before old: a subscription with a part of the robots serves until then.
     if (!(await makeAll(plan.missing))) return;
     tellLeft(await calls.remove(plan.useless, times.callMs));
   }
@@ -123,7 +124,7 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
     made: () => made,
     turn() {
       const turn = reconcile();
-      // Its failure is the caller's; `remove` only waits for its end.
+      // Its failure goes to the caller; `remove` only waits for its end.
       underWay = turn.then(
         () => {},
         () => {},
@@ -170,7 +171,7 @@ async function removeUntil(
   }
 }
 
-/** A call that left and was not answered; without a connection there is no use in waiting for one. */
+/** Whether a call has left without an answer; without a connection there is no use in waiting. */
 function isWorthAnotherTry({ code }: ReadFailed): boolean {
   return code === "DEADLINE_EXCEEDED";
 }
