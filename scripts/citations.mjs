@@ -21,7 +21,10 @@ export function citationProblems(path, text) {
   const flat = text.replace(/\n[ \t]*(?:\*(?!\/)|\/\/|#+)?[ \t]*/g, (found) => " ".repeat(found.length));
   const problem = (index, what) => `${path}:${text.slice(0, index).split("\n").length}: ${what}`;
   const foreignOnes = Array.from(flat.matchAll(foreign), ({ index, 0: name }) =>
-    problem(index, `"${name.replace(/\s+/g, " ")}" is no document of the repository; cite a section of docs/, or give the reason`),
+    problem(
+      index,
+      `"${name.replace(/\s+/g, " ")}" is no document of the repository; cite a section of docs/, or give the reason`,
+    ),
   );
   const missing = Array.from(flat.matchAll(anyPage))
     .filter(({ index }) => path.endsWith(".md") || isInComment(text, index))
