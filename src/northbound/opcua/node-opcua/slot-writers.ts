@@ -8,7 +8,7 @@ import type { Writer } from "../commands/writer.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 
-/** Says for one request who writes to a slot; null when that user may not. */
+/** Returns for one request the writer to a slot; null: that user may not write. */
 export type WriterOf = (slot: Slot, isTicket: boolean) => Writer | null;
 
 /** A user that writes tickets to the same slot without the right is audited this often. */
