@@ -15,7 +15,7 @@ export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void
   });
 }
 
-/** The parsed body; what is no JSON is judged like any other body that is no API key document. */
+/** The parsed body. No JSON counts like any other body that is no API key document. */
 function readBody(body: unknown): unknown {
   try {
     return parseBody(body);

@@ -73,7 +73,7 @@ function exceptions(robot: Robot): NonNullable<OnlineInit["amrException"]> {
   };
 }
 
-/** What is left of the route, as point codes, and the share of it that is done. */
+/** The rest of the route, as point codes, and the share of it that is done. */
 function unfinishedRoute(robot: Robot, nowMs: number): NonNullable<OnlineInit["unFinishRoute"]> {
   const { action } = robot.body;
   if (action?.kind !== "drive") return { unFinishedVertexes: [], processRate: 0 };

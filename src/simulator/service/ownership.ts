@@ -6,7 +6,7 @@ import type { Robot } from "../world/robot.ts";
 import type { World } from "../world/world.ts";
 import type { Caller } from "./contract.ts";
 
-/** As a scenario may name robots and locations, and longer. */
+/** All names of robots and locations in a scenario match this, and longer ones. */
 const ID = /^[\x21-\x7e]{1,256}$/;
 const LONGEST_SELECTOR = 100_000;
 
@@ -26,7 +26,7 @@ export interface Ownership {
   checkRobots(caller: Caller, robotIds: readonly string[]): readonly Robot[];
   /** Checks the locations of a selector: a list that is not empty, all the caller's. */
   checkLocations(caller: Caller, locationIds: readonly string[]): void;
-  /** The location that a robot is at; undefined for a robot that nobody has. */
+  /** The location of a robot; undefined: there is no such robot. */
   locationOf(robotId: string): string | undefined;
   /** Every robot of a distributor. */
   robotsOf(caller: Caller): readonly Robot[];

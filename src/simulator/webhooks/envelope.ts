@@ -26,7 +26,7 @@ function renderMessage(schema: DescMessage, message: object): JsonObject {
 }
 
 /**
- * The value of a field, and whether it is a member of a oneof: then undefined where another one is set, or
+ * The value of a field, and whether it is a member of a oneof: then undefined if another member is set, or
  * none.
  */
 export function readField(

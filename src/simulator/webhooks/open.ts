@@ -23,7 +23,7 @@ const machineResolve: Resolve = async (hostname) => {
   return found.map(({ address }) => address);
 };
 
-/** The webhooks of the data folder, with what the options say. */
+/** The webhooks of the data folder, by the options. */
 export async function openWebhooks(
   options: SimulatorOptions,
   ownership: Ownership,

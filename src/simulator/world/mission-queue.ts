@@ -6,10 +6,10 @@ import { isTerminal, type Mission, type MissionOrder } from "./mission.ts";
 import type { MissionRun } from "./mission-run.ts";
 import { activeMission, currentMission, type Robot } from "./robot.ts";
 
-/** What UpdateMission can ask of a mission. */
+/** The commands of UpdateMission. */
 export type MissionControl = "cancel" | "pause" | "resume" | "finish";
 
-/** A robot takes no more missions than this; the oldest that are over leave its list. */
+/** The longest list of a robot; the oldest missions that are over leave it. */
 const LONGEST_QUEUE = 100;
 
 /**
@@ -18,7 +18,11 @@ const LONGEST_QUEUE = 100;
  * changed nothing. `by` names the cause in the record.
  */
 export interface MissionQueue {
-  /** CreateMission, CreateMissionWorkflow: a new list, the first of it running. @returns the new ids. */
+  /**
+   * CreateMission, CreateMissionWorkflow: a new list, whose first mission runs.
+   *
+   * @returns the new ids
+   */
   begin(robot: Robot, orders: readonly MissionOrder[], owner: string, by: string): string[];
   /** AppendMission: to the end of a list that is not over. @returns the new id. */
   append(robot: Robot, order: MissionOrder, owner: string, by: string): string;
@@ -28,7 +32,7 @@ export interface MissionQueue {
   control(robot: Robot, missionId: string, control: MissionControl, by: string): void;
   /** SkipGoal. @returns the id of the mission. */
   skip(robot: Robot, by: string): string;
-  /** What went wrong ends everything in the list. */
+  /** A failure of the robot ends all missions of the list. */
   failAll(robot: Robot, by: string): void;
 }
 
@@ -95,7 +99,7 @@ export function createMissionQueue(world: WorldContext, run: MissionRun): Missio
       return mission.id;
     },
     failAll(robot, by) {
-      // What follows in the list starts when the one before it ends, so each fails in its turn.
+      // The next mission starts when the one before it ends, so each fails in its turn.
       for (let left = robot.missions.length; left > 0; left -= 1) {
         const mission = activeMission(robot);
         if (mission === undefined) return;
