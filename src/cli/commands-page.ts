@@ -14,7 +14,7 @@ export const promise =
   "Unknown is not failure. A sender that lost the reply asks again with the same identity. " +
   "A final outcome never changes; what is found later is an event.";
 
-/** Characters of a line of the page, tables aside. */
+/** Characters of a line of the page, except in tables. */
 const WIDTH = 110;
 
 /** Messages that many requests share: described once. */
@@ -155,7 +155,7 @@ const times = [
   "configured, and the stops of held robots. No sender can use it. It needs no right, and none can be given.",
 ];
 
-/** The warning of an unknown outcome is the one that its reader must not miss. */
+/** For an unknown outcome, its warning, which no reader must miss. */
 function meaningOf(name: string): string {
   const meaning = String(Reflect.get(outcomeMeanings, name));
   return name === "unknown" ? meaning.replace(/^[^.]*\./, "**$&**") : meaning;
