@@ -1,22 +1,28 @@
 // Holds what people read to its measures: lines of at most 110 characters in Markdown and in comments, and
-// sentences of at most 30 words in Markdown, the changelog aside. --fix wraps the lines first. With names of
+// sentences of at most 30 words in Markdown, the changelog aside. What these files cite, and those of the
+// configuration and the packaging, must be in the repository. --fix wraps the lines first. With names of
 // files it checks these alone.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { TextlintKernel } from "@textlint/kernel";
 import markdownModule from "@textlint/textlint-plugin-markdown";
+import { citationProblems } from "./citations.mjs";
 import { sentenceLength } from "./sentence-length.mjs";
 import { WIDTH, withoutAddresses, wrapComments, wrapMarkdown } from "./wrap.mjs";
 
 const markdown = markdownModule.default;
 const kernel = new TextlintKernel();
+const isProse = /\.(?:md|tsx?|mjs)$/;
+const isOther = /\.(?:ya?ml|acl|proto|sh|pl|service|conf)$/;
 
 const isFixing = process.argv.includes("--fix");
 const given = process.argv.slice(2).filter((argument) => argument !== "--fix");
 const own = [
   "README.md",
   "CHANGELOG.md",
-  ...["docs", "src", "test", "bench", "scripts", "packaging"].flatMap(filesUnder),
+  ...["docs", "src", "test", "bench", "scripts", "packaging", "config", "proto", "systemd"].flatMap(
+    filesUnder,
+  ),
 ];
 const files = given.length > 0 ? given : own;
 if (isFixing) for (const path of files) fix(path);
@@ -27,10 +33,13 @@ if (problems.length > 0 || files.length === 0) process.exit(1);
 
 function filesUnder(folder) {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
-  return files.filter((path) => /\.(md|tsx?|mjs)$/.test(path) && !path.startsWith(join("src", "wire")));
+  return files.filter(
+    (path) => (isProse.test(path) || isOther.test(path)) && !path.startsWith(join("src", "wire")),
+  );
 }
 
 function fix(path) {
+  if (!isProse.test(path)) return;
   const text = readFileSync(path, "utf8");
   const wrapped = extname(path) === ".md" ? wrapMarkdown(text) : wrapComments(text);
   if (wrapped !== text) writeFileSync(path, wrapped);
@@ -38,9 +47,15 @@ function fix(path) {
 
 async function problemsOf(path) {
   const text = readFileSync(path, "utf8");
-  if (extname(path) !== ".md") return tooWide(path, text, isComment);
+  const cited = path === "CHANGELOG.md" ? [] : citationProblems(path, text);
+  if (!isProse.test(path)) return cited;
+  if (extname(path) !== ".md") return [...cited, ...tooWide(path, text, isComment)];
   const prose = await proseLines(path, text);
-  return [...tooWide(path, text, (_line, at) => prose.has(at)), ...(await longSentences(path, text))];
+  return [
+    ...cited,
+    ...tooWide(path, text, (_line, at) => prose.has(at)),
+    ...(await longSentences(path, text)),
+  ];
 }
 
 function tooWide(path, text, isHeld) {

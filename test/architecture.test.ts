@@ -20,7 +20,9 @@ const core: Rules = {
   platform: "parts of any daemon",
 };
 
-/** The import table of design.md. What is not here is forbidden; a room may always import itself. */
+/**
+ * The import table of docs/develop.md, Rooms. What is not here is forbidden; a room may always import itself.
+ */
 const rooms: Readonly<Record<string, Rules>> = {
   domain: {},
   contracts: { domain: "a promise names what it is about" },
@@ -204,7 +206,7 @@ describe("the architecture test itself", () => {
   });
 });
 
-describe("the import table of design.md", () => {
+describe("the import table", () => {
   it("has a row for every room", () => {
     const unknown = sources.filter((source) => rooms[source.room] === undefined).map((source) => source.path);
     expect(unknown).toEqual([]);
@@ -262,7 +264,7 @@ describe("the import table of design.md", () => {
   });
 });
 
-describe("the habits of design.md", () => {
+describe("the habits", () => {
   it("files stay readable: at most 400 lines", () => {
     const long = [...written, ...readSources("test"), ...readSources("bench")]
       .map((source) => ({ path: source.path, lines: source.text.split("\n").length - 1 }))

@@ -2,7 +2,7 @@ import type { JsonObject } from "../platform/json.ts";
 import { textOf } from "./answer-fields.ts";
 import { columns, localTime } from "./readable.ts";
 
-/** Alarms in a table; the last column is what was found. */
+/** Alarms in a table; the last column has their texts. */
 export function alarmRows(found: readonly JsonObject[]): readonly string[] {
   return columns(
     found.map((alarm) => [

@@ -15,7 +15,7 @@ interface AckOptions extends ControlOptions {
 }
 
 const ANSWER_MS = 5_000;
-/** Of an acknowledgement that is refused, as of a refused command. */
+/** The exit code of a refused acknowledgement, like that of a refused command. */
 const REFUSED = 4;
 
 const listHelp = `
@@ -104,7 +104,7 @@ async function acknowledgeOne(socketPath: string, id: string, signal: AbortSigna
   return outcomeOf(id, await askGateway(socketPath, request, signal));
 }
 
-/** @param standing the alarms that stand, where the id is of none */
+/** @param standing all alarms, if no alarm has the id */
 function answerText(id: string, answer: JsonObject, standing: JsonObject): string {
   if (answer.outcome === undefined) {
     const message = textOf(answer, "message");

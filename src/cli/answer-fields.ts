@@ -2,15 +2,15 @@ import { isJsonObject, type JsonObject } from "../platform/json.ts";
 import { plain } from "../platform/plain-text.ts";
 
 /**
- * Fields of the gateway's answer, which may be of another version: a field that is missing, or of another
- * kind, is empty.
+ * Fields of the gateway's answer, which may be of another version: a missing field, or one of another type,
+ * is empty.
  */
 export function textOf(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === "string" ? plain(value) : "";
 }
 
-/** Zero where it is missing. */
+/** 0 if it is missing. */
 export function numberOf(object: JsonObject, name: string): number {
   const value = object[name];
   return typeof value === "number" ? value : 0;

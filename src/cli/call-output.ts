@@ -19,7 +19,7 @@ export function exitCodeOf(outcome: unknown): number {
   }
 }
 
-/** An outcome as a person reads it. */
+/** An outcome for people. */
 export function outcomeText(message: JsonObject): string {
   const { outcome, code, retry_safe: retrySafe, response, duplicate, evidence } = message;
   const lines = [String(outcome).replace("_", " ")];
@@ -37,7 +37,7 @@ export function outcomeText(message: JsonObject): string {
   return lines.join("\n");
 }
 
-/** Most messages of unknown outcomes have the warning already. */
+/** Most messages of unknown outcomes contain the warning already. */
 function warningBeside(message: string): string {
   return /may have acted/.test(message)
     ? "look at the robot first"

@@ -4,13 +4,13 @@ import { jsonFault } from "../domain/refusals.ts";
 import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
 import { readJson } from "../platform/strict-json.ts";
 
-/** A request that the operation accepts, or what is wrong with it. */
+/** A valid request of the operation, or what is wrong with it. */
 export type CallRequest =
   | { readonly ok: true; readonly request: JsonObject }
-  /** `request` can still be sent, to ask the gateway about its id; null if the text could not be read. */
+  /** `request` can still be sent, to ask the gateway about its id; null: the text could not be read. */
   | { readonly ok: false; readonly problem: Problem; readonly request: JsonObject | null };
 
-/** Reads a request as typed, and checks it as the gateway will, before anything is sent. */
+/** Reads a request as typed, and checks it like the gateway, before anything is sent. */
 export function readRequest(
   operation: DescribedOperation,
   text: string,
@@ -24,7 +24,9 @@ export function readRequest(
   return parsed.ok ? named : { ok: false, problem: parsed.problem, request: named.request };
 }
 
-/** Whether the operation names robots by number and `robot` is a name, so that its number must be found. */
+/**
+ * Whether the operation names robots by number and `robot` is a name, so that its number must be looked up.
+ */
 export function needsNumber(operation: DescribedOperation, robot: string): boolean {
   return operation.robotField?.by === "number" && !/^\d+$/.test(robot);
 }
@@ -35,7 +37,7 @@ function parse(text: string): CallRequest {
   return isJsonObject(read.value) ? { ok: true, request: read.value } : refused("", "must be an object");
 }
 
-/** The request with the robot in the operation's field for it, in the spelling of the rest. */
+/** The request with the robot in the operation's field, spelt like the other fields. */
 function nameRobot(operation: DescribedOperation, request: JsonObject, robot: string | number): CallRequest {
   const { robotField } = operation;
   if (robotField === null) return refused("", `--robot: ${operation.name} names no robot`);
@@ -66,7 +68,7 @@ function refused(path: string, message: string): CallRequest {
   return { ok: false, problem: { path, message }, request: null };
 }
 
-/** The number of a robot in the answer of GetOnlineRobots; null if no robot in it has the name. */
+/** The number of a robot in the answer of GetOnlineRobots; null: no robot in it has the name. */
 export function numberOf(answer: unknown, robot: string): number | null {
   const robots = isJsonObject(answer) ? answer.robots : undefined;
   if (!Array.isArray(robots)) return null;

@@ -69,7 +69,7 @@ async function run(name: string | undefined, request: string, options: Options):
   return await call(operation, request === "-" ? await readAll(process.stdin) : request, id, options);
 }
 
-/** Checks the request as far as it can be checked here, then sends it. */
+/** Checks the request as far as possible here, then sends it. */
 async function call(
   operation: DescribedOperation,
   text: string,
@@ -80,8 +80,8 @@ async function call(
   const socketPath = await findSocket(options);
   const robot = await findRobot(operation, options, socketPath, signal);
   const read = readRequest(operation, text, robot);
-  // A malformed request with an id of the user's own is still sent: the gateway knows whether the id is an
-  // earlier command's.
+  // A malformed request with an id of the user's own is still sent: the gateway knows whether the id is that
+  // of an earlier command.
   if (!read.ok && (read.request === null || options.id === undefined)) {
     return refuse(id, badRequest(read.problem), options);
   }
@@ -114,7 +114,7 @@ async function override(robot: string, operation: string | undefined, options: O
   return finishDone(message, answer.body, options);
 }
 
-/** The robot as the operation names it: by id, or by the number that the service gives it. */
+/** The robot as the operation names it: by id, or by the service's number. */
 async function findRobot(
   operation: DescribedOperation,
   { robot }: Options,
@@ -136,7 +136,7 @@ async function findRobot(
   );
 }
 
-/** A read that failed has changed nothing. */
+/** A failed read has changed nothing. */
 function asUnsent(error: unknown): never {
   throw error instanceof CallFailed ? new CallFailed(error.message, false, { cause: error }) : error;
 }

@@ -6,7 +6,7 @@ import { factsOf, unknownEndings } from "./operation-facts.ts";
 import { some, wrapped } from "./report-text.ts";
 import { rightsLines } from "./rights-report.ts";
 
-/** What a valid configuration means, for `fleetgate check`. It contains no secret. */
+/** The meaning of a valid configuration, for `fleetgate check`. It contains no secret. */
 export function checkReport(config: Config, manual: OperationManual): string {
   return [
     ...section("Robots", robotLines(config)),
@@ -38,7 +38,7 @@ function robotLines({ fleet, gateway }: Config): readonly string[] {
   ];
 }
 
-/** `docs/install.md` gives the same as formulas. */
+/** docs/install.md, How soon a loss shows, has the same as formulas. */
 function lossLines({ fleet, quality }: Config): readonly string[] {
   const limits = detectionLimits({ ...fleet.times, ...quality }, fleet.events.kind);
   return [
@@ -111,7 +111,7 @@ function protocolLines({ mqtt, opcua, control, dispatcher }: Config): readonly s
   ];
 }
 
-/** Why MQTT takes no commands; null when it does. */
+/** Why MQTT accepts no commands; null: it does. */
 function mqttShut({ commands, broker }: NonNullable<Config["mqtt"]>): string | null {
   if (!commands.enabled) return "off: mqtt.commands.enabled is false";
   if (broker.kind === "embedded" || commands.brokerEnforcesClientNames) return null;
@@ -143,7 +143,7 @@ function endingLines(config: Config, manual: OperationManual): readonly string[]
   ];
 }
 
-/** The outcomes that stay unknown because, in this mode, the stream that would show them is missing. */
+/** The outcomes that stay unknown because this mode lacks the stream that would show them. */
 function unseenLines({ fleet, quality, dispatcher }: Config, manual: OperationManual): readonly string[] {
   const isDelivered = fleet.events.kind === "webhook";
   const { madeUpMs } = detectionLimits({ ...fleet.times, ...quality }, fleet.events.kind);
@@ -169,7 +169,7 @@ type EvidenceKind = ParsedRequest["evidence"]["kind"];
 const missionEvidence: readonly EvidenceKind[] = ["new_mission", "mission_state"];
 const conveyorEvidence: readonly EvidenceKind[] = ["conveyor_state"];
 
-/** The operations with evidence of these kinds, with the kind of request if only some requests have it. */
+/** The operations with evidence of these kinds; with the kind of request if only some requests have it. */
 function shownBy(manual: OperationManual, kinds: readonly EvidenceKind[]): readonly string[] {
   const names = [...manual.values()].flatMap((operation) => {
     const facts = factsOf(operation);
@@ -195,7 +195,7 @@ function row(first: string, second: string): string {
   return `${first.padEnd(10)} ${second}`;
 }
 
-/** Whole or tenths of seconds. */
+/** In whole seconds or tenths. */
 function seconds(durationMs: number): string {
   return `${Math.round(durationMs / 100) / 10} s`;
 }

@@ -17,7 +17,8 @@ interface CheckOptions {
 }
 
 /**
- * `fleetgate check`: reports the mistakes of a configuration, or what it means; with --online, what it meets.
+ * `fleetgate check`: reports the mistakes of a configuration, or its meaning; with --online, also what the
+ * gateway would meet.
  */
 export function checkCommand(): Command {
   return new Command("check")
@@ -45,7 +46,7 @@ export function checkCommand(): Command {
     });
 }
 
-/** One JSON document, whatever was found. */
+/** One JSON document, whatever the result. */
 async function printDocument(reading: Reading, online: boolean, unit: string | null): Promise<void> {
   const { config, problems } = reading;
   const parts = online && config !== null ? await tryAll(config, unit !== null, () => {}) : [];
@@ -62,7 +63,7 @@ async function tryAll(
   isForUnit: boolean,
   tell: (part: Part) => void,
 ): Promise<readonly Part[]> {
-  // Timers and connections of the gateway's parts do not keep a program alive; the whole check must.
+  // Timers and connections of the gateway's components do not keep a program alive; the whole check must.
   const hold = setInterval(() => {}, HOLD_MS);
   try {
     allowLongWays(config.fleet.times.connectMs);

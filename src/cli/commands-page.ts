@@ -7,14 +7,14 @@ import { serviceAdvice } from "./error-advice.ts";
 import { httpSection } from "./http-section.ts";
 import { type ExampleFacts, effectsOf, evidenceText, factsOf } from "./operation-facts.ts";
 
-/** design, Commands: the promise, in these words. README.md carries it too. */
+/** The promise. README.md has it in the same words. */
 export const promise =
   "While its journal record is kept, an identified command that has an effect is sent at most once, except the repeatable ones listed. " +
   "The recorded outcome is `succeeded` or `refused` (the service said so), `expired` (never sent), `probably_succeeded` (inferred; the evidence is given) or `unknown`. " +
   "Unknown is not failure. A sender that lost the reply asks again with the same identity. " +
   "A final outcome never changes; what is found later is an event.";
 
-/** Characters of a line of the page, tables aside. */
+/** Characters of a line of the page, except in tables. */
 const WIDTH = 110;
 
 /** Messages that many requests share: described once. */
@@ -155,7 +155,7 @@ const times = [
   "configured, and the stops of held robots. No sender can use it. It needs no right, and none can be given.",
 ];
 
-/** The warning of an unknown outcome is the one that its reader must not miss. */
+/** For an unknown outcome, its warning, which no reader must miss. */
 function meaningOf(name: string): string {
   const meaning = String(Reflect.get(outcomeMeanings, name));
   return name === "unknown" ? meaning.replace(/^[^.]*\./, "**$&**") : meaning;

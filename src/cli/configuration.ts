@@ -5,22 +5,22 @@ import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { exitCodes } from "./exit.ts";
 
-/** A problem as it is reported. */
+/** A problem for the report. */
 export interface ReportedProblem extends ConfigProblem {
   readonly severity: "error" | "warning";
 }
 
-/** What came of reading a configuration: it is null when a problem is an error. */
+/** The result of reading a configuration; null: a problem is an error. */
 export interface Reading {
   readonly config: Config | null;
-  /** What the file says, key by key; empty when a problem is an error. */
+  /** The values of the file, key by key; empty: a problem is an error. */
   readonly settings: Settings;
   readonly problems: readonly ReportedProblem[];
 }
 
 /**
- * @param outdated how a certificate of the gateway is reported that is not valid now, or that TLS does not
- * take
+ * @param outdated the severity of a certificate of the gateway that is not valid now, or that TLS does not
+ * accept
  */
 export async function readConfiguration(
   path: string,
@@ -45,6 +45,7 @@ export function exitOnProblems(path: string, { config, problems }: Reading): Con
 
 /**
  * Prints every problem on standard error, and ends the process with exit code 78.
+ *
  * @param consequence what was not done
  */
 export function exitWithProblems(
@@ -60,7 +61,7 @@ export function exitWithProblems(
   process.exit(exitCodes.config);
 }
 
-/** Both at once, for what starts the gateway. */
+/** Reads the configuration, or ends with exit code 78: for commands that start the gateway. */
 export async function configurationOrExit(path: string): Promise<Config> {
   return exitOnProblems(path, await readConfiguration(path, process.env, "warning"));
 }
@@ -73,7 +74,7 @@ export function reported(
   return problems.map((problem) => ({ ...problem, severity }));
 }
 
-/** `file:line: severity: path: message`, as compilers write it and editors read it. */
+/** `file:line: severity: path: message`, the form of compilers, which editors can read. */
 function print(file: string, { line, severity, path, message }: ReportedProblem): void {
   const place = line === null ? file : `${file}:${line}`;
   process.stderr.write(`${place}: ${severity}: ${path === "" ? "" : `${path}: `}${message}\n`);

@@ -13,7 +13,7 @@ const levels = {
 } as const;
 type Method = keyof typeof levels;
 
-/** One line of a library is logged once in so long. */
+/** One line of a library is logged once in this time. */
 const REPEAT_AFTER_MS = 10_000;
 const MOST_PLACES = 100;
 const LONGEST_TEXT = 300;
@@ -21,10 +21,11 @@ const FRAME = /^\s+at (?!.*node:).*?([^\s/\\(]+:\d+):\d+\)?$/m;
 const NODE_OPCUA = /node-opcua/;
 
 /**
- * Logs what libraries write to the console: a reader of the log expects nothing but JSON. grpc-js says its
- * errors there, and lmdb. The text of node-opcua stays out: it dumps requests, which carry passwords.
- * @param secrets what the log must not show
- * @returns what gives the console back
+ * Logs what libraries such as grpc-js and lmdb write to the console: a reader of the log expects only JSON.
+ * The text of node-opcua stays out, because it dumps requests, which carry passwords.
+ *
+ * @param secrets texts that the log must not contain
+ * @returns a function that restores the console
  */
 export function logConsole(
   log: Log,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "undici";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
 
-/** The gateway told no outcome. `wasSent`: the request may have left, so what became of it is not known. */
+/** The gateway gave no outcome. `wasSent`: the request may have left, so its outcome is not known. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
   readonly wasSent: boolean;

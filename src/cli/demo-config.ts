@@ -19,7 +19,8 @@ export function portsFrom(base: number): DemoPorts {
 
 /**
  * The demo's configuration as a file, which `fleetgate run` accepts too. It opens everything to programs of
- * this machine, and says so. It has addresses only: a machine without /etc/hosts does not know `localhost`.
+ * this machine, and says so. It contains only addresses, because a machine without /etc/hosts cannot resolve
+ * `localhost`.
  */
 export function demoConfig(demo: {
   readonly dataDir: string;

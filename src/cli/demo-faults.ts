@@ -3,15 +3,15 @@ import { createCatalogue } from "../fleet/operations.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Control } from "../simulator/control.ts";
 
-/** What a robot has again that had run flat before anybody made it. */
+/** The new charge of a robot whose battery was empty before the fault began. */
 const CHARGED_PERCENT = 80;
-/** What does not only read: answers to polls would be lost before those to commands. */
+/** Operations other than reads: otherwise the lost answers would be those of polls. */
 const commands = [...createCatalogue().values()].filter(({ role }) => role !== "observer");
 const operations = commands.map(({ name }) => name);
 
-/** The faults that the demo's console offers, made of those of the simulator. */
+/** The faults in the demo's console, made from those of the simulator. */
 export function createDemoFaults(control: Control, clock: Pick<Clock, "monotonicMs">): SimulatedFaults {
-  /** Since when a fault lasts that began here, and the charge before it. */
+  /** When each fault of this console began, and the charge before it. */
   const begun = new Map<string, { readonly atMs: number; readonly percent: number }>();
 
   function all(): readonly SimulatedFault[] {
@@ -80,7 +80,7 @@ function begin(control: Control, { name, robotId }: SimulatedFault): void {
   }
 }
 
-/** @param percent the charge of a robot that was flat */
+/** @param percent the new charge of a robot that was flat */
 function end(control: Control, { name, robotId }: SimulatedFault, percent: number): void {
   switch (name) {
     case "cut":

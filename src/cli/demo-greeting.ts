@@ -4,7 +4,7 @@ import type { DemoPorts } from "./demo-config.ts";
 /**
  * The first lines of the demo: every address, and one command to copy for each protocol.
  *
- * @param configuration the path of the gateway's, for `--config`
+ * @param configuration the path of the gateway's configuration, for `--config`
  */
 export function demoGreeting(fleet: Endpoints, ports: DemoPorts, configuration: string): string {
   return [

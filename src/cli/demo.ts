@@ -57,7 +57,7 @@ export function demoCommand(): Command {
 
 async function demo(options: Options, signal: AbortSignal): Promise<void> {
   const ports = options.basePort === undefined ? usualPorts : portsFrom(options.basePort);
-  // Absolute: the configuration in it takes relative paths as of its own folder.
+  // Absolute, because relative paths in the configuration are relative to its own folder.
   const folder = resolve(
     options.data ?? demoFolder(options.basePort === undefined ? "demo" : `demo-${options.basePort}`),
   );
@@ -80,7 +80,7 @@ async function demo(options: Options, signal: AbortSignal): Promise<void> {
       await runGateway(config, log, stop, ready, first, simulator, options.json === true);
     },
   };
-  // Closed in reverse, so that the gateway does not report a lost service.
+  // Closed in reverse order, so that the gateway does not report a lost service.
   const steps = [simulator, gateway].map((component) => ({
     component,
     startTimeoutMs: START_TIMEOUT_MS,
@@ -124,7 +124,7 @@ async function writeConfiguration(path: string, ports: DemoPorts, fleet: Endpoin
   const folder = dirname(path);
   const dataDir = join(folder, "gateway");
   await makeFolder(folder);
-  // The simulated world begins anew at each start: the outcomes of commands to the last one would be wrong.
+  // The simulated world begins anew at each start (docs/decisions.md, The demo starts with an empty journal).
   for (const kept of ["journal", "tickets", "outbox"]) await renewStore(join(dataDir, kept));
   await writeFile(path, demoConfig({ ...fleet, dataDir, ports }));
   return configurationOrExit(path);

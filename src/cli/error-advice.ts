@@ -1,6 +1,6 @@
 import type { GrpcCodeName } from "../domain/errors.ts";
 
-/** What a sender should do about each code of the service, for the table of docs/commands.md. */
+/** Advice to the sender for each code of the service, for the table of docs/commands.md, Codes. */
 export const serviceAdvice: Readonly<Record<GrpcCodeName, string>> = {
   OK: "Nothing: it is done, or probably done.",
   CANCELLED: "The call was broken off: look at the robot before you send anything again, under a new id.",

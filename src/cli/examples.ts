@@ -1,4 +1,4 @@
-/** One command line for each subcommand that names none in its own help. By its words. */
+/** One command line for each subcommand without one in its own help, by the subcommand's words. */
 export const examples: Readonly<Record<string, string>> = {
   init: "sudo fleetgate init",
   run: "fleetgate run --config /etc/fleetgate/fleetgate.yaml",

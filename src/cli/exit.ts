@@ -13,15 +13,13 @@ import { RestoreUnfinished } from "../platform/stores/unfinished-restore.ts";
  */
 export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, unavailable: 69, config: 78 } as const;
 
-/**
- * Of `fleetgate status`, as programs that watch others expect them: ok, warning, critical, unknown.
- */
+/** Exit codes of `fleetgate status`, as monitoring programs expect them: ok, warning, critical, unknown. */
 export const statusCodes = { up: 0, degraded: 1, down: 2, noAnswer: 3 } as const;
 
-/** Answers are missing or wrong, or something is in the way. Nothing was written. */
+/** Answers are missing or wrong, or a file is in the way. Nothing was written. */
 export class Refused extends Error {
   override readonly name = "Refused";
-  /** Each a line. */
+  /** One line each. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -30,7 +28,7 @@ export class Refused extends Error {
   }
 }
 
-/** Why a command cannot be carried out, as a sentence. */
+/** Why a command is not possible, as a sentence. */
 export class NotPossible extends Error {
   override readonly name = "NotPossible";
   readonly exitCode: number;
@@ -41,7 +39,7 @@ export class NotPossible extends Error {
   }
 }
 
-/** What was typed makes no command, for a reason that is a sentence. */
+/** The typed text is no valid command, with the reason as a sentence. */
 export function malformed(reason: string): NotPossible {
   return new NotPossible(reason, exitCodes.usage);
 }
@@ -53,12 +51,13 @@ export function refuse({ problems }: Refused): never {
   process.exit(exitCodes.usage);
 }
 
-/** Names the option of a command that sets the port of a listener. */
+/** Names the option that sets the port of a listener. */
 export type PortOption = (wanted: PortTaken | PortRefused) => string;
 
 /**
  * Prints in one line why the command ends, and ends it.
- * @param portOption names the option to change when a port is taken
+ *
+ * @param portOption names the option to change if a port is taken
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const wanted = portWanted(error);
@@ -89,7 +88,7 @@ function portLine(wanted: PortTaken | PortRefused, option: string): string {
   return `${port} is refused (${wanted.code}): ${refusalAdvice(wanted.code, wanted.port, option)}`;
 }
 
-/** The port that a listener could not have, where an error is about it, or was caused by it. */
+/** The port that a listener could not get, if an error or its cause names one. */
 function portWanted(error: unknown): PortTaken | PortRefused | null {
   for (let at = error; at instanceof Error; at = at.cause)
     if (at instanceof PortTaken || at instanceof PortRefused) return at;

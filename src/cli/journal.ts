@@ -46,8 +46,8 @@ async function findFolder({ config, data }: Options): Promise<string> {
 }
 
 /**
- * Tickets first. With a journal that begins empty, a ticket of before would say that its command was never
- * sent; without tickets, an old journal harms nothing.
+ * Tickets first. With an empty journal, an old ticket would be reported as never sent; without tickets, an
+ * old journal does no harm.
  */
 const STORES = ["tickets", "journal"];
 

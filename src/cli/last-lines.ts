@@ -3,7 +3,7 @@ import type { DestinationStream } from "pino";
 const KEPT_LINES = 50;
 const LONGEST_LINE = 2_000;
 
-/** A destination of the log that remembers its last lines. */
+/** A destination of the log that keeps its last lines. */
 export interface RememberedLines extends DestinationStream {
   lastLines(): readonly string[];
 }

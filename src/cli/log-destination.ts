@@ -14,8 +14,8 @@ const priorities = [
 ] as const;
 
 /**
- * Standard error, where the log goes. If it is systemd's journal, each line begins with its priority, so that
- * `journalctl -p warning` finds the warnings (`man sd-daemon`). The journal does not keep that beginning.
+ * Standard error, the destination of the log. If it is systemd's journal, each line begins with its priority,
+ * so that `journalctl -p warning` finds the warnings (`man sd-daemon`). The journal removes that prefix.
  */
 export function logDestination(env: Environment): DestinationStream {
   const stream = pino.destination({ fd: STANDARD_ERROR, sync: true });
@@ -23,7 +23,7 @@ export function logDestination(env: Environment): DestinationStream {
   return { write: (line) => stream.write(`<${priorityOf(line)}>${line}`) };
 }
 
-/** The same without these secrets: the service may repeat in an error what it was sent. */
+/** The same without these secrets: an error of the service may repeat what was sent. */
 export function withoutSecrets(
   destination: DestinationStream,
   secrets: readonly string[],
@@ -31,7 +31,9 @@ export function withoutSecrets(
   return { write: (line) => destination.write(hideThese(line, secrets)) };
 }
 
-/** $JOURNAL_STREAM names the stream by device and inode. A program that redirects the log keeps it set. */
+/**
+ * $JOURNAL_STREAM names the stream by device and inode. It stays set in a program whose log is redirected.
+ */
 function isJournal({ JOURNAL_STREAM: stream }: Environment): boolean {
   if (stream === undefined) return false;
   const { dev, ino } = fstatSync(STANDARD_ERROR, { bigint: true });

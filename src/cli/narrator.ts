@@ -77,7 +77,7 @@ function eventText(event: FleetEvent, missions: ReadonlyMap<RobotId, MissionQueu
   }
 }
 
-/** The goal at which the robot reports to stand; empty while it is on its way. */
+/** The goal at which the robot stands, by its feedback; empty while it drives. */
 function arrivedAt(mission: Mission): string {
   const { feedback } = mission;
   const there = feedback !== null && feedback.family !== "none" && feedback.status === "STATUS_ARRIVED";

@@ -2,18 +2,19 @@ import { readFileSync } from "node:fs";
 import { lstat, open, rm } from "node:fs/promises";
 import { Refused } from "./exit.ts";
 
-/** Who may read a file. */
+/** The access rights of a file. */
 export interface Access {
   readonly mode: number;
-  /** The group that it is given to; null: left as it is. */
+  /** The new group of the file; null: unchanged. */
   readonly group: number | null;
 }
 
-/** What everybody may read. */
+/** For files that everybody may read. */
 export const publicAccess: Access = { mode: 0o644, group: null };
 
 /**
- * Secrets are root's, and the service's group reads them; without root or that group they are the user's own.
+ * Secrets belong to root, and the service's group reads them; without root or that group they belong to the
+ * user.
  */
 export function secretAccess(user = process.getuid?.(), group = serviceGroup()): Access {
   return user === 0 && group !== null ? { mode: 0o640, group } : { mode: 0o600, group: null };
@@ -30,7 +31,7 @@ function serviceGroup(): number | null {
   }
 }
 
-/** Writes a file that is not there yet, synced. Leaves nothing when it fails. Rejects with Refused. */
+/** Writes a new file, synced. Leaves nothing if it fails. Rejects with Refused. */
 export async function writeNewFile(path: string, text: string, { mode, group }: Access): Promise<void> {
   const file = await open(path, "wx", 0o600).catch((error) => {
     throw new Refused([`${path} ${whyNotWritten(error)}`]);
@@ -48,7 +49,7 @@ export async function writeNewFile(path: string, text: string, { mode, group }: 
   }
 }
 
-/** Whether something has that name: a link that leads nowhere too. */
+/** Whether the name exists, also as a broken link. */
 export function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

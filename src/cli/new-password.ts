@@ -3,18 +3,18 @@ import { hasOuterSpace } from "../config/named-files.ts";
 import { isPasswordHash } from "../platform/password.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Without those that are taken for one another on a sheet of paper or on a panel. */
+/** Without characters that are easily confused on paper or on a panel. */
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const GROUPS = 4;
 const LONGEST = 256;
 
-/** A password that nobody guesses and a person can type: 79 bits by chance. */
+/** A password that nobody guesses and a person can type: 79 random bits. */
 export function inventPassword(): string {
   const group = () => Array.from({ length: GROUPS }, () => LETTERS[randomInt(LETTERS.length)]).join("");
   return Array.from({ length: GROUPS }, group).join("-");
 }
 
-/** Why a text is no password, as the end of a sentence; null when it is one. It is never quoted. */
+/** Why a text is no password, as the end of a sentence; null: it is one. It is never quoted. */
 export function newPasswordProblem(password: string): string | null {
   if (password === "") return "is empty";
   if (password.length > LONGEST) return `is longer than ${LONGEST} characters`;
@@ -24,8 +24,9 @@ export function newPasswordProblem(password: string): string | null {
 }
 
 /**
- * Asks for a password until it was typed twice the same way.
- * @param orEmpty what an empty answer means, in brackets; null: it is refused. The result is "" then
+ * Asks for a password until it was typed twice in the same way.
+ *
+ * @param orEmpty the meaning of an empty answer, in brackets, which then gives ""; null: it is refused
  */
 export async function askNewPassword(
   terminal: Terminal,

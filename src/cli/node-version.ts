@@ -2,8 +2,8 @@
 const OLDEST = { major: 20, minor: 19 } as const;
 
 /**
- * What the user of an older Node.js is told; null when it is new enough. Such a version dies while it loads
- * the parts of the program, with words that name no cause.
+ * The message for a user of an older Node.js; null: it is new enough. An older version fails while it loads
+ * the program, with a message that names no cause.
  *
  * @param version as in `process.versions.node`
  */

@@ -1,8 +1,8 @@
 import type { Log } from "../platform/log.ts";
 
 /**
- * Logs each warning of Node.js: a reader of the log expects nothing but JSON. Deprecations concern developers
- * only, so their level is debug.
+ * Logs each warning of Node.js: a reader of the log expects only JSON. Deprecations concern only developers,
+ * so their level is debug.
  */
 export function logWarnings(log: Log): void {
   process.removeAllListeners("warning");

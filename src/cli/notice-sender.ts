@@ -4,21 +4,21 @@ import type { Environment } from "../config/named-files.ts";
 import type { Clock } from "../platform/clock.ts";
 import { describeError, type Log } from "../platform/log.ts";
 
-/** What systemd is told about the service: `man sd_notify`. */
+/** A notice about the service for systemd: `man sd_notify`. */
 export type Notice = "READY=1" | "STOPPING=1" | "WATCHDOG=1" | `STATUS=${string}`;
 
 /** Sends a notice. After the last one the process may end. */
 export type SendNotice = (notice: Notice, isLast: boolean) => void;
 
-/** Calls systemd-notify for each line that it is given. */
+/** Calls systemd-notify for each line of its input. */
 const HELPER = 'while read -r notice; do systemd-notify "$notice"; done';
 /** How soon a busy systemd is tried again. */
 const RETRY_MS = 200;
 const MOST_WAITING = 20;
 
 /**
- * Node.js cannot open a datagram socket. The package's start opens one (`packaging/notify-socket.pl`); where
- * there is none, a helper process sends the notices.
+ * Node.js cannot open a datagram socket (docs/decisions.md, systemd is told through a socket that Perl
+ * opens). If the package's start has not opened one, a helper process sends the notices.
  */
 export function createNoticeSender(env: Environment, clock: Clock, log: Log): SendNotice {
   const fd = Number(env.FLEETGATE_NOTIFY_FD ?? Number.NaN);
@@ -63,13 +63,15 @@ function socketSender(fd: number, clock: Clock, log: Log): SendNotice {
   };
 }
 
-/** A shell of its own calls systemd-notify: each fork of the gateway would copy the tables of its memory. */
+/**
+ * A separate shell calls systemd-notify: each fork of the gateway would copy the page tables of its memory.
+ */
 function helperSender(log: Log): SendNotice {
   let helper: ChildProcess | null = null;
   const begin = () => {
     const child = spawn("sh", ["-c", HELPER], { stdio: ["pipe", "ignore", "inherit"] });
     child.on("error", (error) => log.warn({ err: error }, "systemd cannot be told how the gateway is"));
-    // It ends when somebody kills it: the next notice begins another.
+    // It ends if somebody kills it: the next notice starts another one.
     child.on("exit", () => {
       if (helper === child) helper = null;
     });

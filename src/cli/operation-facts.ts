@@ -26,8 +26,8 @@ export function effectsOf(operation: DescribedOperation): readonly Effect[] {
 }
 
 /**
- * The operations by what the gateway does when the end of their call is not known. An operation whose
- * requests differ is named with the kind of request.
+ * The operations by what the gateway does if the end of their call is not known. If the requests of an
+ * operation differ, the kind of request is named too.
  */
 export interface UnknownEndings {
   readonly repeated: readonly string[];
@@ -35,7 +35,9 @@ export interface UnknownEndings {
   readonly never: readonly string[];
 }
 
-/** Sorts the operations that have an effect (design, Commands: Unknown endings). */
+/**
+ * Sorts the operations that have an effect by what follows an unknown ending (docs/commands.md, Operations).
+ */
 export function unknownEndings(manual: OperationManual): UnknownEndings {
   const endings = { repeated: new Set<string>(), sought: new Set<string>(), never: new Set<string>() };
   for (const operation of manual.values()) {
@@ -54,7 +56,7 @@ function kindOf({ repeat, evidence, identityField }: ParsedRequest): keyof Unkno
   return evidence.kind === "none" && identityField === null ? "never" : "sought";
 }
 
-/** What may show that a command had its effect, as one phrase. */
+/** The evidence of a command, as one phrase. */
 export function evidenceText(evidence: EvidenceRule): string {
   switch (evidence.kind) {
     case "none":

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** A TCP port that leaves room for the ports that follow it. */
+/** A TCP port with room for the ports after it. */
 export function port(text: string): number {
   return whole(text, 1, 65_530);
 }
@@ -25,7 +25,7 @@ function whole(text: string, least: number, most: number): number {
   return value;
 }
 
-/** A text that is not empty: `"$OUT"` of a script whose variable is not set is. */
+/** A text that is not empty, such as `"$OUT"` in a script whose variable is not set. */
 export function someText(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It is empty.");
   return text;

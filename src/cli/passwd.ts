@@ -37,7 +37,7 @@ async function readPassword(): Promise<string> {
     if (problem !== null) throw new Refused([`the password, the first line of standard input, ${problem}`]);
     return password;
   }
-  // Standard output is for the hash alone.
+  // Standard output is only for the hash.
   const terminal = openTerminal(process.stdin, process.stderr);
   try {
     return await askNewPassword(terminal, "Password");
@@ -48,7 +48,7 @@ async function readPassword(): Promise<string> {
 
 const MOST_BYTES = 10_000;
 
-/** Up to the end of the first line. Rejects with Refused for what is no text. */
+/** Reads up to the end of the first line. Rejects with Refused if it is no text. */
 async function inputText(input: Readable): Promise<string> {
   let bytes = Buffer.alloc(0);
   for await (const chunk of input) {

@@ -54,7 +54,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** A command that is added takes over no settings. */
+/** Each command needs this: an added command does not inherit settings. */
 function refuseMalformed(command: Command): void {
   command
     .showHelpAfterError("(add --help for the options)")

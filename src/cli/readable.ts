@@ -1,4 +1,4 @@
-/** A moment in the time zone of the terminal, as `2026-01-31 12:00:00`. Empty where there is none. */
+/** A moment in the time zone of the terminal, as `2026-01-31 12:00:00`; empty: there is none. */
 export function localTime(time: string | number): string {
   const at = new Date(time);
   if (time === "" || Number.isNaN(at.getTime())) return "";
@@ -14,7 +14,7 @@ const units = [
   ["s", 1],
 ] as const;
 
-/** How long, by its two largest units, as `3 d 4 h`. */
+/** A duration by its two largest units, as `3 d 4 h`. */
 export function duration(seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds));
   const parts: string[] = [];
@@ -33,7 +33,7 @@ export function size(bytes: number): string {
   return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Rows of cells under each other; the last one of a row is as long as it is. */
+/** Rows of aligned cells; the last cell of a row is not padded. */
 export function columns(rows: ReadonlyArray<readonly string[]>): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -46,7 +46,7 @@ export function columns(rows: ReadonlyArray<readonly string[]>): readonly string
   );
 }
 
-/** The first rows, and how many more there are. */
+/** The first rows, and the number of further ones. */
 export function first(rows: readonly string[], most: number, count = rows.length): readonly string[] {
   const shown = rows.slice(0, most);
   return count > shown.length ? [...shown, `… and ${count - shown.length} more`] : shown;

@@ -5,7 +5,7 @@ import { type ControlOptions, exitWith, findSocket, print } from "./control-comm
 import { exitCodes } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";
 
-/** `fleetgate reload`: lets the gateway of this machine read its configuration again. */
+/** `fleetgate reload`: makes the gateway of this machine read its configuration again. */
 export function reloadCommand(): Command {
   return new Command("reload")
     .description("let the running gateway read its configuration again: all that is new in it, or nothing")
@@ -38,7 +38,7 @@ async function run(options: ControlOptions): Promise<number> {
   return print(`in use now: ${body.applied.join(", ")}`, exitCode);
 }
 
-/** Each key with what is said of it. */
+/** Each key with its text. */
 function lines(list: unknown): readonly string[] {
   const entries: readonly unknown[] = Array.isArray(list) ? list : [];
   return entries.filter(isJsonObject).map(lineOf);

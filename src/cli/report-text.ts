@@ -1,6 +1,6 @@
 const MOST_NAMES = 8;
 
-/** The first names, and how many more there are. */
+/** The first names, and the number of further ones. */
 export function some(names: readonly string[]): string {
   const rest = names.length - MOST_NAMES;
   const shown = names.slice(0, MOST_NAMES).join(", ");
@@ -9,7 +9,7 @@ export function some(names: readonly string[]): string {
 
 const WIDTH = 100;
 
-/** Names in lines of a width that a terminal has. */
+/** Names in lines for a terminal. */
 export function wrapped(names: readonly string[]): readonly string[] {
   if (names.length === 0) return ["nothing"];
   const lines: string[] = [""];

@@ -5,10 +5,10 @@ import { type Role, roles, type Source } from "../domain/command.ts";
 import { effectsOf } from "./operation-facts.ts";
 import { some, wrapped } from "./report-text.ts";
 
-/** Stands for every name that is not in the configuration. */
+/** Means every name that is not in the configuration. */
 const ANY_OTHER = "*";
 
-/** What each user and client of each protocol may do, by the rules that apply when a command comes. */
+/** The rights of each user and client of each protocol, by the same rules as for commands. */
 export function rightsLines(config: Config, manual: OperationManual): readonly string[] {
   const { rights, accounts } = config.dispatcher;
   const rules: Rights = { rules: rights, accounts };
@@ -42,7 +42,7 @@ function sourcesOf({ opcua, mqtt, web, control, dispatcher }: Config): readonly 
   });
 }
 
-/** Without users and tokens only rules say who may do more than read. */
+/** Without users and tokens, only rules give more than reading. */
 function webNames(accounts: readonly string[], ruled: readonly string[]): readonly string[] {
   return accounts.length === 0 ? ruled : accounts;
 }

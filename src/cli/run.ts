@@ -74,7 +74,7 @@ export function runCommand(): Command {
       const wall = watchClock({ clock: systemClock, log }, stop);
       const read = async () => {
         const loaded = await loadConfig(path, process.env, createCatalogue());
-        // A report of a crash must not show those of a later file either.
+        // A crash report must not contain the secrets of a later file either.
         const found = loaded.ok ? secretsOf(loaded.config) : [];
         if (loaded.ok) apiSecrets.push(loaded.config.fleet.credentials.secret);
         secrets.push(...found.filter((secret) => !secrets.includes(secret)));
@@ -107,7 +107,7 @@ export function runCommand(): Command {
     });
 }
 
-/** Also for a rejection that nobody handles, which Node.js makes an exception. */
+/** Also for an unhandled rejection, which Node.js turns into an exception. */
 function endOnCrash(crashes: CrashWatch): void {
   process.on("uncaughtException", (error) => {
     crashes.crashed(error);

@@ -6,27 +6,27 @@ import type { Log } from "../platform/log.ts";
 import { createNoticeSender } from "./notice-sender.ts";
 import { statusText } from "./service-status.ts";
 
-/** What the notices are about. */
+/** The content of the notices. */
 export interface ServiceFacts {
   health(): Readonly<Record<string, Health>>;
   hang(): Hang | null;
 }
 
-/** How systemd hears of the service. */
+/** Notifies systemd about the service. */
 export interface ServiceNotices {
-  /** From now on systemd hears of these facts. */
+  /** From now on systemd gets these facts. */
   watch(facts: ServiceFacts): void;
   ready(): void;
 }
 
-/** systemd advises half of the time. One notice may be late then. */
+/** systemd advises half of the time. With three, one notice may be late. */
 const NOTICES_IN_WATCHDOG_TIME = 3;
-/** Each status may be a process of its own. */
+/** Each status may need a process of its own. */
 const STATUS_PERIOD_MS = 5_000;
 
 /**
- * Tells systemd how the service is, that it stops, and that its parts live, until the signal is aborted. Does
- * nothing where systemd does not listen.
+ * Notifies systemd of the service's state, of its stop, and that its components live, until the signal is
+ * aborted. Does nothing if systemd does not listen.
  */
 export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortSignal): ServiceNotices {
   if (env.NOTIFY_SOCKET === undefined) return { watch() {}, ready() {} };
@@ -70,7 +70,9 @@ export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortS
   };
 }
 
-/** @returns tells that the parts live, unless one hangs; the log names it, once */
+/**
+ * @returns a function that reports that the components live, unless one is stalled; the log names it, once
+ */
 function lifeTeller(hang: () => Hang | null, log: Log, tell: () => void): () => void {
   let hanging: string | null = null;
   return () => {

@@ -1,14 +1,14 @@
 import { clip } from "../domain/clip.ts";
 import type { Health } from "../platform/component.ts";
 
-/** As much as a terminal shows without being a page. */
+/** As much as a terminal shows without a pager. */
 const LONGEST = 400;
 const LONGEST_DETAIL = 120;
-/** What an operator asks for first. */
+/** What an operator looks for first. */
 const links = ["fleet", "mqtt", "opcua"];
 
 /**
- * One sentence for `systemctl status`: the robots, the links, and what is wrong. It has no line breaks and no
+ * One sentence for `systemctl status`: the robots, the links, and the problems. It has no line breaks and no
  * control characters, and its length is bounded: it goes through a shell that reads lines, and to a terminal.
  */
 export function statusText(health: Readonly<Record<string, Health>>): string {

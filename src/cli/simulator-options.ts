@@ -4,7 +4,7 @@ import type { ScenarioSource, SimulatorOptions } from "../simulator/options.ts";
 
 /** The settings of the simulated fleet that `demo` and `simulate` have. */
 export interface SimulatorSettings {
-  /** Where the demo's files are; the fleet service gets a folder in it. */
+  /** The folder of the demo; the fleet service gets a folder in it. */
   readonly folder: string;
   readonly ports: { readonly grpc: number; readonly https: number };
   readonly lively: boolean;
@@ -22,7 +22,7 @@ export interface SimulatorSettings {
   readonly log: Log;
 }
 
-/** The simulator's options for a command. A setting that is not given is the scenario's. */
+/** The simulator's options for a command. A missing setting is the scenario's. */
 export function simulatorOptions(settings: SimulatorSettings): SimulatorOptions {
   return {
     dataDir: join(settings.folder, "fleet"),
@@ -45,7 +45,7 @@ export function simulatorOptions(settings: SimulatorSettings): SimulatorOptions 
   };
 }
 
-/** The settings that were given: an absent option is not the same as one that is undefined. */
+/** Without absent options, because an absent one differs from one that is undefined. */
 function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const present = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -1,6 +1,6 @@
 import { exitCodes } from "./exit.ts";
 
-/** Both npm and the terminal send a Ctrl-C to the program: signals this close together are one. */
+/** Both npm and the terminal send a Ctrl-C to the program: signals this close together count as one. */
 const SAME_CTRL_C_MS = 1_000;
 
 /**
@@ -24,8 +24,8 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal 
 }
 
 /**
- * Keeps SIGHUP from ending the process: systemd takes that for a clean end, and does not start the service
- * again. What `hear` is given to is called for each one; those that came before count as one.
+ * Keeps SIGHUP from ending the process: systemd counts that as a clean end, and does not start the service
+ * again. The listener that `hear` gets is called for each one; earlier ones count as one.
  */
 export function hangups(): { hear(listener: () => void): void } {
   let listener: (() => void) | null = null;

@@ -83,7 +83,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   };
 }
 
-/** Queue and truth of a job, which it is given; then the queue decides. */
+/** Finds the queue and the robot of a job, and why it may not go on; then its queue decides. */
 async function refusalOf(
   parts: AdmissionParts & Pick<Shared, "rights">,
   job: Job,
@@ -97,7 +97,7 @@ async function refusalOf(
   return notAllowed === null ? refusalNow(parts, job) : refusal("NOT_ALLOWED", notAllowed);
 }
 
-/** Judges commands that are not begun: a dry run. */
+/** Checks commands without beginning them: a dry run. */
 export function createCheck(
   parts: AdmissionParts & Pick<Shared, "journal" | "log" | "wall" | "rights">,
 ): Execution["check"] {
@@ -119,7 +119,7 @@ export function createCheck(
   };
 }
 
-/** What is known of commands by their identity: in hand, or recorded. */
+/** The commands that are known by their identity: in hand, or recorded. */
 export function createKnownCommands({
   running,
   journal,

@@ -16,13 +16,13 @@ import type { Shared } from "./parts.ts";
 import type { PermitKeeper } from "./permits/permit-keeper.ts";
 import { gatewaySource } from "./rights.ts";
 
-/** Where a command runs. */
+/** The queue in which a command runs. */
 export interface QueueOf {
   readonly queue: string;
   readonly robotId: RobotId | null;
 }
 
-/** What decides whether a command may go on. */
+/** All that decides whether a command may go on. */
 export interface AdmissionParts extends Pick<Shared, "port" | "clock" | "robot" | "link" | "stopping"> {
   readonly observations: Observations;
   readonly leases: Pick<LeaseKeeper, "refusalFor" | "refusedStart">;
@@ -30,14 +30,14 @@ export interface AdmissionParts extends Pick<Shared, "port" | "clock" | "robot" 
   readonly permits: Pick<PermitKeeper, "refusalFor">;
 }
 
-/** How long the service may take to say which robot a task chain is on. */
+/** How long the service may take to name the robot of a task chain. */
 const CHAIN_QUERY_MS = 2_000;
-/** The queue of what concerns no single robot, or one that the service picks. */
+/** The queue of commands that concern no single robot, or a robot that the service chooses. */
 export const SERVICE_PICKS = "fleet";
 
 /**
- * The queue of a request: one for a physical robot, whichever of its names is used. A
- * stop needs no queue, so it passes when the robot cannot be told.
+ * The queue of a request: one for a physical robot, whichever of its names is used. A stop needs no queue, so
+ * it passes even if its robot is not known.
  */
 export async function findQueue(parts: AdmissionParts, request: ParsedRequest): Promise<QueueOf | Outcome> {
   const { subject } = request;
@@ -53,7 +53,7 @@ export async function findQueue(parts: AdmissionParts, request: ParsedRequest): 
       const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
       if (typeof amrId !== "number") return amrId;
       if (amrId !== 0) return byNumber(parts, amrId, request);
-      // Not the fleet's queue for a stop: it would cancel what has nothing to do with this chain.
+      // Not the fleet's queue for a stop: it would cancel commands that have nothing to do with this chain.
       return {
         queue: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS,
         robotId: null,
@@ -62,12 +62,12 @@ export async function findQueue(parts: AdmissionParts, request: ParsedRequest): 
   }
 }
 
-/** A robot that nobody knows is the sender's mistake; one that nothing was heard of yet is not. */
+/** An unknown robot is the sender's mistake, unless robots have not had time to report. */
 export function unheardOf(parts: Pick<AdmissionParts, "link">, robotId: RobotId): Outcome {
   return notHeard(parts, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
 }
 
-/** Why nothing can be said of `what` yet; null when everything there is must have been heard of. */
+/** Why nothing is known of `what` yet; null: every robot has had time to report. */
 function notHeard({ link }: Pick<AdmissionParts, "link">, what: string): Outcome | null {
   switch (link.listening()) {
     case "heard":
@@ -82,19 +82,19 @@ function notHeard({ link }: Pick<AdmissionParts, "link">, what: string): Outcome
   }
 }
 
-/** Why a command must not leave now; null when it may. */
+/** Why a command must not leave now; null: it may. */
 export function refusalNow(parts: AdmissionParts, job: Job): Outcome | null {
-  // At the end of the gateway its own stops still leave, and nothing else does.
+  // While the gateway stops, only its own stops leave.
   if (parts.stopping.signal.aborted && !isOwnStop(job)) return shuttingDown();
   return job.heldBack ?? refusalByEffect(parts, job);
 }
 
-/** A stop that the gateway sends of itself. */
+/** A stop from the gateway itself. */
 export function isOwnStop({ command: { source, effect } }: Pick<Job, "command">): boolean {
   return effect === "stops" && sameSource(source, gatewaySource);
 }
 
-/** Nothing here refuses stops; time alone refuses reads. */
+/** Nothing here refuses stops; only time refuses reads. */
 function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
   const { effect } = job.request;
   if (effect === "stops") return null;
@@ -119,7 +119,7 @@ function refusalByEffect(parts: AdmissionParts, job: Job): Outcome | null {
   return lease === null ? parts.leases.refusedStart(job) : refusal("LEASE_HELD", lease);
 }
 
-/** The request with its identity filled in, where the operation has a field for it. */
+/** The request with its identity filled in, if the operation has a field for it. */
 export function identified({ request, operation, id }: AcceptedCommand): ParsedRequest {
   if (request.identityField === null) return request;
   const filled = operation.parse(fillIdentity(request.json, request.identityField, id));
@@ -127,8 +127,8 @@ export function identified({ request, operation, id }: AcceptedCommand): ParsedR
 }
 
 /**
- * When a command that is received now may no longer be sent, on the monotonic clock. A moment that its sender
- * wrote is judged by the later of the wall clock and what that would be had nobody set it.
+ * When a command that is received now expires, on the monotonic clock. A moment from its sender is compared
+ * with the later of the wall clock and the time that it would show if nobody had set it.
  */
 export function startByMonotonic(
   { startByMs, expiresAtMs = Number.POSITIVE_INFINITY }: Command,
@@ -140,8 +140,8 @@ export function startByMonotonic(
 }
 
 /**
- * How long it may still take until its call leaves. The wall clock counts for a moment that the sender wrote,
- * and for no time that began with the receipt.
+ * How long it may take until its call leaves. The wall clock counts for a moment that the sender wrote, but
+ * not for a time from the receipt.
  */
 export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job): number {
   const { expiresAtMs = Number.POSITIVE_INFINITY } = command;
@@ -162,7 +162,7 @@ function byNumber(parts: AdmissionParts, amrId: number, request: ParsedRequest):
   return refusal("UNKNOWN_ROBOT", message);
 }
 
-/** The number of the robot that executes a chain which nothing was heard of. */
+/** Asks for the number of the robot of a chain of which nothing was received. */
 async function askForChain(
   parts: AdmissionParts,
   { chainId, find }: Extract<Subject, { kind: "task_chain" }>,

@@ -23,7 +23,7 @@ import { createPermitKeeper, type PermitKeeper } from "./permits/permit-keeper.t
 import { rightsOf } from "./rights.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
-/** Evidence and attribution: what robots send, held against commands. */
+/** Evidence and attribution: compares the messages of robots with commands. */
 interface Evidence {
   readonly foreign: ForeignWatch;
   readonly attribution: Attribution;
@@ -31,7 +31,7 @@ interface Evidence {
   readonly observations: Observations;
 }
 
-/** What may keep a command from being sent. */
+/** All that may keep a command from being sent. */
 interface Guards {
   readonly leases: LeaseKeeper;
   readonly holds: HoldKeeper;
@@ -39,7 +39,7 @@ interface Guards {
   readonly conveyors: ConveyorRuns;
 }
 
-/** The files of this room, joined. */
+/** The files of this module, joined. */
 export interface Composition extends Shared, Evidence, Guards {
   readonly alarms: AlarmRequests;
   readonly conclusion: Conclusion;
@@ -48,7 +48,7 @@ export interface Composition extends Shared, Evidence, Guards {
   readonly check: Execution["check"];
 }
 
-/** Joins the files of this room: intake → robot queues → calls → evidence → conclusion. */
+/** Joins the files of this module: intake → robot queues → calls → evidence → conclusion. */
 export function composeCommands(parts: DispatcherParts): Composition {
   const { options, clock, journal } = parts;
   const shared: Shared = {
@@ -74,7 +74,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
 
   const check = createCheck({ ...shared, ...evidence, ...guards });
 
-  /** Starts that this refuses are not sent any more. */
+  /** Refuses the waiting starts for which this returns a refusal. */
   function refuseStarts(refusalOf: (job: Job) => Outcome | null): void {
     for (const job of shared.running.values()) {
       const refused = job.request.effect === "moves" ? refusalOf(job) : null;
@@ -88,7 +88,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check, alarms };
 }
 
-/** Whether a hold of this robot, or (null) of all, is one of the job's robot, or may be. */
+/** Whether a hold of this robot, or (null) of all robots, concerns the job's robot, or may. */
 function isConcerned(job: Job, robotId: RobotId | null): boolean {
   return robotId === null || job.robotId === robotId || job.queue === SERVICE_PICKS;
 }
@@ -105,9 +105,9 @@ function composeEvidence(shared: Shared, onLate: (commandId: string, text: strin
   return { foreign, attribution, search, observations };
 }
 
-/** What is to be done about starts that have not left. */
+/** What to do about starts that have not left. */
 interface OnRefusal {
-  /** A hold of this robot, or (null) of all, has begun. */
+  /** A hold of this robot, or (null) of all robots, has begun. */
   readonly onHold: (robotId: RobotId | null) => void;
   readonly onNoPermit: () => void;
 }

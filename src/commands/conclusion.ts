@@ -33,14 +33,18 @@ export interface ConclusionParts
   readonly search: Pick<EvidenceSearch, "release">;
 }
 
-/** The end of every command: recorded, told to those who wait, audited, counted, and published. */
+/** Ends every command: records the outcome, gives it to waiting senders, audits, counts and publishes it. */
 export interface Conclusion {
-  /** What is told of a command of this effect: to its sender, in the audit log and as an event. */
+  /** The outcome for a command of this effect, as its sender, the audit log and the event get it. */
   told(effect: Effect, decided: Outcome): Outcome;
-  /** Refuses what never became a job. @returns what is told */
+  /**
+   * Refuses a command that never became a job.
+   *
+   * @returns the outcome for the sender
+   */
   refuse(command: Command, decided: Outcome): Outcome;
   conclude(job: Job, decided: Outcome): Promise<void>;
-  /** Publishes the event of a command that an earlier run has ended, again. */
+  /** Publishes the event of a command that an earlier run has ended once more. */
   publishAgain(record: JournalRecord): void;
   /** Publishes what was seen of a command after its outcome was final. */
   foundLater(commandId: string, text: string): void;
@@ -48,24 +52,24 @@ export interface Conclusion {
   counts(): Readonly<Record<string, number>>;
 }
 
-/** A command that has its outcome. */
+/** A command with its outcome. */
 interface FinishedCommand {
   readonly command: Command;
   readonly robotId: RobotId | null;
   readonly outcome: Outcome;
-  /** When it ended, if the journal has it: that makes the id of its event. */
+  /** When it ended, if the journal has it: the id of its event depends on it. */
   readonly recordedAtMs: number | null;
   readonly wasSent: boolean;
-  /** From its acceptance; null if this run has not both accepted and sent it. */
+  /** From its acceptance; null: this run has not both accepted and sent it. */
   readonly durationMs: number | null;
 }
 
 type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
 
 const MAX_UNKNOWN = 256;
-/** A disk that hangs must not keep a reply back. */
+/** A disk that hangs must not delay a reply for longer. */
 const RECORDED_WITHIN_MS = 5_000;
-/** Characters of a request that a finished record still has: 100,000 records are kept. */
+/** How many characters of its request a finished record keeps: 100,000 records are kept. */
 const LONGEST_KEPT_REQUEST = 1_024;
 
 export function createConclusion(parts: ConclusionParts): Conclusion {
@@ -74,8 +78,8 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   const { tell, publish, publishAgain, counts } = createReport(parts);
 
   /**
-   * While records are lost, this run knows only that it has not sent a command: an earlier run may have. "Not
-   * done" would let its sender do it twice.
+   * While records are lost, this run knows only that it has not sent a command: an earlier run may have. With
+   * "not done" its sender would do it twice.
    */
   function told(effect: Effect, decided: Outcome): Outcome {
     const mayActTwice = effect === "moves" || effect === "changes";
@@ -85,7 +89,9 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
 
   /**
    * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
-   * failed, or has not answered for five seconds. @returns what is told
+   * failed or not answered for five seconds.
+   *
+   * @returns the outcome for the sender
    */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
     if (!isRecorded(job, outcome)) return outcome;
@@ -97,14 +103,14 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
         return unwritten;
       },
     );
-    // Nothing was sent, and the disk may hang: its sender does not wait for it once more.
+    // Nothing was sent, and the disk may hang: the sender does not wait for it again.
     if (outcome.code === "JOURNAL_FAILED") return outcome;
     return noLaterThan(clock, RECORDED_WITHIN_MS, written, unwritten);
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {
     if (outcome.missionId !== null) attribution.claim(outcome.missionId, job.command);
-    // Of an inferred workflow one mission is known. Its others must not be taken for another client's.
+    // Evidence of a workflow names one of its missions. The others must not be taken for another client's.
     const mayHaveMade = outcome.outcome === "unknown" || outcome.outcome === "probably_succeeded";
     if (mayHaveMade && job.robotId !== null) attribution.suspect(job.robotId);
     attribution.settle(job);
@@ -176,7 +182,7 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
     parts.meter?.commandEnded({ protocol, operation, outcome: outcome.outcome, durationMs });
   }
 
-  /** The same for every run that publishes it; what the journal does not have, no other run publishes. */
+  /** The same for every run that publishes it; if the journal does not have it, no other run publishes it. */
   function idOf({ command, recordedAtMs }: FinishedCommand, later?: string): string {
     events += 1;
     if (recordedAtMs === null || later !== undefined) return `${sessionId}.c${events}`;
@@ -193,7 +199,7 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
       eventId: idOf(finished, later),
       robotId: isKnown ? robotId : "",
       atMs: later === undefined && recordedAtMs !== null ? recordedAtMs : clock.nowMs(),
-      // Not the command itself, whose request may be long: events may wait for a broker.
+      // The identity only, because a request may be long and events may wait for a broker.
       command: { source, requestId },
       operation,
       from,
@@ -208,7 +214,7 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
     if (outcome === null || finalAtMs === null) return;
     const wasSent = sentAtMs !== null;
     const finished = { command, robotId, outcome, recordedAtMs: finalAtMs, wasSent, durationMs: null };
-    // What was refused when it came has both times at once.
+    // A command that was refused on receipt has both times at once.
     const wasAccepted = acceptedAtMs !== finalAtMs;
     publish(finished, stageReached({ sentAtMs, acceptedAtMs: wasAccepted ? acceptedAtMs : null, finalAtMs }));
   }
@@ -233,7 +239,7 @@ function stageReached({ sentAtMs, acceptedAtMs }: CommandTimes): CommandFrom {
 }
 
 /**
- * A read may be sent again. A refusal for want of a right, or at the end of this run, does not bind the
+ * A read may be sent again. A refusal for a missing right, or at the end of this run, does not bind the
  * identity.
  */
 function isRecorded(job: Job, { code }: Outcome): boolean {
@@ -251,7 +257,7 @@ function recordOf(job: Job, outcome: Outcome, finalAtMs: number): JournalRecord 
     acceptedAtMs: job.record?.acceptedAtMs ?? finalAtMs,
     sentAtMs: sentAtOf(job),
     finalAtMs,
-    // Nothing needs them any more.
+    // No longer needed.
     sentJson: "",
     baseline: null,
     outcome,
@@ -259,7 +265,7 @@ function recordOf(job: Job, outcome: Outcome, finalAtMs: number): JournalRecord 
   };
 }
 
-/** The digest tells commands apart. The request is kept for people, and a long one in the audit log only. */
+/** The digest tells commands apart. The request is kept for people; a long one is in the audit log only. */
 function asKept(command: Command): Command {
   return command.requestJson.length <= LONGEST_KEPT_REQUEST ? command : { ...command, requestJson: "" };
 }

@@ -22,11 +22,11 @@ import { publishLostEvents, recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
-/** Takes every command: at most once, and no guessing (design, Commands). */
+/** Takes every command, and sends it at most once (docs/commands.md, The promise). */
 export interface Dispatcher extends Execution, CommandRecords {
-  /** Ends what an earlier run left behind. Call it, and await it, before the first command. */
+  /** Ends the commands that an earlier run has left. Await it before the first command. */
   start(): Promise<void>;
-  /** Who may send commands to which robots and through which stations. */
+  /** The rights to robots and stations. */
   readonly rights: CommandRights;
   /** The leases of stations. */
   readonly stations: Stations;
@@ -36,29 +36,29 @@ export interface Dispatcher extends Execution, CommandRecords {
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(aheadMs: number): void;
   /**
-   * Whether there is a session to the service. From the first one on, evidence is sought for what an earlier
-   * run has sent.
+   * Whether there is a session to the service. From the first session on, evidence is sought for commands of
+   * an earlier run.
    */
   fleetLink(isUp: boolean): void;
   /**
-   * Takes what robots send, for evidence and for names, attributes its events, and delivers it. Every batch,
-   * in order.
+   * Takes the messages of robots, for evidence and for names, attributes their events, and delivers them.
+   * Needs every batch, in order.
    */
   observe(batch: Batch): void;
   /**
-   * Rights or stations have changed: ends leases, and takes permits, of users that may not have them now.
-   * `isGone`: users that are no more. What was accepted stays accepted, and holds stay.
+   * Rights or stations have changed: ends leases, and takes permits, of users that may no longer have them.
+   * `isGone`: users that no longer exist. Accepted commands stay accepted, and holds stay.
    */
   reviewRights(isGone: (source: Source) => boolean): void;
   /** Why the stations of the configuration cannot become `next` now, by key. Changes nothing. */
   refusedStations(next: readonly StationOptions[]): readonly ReloadRefusal[];
   health(): Health;
   /**
-   * Refuses what comes and what was not sent, waits at most `deadlineMs` for the rest, and ends that as
-   * unknown. The outcomes of earlier commands are told until the journal is closed.
+   * Refuses new commands and those that were not sent, waits at most `deadlineMs` for the others, and ends
+   * those as unknown. Outcomes of earlier commands are available until the journal is closed.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** The same, unless it is drained; then closes the journal. */
+  /** The same, unless it is drained already; then closes the journal. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     drain,
     async close(deadlineMs) {
       await drain(deadlineMs);
-      // A robot may have shown since that its conveyor stands.
+      // A robot may have shown meanwhile that its conveyor stands.
       await conveyors.settled();
       await room.journal.close();
     },
@@ -116,7 +116,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 
 async function start(room: Composition): Promise<void> {
   const { auditLines, journal, conveyors, holds, leases, attribution } = room;
-  // First, so that the audit log is in the order in which things happened.
+  // First, so that the audit log is in the order of events.
   if (auditLines !== undefined) await recordMissing({ ...room, auditLines });
   holds.resume(journal.holds());
   conveyors.resume(journal.runs());
@@ -169,8 +169,8 @@ function healthOf(room: Composition): Health {
 }
 
 /**
- * Refuses what was not sent, stops the conveyors that it watches, waits at most `deadlineMs` for the rest,
- * and ends that as unknown.
+ * Refuses commands that were not sent, stops the watched conveyors, waits at most `deadlineMs` for the
+ * others, and ends those as unknown.
  */
 async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
   const { running, runner } = room;
@@ -193,8 +193,7 @@ async function allDone(running: Composition["running"]): Promise<void> {
 }
 
 /**
- * Resolves when no command is in hand any more and each conveyor that had to be stopped was, or when the time
- * is up.
+ * Resolves when no command is in hand and each conveyor was stopped that had to be, or when the time is up.
  */
 async function drained({ running, conveyors, clock }: Composition, deadlineMs: number): Promise<void> {
   const over = new AbortController();

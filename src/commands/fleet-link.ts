@@ -1,23 +1,23 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Whether every robot there is must have sent something by now. */
+/** Whether every robot must have sent something by now. */
 export type Listening = "heard" | "not_yet" | "cut_off";
 
-/** The session to the service, as far as commands need to know of it. */
+/** The session to the service, as far as commands need it. */
 export interface FleetLink {
   set(isUp: boolean): void;
   isUp(): boolean;
   listening(): Listening;
-  /** Resolves when the session was there for the first time, or when it was waited for long enough. */
+  /** Resolves at the first session, or after waiting for it long enough. */
   readonly canSee: Promise<void>;
-  /** Begins to wait. */
+  /** Begins to wait for it. */
   start(): void;
 }
 
 type State = { readonly state: "down" } | { readonly state: "up"; readonly sinceMs: number };
 
 /**
- * How long a start waits for the service before it goes on without evidence for what an earlier run has sent.
+ * How long a start waits for the service before it goes on without evidence for commands of an earlier run.
  */
 const LONGEST_UNSEEN_MS = 60_000;
 /**

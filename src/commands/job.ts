@@ -11,31 +11,31 @@ export interface Job {
   readonly id: string;
   readonly digest: string;
   readonly command: Command;
-  /** As it is sent, with its identity filled in where the operation has a field for it. */
+  /** As it is sent, with its identity filled in if the operation has a field for it. */
   readonly request: ParsedRequest;
-  /** Its robot queue; "" until that is found. */
+  /** Its robot queue; "" until it is found. */
   queue: string;
-  /** By robot_id, also if the request names the robot by number; null while it is not known. */
+  /** The robot's robot_id, also if the request names it by number; null: not known. */
   robotId: RobotId | null;
-  /** Its expiry on the monotonic clock: a wall clock that is set back does not put it off. */
+  /** Its expiry on the monotonic clock: a wall clock that is set back does not delay it. */
   readonly startByMonotonicMs: number;
   /** The newest record of it; null before the first. */
   record: JournalRecord | null;
-  /** What the service said before the call, for the evidence afterwards. */
+  /** The answers of the service before the call, for the evidence afterwards. */
   baseline: unknown;
-  /** When it was accepted, on the monotonic clock; null if an earlier run has accepted it. */
+  /** When it was accepted, on the monotonic clock; null: an earlier run has accepted it. */
   readonly acceptedAtMonotonicMs: number | null;
-  /** Its number in the order in which commands came to their queues; 0 before. */
+  /** Its number in the order in which commands came to their queues; 0 before that. */
   arrival: number;
   /** How often its call was made, by this run or an earlier one. */
   sendings: number;
   /** When a call of it first had an unknown ending, on the monotonic clock; null while none had. */
   unknownSinceMs: number | null;
-  /** The start that left after this stop. Sent again, the stop would undo it. */
+  /** The start that left after this stop. If the stop were sent again, it would undo that start. */
   overtakenBy: string | null;
   /**
-   * The refusal of a start whose robot was held, or whose permit was lost, before it left. It stays when that
-   * is over.
+   * The refusal of a start whose robot was held, or whose permit was lost, before it left. It stays when the
+   * hold or the loss is over.
    */
   heldBack: Outcome | null;
   /** The missions that the service named in its answer. */
@@ -52,7 +52,7 @@ export interface Job {
 }
 
 /**
- * Names the content of a command. `json` is canonical, so every spelling of a request has the same digest.
+ * The digest of a command's content. `json` is canonical, so every spelling of a request has the same digest.
  */
 export function digestOf(operation: string, json: string): string {
   return hash("sha256", `${operation}\n${json}`, "hex");
@@ -97,14 +97,14 @@ export function tellStage(job: Job, stage: CommandStage): void {
   for (const watcher of job.watchers) watcher(stage);
 }
 
-/** Adds a watcher, and tells it the stages that the command has passed already. */
+/** Adds a watcher, and calls it with the stages that the command has passed already. */
 export function watchStages(job: Job, watcher: (stage: CommandStage) => void): void {
   if (job.stage !== null) watcher("accepted");
   if (job.stage === "sent") watcher("sent");
   job.watchers.push(watcher);
 }
 
-/** The request with `identity` at `path`, where the text there is empty; otherwise unchanged. */
+/** The request with `identity` at `path` if the text there is empty; otherwise unchanged. */
 export function fillIdentity(json: string, path: readonly string[], identity: string): unknown {
   return filled(JSON.parse(json), path, identity);
 }

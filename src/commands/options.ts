@@ -7,7 +7,7 @@ export interface AccountRole {
   readonly role: Role;
   /** The key of the configuration, as `opcua.users.line1.role`. */
   readonly key: string;
-  /** Only these robots, and the key that says so; absent: all. */
+  /** Only these robots, and the key that names them; absent: all. */
   readonly bound?: { readonly robots: readonly RobotId[]; readonly key: string };
 }
 
@@ -16,7 +16,7 @@ export interface RightsRule {
   /** The protocol, and the name that it has authenticated; "*" for any name. */
   readonly source: { readonly protocol: Protocol; readonly name: string };
   readonly role: Role;
-  /** Only these robots; absent: all, and what concerns no single robot. */
+  /** Only these robots; absent: all, and commands that concern no single robot. */
   readonly robots?: readonly RobotId[] | undefined;
   /** Only these operations; absent: all that the role may. */
   readonly operations?: readonly string[] | undefined;
@@ -29,20 +29,20 @@ export interface StationOptions {
   readonly destinations: readonly string[];
   /** The users that may ask for its leases; absent: every user that may move the robot. */
   readonly users?: readonly Source[] | undefined;
-  /** A lease ends, and a permit is lost, when the station's heartbeat has not changed for so long. */
+  /** A lease ends, and a permit is lost, if the station's heartbeat has not changed for this long. */
   readonly heartbeatMs: number;
   /** How long a conveyor may run that was started through the station, or during its lease. */
   readonly maxRunMs?: number | undefined;
-  /** The same of single conveyors, by index. */
+  /** The same for single conveyors, by index. */
   readonly maxRunMsOf?: ReadonlyMap<number, number> | undefined;
   /**
-   * Present: starts towards its destinations need the permit of its PLC. `pauseOnLoss`: robots that head
-   * there are paused when it is lost.
+   * Present: starts to its destinations need the permit of its PLC. `pauseOnLoss`: robots that drive there
+   * are paused when it is lost.
    */
   readonly permit?: { readonly pauseOnLoss: boolean } | undefined;
 }
 
-/** Times and bounds of the dispatcher, all in place. */
+/** Times and bounds of the dispatcher, all present. */
 export interface DispatcherOptions {
   readonly rights: readonly RightsRule[];
   readonly accounts: readonly AccountRole[];
@@ -54,7 +54,7 @@ export interface DispatcherOptions {
   readonly settleMs: number;
   /** The pause between two queries for evidence, and the longest between two sendings. */
   readonly pollMs: number;
-  /** How long a stop waits for the disk before it goes without. */
+  /** How long a stop waits for the disk before it leaves without a record. */
   readonly stopSyncMs: number;
   /** How long a conveyor may run that was started without a station; null: without a limit. */
   readonly maxRunMs: number | null;
@@ -72,7 +72,7 @@ export interface SourceRate {
   readonly burst: number;
 }
 
-/** Times and bounds of the intake, all in place. */
+/** Times and bounds of the intake, all present. */
 export interface IntakeOptions {
   /** How long after its receipt a command without an expiry may be sent. */
   readonly startByMs: number;
@@ -83,7 +83,10 @@ export interface IntakeOptions {
   readonly rates: Readonly<Partial<Record<Source["protocol"], SourceRate>>>;
 }
 
-/** At 2,000 commands a second, one second's worth: a pause of the disk or the collector refuses nothing. */
+/**
+ * At 2,000 commands a second this is one second: a pause of the disk or of the garbage collector refuses
+ * nothing.
+ */
 export const intakeDefaults: IntakeOptions = {
   startByMs: 10_000,
   maxCommands: 2_048,
@@ -91,7 +94,7 @@ export const intakeDefaults: IntakeOptions = {
   rates: {},
 };
 
-/** For a service that waits up to 10 s for a robot (wire-facts). */
+/** For a service that waits up to 10 s for a robot (docs/service.md, How deployed services behave). */
 export const dispatcherDefaults: DispatcherOptions = {
   rights: [],
   accounts: [],

@@ -1,12 +1,12 @@
 import type { Effect } from "../domain/command.ts";
 import { ending, type Outcome, refusal } from "../domain/outcome.ts";
 
-/** What the gateway refuses because of itself: nothing was sent. */
+/** A refusal for a reason of the gateway's own: nothing was sent. */
 export function shuttingDown(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
 }
 
-/** When the journal is closed: its id may be an earlier command's, which may have been sent. */
+/** The journal is closed: the id may be that of an earlier command, which may have been sent. */
 export function unreadable(): Outcome {
   const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";
   return ending("unknown", "SHUTTING_DOWN", message, false);
@@ -17,7 +17,7 @@ export function fault(): Outcome {
   return refusal("INTERNAL_FAULT", "a fault in the gateway; it was not sent");
 }
 
-/** The outcome of a command that the gateway lost track of by a mistake of ours. */
+/** The outcome of a command that the gateway lost by a defect of its own. */
 export function failed(): Outcome {
   const message = "the gateway failed; whether the command was sent is not known";
   return ending("unknown", "INTERNAL_FAULT", message, false);
@@ -29,11 +29,11 @@ export function damaged(): Outcome {
   return { ...ending("unknown", "OUTCOME_UNKNOWN", message, false), duplicate: true };
 }
 
-/** After a crash the same command may have another outcome, or be taken as new. */
+/** After a crash the same command may have another outcome, or count as new. */
 const NOT_YET = "this outcome is not on the disk yet: a crash before it is makes the gateway forget it";
 
 /**
- * What a sender gets of an outcome that the disk has not taken. Where it says so itself, nothing is added:
+ * The outcome for the sender if the disk has not taken it. If the outcome says so itself, nothing is added:
  * the journal has failed, or its records are lost.
  */
 export function withoutRecord(outcome: Outcome, effect: Effect, areRecordsLost: boolean): Outcome {

@@ -15,17 +15,22 @@ export interface OwnStopParts
   readonly begin: Execution["begin"];
 }
 
-/** The stops that the gateway sends of itself. */
+/** The stops that the gateway itself sends. */
 export interface OwnStops {
-  /** Sends one stop of a conveyor, for whoever has started it. It is sent once: the caller repeats it. */
+  /**
+   * Sends one stop of a conveyor, on behalf of the user that started it. It is sent once: the caller repeats
+   * it.
+   */
   conveyor(robotId: RobotId, run: StoredRun): Promise<Outcome>;
-  /** Stops what a held robot does, for the owner of the hold. */
+  /** Stops an activity of a held robot, for the owner of the hold. */
   hold(robotId: RobotId, stop: Stop, owner: Source): Promise<Outcome>;
-  /** Pauses a robot that heads for a station whose permit is lost, for the user that has written it. */
+  /**
+   * Pauses a robot on its way to a station whose permit is lost, for the user that has written the permit.
+   */
   permit(robotId: RobotId, missionId: string, station: string, owner: Source): Promise<Outcome>;
 }
 
-/** Whether the conveyor stands is seen by those who owe the stop. */
+/** Whether the conveyor stands is checked by the code that owes the stop. */
 const sentOnce = { repeat: { kind: "never" }, evidence: { kind: "none" } } as const;
 /** How long a stop of the gateway's own may still leave. */
 const LEAVES_WITHIN_MS = 10_000;
@@ -67,7 +72,7 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
 
   return {
     conveyor(robotId, { index, station, owner }) {
-      // One conveyor a request: the service refuses a request as a whole if one of its motors cannot stop.
+      // One conveyor for each request: the service refuses a whole request if one of its motors cannot stop.
       const stop = { kind: "stop_conveyors", indexes: [index] } as const;
       return send("conveyor", robotId, stop, station === null ? { owner } : { station, owner }, sentOnce);
     },

@@ -20,7 +20,7 @@ import type { WatchedJournal } from "./journal/watched-journal.ts";
 import type { DispatcherOptions, StationOptions } from "./options.ts";
 import type { Rights } from "./rights.ts";
 
-/** What the dispatcher is made of. */
+/** The dependencies of the dispatcher. */
 export interface DispatcherParts {
   readonly options: DispatcherOptions;
   readonly catalogue: Catalogue;
@@ -32,32 +32,32 @@ export interface DispatcherParts {
   readonly log: Log;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
-  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  /** The robot with its present quality; undefined: it was never seen. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
-  /** Takes what is to be delivered, with its events attributed. Synchronous; never throws. */
+  /** Delivers a batch, with its events attributed. Synchronous; never throws. */
   readonly deliver: (batch: Batch) => void;
   readonly alarmBook: AlarmKeeper;
   /**
-   * Events of commands that ended since then, in running time, may not have reached every northbound before
-   * the last run crashed; null when all have.
+   * Since when (in running time) events of ended commands may have missed a northbound before the last run
+   * crashed; null: none has.
    */
   readonly eventsLostSinceMs?: number | null;
   readonly audit: AuditSink;
   readonly meter?: Pick<Meter, "commandEnded">;
-  /** Told how far each command has come; absent: nobody looks. */
+  /** Receives the stages of each command; absent: nobody looks. */
   readonly progress?: CommandProgress;
-  /** What earlier runs have left in the audit log; absent where it does not outlive a run. */
+  /** The audit log of earlier runs; absent: it does not outlive a run. */
   readonly auditLines?: AuditLines;
   /** The stations of the configuration. */
   readonly stations: readonly StationOptions[];
   readonly stopRequest: MakeStopRequest;
-  /** What holds this robot, or (null) all robots, is another than before. Synchronous; never throws. */
+  /** The hold on this robot, or (null) on all robots, has changed. Synchronous; never throws. */
   readonly onHold?: (robotId: RobotId | null) => void;
 }
 
 /**
- * What the files of this room share. The journal is watched: nothing here writes to one whose failures do not
- * show.
+ * What the files of this module share. The journal is watched: nothing here writes to one whose failures are
+ * not seen.
  */
 export interface Shared extends Omit<DispatcherParts, "journal"> {
   readonly journal: WatchedJournal;

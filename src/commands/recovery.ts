@@ -8,13 +8,13 @@ import type { JournalRecord } from "./journal/journal.ts";
 import { tellProgress } from "./log/progress.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
-/** More than end while a disk takes an event. */
+/** More commands than end while a disk takes an event. */
 const MOST_PUBLISHED = 10_000;
 
 /**
- * Ends the commands that an earlier run left without an outcome. None is sent: what was only accepted has
- * expired; for what was sent evidence is sought, before anything else moves on its robot. Resolves when the
- * expired are recorded.
+ * Ends the commands that an earlier run left without an outcome. None is sent: accepted ones have expired;
+ * for sent ones evidence is sought, before anything else moves on their robots. Resolves when the expired
+ * ones are recorded.
  */
 export async function recoverCommands(room: Composition): Promise<void> {
   const unfinished = room.journal.unfinished();
@@ -37,10 +37,7 @@ export async function recoverCommands(room: Composition): Promise<void> {
   await Promise.all(ends);
 }
 
-/**
- * Publishes again what the run before may have published in vain: a command's event has the same id each
- * time.
- */
+/** Publishes events again that the last run may have lost: a command's event has the same id each time. */
 export function publishLostEvents({ journal, conclusion, eventsLostSinceMs, log }: Composition): void {
   if (eventsLostSinceMs === undefined || eventsLostSinceMs === null) return;
   const ended = journal.ended().filter(({ runningMs }) => runningMs >= eventsLostSinceMs);
@@ -83,7 +80,7 @@ function requestOf({ catalogue }: Composition, { command, sentJson }: JournalRec
   if ("request" in read) return read.request;
   return {
     json: sentJson,
-    // Nothing that could be sent: nothing of an earlier run is.
+    // Nothing that could be sent: no command of an earlier run is.
     payload: {},
     robotId: command.robotId,
     effect: command.effect,

@@ -12,14 +12,14 @@ import type { AccountRole, DispatcherOptions, RightsRule, StationOptions } from 
  */
 export const gatewaySource: Source = { protocol: "gateway", name: "fleetgate" };
 
-/** Who may send what, of all protocols: `docs/install.md` has the same as a table. */
+/** The rights of all sources of all protocols (docs/install.md, Who may send what). */
 export interface Rights {
   readonly rules: readonly RightsRule[];
-  /** Roles that a protocol's own section gives to its users. */
+  /** The roles that protocols' sections give to their users. */
   readonly accounts: readonly AccountRole[];
 }
 
-/** The rights that the options give, also when they are others later. */
+/** The rights of the options, also after the options have changed. */
 export function rightsOf(options: Pick<DispatcherOptions, "rights" | "accounts">): Rights {
   return {
     get rules() {
@@ -31,10 +31,10 @@ export function rightsOf(options: Pick<DispatcherOptions, "rights" | "accounts">
   };
 }
 
-/** One part of what a source may do; its grants add up. */
+/** One part of a source's rights; its grants add up. */
 export interface Grant {
   readonly role: Role;
-  /** Null: all, and what concerns no single robot. */
+  /** Null: all, and commands that concern no single robot. */
   readonly robots: readonly RobotId[] | null;
   /** Null: all of the role. */
   readonly operations: readonly string[] | null;
@@ -43,12 +43,12 @@ export interface Grant {
   readonly boundBy: string;
 }
 
-/** What is asked for. `robotId` is null when it concerns no single robot, or one that is not known. */
+/** A question about a right. `robotId` is null if it concerns no single robot, or an unknown one. */
 export interface RightsQuestion {
   readonly source: Source;
-  /** Null: to lease or hold the robot, for which any operation that is allowed will do. */
+  /** Null: to lease or hold the robot, which needs the right to any operation on it. */
   readonly operation: string | null;
-  /** What a refusal calls it where `operation` is null: "command robots" if left out. */
+  /** The name of the act in a refusal if `operation` is null; "command robots" by default. */
   readonly act?: string;
   /** The role that the operation needs. */
   readonly role: Role;
@@ -56,9 +56,9 @@ export interface RightsQuestion {
 }
 
 /**
- * What a source may do besides reading, which everybody may. A user with a role of its own may do what that
- * role may, as far as the rules that name it say; all of it where none does. Others have what the rules that
- * name them give.
+ * The rights of a source besides reading, which every source may. A user with a role of its own may do what
+ * that role may, as far as the rules that name it allow; without such rules, all of it. Other sources have
+ * what the rules that name them give.
  */
 export function grantsOf({ rules, accounts }: Rights, source: Source): readonly Grant[] {
   const account = accounts.find((each) => sameSource(each.source, source));
@@ -70,7 +70,7 @@ export function grantsOf({ rules, accounts }: Rights, source: Source): readonly 
   return [{ role, robots: bound?.robots ?? null, operations: null, roleBy, boundBy: bound?.key ?? roleBy }];
 }
 
-/** Null when it is allowed; otherwise why not, by the keys of the configuration that decide it. */
+/** Null: it is allowed; otherwise why not, with the keys of the configuration that decide it. */
 export function refusedRight(rights: Rights, question: RightsQuestion): string | null {
   const { role, source, operation } = question;
   if (role === "observer") return null;
@@ -87,8 +87,8 @@ export function refusedRight(rights: Rights, question: RightsQuestion): string |
 }
 
 /**
- * Why a source may not send a request; null when it may. A robot that is named by its number, or by its
- * chain, is looked up later: the dispatcher asks again when it knows the robot.
+ * Why a source may not send a request; null: it may. A robot that is named by its number, or by its chain, is
+ * looked up later: the dispatcher asks again when it knows the robot.
  */
 export function refusedRequest(
   rights: Rights,
@@ -102,7 +102,7 @@ export function refusedRequest(
   return refusedRight(isLater ? anywhere : rights, { source, operation, role, robotId });
 }
 
-/** The rest of that question, when a command's robot was looked up; null when it may be sent. */
+/** The rest of that check, once a command's robot is known; null: it may be sent. */
 export function refusedOnRobot(
   rights: Rights,
   { command, operation, request }: AcceptedCommand,
@@ -115,7 +115,7 @@ export function refusedOnRobot(
 }
 
 /**
- * The rights without their robots: a source that these refuse may send the operation to no robot at all.
+ * The rights without their robots: if these refuse a source, it may send the operation to no robot at all.
  */
 export function rightsAnywhere(rights: Rights): Rights {
   let from = rights.rules;
@@ -148,7 +148,7 @@ function withoutRobots({ robots: _robots, ...rule }: RightsRule): RightsRule {
   return rule;
 }
 
-/** Role and robots of a user's own are the most that a rule can give it. */
+/** Role and robots of a user's own section are the most that a rule can give it. */
 function grantOf(rule: RightsRule, key: string, account: AccountRole | undefined): Grant {
   const isCapped = account !== undefined && rank(account.role) < rank(rule.role);
   return {
@@ -160,7 +160,7 @@ function grantOf(rule: RightsRule, key: string, account: AccountRole | undefined
   };
 }
 
-/** Those of the rule that are among the user's own; null: all. */
+/** The robots of the rule that are among the user's own; null: all. */
 function robotsOf({ robots }: RightsRule, own: readonly RobotId[] | undefined): Grant["robots"] {
   if (robots === undefined) return own ?? null;
   return own === undefined ? robots : robots.filter((robotId) => own.includes(robotId));
@@ -170,7 +170,7 @@ function rank(role: Role): number {
   return roles.indexOf(role);
 }
 
-/** The rights of sources before they have said which command. A station's own `users` go before the rules. */
+/** The rights of sources before they have named a command. A station's own `users` come before the rules. */
 export function commandRights(rights: Rights, stations: readonly StationOptions[]): CommandRights {
   const anywhere = rightsAnywhere(rights);
   const some = { operation: null, role: "operator" } as const;
@@ -187,12 +187,12 @@ export function commandRights(rights: Rights, stations: readonly StationOptions[
   };
 }
 
-/** Why a source may not lift another user's hold on the robot, or (null) on all robots; null when it may. */
+/** Why a source may not lift another user's hold on the robot, or (null) on all robots; null: it may. */
 export function refusedLift(rights: Rights, source: Source, robotId: RobotId | null): string | null {
   return refusedRight(rights, { source, operation: "the end of another's hold", role: "engineer", robotId });
 }
 
-/** Why a source may not use a station that names its users; null when it may. */
+/** Why a source may not use a station that names its users; null: it may. */
 export function refusedStationUser({ name, users }: StationOptions, source: Source): string | null {
   if (users === undefined || users.some((user) => sameSource(user, source))) return null;
   return `${source.protocol} "${source.name}" is not a user of station ${name}`;
@@ -202,7 +202,7 @@ function isFor(rule: RightsRule["source"], source: Source): boolean {
   return rule.protocol === source.protocol && (rule.name === "*" || rule.name === source.name);
 }
 
-/** What `grant` lacks for the question; null when it allows it. */
+/** What `grant` lacks for the question; null: nothing. */
 function shortfall(grant: Grant, { role, operation, robotId }: RightsQuestion): string | null {
   if (rank(grant.role) < rank(role)) return `${grant.roleBy} makes it ${grant.role}`;
   if (operation !== null && grant.operations !== null && !grant.operations.includes(operation)) {

@@ -15,15 +15,15 @@ import { LEAST_FREE_BYTES } from "../platform/store.ts";
 export interface AlarmWatchParts {
   readonly config: Pick<Config, "gateway">;
   readonly certificates: Pick<OwnCertificates, "look">;
-  /** Notes when the state of a part changes, for those who ask later. */
+  /** Notes when the state of a component changes. */
   readonly noteHealth: () => void;
   readonly fleet: Pick<FleetSession, "renewalProblem">;
   readonly fanOut: Pick<FanOut, "losing">;
   readonly state: StateAlarm;
-  /** Delivers what time alone has raised or ended. */
+  /** Delivers the alarms that time alone has raised or ended. */
   readonly deliver: (batch: Batch) => void;
   readonly clock: Clock;
-  /** Of the disk; a test puts another one here. */
+  /** Free bytes of the disk; a test replaces it. */
   readonly freeBytes?: FreeBytes;
 }
 
@@ -36,7 +36,7 @@ const LAST_DAYS = 7;
 const LAST_DAYS_SEVERITY = 700;
 const nothing: AlarmCondition = { holds: false, text: "" };
 
-/** Looks at what the gateway itself may lack, and lets the delays of alarms end. */
+/** Checks what the gateway itself may lack, and lets the delays of alarms end. */
 export function createAlarmWatch(parts: AlarmWatchParts): Component {
   const { clock, config } = parts;
   const pulse = createPulse(HANG_MS, clock);
@@ -48,7 +48,7 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
     parts.state(ofGateway, code, text === null ? nothing : { holds: true, text });
   }
 
-  /** With a margin: a disk near the limit is no new alarm each second. */
+  /** With a margin, so that a disk near the limit raises no new alarm each second. */
   function lookAtDisk(): void {
     const { dataDir } = config.gateway;
     const bytes = free(dataDir);
@@ -58,12 +58,12 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
 
   function look(): void {
     lookAtDisk();
-    // The OPC UA server makes its own at the first start, a moment after the first look.
+    // At the first start, the OPC UA server makes its certificate a moment after the first check.
     if (isCertificateMissing) void lookAtCertificates();
     const losing = parts.fanOut.losing();
     const dropping = `events for ${losing.join(", ")} are lost: more come than are taken`;
     say("BUFFER_DROPPING", losing.length === 0 ? null : dropping);
-    // Without the reason, which names the next attempt: each would be another occurrence.
+    // Without the reason, which names the next attempt: each text would be another occurrence.
     const isRenewed = parts.fleet.renewalProblem() === null;
     say("TOKEN_NOT_RENEWED", isRenewed ? null : "the token of the fleet service cannot be renewed");
     parts.deliver({ changes: [], events: [] });
@@ -93,7 +93,7 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
   };
 }
 
-/** The certificates that end within 60 days, or have ended; the first to end decides how severe that is. */
+/** The certificates that end within 60 days, or have ended; the first to end decides the severity. */
 function soonestEnd(ends: readonly CertificateEnd[], nowMs: number): AlarmCondition {
   const near = ends
     .filter(({ endMs }) => endMs - nowMs < CERTIFICATE_DAYS * DAY_MS)

@@ -13,7 +13,7 @@ const MAX_ROBOTS = 10_000;
 const MAX_TASK_CHAINS = 10_000;
 const LINK_DOWN = "the gateway has no session to the fleet service";
 
-/** What is known of the fleet, and what northbounds show of it. */
+/** The state of the fleet, and the view of it for northbounds. */
 export function createStates(
   { quality: times, stations, alarms, gateway }: Config,
   { clock, log, sessionId, outbox }: Pick<NorthboundParts, "clock" | "log" | "sessionId" | "outbox">,
@@ -37,7 +37,8 @@ export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, cl
   return {
     now: () => link,
     /**
-     * Counts from when the session is sought: what the start of the gateway takes is no failure of the link.
+     * Counts from when the session begins to connect: the duration of the gateway's start is no failure of
+     * the link.
      */
     watch: <T extends Component>(session: T): T => ({
       ...session,
@@ -53,7 +54,7 @@ export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, cl
   };
 }
 
-/** The way to the northbounds. What is delivered has its alarms, and the recorder looks at them. */
+/** The way to the northbounds. It adds the alarms to a batch, and shows it to the recorder. */
 export function createDelivery(
   shown: ShownState,
   { clock, log, recordings, work }: Pick<NorthboundParts, "clock" | "log" | "recordings" | "work">,

@@ -14,16 +14,16 @@ import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound
 
 const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
-/** Beyond two waits of the backoff: how long the gateway's own broker may be out of its reach. */
+/** How long the gateway's own broker may be unreachable, beyond two waits of the backoff. */
 const OWN_BROKER_MS = 60_000;
 
-/** What speaks MQTT. */
+/** The components that speak MQTT. */
 export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
   /** In the order in which they open. */
   readonly components: readonly Component[];
 }
 
-/** The link to the broker, after the embedded broker if there is one, and what a reload changes of them. */
+/** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
 export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbound {
   const { chance, readiness, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
   const clock = parts.work.clock("mqtt");
@@ -85,7 +85,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
   return { components: broker === null ? [component] : [broker, component], tags, peers };
 }
 
-/** What of the live keys cannot change all the same. */
+/** The live keys of MQTT that cannot change in this case. */
 function refusedMqtt(is: MqttOptions, next: MqttOptions | null): readonly ReloadRefusal[] {
   if (next === null) return [];
   const reason = "restart to change it";

@@ -26,41 +26,41 @@ import type { Recordings } from "./recordings.ts";
 import type { ConfigurationSource, Consequence, FindRefusals } from "./reload.ts";
 import type { Stores } from "./stores.ts";
 
-/** What the gateway cannot make for itself. */
+/** What the gateway gets from its caller. */
 export interface GatewayParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
-  /** Of the log; left out: they stay as they are. */
+  /** The levels of the log; absent: they do not change. */
   readonly logLevels?: LogLevels;
-  /** The health of what runs beside the gateway in its process, by name. */
+  /** The health of other components in this process, by name. */
   readonly ownHealth?: () => Readonly<Record<string, Health>>;
-  /** Where the work of each part is timed; left out: nobody looks. */
+  /** Times the work of each component; absent: it is not timed. */
   readonly work?: WorkTimes;
-  /** Of the simulated fleet service that runs beside the gateway; left out: there is none. */
+  /** The faults of the simulated fleet service beside the gateway; absent: there is none. */
   readonly simulatedFaults?: SimulatedFaults;
-  /** Absent where the configuration is not read again. */
+  /** Absent: the configuration is not read again. */
   readonly configuration?: ConfigurationSource;
 }
 
-/** Everything that the northbounds share. */
+/** The dependencies that all northbounds share. */
 export interface NorthboundParts extends GatewayParts {
-  /** What a reload can change is read through it at each use. */
+  /** A reload changes its values, so read them at each use. */
   readonly config: Config;
   readonly work: WorkTimes;
-  /** Of the configuration that holds now. */
+  /** Of the present configuration. */
   readonly configHash: () => string;
-  /** Calls this when a reload has changed the configuration. */
+  /** Registers a function that is called when a reload has changed the configuration. */
   readonly onReload: (follow: Consequence) => void;
-  /** Asks this whether a reload may change the configuration. */
+  /** Registers a function that is asked whether a reload may change the configuration. */
   readonly refuseReload: (refusalsOf: FindRefusals) => void;
   readonly reload: ReloadConfiguration;
-  /** Names this run, so that what an earlier one left behind is known as such. */
+  /** Identifies this run, so that the remains of an earlier one are recognised. */
   readonly sessionId: string;
   readonly catalogue: OperationManual;
   readonly state: FleetState;
   readonly fanOut: FanOut;
-  /** Where events wait for the broker; null without MQTT. */
+  /** Events wait there for the broker; null: no MQTT. */
   readonly outbox: Outbox | null;
   readonly recordings: Recordings;
   readonly dispatcher: Dispatcher;
@@ -71,20 +71,20 @@ export interface NorthboundParts extends GatewayParts {
   readonly shown: ShownState;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
-  /** Wall time since when a part is in its state; null: not known. */
+  /** Wall time since when a component has been in its state; null: not known. */
   readonly stateSinceMs: HealthHistory["sinceMs"];
   readonly certificates: OwnCertificates;
   readonly hang: () => Hang | null;
-  /** False: what keeps values and their quality true, or hands them over, hangs. */
+  /** False: a component that keeps values and their quality up to date, or hands them over, is stalled. */
   readonly areValuesKept: () => boolean;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
 }
 
-/** What may wait for a northbound. */
+/** The bounds of a northbound's queue. */
 export const QUEUE: QueueLimits = { changes: 200_000, events: 50_000, perTurn: 500 };
 
-/** The intake, whose work at a command counts as the protocol's. */
+/** The intake; its work on a command counts as the protocol's. */
 export function timedIntake({ intake, work }: NorthboundParts, protocol: string): Intake {
   return { ...intake, submit: (...given) => work.time(protocol, () => intake.submit(...given)) };
 }

@@ -9,7 +9,7 @@ import type { OpcUaServer } from "../northbound/opcua/server.ts";
 import { builtAt, version } from "../version.ts";
 import { alarmsOf, type NorthboundParts, QUEUE } from "./northbound-parts.ts";
 
-/** The OPC UA server, and what a reload changes of it. */
+/** The OPC UA server, and how a reload changes it. */
 export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<OpcUaServer> {
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
@@ -70,7 +70,7 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
   return server;
 }
 
-/** The server keeps its name, and goes on to make its own certificate, or not to. */
+/** A reload cannot change the server's name, nor whether it makes its own certificate. */
 function refusedCertificate(is: OpcUaOptions, next: OpcUaOptions | null): readonly ReloadRefusal[] {
   if (next === null) return [];
   const path = "opcua.certificate";

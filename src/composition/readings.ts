@@ -15,7 +15,7 @@ export interface ReadingsParts {
   readonly fleetLink: Readings["link"];
 }
 
-/** What metrics read of each room. */
+/** The readings of all modules for the metrics. */
 export function createReadings(parts: ReadingsParts): Readings {
   const { config, state, shown, fleet, certificates, fleetLink } = parts;
   return {

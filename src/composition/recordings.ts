@@ -8,16 +8,16 @@ import { noTape, type Tape } from "../platform/recorder/tape.ts";
 import type { RunningTime } from "../platform/running-time.ts";
 import { version } from "../version.ts";
 
-/** The recorder of a gateway, as the other rooms see it. */
+/** The recorder of a gateway, for the other modules. */
 export interface Recordings {
   /** Null: switched off. */
   readonly recorder: Recorder | null;
   readonly tape: Tape;
-  /** Saves the last minutes soon if one of these events is an alarm that is worth it. */
+  /** Saves the last minutes soon if one of these events is an alarm that is severe enough. */
   look(events: readonly FleetEvent[]): void;
 }
 
-/** From the severity of a lost robot or a failed mission on: a low battery says nothing that is not known. */
+/** From the severity of a lost robot or a failed mission on: a low battery needs no recording. */
 const LEAST_SEVERITY = 500;
 
 export function createRecordings(

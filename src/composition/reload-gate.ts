@@ -5,11 +5,11 @@ import { type Source, sourceKey } from "../domain/command.ts";
 import type { Health } from "../platform/component.ts";
 import type { Reload } from "./reload.ts";
 
-/** Keeps requests until the gateway can reload. */
+/** Holds requests back until the gateway can reload. */
 export interface ReloadGate {
   readonly request: ReloadConfiguration;
   open(reload: Reload): void;
-  /** The gateway has ended: what still waits is refused. */
+  /** The gateway has ended: waiting requests are refused. */
   end(): void;
   health(): Health;
 }
@@ -36,7 +36,7 @@ export function createReloadGate(live: Pick<LiveConfig, "hash">): ReloadGate {
   };
 }
 
-/** Whether a source is a user that a configuration had, and the next one has not. */
+/** Whether a source is a user of one configuration that the next one does not have. */
 export function goneUsers(before: Config, now: Config): (source: Source) => boolean {
   const kept = new Set(usersOf(now).map(sourceKey));
   const gone = new Set(

@@ -10,27 +10,27 @@ import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import { describeError, type Log } from "../platform/log.ts";
 
-/** Where the configuration comes from, for a gateway that can read it again. */
+/** The source of the configuration, for a gateway that can read it again. */
 export interface ConfigurationSource {
-  /** What the configuration says that the gateway was made of. */
+  /** The values from which the gateway was made. */
   readonly settings: Settings;
-  /** Reads and checks the file and all that it names. Never rejects for what stands in them. */
+  /** Reads and checks the file and all files that it names. Never rejects for their content. */
   read(): Promise<LoadResult>;
 }
 
-/** What a part does when another configuration holds. Synchronous. */
+/** Applies another configuration to a component. Synchronous. */
 export type Consequence = (before: Config, now: Config) => void;
 
-/** Why a part cannot take another configuration, by key. Synchronous; changes nothing. */
+/** Why a component cannot take another configuration, by key. Synchronous; changes nothing. */
 export type FindRefusals = (next: Config) => readonly ReloadRefusal[];
 
 export interface ReloadParts {
-  /** Null: the gateway was made of no file. */
+  /** Null: the gateway was made without a file. */
   readonly source: ConfigurationSource | null;
   readonly live: LiveConfig;
-  /** Of what may be changed otherwise. */
+  /** Further refusals of keys that may be changed otherwise. */
   readonly refusals: FindRefusals;
-  /** What follows, once the new configuration holds. Each is called, in order. */
+  /** Called in order once the new configuration is in force. */
   readonly consequences: readonly Consequence[];
   readonly audit: AuditSink;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ const RESTART = "restart to change it";
 const MOST_ASKERS = 16;
 const MOST_SHOWN = 20;
 
-/** A reading that has not begun: who comes while one is under way shares it. */
+/** A reading that has not begun: requests during the present one share it. */
 interface Next {
   readonly askers: Set<string>;
   readonly result: Promise<ReloadResult>;
@@ -72,12 +72,12 @@ export function createReload(parts: ReloadParts): Reload {
       );
     if (isClosed) return refusedAs("the gateway stops");
     const read = await source.read();
-    // Nothing waits from here on: no command sees a part of the new configuration.
+    // There is no `await` from here on: no command sees a part of the new configuration.
     if (isClosed) return refusedAs("the gateway stops");
     if (!read.ok) return { applied: [], refused: read.problems.map(shown), warnings: [] };
     const warnings = [...read.warnings, ...read.outdated].map(shown);
     const { live: applied, needRestart } = differencesOf(settings, read.settings);
-    // One that is new would not be shown. One that was there before may stay: its listener fails already.
+    // A new problem would remain unseen. An earlier one may stay: its listener fails already.
     const isNew = ({ path }: ConfigProblem) => applied.some((key) => sectionOf(key) === sectionOf(path));
     const refusals = [...parts.refusals(read.config), ...read.unusable.filter(isNew).map(shown)];
     const explained = new Set(refusals.map(({ path }) => path));
@@ -145,7 +145,7 @@ export function createReload(parts: ReloadParts): Reload {
   }
 }
 
-/** Says in the log, and in the audit log while it is open, what became of a reload. */
+/** Writes the result of a reload to the log, and to the audit log while it is open. */
 function tell(
   { audit, clock, log }: ReloadParts,
   by: readonly string[],
@@ -192,7 +192,7 @@ function lineOf({ path, reason }: ReloadRefusal): string {
 
 const LONGEST_PROBLEM = 400;
 
-/** What differs from the file on the disk; null when nothing does. */
+/** What differs from the file on the disk; null: nothing. */
 function problemOf({ refused }: ReloadResult): string | null {
   if (refused.length === 0) return null;
   const lines = refused.slice(0, MOST_SHOWN).map(lineOf).join("; ");

@@ -23,7 +23,7 @@ export interface CommandIntakeParts {
 
 const START_TIMEOUT_MS = 60_000;
 /**
- * A component that hangs while it closes is left behind, so that the others can close too. Longer than a busy
+ * A component that hangs while it closes is abandoned, so that the others can close too. Longer than a busy
  * machine takes to write and sync a last file: measured 1.5 s with 500 robots at a load of 8.
  */
 const STOP_TIMEOUT_MS = 4_000;
@@ -31,9 +31,9 @@ const COMMANDS = "commands";
 const FLEET = "fleet";
 
 /**
- * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves:
- * the OPC UA server takes the processor for a second or two while it is made, and calls that wait for it time
- * out. With webhooks it has a port to bind itself, and cannot wait.
+ * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves
+ * (docs/decisions.md, The fleet session begins when the listeners stand). With webhooks it has a port to bind
+ * itself, and cannot wait.
  */
 export function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Promise<void>): Component {
   if (events.kind === "webhook") return fleet;
@@ -47,7 +47,7 @@ export function opensFirst(fleet: Component, { fleet: { events } }: Config, begi
   };
 }
 
-/** Opens last and closes first: while anything else is open or closing, no new command is taken. */
+/** Opens last and closes first: while anything else is open or closing, no new command is accepted. */
 export function commandIntake(parts: CommandIntakeParts, drainMs: number): Component {
   const { dispatcher, intake, audit, stores, shown, readiness } = parts;
   return {
@@ -65,7 +65,7 @@ export function commandIntake(parts: CommandIntakeParts, drainMs: number): Compo
   };
 }
 
-/** When nothing is open any more that could ask for an outcome. A drain that hangs is left behind. */
+/** Once nothing is open that could ask for an outcome. A drain that hangs is abandoned. */
 export async function closeJournal({
   dispatcher,
   clock,
@@ -73,7 +73,7 @@ export async function closeJournal({
   await noLaterThan(clock, STOP_TIMEOUT_MS, dispatcher.close(0), null);
 }
 
-/** The parts in the order in which they open, and how long each may take. */
+/** The components in the order in which they open, and how long each may take. */
 export function stepsOf(components: readonly Component[], config: Config): Step[] {
   return components.map((component) => ({
     component,
@@ -82,7 +82,7 @@ export function stepsOf(components: readonly Component[], config: Config): Step[
   }));
 }
 
-/** What a part may need besides to bring to an end what it has begun. */
+/** How much longer a component may take to finish what it has begun. */
 function lastWordsMs(name: string, { drainMs, fleet }: Config): number {
   if (name === COMMANDS) return drainMs;
   return name === FLEET ? leavingMs(fleet.events) : 0;

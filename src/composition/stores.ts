@@ -31,7 +31,7 @@ import { isReadOnly } from "../platform/stores/read-only.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
 
-/** The file of the audit log, and its copy in the journal where that is configured. Nothing is opened. */
+/** The file of the audit log, and its copy in the journal if that is configured. Opens nothing. */
 export function createAudit(
   { gateway, audit: { journald, ...bounds } }: Config,
   parts: { readonly clock: Clock; readonly log: Log },
@@ -45,7 +45,7 @@ export function createAudit(
   };
 }
 
-/** The stores of a data folder: each can be opened without harm to this process. */
+/** The stores of a data folder, checked so that opening them cannot end this process. */
 export interface Stores {
   /** It records only stops while a loss is not confirmed, so nothing else is sent. */
   readonly journal: Journal;
@@ -53,11 +53,11 @@ export interface Stores {
   readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
   readonly ticketsLoss: StoreLoss | null;
-  /** Where events wait for the broker; null without MQTT. A lost one begins empty. */
+  /** Events wait in it for the broker; null: no MQTT. A lost outbox begins empty. */
   openOutbox(sessionId: string): Promise<Outbox | null>;
-  /** Names what was lost. */
+  /** Names the lost stores. */
   health(): Health;
-  /** Of the disk below them. */
+  /** The health of the disk below them. */
   diskHealth(): Health;
   /** The health of the commands, with the reason why they are refused. */
   commandsHealth(health: Health): Health;
@@ -65,7 +65,7 @@ export interface Stores {
 
 interface StoresParts {
   readonly clock: Clock;
-  /** What records age by. */
+  /** Records age by it. */
   readonly time: RunningTime;
   readonly log: Log;
 }
@@ -75,16 +75,14 @@ interface Lost extends StoreLoss {
   readonly mustBeConfirmed: boolean;
 }
 
-/** What a lock, a crash and a file system put into a folder that no gateway has used. */
+/** Names that a lock, a crash and a file system create in a folder that no gateway has used. */
 const ALWAYS_THERE = ["lock", "lost+found", "crash", RUNNING_TIME_FILE];
 const CONFIRM = "an operator confirms that with fleetgate journal reset";
 
 /**
- * Looks at every store under the data folder before one is opened, and opens the journal. Rejects with
- * StoreTooNew, or with StoreFailed where nothing can be said of one.
- *
- * A lost journal takes the tickets of slots with it: a command that the journal does not know would count as
- * never sent.
+ * Checks every store in the data folder before one is opened, and opens the journal. Rejects with
+ * StoreTooNew, or with StoreFailed if one cannot be checked. A lost journal takes the tickets of slots with
+ * it: a command that the journal does not know would count as never sent.
  */
 export async function prepareStores(config: Config, { clock, time, log }: StoresParts): Promise<Stores> {
   const { dataDir } = config.gateway;
@@ -150,7 +148,7 @@ export async function prepareStores(config: Config, { clock, time, log }: Stores
   const isUsed = await isUsedFolder(dataDir);
   await prepare(journalFolder, journalFormat, isUsed, true);
   if (config.opcua !== null) {
-    // The server's own key says that it has run here.
+    // The server's own key shows that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
   }
   if (config.outbox !== null) await prepare(outboxFolder, outboxFormat, hasPublished(dataDir), false);
@@ -198,7 +196,7 @@ function reasonOf(error: unknown): string {
   return `a record cannot be read (${error instanceof Error ? error.name : "unknown"})`;
 }
 
-/** Why only stops and reads pass; null when nothing is to be confirmed. */
+/** Why only stops and reads pass; null: nothing is to be confirmed. */
 function refusalFor(lost: readonly Lost[]): string | null {
   const loss = lost.find((each) => each.mustBeConfirmed);
   return loss === undefined ? null : `${lossText(loss)}; only stops and reads pass; ${CONFIRM}`;
@@ -209,10 +207,7 @@ function lossText({ store, since, reason, keptAs }: Lost): string {
   return `the store "${store}" is lost since ${since} (${reason}${kept})`;
 }
 
-/**
- * A first start is an empty data folder, or one into which somebody has put only the certificates of OPC UA
- * clients.
- */
+/** A first start has an empty data folder, or one with only the certificates of OPC UA clients. */
 async function isUsedFolder(folder: string): Promise<boolean> {
   const names = (await readdir(folder)).filter((name) => !ALWAYS_THERE.includes(name));
   return (
@@ -220,7 +215,7 @@ async function isUsedFolder(folder: string): Promise<boolean> {
   );
 }
 
-/** The OPC UA server's own folders and files, as `own`, are there since its first start. */
+/** The OPC UA server's own folders and files, as `own`, exist since its first start. */
 async function hasOnlyClientCertificates(folder: string): Promise<boolean> {
   if (!existsSync(folder)) return true;
   const names = await readdir(folder);
@@ -230,14 +225,14 @@ async function hasOnlyClientCertificates(folder: string): Promise<boolean> {
   return parts.every((name) => name === "trusted" || name === "issuers");
 }
 
-/** The outbox outlives its files: lmdb writes to removed ones as if nothing were. */
+/** The outbox outlives its files: lmdb writes to removed ones without an error. */
 function partsOf(folder: string, format: StoreFormat, log: Log): StoreParts {
   if (format !== outboxFormat) return systemParts;
   const text = "somebody has removed the files of the outbox: its events are written again, none is lost";
   return { ...systemParts, onGone: () => log.error({ folder }, text) };
 }
 
-/** What is known of topics at brokers of the plant says that MQTT has run here. */
+/** The records of topics at the plant's brokers show that MQTT has run here. */
 function hasPublished(dataDir: string): boolean {
   return existsSync(join(dataDir, "mqtt"));
 }

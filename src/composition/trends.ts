@@ -5,7 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import { createBatteryTrends } from "../state/battery-trends.ts";
 import type { FleetState } from "../state/fleet-state.ts";
 
-/** What is kept over hours of robots and commands, and the meter that tells it of commands. */
+/** The trends of robots and commands over hours, and the meter that feeds them with commands. */
 export function createTrends(
   state: Pick<FleetState, "charges">,
   meter: Pick<Meter, "commandEnded">,

@@ -12,7 +12,7 @@ import { freeBytes } from "../platform/disk-space.ts";
 import { consoleFolder, version } from "../version.ts";
 import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
-/** The web listener, and what a reload changes of it. */
+/** The web listener, and how a reload changes it. */
 export function web(
   options: NonNullable<Config["web"]>,
   parts: NorthboundParts,
@@ -101,7 +101,7 @@ function diskOf(path: string): StatusFacts["disk"] {
   return { path, freeBytes: freeBytes(path) };
 }
 
-/** What the web listener and the control socket share. */
+/** The dependencies that the web listener and the control socket share. */
 export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");

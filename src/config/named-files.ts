@@ -243,8 +243,8 @@ export function contentProblem(kind: FileKind, text: string): string | null {
 }
 
 /**
- * An API key document has three fields (fleet-service-interface, Credential exchange). Its content is never
- * quoted.
+ * An API key document has three fields (docs/service.md, How deployed services behave). A message never
+ * quotes its content.
  */
 function apiKeyProblem(text: string): string | null {
   let parsed: unknown;

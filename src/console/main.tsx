@@ -79,7 +79,7 @@ effect(() => {
 });
 
 const asked = createAskedCommands(localStorage);
-/** The commands that are asked for now. */
+/** The commands that are being sent now. */
 const underWay = new Set<string>();
 const sending = {
   commands: asked,
@@ -113,7 +113,7 @@ function ask(robotId: string, label: string, wanted: Wanted, isStop = false): vo
   else asked.learn(id, { state: "refused", reason: "this browser stores nothing: a reload could repeat it" });
 }
 
-/** `randomUUID` exists only where the browser trusts the connection. */
+/** `randomUUID` exists only if the browser trusts the connection. */
 function randomName(): string {
   return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(36)).join("-");
 }
@@ -122,7 +122,7 @@ function pause(ms: number): Promise<void> {
   return sleep(ms, new AbortController().signal);
 }
 
-// Those of a page that was loaded again, or of a log-in that has ended: whether they arrived is not known.
+// Commands of a page that was loaded again, or of a log-in that has ended: whether they arrived is not known.
 effect(() => {
   const by = askerOf(sessions.now.value);
   for (const command of asked.all.peek()) if (command.by === by && !hasEnded(command)) void follow(command);
@@ -134,7 +134,7 @@ const { now: session, logOut } = sessions;
 const page = { store, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
 
 /**
- * Is drawn once. A part that draws itself anew must not be the child of an element that stays: Preact keeps
+ * Rendered once. A component that renders itself must not be the child of an element that stays: Preact keeps
  * that child as it was first, with all that the page had then.
  */
 function Whole() {

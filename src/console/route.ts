@@ -1,4 +1,4 @@
-/** What a command must have to be listed; an empty text: anything. */
+/** Conditions for the listed commands; an empty text: any. */
 export interface CommandFilter {
   readonly robot: string;
   readonly source: string;
@@ -8,11 +8,11 @@ export interface CommandFilter {
 
 const filterKeys = ["robot", "source", "operation", "state"] as const;
 
-/** What a tag must have to be listed; an empty text: anything. */
+/** Conditions for the listed tags; an empty text: any. */
 export interface TagFilter {
   readonly text: string;
   readonly protocol: string;
-  /** The robot that it is of. */
+  /** The robot of the tag. */
   readonly robot: string;
 }
 
@@ -51,7 +51,7 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
   return { view: "floor", mapId, chosenId: query.get("robot") };
 }
 
-/** What the page is of, for the name of its tab; empty for the floor, where one begins. */
+/** The subject of the page, for the title of its tab; empty for the floor, the first page. */
 export function subjectOf(route: Route): string {
   switch (route.view) {
     case "floor":
@@ -75,7 +75,7 @@ export function commandAddress(key: string): string {
   return `/commands/${encodeURIComponent(key)}`;
 }
 
-/** The address of the log, with its filter: it can be shared. */
+/** The address of the log with its filter, for sharing. */
 export function commandsAddress(filter: CommandFilter): string {
   const query = new URLSearchParams();
   for (const key of filterKeys) if (filter[key] !== "") query.set(key, filter[key]);
@@ -106,7 +106,7 @@ function sendRoute(query: URLSearchParams): Route {
   return { view: "send", operation: query.get("operation"), robotId: query.get("robot") };
 }
 
-/** The address of a list of tags. What is not given asks for nothing. */
+/** The address of a list of tags. Absent conditions match all. */
 export function tagsAddress(filter: Partial<TagFilter>): string {
   const query = new URLSearchParams();
   for (const key of ["text", "protocol", "robot"] as const) {

@@ -9,25 +9,25 @@ import { createBacklog } from "./trust/backlog.ts";
 import type { Liveness } from "./trust/liveness.ts";
 import type { Moment } from "./trust/moment.ts";
 
-/** What the views show. Each is replaced as a whole. */
+/** The state for the views. Each signal is replaced as a whole. */
 export interface Store {
   readonly fleet: Signal<Fleet | null>;
-  /** Null: the page has not listened yet. */
+  /** Null: the page has not received any yet. */
   readonly events: Signal<EventLog | null>;
   readonly stream: Signal<StreamState>;
-  /** Whether what is shown is known to be true now. */
+  /** Whether the shown values are known to be true now. */
   readonly isLive: Signal<boolean>;
   /** Renewed each second. */
   readonly now: Signal<Moment>;
-  /** The newest tick, which a start must name; null: none was heard. */
+  /** The newest tick, which a start must name; null: none was received. */
   readonly tickId: Signal<string | null>;
-  /** Takes an event of the stream. */
+  /** Handles an event of the stream. */
   take(event: ServerSentEvent): void;
-  /** Another stream begins, which cannot tell what it has missed since the one before. */
+  /** Another stream begins, which does not know what was missed since the last one. */
   beginAnew(): void;
-  /** Looks at the clocks. */
+  /** Reads the clocks. */
   look(): void;
-  /** Shows nothing any more: the user may see it no longer. */
+  /** Clears everything: the user may no longer see it. */
   forget(): void;
 }
 
@@ -50,13 +50,13 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   const byTime = createBacklog();
   const byCount = createBacklog();
   let ticks = 0;
-  /** Whether the stream, when it connects again, names an event that it has heard. */
+  /** Whether the stream, when it connects again, names the last received event. */
   let canResume = false;
-  /** The fleet of a snapshot that is not whole yet. */
+  /** The fleet of an incomplete snapshot. */
   let coming: Fleet | null = null;
 
   const hearing = (): Hearing => ({ now: now(), delayMs: delayMs(), isMotionReduced: isMotionReduced() });
-  // One alone would be wrong: a clock may be set, and a gateway that hangs sends no ticks.
+  // One alone could be wrong: a clock may be set, and a gateway that hangs sends no ticks.
   const delayMs = () => Math.min(byTime.delayMs(), byCount.delayMs());
 
   function begin(snapshot: StreamMessages["snapshot"]): void {
@@ -80,7 +80,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     ticks += 1;
     byCount.note(ticks * TICK_PERIOD_MS, moment.monotonicMs);
     const known = fleet.peek();
-    // Until a snapshot is whole, what is shown is from before.
+    // Until a snapshot is complete, the shown values are old.
     if (known === null || coming !== null) return;
     fleet.value = ticked(known, message, hearing());
     tickId.value = message.id;
@@ -138,7 +138,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   };
 }
 
-/** The gateway keeps its word: the page is its own, and a test holds the messages against their models. */
+/** Unchecked: the page is the gateway's own, and a test compares the messages with their models. */
 function isA<Name extends keyof StreamMessages>(
   wanted: Name,
   name: string,
@@ -147,7 +147,7 @@ function isA<Name extends keyof StreamMessages>(
   return name === wanted;
 }
 
-/** Keeps the title of the page true. */
+/** Updates the title of the page. */
 export function showTitle(store: Store, page: { title: string }, subject: () => string): void {
   effect(() => {
     const gateway = store.fleet.value?.gatewayId ?? "Fleetgate";

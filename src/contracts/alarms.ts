@@ -5,17 +5,17 @@ import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /**
- * Says whether the condition of an alarm holds now. The alarm book decides when an alarm is raised, and when
- * it has returned. To say the same again changes nothing.
+ * Sets or clears the condition of an alarm. The alarm book decides when the alarm is raised, and when it has
+ * returned. The same again changes nothing.
  */
 export type StateAlarm = (source: AlarmSource, code: AlarmCode, condition: AlarmCondition) => void;
 
-/** The alarm book, as those who may change it see it. Whether a user may is not its question. */
+/** The alarm book, for code that may change it. It does not check permissions. */
 export interface AlarmKeeper {
   readonly state: StateAlarm;
-  /** The alarm of this id that stands. */
+  /** The active or unacknowledged alarm with this id. */
   find(id: string): Alarm | undefined;
-  /** Nothing happens when no alarm has this id. */
+  /** Does nothing if no alarm has this id. */
   acknowledge(id: string, by: Source): void;
   putOutOfService(robotId: RobotId, isOut: boolean): void;
   isOutOfService(robotId: RobotId): boolean;
@@ -34,30 +34,33 @@ export interface ServiceRequest {
   readonly isOut: boolean;
 }
 
-/** What users do about alarms: operators of the robot, or of all robots where an alarm is of none. */
+/** What users do about alarms: operators of the robot, or of all robots if the alarm concerns no robot. */
 export interface AlarmRequests {
-  /** Null when it is taken, or was acknowledged before; otherwise the refusal. */
+  /** Null: it is acknowledged, or was before; otherwise the refusal. */
   acknowledge(asked: Acknowledgement): Outcome | null;
-  /** The alarms of a robot out of service rest, its commands are not touched. Null, or the refusal. */
+  /** The alarms of a robot out of service rest; its commands are not affected. Null, or the refusal. */
   putOutOfService(asked: ServiceRequest): Outcome | null;
 }
 
-/** The same for protocols, which answer. */
+/** The same for protocols, which reply to users. */
 export interface Alarms extends AlarmRequests {
-  /** Null when what users did is on the disk; otherwise what they should know. Waits a second at most. */
+  /** Null: what users did is on the disk; otherwise what they should know. Waits a second at most. */
   storeProblem(): Promise<string | null>;
 }
 
 /** What a robot, a station or the gateway shows of its alarms. */
 export interface AlarmsShown {
-  /** Of a station with those of the robot that stands there, of the gateway all; the most urgent first. */
+  /**
+   * The most urgent first. Those of a station include the robot that stands there; those of the gateway are
+   * all.
+   */
   readonly alarms: readonly Alarm[];
-  /** Of a robot; false elsewhere. */
+  /** Of a robot; false otherwise. */
   readonly isOutOfService: boolean;
 }
 
-/** For a protocol that begins to show a robot, a station or the gateway. */
+/** The present alarms, for a protocol that begins to publish a robot, a station or the gateway. */
 export interface StandingAlarms {
-  /** Now; what follows comes as changes. */
+  /** The alarms now; later ones come as changes. */
   shown(source: AlarmSource): AlarmsShown;
 }

@@ -4,24 +4,24 @@ import type { RobotId } from "../domain/robot.ts";
 
 /** A command of the log, from any protocol. Times are wall time in milliseconds; null: not reached. */
 export interface LoggedCommand {
-  /** In the order in which they came; another after a restart. */
+  /** In the order of their receipt; a restart numbers them anew. */
   readonly number: number;
   readonly source: Source;
-  /** Null: none could be read. */
+  /** Null: no id could be read. */
   readonly requestId: string | null;
   readonly operation: string;
   readonly robotId: RobotId | null;
   /** Canonical JSON without secrets; null: it could not be read. */
   readonly requestJson: string | null;
-  /** For whom the gateway sent it of itself; null: it did not. */
+  /** The user for whom the gateway itself sent it; null: a sender sent it. */
   readonly onBehalfOf: Source | null;
-  /** Null: it was refused before. */
+  /** Null: it was refused before it was accepted. */
   readonly acceptedAtMs: number | null;
   readonly sentAtMs: number | null;
   readonly finalAtMs: number | null;
   /** Null: not final. */
   readonly ending: Pick<Outcome, "outcome" | "code" | "message" | "missionId" | "evidence"> | null;
-  /** What was seen of it after an outcome that is unknown, as one sentence. */
+  /** What was seen of it after its outcome was `unknown`, as one sentence. */
   readonly foundLater: string | null;
 }
 
@@ -29,13 +29,13 @@ export interface LoggedCommand {
 export interface CommandLog {
   /** Newest first. */
   newest(): readonly LoggedCommand[];
-  /** `look` is called with each command that has reached another stage, until the result is called. */
+  /** `look` is called with each command that reaches another stage, until the returned function is called. */
   follow(look: (command: LoggedCommand) => void): () => void;
 }
 
-/** What a command does on its way, for a log. Synchronous; never throws. */
+/** The progress of commands, for a log. Synchronous; never throws. */
 export interface CommandProgress {
-  /** It was accepted, or sent. `request` is what may be shown of it. */
+  /** It was accepted, or sent. `request` has no secrets. */
   reached(command: ReachedCommand): void;
   /** Something was seen of a command whose outcome is unknown, and stays so. */
   foundLater(identity: CommandIdentity, text: string): void;

@@ -2,7 +2,7 @@ import type { StateChange } from "../domain/change.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { Family, RobotId } from "../domain/robot.ts";
 
-/** A line of the robot list. */
+/** One robot of the list. */
 export interface RobotSummary {
   readonly robotId: RobotId;
   readonly family: Family;
@@ -12,34 +12,33 @@ export interface RobotSummary {
 /** The fleet as it is known now, qualities computed at this moment. */
 export interface FleetView {
   robots(): readonly RobotSummary[];
-  /** Every value there is, as changes: what a northbound needs to start from nothing. */
+  /** Every value as a change: all that a northbound needs at its start. */
   snapshot(): readonly StateChange[];
 }
 
-/** Where a queue of the delivery reads what is true at the moment it hands something out. */
+/** Where a queue of the delivery reads a value at the moment when it hands it out. */
 export interface CurrentState {
-  /** Every value there is. */
+  /** Every value. */
   snapshot(): readonly StateChange[];
-  /** The value that `change` is about, as it stands now. */
+  /** The present value of the key of `change`. */
   current(change: StateChange): StateChange;
 }
 
 /**
- * How old the places of robots are. Each answer of the online list confirms the places of the robots that it
- * has.
+ * The ages of robots' positions. Each answer of the online list confirms the positions of the robots in it.
  */
 export interface PlaceAges {
   /** Milliseconds since the newest list; null: there was none. */
   listAgeMs(): number | null;
   /** Null: no list had the robot. */
   placeAge(robotId: RobotId): PlaceAge | null;
-  /** Whether the newest list has the robot: for those who ask of every robot each second. */
+  /** Whether the newest list has the robot, for callers that ask for every robot each second. */
   isListed(robotId: RobotId): boolean;
 }
 
 export interface PlaceAge {
-  /** Milliseconds since a list last had it. */
+  /** Milliseconds since a list last had the robot. */
   readonly ageMs: number;
-  /** Whether the newest list has it. */
+  /** Whether the newest list has the robot. */
   readonly isListed: boolean;
 }

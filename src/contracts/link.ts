@@ -1,25 +1,26 @@
 import type { StateChange } from "../domain/change.ts";
 import type { FleetEvent } from "../domain/event.ts";
 
-/** What a northbound is given in one turn: the newest values, and the events in order. */
+/** What delivery gives to a northbound in one turn: the newest values, and the events in order. */
 export interface Batch {
   readonly changes: readonly StateChange[];
   readonly events: readonly FleetEvent[];
 }
 
-/** Those for whom events are, if the server itself keeps none: an event has arrived when they have it. */
+/** The subscribers to events of a server that stores none: an event has arrived when they have it. */
 export interface EventSubscribers {
-  /** Whether one is there that acknowledges events. */
+  /** Whether a subscriber that acknowledges events is connected. */
   areThere(): boolean;
-  /** Whether one is coming, and gets state first: events wait for it. */
+  /** Whether a subscriber is connecting, and gets its state first: events wait for it. */
   areComing(): boolean;
-  /** `look` is called when that changes, until the result is called. */
+  /** `look` is called when that changes, until the returned function is called. */
   watch(look: () => void): () => void;
   /**
-   * Resolves with how many of the events, from the first, have arrived. Rejects when the connection is lost.
+   * Resolves with how many of the events, from the first on, have arrived. Rejects when the connection is
+   * lost.
    */
   deliver(events: readonly FleetEvent[]): Promise<number>;
-  /** Shows an event that waits to those who acknowledge nothing. */
+  /** Publishes a waiting event to subscribers that acknowledge nothing. */
   show(event: FleetEvent): void;
 }
 
@@ -27,14 +28,14 @@ export interface EventSubscribers {
 export interface Connection extends AsyncDisposable {
   /** Resolves when the batch is handed over (events: acknowledged). One write at a time. */
   write(batch: Batch): Promise<void>;
-  /** Resolves with the cause when the connection is gone. Never rejects. */
+  /** Resolves with the cause when the connection is lost. Never rejects. */
   readonly lost: Promise<Error>;
   /**
-   * Resolves when the link would rather connect again, to a better server: the connection is closed in order
-   * and the next one opened at once. Left out: it never would.
+   * Resolves when the link prefers a better server: this connection is then closed in order, and the next one
+   * opened at once. Absent: never.
    */
   readonly movesOn?: Promise<void>;
-  /** Left out: `write` hands over events, and the server keeps them. */
+  /** Absent: `write` hands events to the server, which stores them. */
   readonly subscribers?: EventSubscribers;
 }
 
@@ -45,7 +46,7 @@ export interface Link {
   connect(signal: AbortSignal): Promise<Connection>;
 }
 
-/** A northbound that is a server itself: it shows at once what it is given, and never throws. */
+/** A northbound that is a server itself: it publishes a batch at once, and never throws. */
 export interface Sink {
   write(batch: Batch): void;
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "./operation.ts";
 
-/** One field of a request, as the interface document names it. */
+/** One field of a request, as proto/ names it. */
 export interface RequestField {
   /** snake_case. */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface RequestField {
   readonly type: string;
   readonly isList: boolean;
   readonly isRequired: boolean;
-  /** The group of which at most one field may be set; null where the field is in none. */
+  /** The group of which at most one field may be set; null: the field is in none. */
   readonly oneOf: string | null;
   /** The names of an enum; none for every other type. */
   readonly values: readonly string[];
@@ -18,22 +18,22 @@ export interface RequestField {
   readonly fields: readonly RequestField[];
 }
 
-/** A request that can be copied, with what it asks for. */
+/** A request to copy, with a description. */
 export interface RequestExample {
   readonly title: string;
   readonly request: unknown;
 }
 
-/** An operation with what a person needs to use it: for documentation and the command line. */
+/** An operation with all that documentation and the command line show of it. */
 export interface DescribedOperation extends Operation {
   /** What it does, as one sentence. */
   readonly summary: string;
   readonly fields: readonly RequestField[];
-  /** One for each kind of effect that a request of it may have, and at least one. */
+  /** One for each kind of effect that its requests may have, and at least one. */
   readonly examples: readonly RequestExample[];
-  /** Path (camelCase) of the field that names the robot, by id or by number; null where none does. */
+  /** Path (camelCase) of the field that names the robot, by id or by number; null: no field does. */
   readonly robotField: { readonly path: readonly string[]; readonly by: "id" | "number" } | null;
 }
 
-/** Every operation by name: a catalogue that explains itself. */
+/** Every operation by name, with its documentation. */
 export type OperationManual = ReadonlyMap<string, DescribedOperation>;

@@ -1,26 +1,26 @@
-/** The other end of a connection of the gateway, or of one that it could have. */
+/** The other end of a connection of the gateway, open or possible. */
 export interface Peer {
   readonly kind: "broker" | "session" | "reader";
-  /** The user; of a broker its address. Empty: nobody has logged on yet. */
+  /** The user, or the address of a broker. Empty: nobody has logged on yet. */
   readonly name: string;
-  /** The program, as it calls itself; empty: it says nothing. */
+  /** The program, by its own name; empty: not known. */
   readonly client: string;
-  /** Where it comes from, or is; empty: not known. */
+  /** The address of the client or server; empty: not known. */
   readonly address: string;
   /**
-   * `waiting`: nobody has logged on yet. `lost`: its connection is gone, and it is closed if it does not come
-   * back. `unused`: another one is used instead of it.
+   * `waiting`: nobody has logged on yet. `lost`: its connection is gone, and its session is closed if it does
+   * not come back. `unused`: another one is used instead.
    */
   readonly state: "connected" | "waiting" | "lost" | "unused";
   /** Wall time; null: not known. */
   readonly sinceMs: number | null;
-  /** Why it is in this state; empty where nothing is to be said. */
+  /** Why it is in this state; may be empty. */
   readonly detail: string;
 }
 
-/** Who is connected to a part of the gateway. */
+/** Lists the clients and servers that are connected to a component of the gateway. */
 export interface PeerSource {
-  /** The name of the part, as health has it. */
+  /** The name of the component, as in the health. */
   readonly part: string;
   peers(): readonly Peer[];
 }

@@ -1,21 +1,21 @@
-/** What became of reading the configuration again. */
+/** The result of reading the configuration again. */
 export interface ReloadResult {
-  /** The keys that have changed, and hold now. */
+  /** The changed keys, which are now in force. */
   readonly applied: readonly string[];
-  /** Why nothing was changed; empty when it was. */
+  /** Why nothing was changed; empty: something was. */
   readonly refused: readonly ReloadRefusal[];
-  /** What is allowed in the file, and unwise. */
+  /** What the file may say, but should not. */
   readonly warnings: readonly ReloadRefusal[];
-  /** Of the configuration that holds now; its secrets are not in it. */
+  /** Of the configuration that is now in force, without its secrets. */
   readonly hash: string;
 }
 
-/** A key of the configuration, and why it cannot be as the file has it. */
+/** A key of the configuration, and why its new value cannot be applied. */
 export interface ReloadRefusal {
-  /** Empty for the file, or the gateway, as a whole. */
+  /** Empty: the file, or the gateway, as a whole. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** Reads the configuration again. `by` names who asked, as `cli:root`. Never rejects. */
+/** Reads the configuration again. `by` names the user, as `cli:root`. Never rejects. */
 export type ReloadConfiguration = (by: string) => Promise<ReloadResult>;

@@ -1,26 +1,26 @@
 import type { Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 
-/** What a user can make go wrong with a simulated fleet service. */
+/** A fault of a simulated fleet service that a user can switch on. */
 export type SimulatedFault =
-  /** Connections are closed, or stay open and say nothing. */
+  /** Connections are closed, or stay open and silent. */
   | { readonly name: "cut" | "silence"; readonly robotId: null }
-  /** Something stands before the robot, its next answer is lost, or it has no charge left. */
+  /** An obstacle is before the robot, its next answer is lost, or its battery is empty. */
   | { readonly name: "block" | "lost_answer" | "flat_battery"; readonly robotId: RobotId };
 
 export interface ActiveFault {
   readonly fault: SimulatedFault;
-  /** How long it has lasted; null: it did not begin here, so nobody knows. */
+  /** How long it has lasted; null: not known, because it did not begin here. */
   readonly forMs: number | null;
 }
 
-/** The faults of the simulated fleet service that runs beside the gateway: `cli/demo` alone has one. */
+/** The faults of the simulated fleet service beside the gateway: only `cli/demo` has one. */
 export interface SimulatedFaults {
-  /** What goes wrong now, however it began. */
+  /** The present faults, however they began. */
   active(): readonly ActiveFault[];
-  /** Begins a fault; one that lasts already goes on. Null, or why that cannot be, as a sentence. */
+  /** Begins a fault; a present one continues. Null, or why it cannot begin, as a sentence. */
   begin(fault: SimulatedFault): string | null;
-  /** Ends a fault, if it lasts. Null, or why that cannot be, as a sentence. */
+  /** Ends a fault, if it is present. Null, or why it cannot end, as a sentence. */
   end(fault: SimulatedFault): string | null;
 }
 
@@ -32,7 +32,7 @@ export interface FaultChange {
   readonly change: "begin_fault" | "end_fault";
 }
 
-/** Where a protocol tells of faults. */
+/** Receives the faults of a protocol's users. */
 export interface FaultAudit {
   /** Puts it into the audit log. Never throws. */
   fault(change: FaultChange): void;

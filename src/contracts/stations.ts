@@ -3,7 +3,7 @@ import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { StationShown } from "../domain/station-visits.ts";
 
-/** A robot's lease: the station that has it, and the user that asked. */
+/** A robot's lease: the station that has it, and its owner. */
 export interface RobotLease {
   readonly station: string;
   readonly owner: Source;
@@ -12,34 +12,32 @@ export interface RobotLease {
 }
 
 /**
- * A station is one PLC and its destinations. While it leases a robot, nothing but
- * stops may be sent to that robot by anybody else (design, OPC UA: stations).
+ * A station is one PLC and its destinations. While it leases a robot, all others may send that robot nothing
+ * but stops (docs/plc.md, A load station).
  */
 export interface Stations {
   /**
-   * Begins (or confirms, without renewing it) the lease of `station` on a robot that stands at or heads for
-   * one of its destinations. Null when it is given, and on the disk; a refusal with the reason otherwise.
-   * Never rejects.
+   * Begins the lease of `station` on a robot that stands at or drives to one of its destinations; a present
+   * lease is confirmed, not renewed. Null: it is given, and on the disk; otherwise the refusal. Never
+   * rejects.
    */
   ask(station: string, source: Source, robotId: RobotId): Promise<Outcome | null>;
   /**
-   * Ends the lease, by its owner. Null when it is ended, or there was none; UNKNOWN_ROBOT where there is no
-   * such robot.
+   * Ends the lease, by its owner. Null: it is ended, or there was none; UNKNOWN_ROBOT: there is no such
+   * robot.
    */
   release(station: string, source: Source, robotId: RobotId): Outcome | null;
-  /** The heartbeat of this user of the station has changed. It keeps the leases that the user has for it. */
+  /** The heartbeat of this user of the station has changed. It renews the user's leases for that station. */
   heartbeat(station: string, source: Source): void;
-  /**
-   * Ends the lease of any owner: for engineers. Null when it is ended, or there was none, as with `release`.
-   */
+  /** Ends the lease of any owner: for engineers. Null: it is ended, or there was none, as with `release`. */
   override(source: Source, robotId: RobotId): Outcome | null;
   leaseOf(robotId: RobotId): RobotLease | null;
   /** The robots that this user leases for the station now; null: there is no such station. */
   leased(station: string, source: Source): readonly RobotId[] | null;
 }
 
-/** For a protocol that begins to show a station. */
+/** The present values, for a protocol that begins to publish a station. */
 export interface StandingStations {
-  /** Now; what follows comes as changes. Null: there is no such station yet. */
+  /** The value now; later ones come as changes. Null: there is no such station yet. */
   shown(station: string): StationShown | null;
 }

@@ -5,41 +5,41 @@ import type { RobotId } from "../domain/robot.ts";
 export const tagProtocols = ["opcua", "mqtt"] as const;
 export type TagProtocol = (typeof tagProtocols)[number];
 
-/** What a tag says now. */
+/** The present value of a tag. */
 export interface TagReading {
-  /** As JSON has it; null: there is no value. Of a topic its payload, as text. */
+  /** As JSON; null: there is no value. For a topic its payload, as text. */
   readonly value: unknown;
-  /** In the words of the protocol. */
+  /** The type, as the protocol names it. */
   readonly type: string;
   readonly quality: Quality;
-  /** The name of its status code; null where the protocol has none. */
+  /** The name of its status code; null: the protocol has none. */
   readonly status: string | null;
-  /** Wall time by the robot's clock; null: its message has none, or the value is the gateway's own. */
+  /** Wall time by the robot's clock; null: the message has none, or the value is the gateway's own. */
   readonly sourceTimeMs: number | null;
   /** Wall time at which the gateway had the value. */
   readonly receivedAtMs: number | null;
 }
 
 export interface ShownTag {
-  /** Its address, without what all addresses of its protocol begin with. */
+  /** Its address, without the common prefix of its protocol. */
   readonly name: string;
   read(): TagReading;
 }
 
-/** The tags of one robot, of one station (both null: of the gateway itself). */
+/** The tags of one robot or one station; both null: of the gateway itself. */
 export interface TagGroup {
   readonly robotId: RobotId | null;
   readonly station: string | null;
-  /** By name, in the order of `<`. Never to be changed. */
+  /** Sorted by name, in the order of `<`. Never change it. */
   tags(): readonly ShownTag[];
 }
 
-/** All tags that a protocol shows. To look at them makes none. */
+/** All tags of a protocol. Reading them creates none. */
 export interface TagSource {
   readonly protocol: TagProtocol;
-  /** What every address begins with. */
+  /** The common beginning of all addresses. */
   readonly prefix: string;
   groups(): readonly TagGroup[];
-  /** Robots whose tags do not exist yet: they are made in the background. */
+  /** How many robots have no tags yet: they are made in the background. */
   missingRobots(): number;
 }

@@ -4,11 +4,11 @@ import type { MissionStateName } from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /**
- * What the events of earlier runs have said last of a robot, so that the first message of this run shows what
- * happened meanwhile. Null: nothing is known of it.
+ * The last published state of a robot in earlier runs, so that the first message of this run shows what
+ * happened meanwhile. Null: nothing is known of the robot.
  */
 export interface ToldBefore {
-  /** The states of its missions, by mission. */
+  /** The states of its missions, by mission id. */
   missions(robotId: RobotId): ReadonlyMap<string, Coded<MissionStateName>> | null;
   conveyors(robotId: RobotId): readonly Conveyor[] | null;
 }

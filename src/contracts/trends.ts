@@ -2,7 +2,7 @@ import type { RobotId } from "../domain/robot.ts";
 
 /** Values at equal steps of wall time, the oldest first. A restart forgets them. */
 export interface Trend<Value> {
-  /** Since when values are kept. */
+  /** Since when values have been kept. */
   readonly sinceMs: number;
   readonly stepMs: number;
   /** When the first step began. */
@@ -13,17 +13,17 @@ export interface Trend<Value> {
 
 /** Charges of robots over hours. */
 export interface BatteryTrends {
-  /** In percent. A robot whose charge was never known has no known value. */
+  /** In percent. A robot whose charge was never known has no values. */
   batteryOf(robotId: RobotId): Trend<number>;
-  /** Looks at batteries from now on. The result ends that. */
+  /** Starts to record batteries. The returned function ends it. */
   open(): () => void;
 }
 
-/** How long commands took that ended within one step. */
+/** The duration of the commands that ended within one step. */
 export interface LatencyStep {
-  /** Those whose outcome is known. */
+  /** Commands with a known outcome. */
   readonly commands: number;
-  /** Those whose outcome is `unknown`: how long they took is not known either. */
+  /** Commands with the outcome `unknown`: their duration is not known either. */
   readonly unknown: number;
   /** From acceptance to outcome, at most 5 % off; null: none has a known outcome. */
   readonly p50Ms: number | null;

@@ -1,4 +1,4 @@
 import type { FleetUpdate } from "../domain/update.ts";
 
-/** Where the southbound puts what it hears. Synchronous; never throws. */
+/** Takes the updates of the southbound. Synchronous; never throws. */
 export type UpdateSink = (update: FleetUpdate) => void;

@@ -2,8 +2,9 @@ import type { CurrentState } from "../contracts/fleet-view.ts";
 import { changeKey, type StateChange } from "../domain/change.ts";
 
 /**
- * State on its way to one northbound: the newest change of each key, the longest waiting first. Each is read
- * again when it is handed out, so that nothing shows an older value, or a better quality, than is known.
+ * State on its way to one northbound: the newest change of each key, in the order of waiting. A change is
+ * read again when it is handed out, so that no northbound gets an older value, or a better quality, than is
+ * known.
  */
 export interface ChangeQueue {
   push(key: string, change: StateChange): void;
@@ -12,20 +13,20 @@ export interface ChangeQueue {
   /** These changes have arrived. */
   arrived(changes: readonly StateChange[]): void;
   /**
-   * Drops what waits, and begins again from a snapshot. Evictions stay until they have arrived: no snapshot
-   * shows what was removed.
+   * Drops the waiting changes, and begins again from a snapshot. Evictions stay until they have arrived,
+   * because no snapshot shows what was removed.
    */
   restart(): void;
   readonly length: number;
-  /** Whether a part of a snapshot waits. */
+  /** Whether a part of a snapshot still waits. */
   readonly isInSnapshot: boolean;
-  /** Changes that an overflow dropped for a snapshot. */
+  /** How many changes an overflow dropped for a snapshot. */
   readonly skipped: number;
 }
 
 /**
  * Holds at most `limit` keys beside one snapshot. A queue that overflows is dropped as a whole, and begins
- * again from a snapshot when the one before is through. So a slow reader gets the newest state all the same.
+ * again from a snapshot when the snapshot before is done. So a slow reader still gets the newest state.
  */
 export function createChangeQueue(limit: number, state: CurrentState): ChangeQueue {
   let newest = new Map<string, StateChange>();
@@ -50,7 +51,8 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
   function takeNewest(end: number, changes: StateChange[]): void {
     if (newest.size <= end - changes.length) {
       for (const change of newest.values()) changes.push(state.current(change));
-      // Not cleared: what an old map has held outlives a collection of the young generation.
+      // A new map instead of `clear`: the contents of an old map outlive a collection of the young
+      // generation.
       newest = new Map();
       return;
     }
@@ -85,10 +87,10 @@ export function createChangeQueue(limit: number, state: CurrentState): ChangeQue
   return {
     push(key, change) {
       if (change.kind === "task_chain_evicted") return evict(key, change);
-      // The key is in use again. Asking an empty map for its size is cheaper than for a key.
+      // The key is in use again. Reading the size of an empty map is cheaper than looking for a key.
       if (evicted.size > 0) evicted.delete(key);
       if (underWay.size > 0) underWay.delete(key);
-      // The snapshot to come will hold this one.
+      // The coming snapshot will contain this change.
       if (snapshotDue) return;
       newest.set(key, change);
       if (newest.size <= limit) return;

@@ -13,10 +13,10 @@ export interface ConnectionServiceOptions {
 }
 
 /**
- * Writes what the outlet has, one batch at a time, until the connection is closed or moves on, or the signal
- * is aborted; then the events that are left, within `drainMs`.
+ * Writes the batches of the outlet, one at a time, until the connection is closed or moves on, or the signal
+ * is aborted; then the remaining events, within `drainMs`.
  *
- * @returns why the connection cannot be used any more; null when it was served to the end
+ * @returns why the connection cannot be used any more; null: it was served to the end
  */
 export function serveConnection(
   connection: Connection,
@@ -66,7 +66,7 @@ export function serveConnection(
   });
 }
 
-/** How long a connection is written to. */
+/** Until when a connection is written to. */
 interface Term {
   readonly stop: AbortSignal;
   readonly over: AbortSignal;
@@ -75,7 +75,7 @@ interface Term {
   readonly end: (cause: Error | null) => void;
 }
 
-/** Writes slice by slice. Resolves when there is nothing left to do, rejects when a write failed. */
+/** Writes slice by slice. Resolves when there is nothing left to do, rejects if a write failed. */
 async function write(
   connection: Connection,
   { stop, over, isDrained, end }: Term,
@@ -83,7 +83,7 @@ async function write(
 ): Promise<void> {
   const { subscribers } = connection;
   let startedMs: number | null = null;
-  // One timer for all writes: one for each would cost more than most writes do.
+  // One timer for all writes: a timer for each would cost more than most writes do.
   every(clock, writeTimeoutMs / 4, over, () => {
     if (startedMs === null || clock.monotonicMs() - startedMs < writeTimeoutMs) return;
     end(new Error(`a write took longer than ${writeTimeoutMs} ms`));
@@ -94,7 +94,7 @@ async function write(
     startedMs = clock.monotonicMs();
     await connection.write(subscribers === undefined ? slice : { changes: slice.changes, events: [] });
     startedMs = null;
-    // Also if the connection is closed by now: what was acknowledged is not sent again.
+    // Also if the connection is closed by now: acknowledged events are not sent again.
     if (subscribers === undefined) outlet.release(slice);
     else deliver(slice, subscribers);
     onWritten();

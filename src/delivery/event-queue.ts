@@ -5,35 +5,35 @@ import { createFairQueues, type FairQueues } from "../platform/fair-queues.ts";
 /**
  * Events in order until they are acknowledged. Those of robots and those of commands have a bound each,
  * because a client that may only read can cause events of commands without end. Beyond the bound, the oldest
- * event of the robot or source with most events is dropped, and counted.
+ * event of the robot or source with the most is dropped, and counted.
  */
 export interface EventQueue {
-  /** Returns the robot or source of which an event was dropped for it; null when none was. */
+  /** Returns the robot or source that lost an event for it; null: none did. */
   push(event: FleetEvent): string | null;
   /**
    * At most `most` events, which stay in the queue. While more wait, half of them are of robots and come
    * first, so that they do not wait behind a flood of commands.
    */
   peek(most: number): readonly QueuedEvent[];
-  /** Removes what `peek` returned, unless it was dropped meanwhile. */
+  /** Removes the events that `peek` returned, unless they were dropped meanwhile. */
   release(held: readonly QueuedEvent[]): void;
   readonly length: number;
   readonly dropped: number;
-  /** Whether `peek` would give something now. */
+  /** Whether `peek` would return something now. */
   hasReady(): boolean;
-  /** What `peek` returned last, and was not released, has not arrived: it waits again. */
+  /** The events that `peek` returned last, and that were not released, have not arrived: they wait again. */
   recall(): void;
   /**
-   * Events can be handed over from now on, or cannot. `show` is given each event that waits because nobody
-   * has subscribed to it; left out: somebody will have it.
+   * Opens or closes the handing over of events. `show` gets each event that waits because nobody has
+   * subscribed to it; absent: there are subscribers.
    */
   setOpen(isOpen: boolean, show?: ShowEvent): void;
-  /** The northbound has all state: what happened before may follow. */
+  /** The northbound has all state: earlier events may follow. */
   stateIsTold(): void;
   figures(): Readonly<Record<string, number>>;
 }
 
-/** Shows an event to those who acknowledge nothing. */
+/** Publishes an event to subscribers that acknowledge nothing. */
 export type ShowEvent = (event: FleetEvent) => void;
 
 /** An event in the queue. */
@@ -105,7 +105,7 @@ export function createEventQueue(limit: number): EventQueue {
       return dropped;
     },
     hasReady: () => robots.queues.length + commands.queues.length > 0,
-    // What waits in memory is of this run, and goes with the state.
+    // The events in memory are of this run, and end with the state.
     setOpen() {},
     recall() {},
     stateIsTold() {},
@@ -145,8 +145,8 @@ function inOrder(ones: readonly Entry[], others: readonly Entry[]): readonly Ent
 }
 
 /**
- * No event shows the answer of the service, which may be a list of all robots, and tens of thousands may
- * wait.
+ * An event without the answer of the service, which no event shows: it may be a list of all robots, and tens
+ * of thousands may wait.
  */
 export function withoutAnswer(event: FleetEvent): FleetEvent {
   if (event.kind !== "command" || event.outcome.responseJson === null) return event;
@@ -154,8 +154,8 @@ export function withoutAnswer(event: FleetEvent): FleetEvent {
 }
 
 /**
- * The robot of an event, or the source of a command's event. Not its request id: each event would have a
- * share of its own.
+ * The robot of an event, or the source of a command's event. Its request id does not count: each event would
+ * have a share of its own.
  */
 export function causeOf(event: FleetEvent): string {
   if (event.kind !== "command") return event.robotId;

@@ -10,9 +10,9 @@ import { createOutlet, type Outlet } from "./outlet.ts";
 import { createToldTape, type ToldTape } from "./told-tape.ts";
 
 export interface FanOutParts extends FeedParts {
-  /** Keeps what is handed over; left out: nothing does. */
+  /** Records what is handed over; absent: it is not recorded. */
   readonly tape?: Tape;
-  /** Times what the northbounds do with it; left out: nothing does. */
+  /** Times the work of the northbounds; absent: it is not timed. */
   readonly work?: Pick<WorkTimes, "time">;
 }
 
@@ -20,7 +20,7 @@ export interface FanOutParts extends FeedParts {
 export interface FanOut {
   /** Queues a batch for every northbound. It is handed over after this turn of the event loop. */
   offer(batch: Batch): void;
-  /** Feeds a server northbound, from a snapshot on. The result detaches it. */
+  /** Feeds a server northbound, beginning with a snapshot. The returned function detaches it. */
   attachSink(name: string, sink: Sink, limits: QueueLimits): () => void;
   /** A queue from which a link runner reads. With an outbox, events wait there. */
   attachOutlet(name: string, limits: QueueLimits, outbox?: Outbox): Outlet;
@@ -31,7 +31,7 @@ export interface FanOut {
    * minute after.
    */
   health(): Health;
-  /** Why nothing is handed over although something waits; null while the queues move. */
+  /** Why nothing is handed over although something waits; null: the queues move. */
   hang(): string | null;
 }
 
@@ -42,18 +42,18 @@ interface Subscriber {
   figures(): Readonly<Record<string, number>>;
 }
 
-/** The next turn of the event loop is due at once. */
+/** The next turn of the event loop should come at once. */
 const TURN_LIMIT_MS = 30_000;
 
 /**
- * Each northbound has a bounded queue of its own, and gets a bounded slice a turn of the event loop. So a
+ * Each northbound has a bounded queue of its own, and gets a bounded slice in a turn of the event loop. So a
  * slow broker slows no other northbound, and a burst does not block the event loop.
  */
 export function createFanOut(parts: FanOutParts): FanOut {
   const { clock, log, work, tape = noTape } = parts;
   const told = createToldTape(tape);
   const subscribers = new Map<string, Subscriber>();
-  /** Since when a turn is asked for, by the monotonic clock; null while none is. */
+  /** Since when a turn is scheduled, by the monotonic clock; null: none is. */
   let scheduledAtMs: number | null = null;
 
   function schedule(): void {
@@ -120,7 +120,7 @@ export function createFanOut(parts: FanOutParts): FanOut {
   };
 }
 
-/** The same feed, of which each slice is recorded as it is handed over. */
+/** The same feed; each slice is recorded as it is handed over. */
 function recorded(name: string, feed: Feed, told: ToldTape): Feed {
   return {
     ...feed,
@@ -144,7 +144,7 @@ function createSinkSubscriber(name: string, sink: Sink, feed: Feed, log: Log): S
       try {
         sink.write(slice);
       } catch (error) {
-        // A sink does not throw. One that does all the same must not stop the others, nor flood the log.
+        // A sink must not throw. One that does must neither stop the others nor flood the log.
         if (failures === 0)
           log.error({ northbound: name, err: error }, "a northbound failed to show a batch");
         failures += 1;

@@ -9,15 +9,15 @@ import { createRecurringProblem } from "../platform/recurring-problem.ts";
 import { createChangeQueue } from "./change-queue.ts";
 import { createEventQueue, type EventQueue, type QueuedEvent, type ShowEvent } from "./event-queue.ts";
 
-/** Of the source or robot whose events are lost, in a log line. */
+/** Of the source or robot with lost events, in a log line; in characters. */
 const LONGEST_NAME = 128;
 
-/** How much may wait for one northbound. */
+/** Bounds of the queue of one northbound. */
 export interface QueueLimits {
-  /** Keys with news; beyond it the northbound begins again from a snapshot. */
+  /** Changed keys; beyond it the northbound begins again from a snapshot. */
   readonly changes: number;
   /**
-   * Events of robots, and events of commands. Beyond it, the oldest of the robot or source with most are
+   * Events of robots, and events of commands. Beyond it, the oldest of the robot or source with the most are
    * lost.
    */
   readonly events: number;
@@ -25,18 +25,18 @@ export interface QueueLimits {
   readonly perTurn: number;
 }
 
-/** A batch that can be released when it has arrived. */
+/** A batch to be released when it has arrived. */
 export interface Slice extends Batch {
   /** Its events, as the queue has them. */
   readonly held: readonly QueuedEvent[];
 }
 
-/** Whether it has nothing to hand over, as a snapshot of an empty fleet. */
+/** Whether it has no content, as a snapshot of an empty fleet. */
 export function isEmpty(slice: Slice): boolean {
   return slice.changes.length === 0 && slice.events.length === 0;
 }
 
-/** All that waits for one northbound. */
+/** The waiting changes and events of one northbound. */
 export interface Feed {
   pushChange(key: string, change: StateChange): void;
   pushEvent(event: FleetEvent): void;
@@ -44,13 +44,13 @@ export interface Feed {
   take(): Slice;
   /** This slice has arrived. */
   release(slice: Slice): void;
-  /** Its changes have arrived. Until `releaseEvents` no further events are handed over. */
+  /** Its changes have arrived. No further events are handed over until `releaseEvents`. */
   releaseChanges(slice: Slice): void;
-  /** So many of its events, from the first, have arrived. The others wait again. */
+  /** So many of its events, from the first on, have arrived. The others wait again. */
   releaseEvents(slice: Slice, arrived: number): void;
   /**
-   * The northbound is reached from now on, or is not. Begins again from a snapshot; events stay, and are not
-   * handed over before `setEventsOpen`.
+   * The northbound is reached, or is not. Begins again from a snapshot; events stay, and are not handed over
+   * before `setEventsOpen`.
    */
   setOpen(isOpen: boolean): void;
   /** See `EventQueue.setOpen`. */
@@ -69,7 +69,7 @@ export interface FeedParts {
   readonly log: Log;
 }
 
-/** @param events where its events wait; left out: in memory */
+/** @param events the queue of its events; absent: one in memory */
 export function createFeed(
   name: string,
   limits: QueueLimits,
@@ -88,7 +88,7 @@ export function createFeed(
 
   function releaseEvents(slice: Slice, arrived: number): void {
     events.release(slice.held.slice(0, arrived));
-    // Those of a connection that is closed by now wait already.
+    // The events of a closed connection wait again already.
     if (underWay !== slice) return;
     underWay = null;
     if (arrived < slice.held.length) events.recall();
@@ -125,7 +125,7 @@ export function createFeed(
     },
     setEventsOpen(isOpen, show) {
       events.setOpen(isOpen, show);
-      // A snapshot that is not through says so itself, when it is.
+      // An unfinished snapshot reports its end itself.
       if (isOpen && !changes.isInSnapshot) events.stateIsTold();
     },
     hasWork: () => changes.length > 0 || (underWay === null && events.hasReady()),

@@ -15,8 +15,8 @@ export interface LinkRunnerOptions {
   /** How long waiting events may hold up a shutdown. */
   readonly drainMs: number;
   /**
-   * Without a connection for so long it hangs. Left out: the server is not the gateway's own, and a restart
-   * would not bring it back.
+   * It is stalled after this time without a connection. Absent: the server is not the gateway's own, and a
+   * restart would not bring it back.
    */
   readonly hangAfterMs?: number;
   readonly clock: Clock;
@@ -33,8 +33,8 @@ type State =
 const STEADY_MS = 10_000;
 
 /**
- * Keeps a link connected for as long as it runs. Ready at once: a broker that is away must not
- * keep the daemon from starting. It rejects only if the link breaks its contract.
+ * Keeps a link connected for as long as it runs. Ready at once, because a broker that is away must not keep
+ * the daemon from starting. Rejects only if the link breaks its contract.
  */
 export function createLinkRunner(link: Link, options: LinkRunnerOptions): Component {
   const { outlet, clock, chance } = options;
@@ -46,7 +46,7 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
   let unconnectedSinceMs: number | null = null;
 
   function down(cause: unknown, message: string): void {
-    // One line for the first failure; those that follow are the same outage.
+    // One line for the first failure; later ones are the same outage.
     if (state.kind === "down") log.debug({ err: cause }, message);
     else log.warn({ err: cause }, message);
     state = { kind: "down", sinceMs: state.kind === "down" ? state.sinceMs : clock.monotonicMs(), cause };

@@ -1,23 +1,24 @@
 import type { ShowEvent } from "./event-queue.ts";
 import { type Feed, isEmpty, type Slice } from "./feed.ts";
 
-/** The end of a queue from which one link runner reads. */
+/** The end of a queue, from which one link runner reads. */
 export interface Outlet {
   /**
-   * The connection is up: changes come from now on, beginning with a snapshot. Events come too, unless told.
+   * The connection is up: changes come from now on, beginning with a snapshot. Events come too, unless
+   * `areEventsOpen` is false.
    */
   open(areEventsOpen?: boolean): void;
-  /** Events come from now on, or wait. `show` is given each one that begins to wait. */
+  /** Events come from now on, or wait. `show` gets each event that begins to wait. */
   setEventsOpen(isOpen: boolean, show: ShowEvent | undefined): void;
-  /** The connection is closed: events are kept, changes are not. A reader that waits in `next` gets null. */
+  /** The connection is closed: events are kept, changes are not. A waiting `next` resolves with null. */
   close(): void;
-  /** Waits for the next turn in which there is something to take; null once the outlet is closed. */
+  /** Waits for the next turn with something to take; null once the outlet is closed. */
   next(): Promise<Slice | null>;
   /** The slice has arrived. Otherwise its events come again after the next `open`. */
   release(slice: Slice): void;
   /** Its changes have arrived; the next slice has no events before `releaseEvents`. */
   releaseChanges(slice: Slice): void;
-  /** So many of its events, from the first, have arrived. The others come again. */
+  /** So many of its events, from the first on, have arrived. The others come again. */
   releaseEvents(slice: Slice, arrived: number): void;
   /** How many events wait. */
   eventsQueued(): number;
@@ -26,7 +27,7 @@ export interface Outlet {
 
 /**
  * @param schedule asks for a turn of the fan-out
- * @returns the outlet, and what the fan-out calls in each turn
+ * @returns the outlet, and the function that the fan-out calls in each turn
  */
 export function createOutlet(
   feed: Feed,
@@ -82,7 +83,7 @@ export function createOutlet(
       if (waiting === null || !feed.hasWork()) return false;
       const slice = feed.take();
       if (!isEmpty(slice)) settle(slice);
-      // The reader asks for its next turn itself, when it has written this slice.
+      // The reader asks for its next turn itself, after it has written this slice.
       return false;
     },
   };

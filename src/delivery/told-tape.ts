@@ -2,17 +2,17 @@ import type { Batch } from "../contracts/link.ts";
 import type { Tape } from "../platform/recorder/tape.ts";
 import { toldText } from "./told-text.ts";
 
-/** Records what the northbounds are given. */
+/** Records what the northbounds get. */
 export interface ToldTape {
   tell(northbound: string, slice: Batch): void;
 }
 
-/** Counts within 32 bits, as an entry has room for. */
+/** Counts within the 32 bits of an entry. */
 const LAST_ID = 0xffff_ffff;
 
 /**
- * Most slices are given to several northbounds in one turn. The text is written for the first of them. The
- * others get its id: to write it again would cost more than all else of the recorder.
+ * Most slices go to several northbounds in one turn. The text is written for the first of them. The others
+ * get its id: writing it again would cost more than the rest of the recorder.
  */
 export function createToldTape(tape: Tape): ToldTape {
   let last: Batch | null = null;

@@ -5,9 +5,9 @@ import type { Observed } from "../domain/observed.ts";
 import { hideSecrets } from "../platform/crash/hide-secrets.ts";
 
 /**
- * What a northbound was given at `atMs`, as lines for a recording. Of what a robot says there is no copy:
- * quality, sequence number, the message's age when it came, and how long ago it came name the message, which
- * is recorded itself. Both in milliseconds: to write so short numbers takes half the time of whole times.
+ * What a northbound got at `atMs`, as lines of a recording. A robot's values are not copied. Quality,
+ * sequence number, the message's age at its receipt, and the time since then identify the message, which is
+ * recorded itself. Both times are in milliseconds: such short numbers take half the time of whole times.
  */
 export function toldText({ changes, events }: Batch, atMs: number): string {
   let text = "";
@@ -41,7 +41,7 @@ function observedText({ quality, stamp }: Observed<unknown>, atMs: number): stri
   return `${quality} ${sequence ?? "-"} ${age} ${atMs - receivedAtMs}`;
 }
 
-/** Without the answers of commands, which are recorded as they came. A refusal may quote what was sent. */
+/** Without the answers of commands, which are recorded as they came. A refusal may quote the request. */
 function eventText(event: FleetEvent): string {
   if (event.kind !== "command") return JSON.stringify(event);
   const text = JSON.stringify({ ...event, outcome: { ...event.outcome, responseJson: undefined } });

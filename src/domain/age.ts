@@ -1,11 +1,11 @@
-/** For how long something has not been good. */
+/** How long something has not been good. */
 export interface Age {
   note(isGood: boolean, nowMs: number): void;
-  /** 0 while it is good. Counted from when it was good last, or from the beginning. */
+  /** Seconds since it was last good, or since the beginning. 0 while it is good. */
   seconds(nowMs: number): number;
 }
 
-/** Begins with something that is not good. */
+/** Begins as not good. */
 export function createAge(nowMs: number): Age {
   let lastGoodMs = nowMs;
   let wasGood = false;

@@ -22,7 +22,7 @@ export function alarmJson(alarm: Alarm): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The event of a robot names it anyway. */
+/** Leaves the robot out: the event of a robot names it anyway. */
 function plainSource(source: AlarmSource): Readonly<Record<string, string>> {
   switch (source.kind) {
     case "robot":

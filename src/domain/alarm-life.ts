@@ -1,26 +1,26 @@
 import { type Alarm, type AlarmCode, type AlarmSource, alarmRule } from "./alarm.ts";
 import type { Source } from "./command.ts";
 
-/** What is said of a condition: whether it holds now, and what was found. */
+/** What is known of a condition: whether it holds now, and what was found. */
 export interface AlarmCondition {
   readonly holds: boolean;
-  /** One sentence. Another one while the alarm is active is another occurrence. */
+  /** One sentence. Another sentence while the alarm is active is another occurrence. */
   readonly text: string;
-  /** Where it is not that of the code. */
+  /** Overrides the severity of the code. */
   readonly severity?: number;
 }
 
-/** One condition of one source, and the alarm that came of it. */
+/** One condition of one source, and its alarm. */
 export interface AlarmLife {
   readonly code: AlarmCode;
   readonly source: AlarmSource;
   readonly condition: AlarmCondition;
-  /** Monotonic: since when the condition holds, or does not. */
+  /** Monotonic: since when the condition has held, or has not. */
   readonly changedAtMs: number;
-  /** False while only the file of an earlier run says so. */
+  /** False while the condition is known only from the file of an earlier run. */
   readonly isStated: boolean;
   readonly alarm: Alarm | null;
-  /** What was acknowledged, and is not raised again while the condition says the same. */
+  /** The text that was acknowledged. It raises no alarm while the condition keeps that text. */
   readonly dismissed: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface AlarmTransition {
   readonly alarm: Alarm;
 }
 
-/** A life after an input. Null: nothing is left to remember, or nothing has happened. */
+/** The result of an input. Null: nothing is left to remember, or nothing has happened. */
 export interface AlarmStep {
   readonly life: AlarmLife | null;
   readonly transition: AlarmTransition | null;
@@ -43,7 +43,7 @@ export interface AlarmMoment {
   readonly monotonicMs: number;
 }
 
-/** The condition is stated. A first alarm waits for `dueAlarm`. */
+/** A condition is set or cleared. A first alarm waits for `dueAlarm`. */
 export function stateAlarm(
   before: AlarmLife | null,
   { code, source }: Pick<AlarmLife, "code" | "source">,
@@ -79,7 +79,7 @@ function begin(
   return { code, source, condition, changedAtMs, isStated: true, alarm: null, dismissed: null };
 }
 
-/** An active alarm of which something else is said has come once more: it wants to be acknowledged anew. */
+/** An active alarm with another text has occurred once more, and must be acknowledged again. */
 function sayAgain(life: AlarmLife): AlarmStep {
   const { alarm } = life;
   if (alarm === null || !alarm.isActive || isSaid(life, alarm)) return { life, transition: null };
@@ -107,9 +107,7 @@ function raised(life: AlarmLife, before: Alarm, from: AlarmTransition["from"]): 
   return { life: { ...life, alarm, dismissed: null }, transition: { from, to: "active", alarm } };
 }
 
-/**
- * When time alone does something to a life, by the monotonic clock; null: never, while its condition stays.
- */
+/** When time alone changes the alarm, by the monotonic clock; null: never, while its condition stays. */
 export function alarmDueAtMs({ alarm, code, condition, changedAtMs, dismissed }: AlarmLife): number | null {
   const { onDelayMs, offDelayMs, ends } = alarmRule(code);
   const isActive = alarm?.isActive === true;
@@ -119,9 +117,9 @@ export function alarmDueAtMs({ alarm, code, condition, changedAtMs, dismissed }:
 }
 
 /**
- * What time alone does: a condition that has held, or has ended, for long enough.
+ * What time alone does: a condition has held, or has been over, for long enough.
  *
- * @param isSuppressed whether something else is the cause: then no alarm is raised
+ * @param isSuppressed something else is the cause: no alarm is raised
  * @param nextId names a new alarm
  */
 export function dueAlarm(
@@ -148,11 +146,12 @@ export function dueAlarm(
   };
 }
 
-/** A user acknowledges a life's alarm. A second acknowledgement changes nothing. */
+/** A user acknowledges the alarm. A second acknowledgement changes nothing. */
 export function acknowledgeAlarm(life: AlarmLife, by: Source, { nowMs }: AlarmMoment): AlarmStep {
   const { alarm, code, condition, isStated } = life;
   if (alarm === null) return { life, transition: null };
-  // Nobody states the condition of an earlier run any more: its robot may have left the fleet for good.
+  // The condition is of an earlier run, and nothing sets it any more: its robot may have left the fleet for
+  // good.
   if (alarm.acknowledged !== null) return { life: isStated ? life : null, transition: null };
   const acknowledged: Alarm = { ...alarm, acknowledged: { by, atMs: nowMs } };
   const from = alarm.isActive ? "active" : "inactive";
@@ -170,7 +169,7 @@ export function acknowledgeAlarm(life: AlarmLife, by: Source, { nowMs }: AlarmMo
   }
 }
 
-/** Its robot is put out of service: the alarm rests, and the condition is still followed. */
+/** The robot is put out of service: the alarm rests, and its condition is still followed. */
 export function restAlarm(life: AlarmLife, { nowMs, monotonicMs }: AlarmMoment): AlarmStep {
   const { alarm, condition } = life;
   const resting = condition.holds

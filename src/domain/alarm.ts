@@ -7,7 +7,7 @@ export type AlarmSource =
   | { readonly kind: "robot"; readonly robotId: RobotId }
   | { readonly kind: "station"; readonly station: string };
 
-/** What concerns no single robot and no station. */
+/** The source of an alarm that concerns no single robot and no station. */
 export const ofGateway: AlarmSource = { kind: "gateway" };
 
 /**
@@ -19,7 +19,7 @@ export const ofGateway: AlarmSource = { kind: "gateway" };
  */
 export type AlarmEnd = "return" | "acknowledgement" | "either";
 
-/** What holds of every alarm with one code. */
+/** The rule of all alarms with one code. */
 export interface AlarmRule {
   /** 1 to 1000, as OPC UA counts (Part 5, BaseEventType: Severity). */
   readonly severity: number;
@@ -28,7 +28,7 @@ export interface AlarmRule {
   /** How long its condition must have ended before it returns. */
   readonly offDelayMs: number;
   readonly ends: AlarmEnd;
-  /** What is usually behind it. */
+  /** The usual cause. */
   readonly cause: string;
   /** What a person does about it. */
   readonly advice: string;
@@ -39,7 +39,7 @@ const soon = { onDelayMs: 2_000, offDelayMs: 5_000, ends: "return" } as const;
 const steady = { onDelayMs: 10_000, offDelayMs: 10_000, ends: "return" } as const;
 const slow = { onDelayMs: 60_000, offDelayMs: 60_000, ends: "return" } as const;
 
-/** The rules of all alarms; `CONVEYOR_ERROR` stands for those of every conveyor. */
+/** The rules of all alarms; `CONVEYOR_ERROR` stands for the alarms of every conveyor. */
 export const alarmRules = {
   FLEET_LINK_DOWN: {
     severity: 800,
@@ -151,7 +151,7 @@ export const alarmRules = {
 
 type Numbered = "CONVEYOR_ERROR";
 
-/** The code of an alarm. A conveyor's carries its index. */
+/** The code of an alarm. The code of a conveyor's alarm ends with its index. */
 export type AlarmCode = Exclude<keyof typeof alarmRules, Numbered> | `${Numbered}_${number}`;
 
 /** The rule of a code. */
@@ -182,7 +182,7 @@ export function alarmPriority(severity: number): AlarmPriority {
   return severity >= 400 ? "medium" : "low";
 }
 
-/** An alarm that stands: it is active, or nobody has acknowledged it. */
+/** An alarm that is active, or that nobody has acknowledged. */
 export interface Alarm {
   /** Unique over restarts. */
   readonly id: string;
@@ -197,12 +197,12 @@ export interface Alarm {
   readonly sinceMs: number;
   /** Wall time of its return; null while it is active. */
   readonly returnedAtMs: number | null;
-  /** How often it has come since then. */
+  /** How often it has occurred since then. */
   readonly occurrences: number;
   readonly acknowledged: { readonly by: Source; readonly atMs: number } | null;
 }
 
-/** Names a source, for maps and files. */
+/** The key of a source, for maps and files. */
 export function alarmSourceKey(source: AlarmSource): string {
   switch (source.kind) {
     case "gateway":

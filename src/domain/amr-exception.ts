@@ -1,6 +1,6 @@
 import type { Presence } from "./presence.ts";
 
-/** What a robot reports of itself (fleet-service-interface, OnlineAMRInfo: amrException), as texts. */
+/** What a robot reports of itself (`amrException` of the online list), as texts. */
 export interface AmrException {
   readonly exception: readonly string[];
   readonly exceptionCodes: readonly string[];
@@ -20,7 +20,7 @@ export function amrExceptionOf({ info }: Presence): AmrException {
   };
 }
 
-/** Whether there is any. */
+/** Whether the robot reports any exception. */
 export function isException({ exception, exceptionCodes, level }: AmrException): boolean {
   return exception.length > 0 || exceptionCodes.length > 0 || level !== 0;
 }

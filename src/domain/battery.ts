@@ -1,6 +1,6 @@
 import type { Coded } from "./coded.ts";
 
-/** BatteryState.State by number (wire-facts, Battery). */
+/** BatteryState.State by number (proto/fleet/v1/battery.proto). */
 export const batteryStateNames = [
   "STATE_UNKNOWN",
   "STATE_CHARGING",

@@ -12,8 +12,8 @@ import type { StationShown } from "./station-visits.ts";
 import type { TaskChain } from "./task-chain.ts";
 
 /**
- * A value that a northbound shows: the newest replaces the one before, so a slow
- * northbound skips, and never shows an old one for a new one.
+ * A value that a northbound shows. The newest value replaces the one before, so a slow northbound skips
+ * values, and never publishes an old one as new.
  */
 export type StateChange =
   | { readonly kind: "robot"; readonly robotId: RobotId; readonly family: Family; readonly quality: Quality }
@@ -21,15 +21,15 @@ export type StateChange =
   | { readonly kind: "battery"; readonly robotId: RobotId; readonly observed: Observed<Battery> }
   | { readonly kind: "conveyor"; readonly robotId: RobotId; readonly observed: Observed<Conveyor> }
   | { readonly kind: "presence"; readonly robotId: RobotId; readonly observed: Observed<Presence> }
-  /** What holds a robot now. */
+  /** The hold on a robot, as it is now. */
   | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
   /** What a station shows now. */
   | { readonly kind: "station"; readonly station: string; readonly shown: StationShown }
-  /** The configuration has the station no more: whatever a northbound keeps of it is to be removed. */
+  /** The configuration no longer has the station: a northbound removes whatever it keeps of it. */
   | { readonly kind: "station_removed"; readonly station: string }
   /**
-   * The alarms that stand now, the most urgent first: of a robot, of a station, and all that there are. Those
-   * of a robot out of service rest.
+   * The active and unacknowledged alarms of a robot, of a station, or of all; the most urgent first. The list
+   * of a robot out of service is empty.
    */
   | {
       readonly kind: "robot_alarms";
@@ -39,15 +39,15 @@ export type StateChange =
     }
   | { readonly kind: "station_alarms"; readonly station: string; readonly alarms: readonly Alarm[] }
   | { readonly kind: "alarms"; readonly alarms: readonly Alarm[] }
-  /** What holds all robots now. */
+  /** The hold on all robots, as it is now. */
   | { readonly kind: "hold_all"; readonly hold: HoldState }
-  /** A map as the service answered it last; null: it does not have it any more. */
+  /** A map as the service answered it last; null: the service no longer has it. */
   | { readonly kind: "map"; readonly mapId: number; readonly map: FleetMap | null }
   | { readonly kind: "task_chain"; readonly chainId: number; readonly observed: Observed<TaskChain> }
-  /** The chain made room for another: whatever a northbound keeps of it is to be removed. */
+  /** The chain was evicted for another one: a northbound removes whatever it keeps of it. */
   | { readonly kind: "task_chain_evicted"; readonly chainId: number };
 
-/** Which value a state change is about: the newest of each key is kept. */
+/** The value that a state change is about: delivery keeps the newest change of each key. */
 export function changeKey(change: StateChange): string {
   switch (change.kind) {
     case "conveyor":

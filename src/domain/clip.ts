@@ -1,8 +1,8 @@
 const LONGEST_ECHO = 64;
 
 /**
- * The beginning of a text that somebody else chose: at most `most` UTF-16 units, and an ellipsis where it
- * went on.
+ * The beginning of a text that somebody else chose: at most `most` UTF-16 units, with an ellipsis if it was
+ * cut.
  */
 export function clip(text: string, most: number): string {
   if (text.length <= most) return text;
@@ -11,7 +11,7 @@ export function clip(text: string, most: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** What a sender wrote, as it may stand in an answer or a log: quoted, and no longer than people read. */
+/** A sender's own text for an answer or a log: quoted, and short enough to read. */
 export function quoted(text: string): string {
   return JSON.stringify(clip(text, LONGEST_ECHO));
 }

@@ -1,6 +1,6 @@
 import type { Coded } from "./coded.ts";
 
-/** The four enums of ConveyorState by number (fleet-service-interface, Conveyor resources). */
+/** The four enums of ConveyorState by number (proto/fleet/v1/cart/cart.proto). */
 export const operationStateNames = [
   "OPERATION_STATE_UNKNOWN",
   "OPERATION_STATE_ROLLING",
@@ -18,7 +18,9 @@ export const installationStateNames = [
   "INSTALLATION_STATE_NOT_INSTALLED",
 ] as const;
 
-/** One conveyor of a cart. The index is a logical position: 0 or the lowest is the uppermost or the front. */
+/**
+ * One conveyor of a cart. The index is a logical position: the lowest is the uppermost or the front conveyor.
+ */
 export interface Conveyor {
   readonly index: number;
   readonly operation: Coded<(typeof operationStateNames)[number]>;

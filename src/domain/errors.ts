@@ -1,4 +1,4 @@
-/** Whose turn it is when something goes wrong. */
+/** Who has to act when something goes wrong. */
 export type ErrorClass =
   | "operator_mistake"
   | "fleet_unavailable"
@@ -7,7 +7,7 @@ export type ErrorClass =
   | "bad_input"
   | "our_bug";
 
-/** The gRPC codes by number: ErrorId 0 to 16 and the `code` of an outcome (wire-facts). */
+/** The gRPC codes by number: ErrorId 0 to 16 and the `code` of an outcome (docs/commands.md, Codes). */
 export const grpcCodeNames = [
   "OK",
   "CANCELLED",
@@ -70,8 +70,8 @@ export const gatewayErrors = {
   QUEUE_FULL: {
     id: 1008,
     class: "fleet_unavailable",
-    // The second answers a source that asks for a known command: under a new id it would be
-    // another one.
+    // The second sentence is for a source that asks for a known command: under a new id it would be another
+    // command.
     advice:
       "Wait for earlier commands to end. `refused`: then send it under a new id. `unknown`: ask again with the same id.",
   },

@@ -17,13 +17,13 @@ export type LeaseReason =
   | "not_configured"
   | "not_allowed";
 
-/** What may be said of every event besides. */
+/** Marks that any event may have. */
 interface EventMarks {
-  /** It happened while no gateway was running: known are only the state before and the state after. */
+  /** It happened while no gateway was running: only the state before and the state after are known. */
   readonly jump?: true;
-  /** It is handed over later than it happened: the northbound could not be reached. */
+  /** It is published later than it happened: the northbound could not be reached. */
   readonly historical?: true;
-  /** The run of the gateway that saw it, where it is an earlier one. */
+  /** The run of the gateway that saw it, if that is an earlier one. */
   readonly sessionId?: string;
 }
 
@@ -42,7 +42,8 @@ type Happening =
       readonly to: Coded<MissionStateName>;
       readonly owner: string;
       /**
-       * The command that made this mission; null while attribution does not know it, or it was none of ours.
+       * The command that made this mission; null while attribution does not know it, or if no command of this
+       * gateway did.
        */
       readonly command: CommandIdentity | null;
     }
@@ -54,7 +55,7 @@ type Happening =
       readonly from: Conveyor | null;
       readonly to: Conveyor;
     }
-  /** An alarm was raised, has returned, or was acknowledged. `robotId` is "" where it is of no robot. */
+  /** An alarm was raised, has returned, or was acknowledged. `robotId` is "" if the alarm is of no robot. */
   | {
       readonly kind: "alarm";
       readonly eventId: string;
@@ -62,7 +63,7 @@ type Happening =
       readonly atMs: number;
       readonly from: "active" | "inactive";
       readonly to: "active" | "inactive" | "acknowledged";
-      /** As it is after that. */
+      /** The alarm after that. */
       readonly alarm: Alarm;
     }
   | {
@@ -72,9 +73,9 @@ type Happening =
       readonly atMs: number;
       readonly command: CommandIdentity;
       readonly operation: string;
-      /** How far it had come before its outcome; `unknown` when something was found later. */
+      /** The stage of the command before its outcome; `unknown` when something was found later. */
       readonly from: "received" | CommandStage | "unknown";
-      /** Final: it never changes. `robotId` is "" when the command concerns no single robot. */
+      /** Final: it never changes. `robotId` is "" if the command concerns no single robot. */
       readonly outcome: Outcome;
       /** What was seen of the command after its outcome was final, as one sentence. */
       readonly foundLater?: string;
@@ -86,23 +87,23 @@ type Happening =
       readonly robotId: RobotId;
       readonly atMs: number;
       readonly station: string;
-      /** Whose lease it is, or was. */
+      /** The owner of the lease. */
       readonly owner: Source;
       readonly to: "leased" | "free";
       readonly reason: LeaseReason;
-      /** Who asked for it, released it or ended it; null: the gateway has ended it by itself. */
+      /** The source that asked for it, released it or ended it; null: the gateway ended it by itself. */
       readonly by: Source | null;
     }
-  /** A user's hold has begun, or was lifted. `robotId` is "" where it is of all robots. */
+  /** A user's hold has begun, or was lifted. `robotId` is "" for a hold on all robots. */
   | {
       readonly kind: "hold";
       readonly eventId: string;
       readonly robotId: RobotId;
       readonly atMs: number;
-      /** Whose hold it is, or was. */
+      /** The user whose hold it is, or was. */
       readonly owner: Source;
       readonly to: "held" | "free";
-      /** Who has begun or lifted it: the owner, or an engineer. */
+      /** The user that has begun or lifted it: the owner, or an engineer. */
       readonly by: Source;
     }
   /** Events of a robot, or of a source of commands, that a bound has dropped before they were handed over. */
@@ -111,7 +112,7 @@ type Happening =
       readonly eventId: string;
       readonly robotId: RobotId;
       readonly atMs: number;
-      /** Whose commands the events were of; null for events of a robot. */
+      /** The source of those commands; null for events of a robot. */
       readonly source: Source | null;
       readonly count: number;
       /** When the first and the last of them happened. */
@@ -121,7 +122,7 @@ type Happening =
     };
 
 /**
- * Too many waited; or they have waited too long; or the disk did not keep them as they were written; or they
- * are larger than the server takes; or the server lets nobody like us write to their topic.
+ * Too many events waited; they waited too long; the disk did not keep them as they were written; they are
+ * larger than the server accepts; or the server lets no gateway write to their topic.
  */
 export type DropReason = "too_many" | "too_old" | "damaged" | "too_large" | "refused";

@@ -2,12 +2,12 @@
 export interface FleetMap {
   /** Wall time of the answer, in milliseconds since 1970. */
   readonly readAtMs: number;
-  /** The answer in snake_case JSON; null: it is too large to be shown. */
+  /** The answer in snake_case JSON; null: it is too large to be published. */
   readonly json: string | null;
   readonly bytes: number;
 }
 
-/** What protocols show of a map. A larger one is read by GetMap. */
+/** The largest map that is published. A larger one is read by GetMap. */
 const LARGEST_SHOWN_BYTES = 256 * 1024;
 
 export function fleetMap(readAtMs: number, json: string): FleetMap {

@@ -6,8 +6,8 @@ export interface Pose {
 }
 
 /**
- * Where a mission sends a robot: a destination's display name, a pose, or
- * nothing that this version knows (fleet-service-interface, Goal and pose).
+ * Where a mission sends a robot: a destination's display name, a pose, or a kind
+ * of goal that this version does not know.
  */
 export type Goal =
   | { readonly kind: "destination"; readonly destinationId: string }

@@ -1,16 +1,16 @@
-/** As long as a robot id or a mission id may be, in UTF-16 units. */
+/** The longest robot id or mission id, in UTF-16 units. */
 export const LONGEST_IDENTIFIER = 256;
 /**
- * The same in bytes of UTF-8. Percent-encoding makes three bytes of each: 1,536 then, which with what
- * stands before it fits a key of the store (1,900 bytes) and a topic.
+ * The same in bytes of UTF-8. Percent-encoding makes three bytes of each: 1,536. With its prefix that fits a
+ * key of the store (1,900 bytes) and a topic.
  */
 export const LONGEST_IDENTIFIER_BYTES = 512;
 
-/** U+FFFD too: it stands for bytes that were no text, so two different ids may look the same. */
+/** U+FFFD too: it replaces bytes that were no text, so two different ids may look the same. */
 const notPlain = /[\p{Cc}\p{Surrogate}\p{Noncharacter_Code_Point}\u2028\u2029\ufffd]/u;
 const plain = /^[\x20-\x7e]*$/;
 
-/** What is wrong with a text that somebody else gives as an identifier; null: nothing. */
+/** What is wrong with an identifier from outside; null: nothing. */
 export function identifierFault(text: string): string | null {
   if (text === "") return "is empty";
   if (text.length > LONGEST_IDENTIFIER) return `is longer than ${LONGEST_IDENTIFIER} characters`;
@@ -22,17 +22,14 @@ export function identifierFault(text: string): string | null {
   return null;
 }
 
-/** Whether it can be a key, a topic level and a NodeId, all of them once encoded. */
+/** Whether it can be a key, a topic level and a NodeId, once it is encoded. */
 export function isIdentifier(value: unknown): value is string {
   return typeof value === "string" && identifierFault(value) === null;
 }
 
 const LARGEST_INT32 = 2_147_483_647;
 
-/**
- * Whether it is a number of the service's by which something is named: a whole one from `least` on, of 32
- * bits.
- */
+/** Whether it is a number by which the service names something: an integer of 32 bits, at least `least`. */
 export function isIdentifierNumber(value: unknown, least: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= least && value <= LARGEST_INT32;
 }

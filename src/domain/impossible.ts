@@ -4,8 +4,8 @@ import type { Conveyor } from "./conveyor.ts";
 import type { MissionQueue } from "./mission.ts";
 
 /**
- * What of a value cannot be true, by the service's own interface; null: nothing. It is passed on as it was
- * sent, but it is not known to be true: neither is what was there before.
+ * The part of a value that cannot be true by the service's own interface; null: nothing. The value is passed
+ * on as it was sent, and is not good: neither is the value before it.
  */
 export function impossibleBattery({ chargePercent, state }: Battery): string | null {
   if (chargePercent < 0 || chargePercent > 100) return `battery_state.charge_percent is ${chargePercent}`;
@@ -13,14 +13,14 @@ export function impossibleBattery({ chargePercent, state }: Battery): string | n
 }
 
 export function impossibleQueue({ missions, currentMissionIndex: index }: MissionQueue): string | null {
-  // An index that is not set is 0, also where there is no mission.
+  // An index that is not set is 0, also if there is no mission.
   if (index < -1 || index >= Math.max(1, missions.length)) {
     return `current_mission_index is ${index} of ${missions.length} missions`;
   }
   for (const { state, goals, currentGoalIndex } of missions) {
     const wrong = unnamed("a mission's state", state);
     if (wrong !== null) return wrong;
-    // Behind the last one: all goals are done.
+    // After the last goal: all goals are done.
     if (currentGoalIndex < -1 || currentGoalIndex > goals.length) {
       return `current_goal_index is ${currentGoalIndex} of ${goals.length} goals`;
     }

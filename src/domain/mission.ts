@@ -1,7 +1,7 @@
 import { type Coded, codeText } from "./coded.ts";
 import type { Goal } from "./goal.ts";
 
-/** MissionState.State by number (fleet-service-interface, Mission status stream messages). */
+/** MissionState.State by number (proto/fleet/v1/mission.proto). */
 export const missionStateNames = [
   "STATE_UNKNOWN",
   "STATE_DEFAULT",
@@ -54,7 +54,7 @@ export type MissionType =
   | { readonly family: MissionFamily; readonly type: Coded<MissionTypeName> }
   | { readonly family: "none" };
 
-/** One mission of a robot's queue. `feedback` and `type` are null where the message left them unset. */
+/** One mission of a robot's queue. `feedback` and `type` are null if the message left them unset. */
 export interface Mission {
   readonly missionId: string;
   readonly state: Coded<MissionStateName>;
@@ -76,17 +76,17 @@ export function currentMission(queue: MissionQueue): Mission | undefined {
   return queue.missions[queue.currentMissionIndex];
 }
 
-/** The goal that a mission is at or heading for. */
+/** The goal of a mission at which the robot is, or to which it drives. */
 export function currentGoal(mission: Mission): Goal | undefined {
   return mission.goals[mission.currentGoalIndex];
 }
 
-/** Whether a mission has ended: canceled, succeeded or failed (fleet-service-interface, Mission states). */
+/** Whether a mission has ended: canceled, succeeded or failed (docs/service.md, TRN-07). */
 export function isTerminal(state: Coded<MissionStateName>): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
 
-/** These leave a goal after a set time, or when the weight on the robot has changed. */
+/** Missions of these types leave a goal after a set time, or when the weight on the robot has changed. */
 const typesThatGoOn: ReadonlySet<unknown> = new Set<MissionTypeName>([
   "CART_TYPE_TRAVERSE",
   "CART_TYPE_TRAVERSE_PATROL",
@@ -110,8 +110,8 @@ export function whyGoesOn(queue: MissionQueue): string | null {
 
 /**
  * Whether the robot may stand at the goal of a mission that has succeeded. A mission that was finished or
- * skipped before its goal succeeds too (fleet-service-interface, UpdateMission and SkipGoal), and its robot
- * stands somewhere else. Serves and carts say when they have arrived; others cannot.
+ * skipped before its goal succeeds too (docs/service.md, TRN-06 and TRN-33), and its robot stands somewhere
+ * else. Serve robots and carts report their arrival; base robots cannot.
  */
 export function mayHaveArrived({ feedback }: Mission): boolean {
   if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;

@@ -3,33 +3,29 @@ import type { CommandStage } from "./command.ts";
 import type { ErrorName } from "./errors.ts";
 
 /**
- * How a command may end (design, Commands). `unknown` is not failure: the robot may have acted. `checked`: a
- * dry run, never sent.
+ * How a command may end (docs/commands.md, Outcomes). `unknown` is not failure: the robot may have acted.
  */
 export type OutcomeName = "succeeded" | "refused" | "expired" | "unknown" | "probably_succeeded" | "checked";
 
-/** What a command's sender is told. `code` is OK with `succeeded`, `probably_succeeded` and `checked`. */
+/** The answer to a command's sender. `code` is OK with `succeeded`, `probably_succeeded` and `checked`. */
 export interface Outcome {
   readonly outcome: OutcomeName;
   readonly code: ErrorName;
-  /**
-   * What was wrong, where, and what would be right; or what must be known of the answer. Empty when nothing
-   * is.
-   */
+  /** What was wrong, where, and what would be right; or a remark about the answer. Empty: nothing. */
   readonly message: string;
-  /** Whether sending it again (as a new command) can move nothing twice. */
+  /** Whether nothing moves twice if the sender sends it again as a new command. */
   readonly retrySafe: boolean;
   /** The service's answer as snake_case JSON text; null when there was none. */
   readonly responseJson: string | null;
-  /** The mission that the command made, where the service named one. */
+  /** The mission that the command made, if the service named one. */
   readonly missionId: string | null;
-  /** Which message showed which values, where the outcome was inferred. */
+  /** The message and the values that show it, if the outcome was inferred. */
   readonly evidence: string | null;
   /** Whether this is the recorded outcome of the same command sent before. */
   readonly duplicate: boolean;
 }
 
-/** The service, a driver or a sender may say more; a reply and a log line must stay what people read. */
+/** The service, a driver or a sender may say more; a reply and a log line must stay readable. */
 const LONGEST_MESSAGE = 1_000;
 
 /** A refusal before anything was sent. */
@@ -56,7 +52,7 @@ export function ending(outcome: OutcomeName, code: ErrorName, message: string, r
   };
 }
 
-/** The states of a command by number, as a PLC reads them in `Outcome` (design, OPC UA: Command slots). */
+/** The states of a command by number, as a PLC reads them in `Outcome` (docs/commands.md, Outcomes). */
 export const outcomeNumbers = {
   idle: 0,
   accepted: 1,
@@ -69,7 +65,7 @@ export const outcomeNumbers = {
   checked: 8,
 } as const satisfies Record<OutcomeName | CommandStage | "idle", number>;
 
-/** What each of them means, for people: one wording for docs/commands.md and the console. */
+/** The meaning of each state, for people: one wording for docs/commands.md and the console. */
 export const outcomeMeanings = {
   idle: "no command yet, or it is not recorded yet",
   accepted: "recorded, not sent yet",
@@ -84,8 +80,8 @@ export const outcomeMeanings = {
 } as const satisfies Record<keyof typeof outcomeNumbers, string>;
 
 /**
- * An outcome as every protocol with JSON tells it (design, MQTT: the reply). `id` is null when none could be
- * read.
+ * An outcome in the JSON of every protocol (docs/scada.md, Commands). `id` is null if the request's id could
+ * not be read.
  */
 export function outcomeJson(id: string | null, outcome: Outcome): string {
   const { responseJson, evidence } = outcome;

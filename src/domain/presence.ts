@@ -1,6 +1,6 @@
 /**
- * One robot of GetOnlineRobots. `info` is the OnlineAMRInfo as it is published:
- * snake_case, every scalar present, unset messages null.
+ * One robot of GetOnlineRobots. `info` is the OnlineAMRInfo in the form that is published: snake_case, every
+ * scalar present, unset messages null.
  */
 export interface Presence {
   /** The robot's number, by which task chains name it. */
@@ -14,8 +14,7 @@ export interface Presence {
 }
 
 /**
- * Where the robot is on its map. Null where the record has no coordinate (fleet-service-interface,
- * OnlineAMRInfo).
+ * Where the robot is on its map; null if the record has no coordinate.
  */
 export function coordinateOf({ info }: Presence, name: "x" | "y" | "theta"): number | null {
   const { coordinate } = info;

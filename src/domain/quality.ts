@@ -1,4 +1,4 @@
-/** How far a value is known to be true now (design, Truth over time). From best to worst. */
+/** How far a value is known to be true now (docs/plc.md, Is a value true?). From best to worst. */
 export const qualities = ["good", "stale", "offline", "lost", "unknown"] as const;
 export type Quality = (typeof qualities)[number];
 
@@ -13,30 +13,29 @@ export interface QualityTimes {
 }
 
 /**
- * What is known of the way a value came, at one moment. Times are on one clock, in
- * milliseconds: a monotonic one, or a wall clock set back would keep the dead alive.
+ * The health of a value's source at one moment. Times are of one clock, in milliseconds. It is monotonic: a
+ * wall clock that is set back would keep dead values alive.
  */
 export interface SourceHealth {
-  /** When the value was last received or confirmed; null when never. */
+  /** When the value was last received or confirmed; null: never. */
   readonly confirmedAtMs: number | null;
-  /** Since when the whole session to the service is down; null while it is up. */
+  /** Since when the session to the service is down; null while it is up. */
   readonly linkDownSinceMs: number | null;
   /** When traffic, a keepalive or a re-subscription last proved the stream alive. */
   readonly streamProvenAtMs: number;
   /**
-   * From when the stream of this value counts as lost: it is cut, or was cut without the value having been
-   * confirmed since, so what changed meanwhile was not heard. Later than now while the cut is forgiven.
-   * Null while nothing was missed.
+   * From when the stream of this value counts as lost: it is cut, or was cut and the value has not been
+   * confirmed since, so changes may have been missed. Later than now while the cut is forgiven. Null: nothing
+   * was missed.
    */
   readonly streamLostFromMs: number | null;
-  /** Since when GetOnlineRobots no longer lists the robot; null while it does, or is not polled. */
+  /** Since when GetOnlineRobots no longer lists the robot; null while it does, or if it is not polled. */
   readonly absentSinceMs: number | null;
 }
 
 /**
- * The quality of a value at `nowMs`. Computed when read: silence of a value is not age,
- * only its source is judged (design, Truth over time). Runs for every message, so it
- * allocates nothing.
+ * The quality of a value at `nowMs`, computed when it is read. It depends on the source alone: a value that
+ * has not changed for long is not old. Runs for every message, so it allocates nothing.
  */
 export function qualityAt(source: SourceHealth, times: QualityTimes, nowMs: number): Quality {
   if (source.confirmedAtMs === null) return "unknown";

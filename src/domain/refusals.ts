@@ -9,7 +9,7 @@ interface Fault {
 
 const LONGEST_PATH = 200;
 
-/** The same words for the same fault, at every protocol. */
+/** The refusal of a malformed request, in the same words for every protocol. */
 export function badRequest({ path, message }: Fault): Outcome {
   return refusal(
     "MALFORMED",
@@ -21,33 +21,33 @@ export function unknownOperation(name: string): Outcome {
   return refusal("UNKNOWN_OPERATION", `there is no operation ${quoted(name)}`);
 }
 
-/** The name is told as it was written. */
+/** Quotes the name as it was written. */
 export function unknownRobot(name: string): Outcome {
   return refusal("UNKNOWN_ROBOT", `robot ${quoted(name)} was never heard of`);
 }
 
-/** The same words at every protocol, with the id as its sender gave it. */
+/** The same words for every protocol, with the id as its sender gave it. */
 export function identityReused(requestId: string): Outcome {
   return refusal("IDENTITY_REUSED", `request id ${quoted(requestId)} was used before for another command`);
 }
 
 const notPlain = /[\p{Cc}\p{Surrogate}]/u;
 
-/** Whether it can be a name or an id that somebody chose: text that a log and a topic can show. */
+/** Whether it can be a name or an id that a sender chose: text that a log and a topic can show. */
 export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= most && !notPlain.test(value);
 }
 
 const LONGEST_EXPIRY_MS = 86_400_000;
 
-/** Whether it can be the time that a sender gives its command. */
+/** Whether it can be the expiry of a command. */
 export function isExpiryTime(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LONGEST_EXPIRY_MS;
 }
 
 export const expiryTimeFault = `expires_in_ms: must be a whole number of milliseconds, 1 to ${LONGEST_EXPIRY_MS}`;
 
-/** In characters, at every protocol. */
+/** In characters, for every protocol. */
 const LONGEST_REQUEST_ID = 128;
 const requestIdText = /^[\x20-\x7e]{1,128}$/;
 
@@ -55,13 +55,13 @@ export function isRequestId(id: unknown): id is string {
   return typeof id === "string" && requestIdText.test(id);
 }
 
-/** What is wrong with what is no request id. */
+/** What is wrong with a value that is no request id. */
 export function requestIdFault(id: unknown): string {
   if (id === undefined || id === null) return "id: is missing";
   return `id: must be 1 to ${LONGEST_REQUEST_ID} printable ASCII characters`;
 }
 
-/** A refusal of a message whose request id is an earlier command's: that one may have been sent. */
+/** A refusal of a message whose request id is that of an earlier command, which may have been sent. */
 export function idStands({ code, message }: Outcome): Outcome {
   return refusal(
     code,
@@ -71,8 +71,8 @@ export function idStands({ code, message }: Outcome): Outcome {
 }
 
 /**
- * A refusal before the gateway was asked, of a message whose sender chose its id: it may be an earlier
- * command's.
+ * A refusal before the gateway was asked, of a message whose sender chose its id: the id may be that of an
+ * earlier command.
  */
 export function idUnasked({ code, message }: Outcome): Outcome {
   return refusal(
@@ -83,7 +83,7 @@ export function idUnasked({ code, message }: Outcome): Outcome {
 }
 
 /**
- * For the sender of a command that is in hand or recorded, while too many wait. Not refused: it may have been
+ * For the sender of a known command (in hand, or recorded) while too many wait. Not refused: it may have been
  * sent.
  */
 export const tooManyAsk = ending(
@@ -94,8 +94,8 @@ export const tooManyAsk = ending(
 );
 
 /**
- * For the sender of a command that is in hand or recorded, and that asks more often than its rate. Not
- * refused: it may have been sent.
+ * For the sender of a known command (in hand, or recorded) that asks more often than its rate. Not refused:
+ * it may have been sent.
  */
 export const askedTooOften = ending(
   "unknown",
@@ -104,7 +104,7 @@ export const askedTooOften = ending(
   false,
 );
 
-/** What is wrong with a JSON text that was not read. */
+/** What is wrong with a JSON text that could not be read. */
 export function jsonFault(
   reading:
     | { readonly kind: "syntax"; readonly message: string }

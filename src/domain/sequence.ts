@@ -1,4 +1,4 @@
-/** Where a robot's line of messages stands: what it said of the newest that was let through. */
+/** The newest accepted message of a robot's stream. */
 export interface SequenceMark {
   /** Null: the message carried none. */
   readonly sequence: number | null;
@@ -7,36 +7,31 @@ export interface SequenceMark {
 }
 
 /**
- * What a message is against the line that it belongs to. `fresh`, `reset` and `set_back`
- * (the robot's clock was) are news; `repeat` proves that the value held is still the
- * newest; `outdated` is older than what is held; `regressed` means that a reset was missed.
+ * What a message is, compared with the newest accepted one. `fresh`, `reset` and `set_back` (the robot's
+ * clock was set back) are news. `repeat` proves that the held value is still the newest. `outdated` is older
+ * than the held value. `regressed` means that a reset was missed.
  */
 export type SequenceVerdict = "fresh" | "reset" | "set_back" | "repeat" | "outdated" | "regressed";
 
-/** Whether a message of this verdict replaces the value held. */
+/** Whether a message with this verdict replaces the held value. */
 export function isNews(verdict: SequenceVerdict): boolean {
   return verdict === "fresh" || verdict === "reset" || verdict === "set_back";
 }
 
 /**
- * One late snapshot may come from a part of the service that lags; when this many
- * subscriptions in a row begin older than the value held, the robot's clock was set back.
+ * One late snapshot may come from a part of the service that lags. If this many subscriptions in a row begin
+ * with an older message, the robot's clock was set back.
  */
 const OUTDATED_UNTIL_BELIEVED = 3;
 
 /**
- * Judges a message by the rules of design.md, Truth over time: the first of a robot
- * on each subscription sets the baseline, unless its robot timestamp is older than
- * the value held; then larger, or 0 (a reset), is news, equal is a repeat, and lower
- * is the sign of a reset whose 0 was lost.
+ * Evaluates a message's number (docs/decisions.md, The sequence rules run in the southbound). A repeated
+ * number with another timestamp on a new subscription is no repeat: the robot was reset meanwhile, and has
+ * counted up to the same number again. A lower number of the same millisecond is older: no robot is reset and
+ * sends again within one.
  *
- * A number that is repeated with another timestamp on a new subscription is not a
- * repeat: the robot was reset meanwhile and has counted up to the same number again.
- * A lower number of the same millisecond is older: no robot is reset and heard again within one.
- *
- * @param outdatedBefore how many subscriptions in a row, up to this one, began with a
- * message older than the value held: the third is believed, or a robot whose clock was
- * set back would stay stale until its clock has caught up
+ * @param outdatedBefore how many subscriptions in a row, up to this one, began with a message older than the
+ * held value; the third is believed (docs/decisions.md, An older snapshot is believed the third time)
  */
 export function judgeSequence(
   held: SequenceMark | null,
@@ -58,17 +53,17 @@ function judgeOnce(
   if (firstOfSubscription) {
     if (isOlder(incoming, held)) return "outdated";
     if (incoming.sequence > held.sequence) return "fresh";
-    // A robot may report twice within a millisecond, and the earlier one may come late: no reset.
+    // A robot may report twice within a millisecond, and the earlier report may come late: no reset.
     return isOfOneMoment(incoming, held) ? "outdated" : "reset";
   }
   if (incoming.sequence > held.sequence) return "fresh";
   return incoming.sequence === 0 ? "reset" : "regressed";
 }
 
-/** No robot loses more between two messages: a larger jump would hide the gaps of all others in the sum. */
+/** A robot loses fewer messages between two: a larger jump would hide the gaps of all others in the sum. */
 const MOST_MISSED = 1_000_000;
 
-/** How many messages are missing between the one held and a fresh one of the same subscription. */
+/** How many messages are missing between the held one and a fresh one of the same subscription. */
 export function missedBetween(held: SequenceMark | null, incoming: SequenceMark): number {
   if (held === null || held.sequence === null || incoming.sequence === null) return 0;
   return Math.min(MOST_MISSED, Math.max(0, incoming.sequence - held.sequence - 1));
@@ -81,7 +76,7 @@ function judgeEqual(
 ): SequenceVerdict {
   if (incoming.sourceTimeMs === held.sourceTimeMs) return "repeat";
   if (firstOfSubscription) return isOlder(incoming, held) ? "outdated" : "reset";
-  // 0 is valid after every number, so a 0 of another moment is a second reset.
+  // 0 is valid after every number, so a 0 with another timestamp is a second reset.
   return incoming.sequence === 0 ? "reset" : "repeat";
 }
 

@@ -8,7 +8,7 @@ import type { Quality } from "./quality.ts";
 import { isPaused, type RobotSight } from "./stops.ts";
 import { currentTask, type TaskChain, waitsForConfirmation } from "./task-chain.ts";
 
-/** Why a robot stands, by number. The order in which they are judged is that of `standingOf`. */
+/** Why a robot stands, by number. `standingOf` has the order in which they are evaluated. */
 export const standReasons = [
   "UNKNOWN",
   "MOVING",
@@ -25,10 +25,10 @@ export const standReasons = [
 ] as const;
 export type StandReason = (typeof standReasons)[number];
 
-/** What is known of one robot; undefined where nothing was received. */
+/** What is known of one robot; undefined: nothing was received. */
 export interface StandingFacts extends Pick<RobotSight, "missions" | "presence"> {
   readonly quality: Quality;
-  /** The users that hold it, the longest first. */
+  /** The users that hold the robot, the longest first. */
   readonly heldBy: readonly string[];
   readonly battery: Observed<Battery> | undefined;
   /** The chain that the online list names. */
@@ -41,17 +41,17 @@ export interface StandingFacts extends Pick<RobotSight, "missions" | "presence">
 
 export interface Standing {
   readonly reason: StandReason;
-  /** The same for people; empty for a robot that moves. */
+  /** The reason for people; empty for a robot that moves. */
   readonly text: string;
-  /** Whether the robot takes no command for that reason: then the text says why. */
+  /** Whether the robot takes no command for that reason, which the text gives. */
   readonly isNotReady: boolean;
 }
 
-/** Of a user's name in a reason. */
+/** Of a user's name in a reason, in characters. */
 const LONGEST_HOLDER = 70;
-/** Of a station's name. */
+/** Of a station's name, in characters. */
 const LONGEST_STATION = 70;
-/** Of a robot's own words. */
+/** Of a robot's own words, in characters. */
 const LONGEST_REPORT = 160;
 
 const notKnown: Readonly<Record<Exclude<Quality, "good">, string>> = {
@@ -62,8 +62,8 @@ const notKnown: Readonly<Record<Exclude<Quality, "good">, string>> = {
 };
 
 /**
- * Why a robot stands: the first of these that is true. Only the first two keep a command from it; a mission
- * that is paused or waits is the fleet service's to refuse another for.
+ * Why a robot stands: the first of these that is true. Only the first two keep a command from it. If a
+ * mission is paused or waits, the fleet service decides about another one.
  */
 export function standingOf(facts: StandingFacts): Standing {
   const { quality, heldBy } = facts;
@@ -113,7 +113,7 @@ function waitOf({ missions, presence, chain }: StandingFacts): Reason | null {
   return ["WAITS_AT_GOAL", `its mission waits${where}: until its time is over, or the goal is skipped`];
 }
 
-/** A robot that charges has a mission too, until it has done so. */
+/** A robot that charges may still have a mission: the one that brought it to its dock. */
 function moveOf({ missions, presence, battery }: StandingFacts): Reason | null {
   const mission = missionOf(missions);
   const onMission = mission?.state === "STATE_RUNNING";
@@ -151,7 +151,7 @@ function missionOf(missions: StandingFacts["missions"]): Mission | undefined {
   return missions?.quality === "good" ? currentMission(missions.value) : undefined;
 }
 
-/** A mission that charges has none (wire-facts, Missions). */
+/** A mission that charges has none (docs/service.md, TRN-39). */
 function hasFeedback({ feedback }: Mission): boolean {
   return feedback !== null && feedback.family !== "none" && feedback.status !== "STATUS_UNKNOWN";
 }

@@ -10,7 +10,7 @@ import { type Quality, qualities } from "./quality.ts";
 import type { RobotId } from "./robot.ts";
 import type { RobotSight } from "./stops.ts";
 
-/** A robot as a station looks at it: the last that was seen of it, and how good that is. */
+/** A robot for a station: the last values received of it, and their quality. */
 export interface StationRobot extends RobotSight {
   readonly robotId: RobotId;
   readonly quality: Quality;
@@ -20,14 +20,14 @@ export interface StationRobot extends RobotSight {
 export type StationPlace =
   /** It stands at a destination. `hasArrived`: its mission says so, and the robot waits there. */
   | { readonly kind: "here"; readonly hasArrived: boolean }
-  /** It is to come, after so many other goals. `isRunning`: it drives now. */
+  /** It comes after so many other goals. `isRunning`: it drives now. */
   | {
       readonly kind: "coming";
       readonly goalsBefore: number;
       readonly isRunning: boolean;
       readonly missionId: string;
     }
-  /** `isBroken`: the last that it did was canceled, or failed. */
+  /** `isBroken`: its last mission was canceled, or failed. */
   | { readonly kind: "elsewhere"; readonly isBroken: boolean };
 
 /** A conveyor of the robot that is here. Neither is true unless it is known to be true now. */
@@ -37,9 +37,9 @@ export interface StationConveyor {
   readonly isRolling: boolean;
 }
 
-/** What a station shows of robots. Nothing of it looks true that is not known to be true now. */
+/** What a station publishes about robots. Nothing in it is true unless it is known to be true now. */
 export interface StationSight {
-  /** Good: it is known who is here, or that nobody is. */
+  /** Good: the robot that is here is known, or that none is. */
   readonly quality: Quality;
   readonly here: { readonly robotId: RobotId; readonly hasArrived: boolean } | null;
   /** Robots that are known to be here. */
@@ -51,7 +51,7 @@ export interface StationSight {
   readonly nextQuality: Quality;
 }
 
-/** A robot that is at a station, or is to come, or was when it was seen last. */
+/** A robot that is at a station, or comes to it, or did so when it was last seen. */
 export interface StationCandidate {
   readonly robot: StationRobot;
   readonly place: StationPlace;
@@ -68,20 +68,20 @@ export const unknownSight: StationSight = {
   nextQuality: "unknown",
 };
 
-/** Whether all of it is good: what a PLC that drops status codes reads. */
+/** Whether all of it is good: for a PLC that drops status codes. */
 export function isValidSight({ quality, conveyorQuality }: StationSight): boolean {
   return quality === "good" && conveyorQuality === "good";
 }
 
 /**
- * Where a robot is, by the last that was seen of it: its task chain goes before its missions, and both before
- * the point where the service saw it (fleet-service-interface, Mission status stream messages).
+ * Where a robot is, by the last values received: its task chain counts before its missions, and both count
+ * before the point of the online list.
  */
 export function placeAt(destinations: readonly string[], { missions, presence }: RobotSight): StationPlace {
   const at = presence?.value;
   const isSeenHere = at !== undefined && destinations.includes(at.position);
   const standing: StationPlace = { kind: "here", hasArrived: false };
-  // The goals of a task chain are not shown, so only the point counts.
+  // The goals of a task chain are not published, so only the point counts.
   if (at !== undefined && at.taskChainId !== 0) {
     return isSeenHere ? standing : { kind: "elsewhere", isBroken: false };
   }
@@ -104,13 +104,13 @@ export function placeAt(destinations: readonly string[], { missions, presence }:
 }
 
 /**
- * What a station shows, of the robots that are or were at it, or on the way.
+ * What a station publishes about the robots that are or were at it, or come to it.
  *
- * - The robot that was shown stays until it has left; else the one whose id comes first is shown.
- * - Nobody is known to be here only if each robot that may be is good, and the fleet is seen at all.
+ * - The robot that was published last stays until it has left; otherwise the one with the first id is chosen.
+ * - That nobody is here is known only if each possible robot is good, and the fleet is seen at all.
  *
- * @param fleetQuality of the robot that is known best
- * @param shownBefore the robot that was shown last
+ * @param fleetQuality the best quality of all robots
+ * @param shownBefore the robot that was published last
  */
 export function sightOf(
   candidates: readonly StationCandidate[],
@@ -128,7 +128,7 @@ export function sightOf(
   };
 }
 
-/** The quality of all that tells where a robot is. */
+/** The worst quality of the values that show where a robot is. */
 export function qualityOf({ quality, missions, presence }: StationRobot): Quality {
   return worst([quality, missions?.quality ?? "good", presence?.quality ?? "good"]);
 }
@@ -168,7 +168,7 @@ function nextOf(
 
 function conveyorsOf({ conveyors }: StationRobot): Pick<StationSight, "conveyors" | "conveyorQuality"> {
   const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
-  // A message lists all conveyors: one that is lost since an earlier message is not there any more.
+  // A message lists all conveyors: one that an earlier message had, and the last has not, is gone.
   const listed = conveyors.filter(
     ({ quality, stamp }) => quality !== "lost" || stamp.receivedAtMs === newestMs,
   );
@@ -182,7 +182,7 @@ function conveyorsOf({ conveyors }: StationRobot): Pick<StationSight, "conveyors
   };
 }
 
-/** The first place in the queue that leads to a destination; null when none does. */
+/** The first mission of the queue that leads to a destination; null if none does. */
 function comingTo(
   destinations: readonly string[],
   { missions, currentMissionIndex }: MissionQueue,
@@ -202,11 +202,11 @@ function comingTo(
   return null;
 }
 
-/** Names of the goals before a mission, the one it heads for first; null: a pose. */
+/** Names of the goals before a mission's end, the next one first; null: a pose. */
 export function goalsAhead(mission: Mission): readonly (string | null)[] {
   const { goals, currentGoalIndex, type } = mission;
   const kind = type !== null && type.family !== "none" ? String(type.type) : "";
-  // Of an automatic mission only the goal that the robot has chosen is one.
+  // An automatic mission has one goal: the one that the robot has chosen.
   const chosen = currentGoal(mission);
   const ahead = kind.endsWith("_AUTO")
     ? chosen === undefined

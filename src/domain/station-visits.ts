@@ -5,9 +5,9 @@ import { qualityOf, type StationCandidate, type StationSight } from "./station-s
 export interface StationCounters {
   /** Wall time of the reset. */
   readonly sinceMs: number;
-  /** Visits of which begin and end were seen. */
+  /** Visits whose arrival and departure were seen. */
   readonly cycles: number;
-  /** Visits that ended otherwise. */
+  /** Visits that ended in another way. */
   readonly aborted: number;
   /** From the arrival until a conveyor of the robot turned, or until it left. */
   readonly waitingLastMs: number;
@@ -22,17 +22,17 @@ export interface Visit {
   readonly robotId: RobotId;
   readonly beganAtMs: number;
   readonly rolledAtMs: number | null;
-  /** Whether it was seen here last; false while it is out of sight. */
+  /** Whether the robot was seen here last; false while it is out of sight. */
   readonly isSeen: boolean;
 }
 
-/** A station's counters, and the visit that they do not have yet. */
+/** A station's counters, and the current visit, which they do not count yet. */
 export interface StationVisits {
   readonly visit: Visit | null;
   readonly counters: StationCounters;
 }
 
-/** What a station shows: of robots, and what it has counted. */
+/** What a station publishes: its robots, and its counters. */
 export interface StationShown {
   readonly sight: StationSight;
   readonly counters: StationCounters;
@@ -47,10 +47,10 @@ export function noCounters(sinceMs: number): StationCounters {
  * Counts the visits of the robot that the station shows.
  *
  * - A visit is a cycle if the robot was seen here, and then seen to have left.
- * - It is aborted if the robot is lost to sight, is elsewhere when it is seen again, or has left its mission
+ * - It is aborted if the robot is out of sight, is elsewhere when it is seen again, or has left its mission
  *   canceled or failed.
  *
- * @param visitor the robot of the visit, as it is known now; undefined where it is not known any more
+ * @param visitor the robot of the visit, as it is known now; undefined: it is not known any more
  */
 export function followVisits(
   { visit, counters }: StationVisits,
@@ -83,7 +83,7 @@ function begun({ here, conveyors }: StationSight, nowMs: number): Visit | null {
   return { robotId: here.robotId, beganAtMs: nowMs, rolledAtMs, isSeen: true };
 }
 
-/** Also for a visit that a stop of the gateway has cut off. */
+/** Counts an aborted visit, also one that a stop of the gateway has cut off. */
 export function aborted(counters: StationCounters): StationCounters {
   return { ...counters, aborted: counters.aborted + 1 };
 }

@@ -3,7 +3,7 @@ import { currentMission, type MissionQueue } from "./mission.ts";
 import type { Observed, Stamp } from "./observed.ts";
 import type { Presence } from "./presence.ts";
 
-/** The last that was seen of one robot; undefined where nothing was. */
+/** The last values received of one robot; undefined: none was. */
 export interface RobotSight {
   readonly missions: Observed<MissionQueue> | undefined;
   readonly presence: Observed<Presence> | undefined;
@@ -16,27 +16,26 @@ export type Activity =
   | { readonly kind: "chain"; readonly chainId: number; readonly amrId: number }
   | { readonly kind: "conveyor"; readonly index: number };
 
-/** An activity as it was seen last. */
+/** An activity with the message that showed it last. */
 export interface SeenActivity {
   readonly activity: Activity;
   /**
-   * True: a value that is good shows it under way. False: it may be under way, or was when the robot was seen
-   * last.
+   * True: a good value shows it under way. False: it may be under way, or was when the robot was seen last.
    */
   readonly isSeen: boolean;
-  /** Of the message that showed it: another one means that it was seen anew. */
+  /** The times of the message that showed it. Other times mean that it was seen again. */
   readonly stamp: Stamp;
 }
 
-/** What is to be sent to end activities of one robot. `amrId` is the number by which task chains name it. */
+/** What is sent to end activities of one robot. `amrId` is the number by which task chains name it. */
 export type Stop =
   | { readonly kind: "pause_mission"; readonly missionId: string }
   | { readonly kind: "pause_chain"; readonly amrId: number }
   | { readonly kind: "stop_conveyors"; readonly indexes: readonly number[] };
 
 /**
- * The simulator's name: the interface document shows no state but idle (fleet-service-interface, Robot run
- * state).
+ * The simulator's name for it: no state but idle is documented (docs/service.md, Where the interface leaves a
+ * choice).
  */
 const PAUSED = "ROBOT_STATE_PAUSED";
 
@@ -46,22 +45,21 @@ export function isPaused({ stateId }: Presence): boolean {
 }
 
 /**
- * What a robot does, by the last that was seen of it:
+ * The activities of a robot, by the last values received:
  *
- * - its current mission, unless its state says that it does not run (fleet-service-interface, Mission
- *   states);
- * - its task chain, unless the robot is paused (fleet-service-interface, Robot run state);
+ * - its current mission, unless its state says that it does not run;
+ * - its task chain, unless the robot is paused;
  * - each conveyor that the robot still lists and that rolls, or is not known to stand now.
  */
 export function activitiesOf({ missions, presence, conveyors }: RobotSight): readonly SeenActivity[] {
   const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
-  // A message lists all conveyors: one that is lost since an earlier message is not there any more.
+  // A message lists all conveyors: one that an earlier message had, and the last has not, is gone.
   const isListed = ({ quality, stamp }: Observed<Conveyor>) =>
     quality !== "lost" || stamp.receivedAtMs === newestMs;
   return [...missionsOf(missions), ...chainsOf(presence), ...conveyors.filter(isListed).flatMap(rollingOf)];
 }
 
-/** A stop, and what it ends. */
+/** A stop, and the activities that it ends. */
 export interface PlannedStop {
   readonly stop: Stop;
   readonly ends: readonly SeenActivity[];
@@ -69,7 +67,7 @@ export interface PlannedStop {
 
 /**
  * The stops that end these activities. Conveyors that were seen rolling share one request. Those in doubt
- * have another: the service refuses a request as a whole when one of its conveyors is not there any more.
+ * have another: the service refuses a whole request if one of its conveyors is gone.
  */
 export function stopsOf(activities: readonly SeenActivity[]): readonly PlannedStop[] {
   const stops: PlannedStop[] = [];
@@ -95,7 +93,7 @@ export function stopsOf(activities: readonly SeenActivity[]): readonly PlannedSt
   return stops;
 }
 
-/** Names an activity of a robot: the same text for the same mission, task chain or conveyor. */
+/** The key of an activity of a robot: the same text for the same mission, task chain or conveyor. */
 export function activityKey(activity: Activity): string {
   switch (activity.kind) {
     case "mission":

@@ -1,4 +1,4 @@
-/** A task chain as QueryTaskChain shows it; `info` is published as it stands, in snake_case. */
+/** A task chain as QueryTaskChain shows it; `info` is published as it is, in snake_case. */
 export interface TaskChain {
   readonly chainId: number;
   readonly amrId: number;
@@ -10,10 +10,10 @@ export interface TaskChain {
 
 /** The task of a chain that is executed now. */
 export interface CurrentTask {
-  /** Its place in the chain, from 0. */
+  /** Its index in the chain, from 0. */
   readonly index: number;
   readonly type: string;
-  /** The code of its point; empty: it has none. */
+  /** The code of its point; empty: it has no point. */
   readonly point: string;
 }
 
@@ -32,8 +32,8 @@ export function taskCount({ info }: TaskChain): number {
 }
 
 /**
- * Whether a task waits for FinishTaskChain. One that names a point drives there first, and then waits
- * (wire-facts, Robots, maps, chains). `position` is the code of the point where the robot is.
+ * Whether a task waits for FinishTaskChain. A task that names a point drives there first, and then waits
+ * (docs/service.md, TRN-52). `position` is the code of the point where the robot is.
  */
 export function waitsForConfirmation(task: CurrentTask | null, position: string): boolean {
   if (task?.type !== "TASK_TYPE_SYSTEM_CONFIRM") return false;

@@ -6,9 +6,9 @@ export const TICKET_LIFE_MS = 30_000;
 export const BLOCK_SIZE = 256;
 /** A block is reserved when fewer than this many numbers of the last one are left. */
 const RESERVE_BELOW = 64;
-/** From here on numbers are random, and start stops only: no disk vouches for them. */
+/** From here on numbers are random, and start stops only: they are not kept on the disk. */
 export const FIRST_WITHOUT_DISK = 2 ** 30;
-/** A slot that no store knows begins at random below this number. */
+/** The first number of a slot that is not in the store is random below this one. */
 const FIRST_BELOW = 2 ** 29;
 /** How many taken numbers are remembered. */
 export const TAKEN_KEPT = 64;
@@ -18,51 +18,53 @@ export const CLOSED_SHOWN = 8;
 /** What a number is to its slot, for good once it is `taken` or `void`. */
 type Standing = "open" | "taken" | "void" | "unknown";
 
-/** The first number of a slot that no store knows; `chance` is from 0 up to but not including 1. */
+/** The first number of a slot that is not in the store; `chance` is at least 0 and less than 1. */
 export function firstNumber(chance: number): number {
   return 1 + Math.floor(chance * (FIRST_BELOW - 1));
 }
 
 /**
- * What a positive number is. `void` is certain: nothing was or ever will be started under it. `unknown` is a
- * number of which this store cannot tell: never issued, older than those it remembers, or one without a disk.
+ * What a positive number is. `void` is certain: nothing was or ever will be started under it. `unknown`: this
+ * store cannot tell; the number was never issued, is older than those that it remembers, or is one without a
+ * disk.
  */
 export function standing(state: TicketState, id: number): Standing {
   if (id === state.open) return "open";
   if (state.taken.includes(id)) return "taken";
   if (id >= FIRST_WITHOUT_DISK) return state.overWithoutDisk.includes(id) ? "void" : "unknown";
-  // Written before its time, it was called unknown, and is passed over: it stays what its writer was told.
+  // It was written before it was issued, and `Closed` says *unknown* of it. It is skipped, and stays unknown.
   if (state.closed.includes(-id)) return "unknown";
   const isIssued = id >= state.firstId && id <= state.issuedTo;
   return isIssued && id > state.takenBefore ? "void" : "unknown";
 }
 
-/** Shows another number, and ends the one that was open. 0 is shown while no number is reserved. */
+/** Issues the next number, and ends the open one. 0 while no number is reserved. */
 export function issueTicket(state: TicketState, nowMs: number, chance: number): TicketState {
   const over = endOpen(state);
   if (state.disk === "failing") return { ...over, open: randomNumber(over, chance), openSinceMs: nowMs };
   let next = state.issuedTo + 1;
-  // A number that stands in Closed was written before its time, and must not look closed when it is new.
+  // A number in `Closed` was written before it was issued. It is skipped, because it must not look closed
+  // when it is new.
   while (state.closed.includes(-next)) next += 1;
   if (next > state.reservedTo) return { ...over, open: 0, openSinceMs: nowMs };
   return { ...over, open: next, openSinceMs: nowMs, issuedTo: next };
 }
 
-/** Replaces a ticket that nobody used in time; shows one where none could be shown. */
+/** Replaces a ticket that nobody used in time; issues one if none could be issued before. */
 export function rotateTicket(state: TicketState, nowMs: number, chance: number): TicketState {
   const ageMs = nowMs - state.openSinceMs;
   const isFresh = ageMs >= 0 && ageMs < TICKET_LIFE_MS;
   return state.open !== 0 && isFresh ? state : issueTicket(state, nowMs, chance);
 }
 
-/** The last number of the block to reserve now; null when enough are left, or there are no more. */
+/** The last number of the block to reserve now; null: enough are left, or there are no more. */
 export function blockToReserve({ issuedTo, reservedTo }: TicketState): number | null {
   if (reservedTo - issuedTo >= RESERVE_BELOW) return null;
   const end = reservedTo + BLOCK_SIZE;
   return end < FIRST_WITHOUT_DISK ? end : null;
 }
 
-/** Whether a slot has used up all numbers that a disk can vouch for. */
+/** Whether a slot has used up all numbers that a disk can keep. */
 export function isUsedUp({ issuedTo, reservedTo }: TicketState): boolean {
   return issuedTo >= reservedTo && reservedTo + BLOCK_SIZE >= FIRST_WITHOUT_DISK;
 }
@@ -73,7 +75,7 @@ export function blockReserved(state: TicketState, end: number, nowMs: number, ch
   return reserved.open === 0 ? issueTicket(reserved, nowMs, chance) : reserved;
 }
 
-/** The disk fails, or is well again: numbers of the other kind end here. */
+/** The disk has failed, or works again: numbers of the other kind end here. */
 export function diskIs(
   disk: TicketState["disk"],
   state: TicketState,
@@ -83,7 +85,7 @@ export function diskIs(
   return state.disk === disk ? state : issueTicket({ ...state, disk }, nowMs, chance);
 }
 
-/** A random number must be remembered to be called void; one of a block is told by its place. */
+/** A random number must be remembered to be called void; a number of a block is known by its range. */
 function endOpen(state: TicketState): TicketState {
   if (state.open < FIRST_WITHOUT_DISK || state.taken.includes(state.open)) return state;
   const overWithoutDisk = [state.open, ...state.overWithoutDisk].slice(0, TAKEN_KEPT);

@@ -1,46 +1,46 @@
 import type { ErrorName } from "./errors.ts";
 
 /**
- * The tickets of one command slot (design, OPC UA: Command slots). A PLC that can only read and write tags
- * copies the number that `open` shows; no other number starts anything, and none comes again. Pure: the slot
- * keeps the state on disk, submits commands, and shows the numbers.
+ * The tickets of one command slot (docs/plc.md, The rules of a slot). A PLC that can only read and write tags
+ * copies the number that `open` shows. No other number starts anything, and no number is shown twice. Pure:
+ * the slot keeps the state on disk, submits commands, and shows the numbers.
  */
 export interface TicketState {
-  /** Unlike that of any other run of the gateway: request ids begin with it. */
+  /** Differs from that of every other run of the gateway: request ids begin with it. */
   readonly run: string;
   /** The first number that this store ever issued. */
   readonly firstId: number;
   /** Numbers up to this one are reserved on disk. */
   readonly reservedTo: number;
-  /** Numbers up to this one were issued, or are passed over for good. */
+  /** Numbers up to this one were issued, or are skipped for good. */
   readonly issuedTo: number;
-  /** `NextId`: the one number that can start something; 0 when there is none. */
+  /** `NextId`: the one number that can start something; 0: none can. */
   readonly open: number;
   readonly openSinceMs: number;
   readonly disk: "well" | "failing";
   /** The last numbers that were taken, newest first. */
   readonly taken: readonly number[];
-  /** The largest number that was taken and is remembered no more; 0 when there is none. */
+  /** The largest number that was taken and is no longer remembered; 0: none. */
   readonly takenBefore: number;
   /** Random numbers of this run that ended unused, newest first. */
   readonly overWithoutDisk: readonly number[];
-  /** The command that the slot belongs to; null before the first. */
+  /** The command to which the slot belongs; null before the first. */
   readonly current: TakenTicket | null;
-  /** `AcceptedId` and what belongs to it: the last ticket whose command is in the journal. */
+  /** `AcceptedId` and its fields: the last ticket whose command is in the journal. */
   readonly accepted: Acceptance | null;
-  /** `DoneId`: the last ticket whose outcome is final; 0 when there is none. */
+  /** `DoneId`: the last ticket whose outcome is final; 0: none. */
   readonly doneId: number;
   /** `Closed`, newest first: `n` is void, `-n` says to look at the robot. */
   readonly closed: readonly number[];
-  /** The last number that was put into `closed` by a write, and why. */
+  /** The last number that a write put into `closed`, and why. */
   readonly rejected: { readonly id: number; readonly error: ErrorName };
 }
 
-/** Who took a ticket, and for what in words. */
+/** The user that took a ticket, and the command in words. */
 export interface Acceptance {
   readonly id: number;
   readonly user: string;
-  /** `opcua.users.<name>.number`; 0 when the user has none. */
+  /** `opcua.users.<name>.number`; 0: the user has none. */
   readonly userNo: number;
   readonly text: string;
 }

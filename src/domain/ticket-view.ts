@@ -6,9 +6,9 @@ export type Verdict = keyof typeof verdictNumbers;
 
 /** `Answer[10]`. */
 export const verdictNumbers = {
-  /** This user has written no number since the start of the gateway. */
+  /** This user has written no number since the gateway started. */
   none: 0,
-  /** It is open, or its command is being recorded. */
+  /** The number is open, or its command is being recorded. */
   open: 1,
   /** The user's own command of this number is under way. */
   under_way: 2,
@@ -24,8 +24,8 @@ export const verdictNumbers = {
 const ANOTHER_WITHOUT_NUMBER = -1;
 
 /**
- * What a number is to a user. It is true whenever it is read: `never_sent` stays so, or becomes `look_first`.
- * So a program may act on it, whichever session wrote the number, and when.
+ * What a number is to a user. It is true at any time: `never_sent` stays so, or becomes `look_first`. So a
+ * program may act on it, whichever session wrote the number, and when.
  */
 export function verdictOf(state: TicketState, user: string, number: number): Verdict {
   const { accepted, current, doneId } = state;
@@ -40,7 +40,7 @@ export function verdictOf(state: TicketState, user: string, number: number): Ver
 }
 
 /**
- * `AcceptedByNo` as a user sees it. 0 is the user's own command only: two users without a number would
+ * `AcceptedByNo` as a user sees it. Only the user's own command has 0: two users without a number would
  * otherwise take one command for theirs.
  */
 export function acceptedByNo({ accepted }: TicketState, reader: string): number {

@@ -16,7 +16,7 @@ export interface TicketDecision {
   readonly action: TicketAction;
 }
 
-/** The tickets of a slot that no store knows. Nothing is shown until a block is reserved. */
+/** The tickets of a slot that is not in the store. No number is issued until a block is reserved. */
 export function newTickets(run: string, firstId: number, nowMs: number): TicketState {
   return {
     run,
@@ -38,9 +38,9 @@ export function newTickets(run: string, firstId: number, nowMs: number): TicketS
 }
 
 /**
- * The kept tickets after a start of the gateway. Numbers go on behind the last block: any of it may have been
- * shown. A ticket that is still `taking` is to be ended with `ticketAccepted` or `ticketVoid`, as the journal
- * says.
+ * The kept tickets after a start of the gateway. Numbers continue behind the last block, because any number
+ * of it may have been issued. A ticket that is still `taking` is ended with `ticketAccepted` or `ticketVoid`,
+ * as the journal says.
  */
 export function restartTickets(kept: TicketState, run: string, nowMs: number): TicketState {
   return {
@@ -60,8 +60,8 @@ export function isBusy({ current }: TicketState): boolean {
 }
 
 /**
- * Decides what a written number means, in one step: `+n` may start a command, `-n` closes n.
- * The table is the design's (OPC UA: Command slots).
+ * Decides what a written number means, in one step: `+n` may start a command, `-n` closes n
+ * (docs/decisions.md, What a written number becomes).
  */
 export function writeTicket(
   state: TicketState,
@@ -74,10 +74,7 @@ export function writeTicket(
   return number > 0 ? writeStart(state, write, nowMs, chance) : writeClose(state, -number, nowMs, chance);
 }
 
-/**
- * Ends an open or void number for good. A number that stands in `closed` keeps the error that it was given
- * first.
- */
+/** Ends an open or void number for good. A number that is in `closed` already keeps its first error. */
 export function voidTicket(
   state: TicketState,
   id: number,
@@ -97,7 +94,7 @@ export function ticketAccepted(state: TicketState, id: number): TicketState {
   return shownAs(state, current, "running");
 }
 
-/** The outcome of this ticket's command is final: also when it was refused before the journal. */
+/** The outcome of this ticket's command is final, also if it was refused before the journal. */
 export function ticketDone(state: TicketState, id: number): TicketState {
   const { current } = state;
   if (current?.id !== id || current.phase === "done") return state;
@@ -129,7 +126,7 @@ function writeStart(state: TicketState, write: TicketWrite, nowMs: number, chanc
       if (!isStop && state.disk === "failing") return rejected("JOURNAL_FAILED");
       return { state: take(state, write, nowMs, chance), action: "take" };
     case "taken": {
-      // It is not closed: that would tell the command's own user that nothing was sent.
+      // It does not go into `closed`: that would tell the command's own user that nothing was sent.
       const isOthers = isBusy(state) && state.current?.id === number;
       const isToldSo = state.rejected.id === number || !isOfAnotherWithoutNumber(state, write);
       if (isStop || !isOthers || isToldSo) return { state, action: "nothing" };
@@ -142,7 +139,7 @@ function writeStart(state: TicketState, write: TicketWrite, nowMs: number, chanc
   }
 }
 
-/** By `AcceptedByNo` neither of two users without a number knows whose command the slot has. */
+/** By `AcceptedByNo`, neither of two users without a number knows whose command the slot has. */
 function isOfAnotherWithoutNumber({ current }: TicketState, { user, userNo }: TicketWrite): boolean {
   return current !== null && current.userNo === 0 && userNo === 0 && current.user !== user;
 }
@@ -163,7 +160,7 @@ function writeClose(state: TicketState, id: number, nowMs: number, chance: numbe
   }
 }
 
-/** A stop takes the slot from a command that still runs: of that one only the robot itself can tell. */
+/** A stop takes the slot from a command that still runs. What became of that command only the robot shows. */
 function take(
   state: TicketState,
   { user, userNo, text }: TicketWrite,

@@ -10,12 +10,12 @@ import type { TaskChain } from "./task-chain.ts";
 /** What robots send on streams of their own. */
 export type StreamAspect = "mission" | "battery" | "conveyors";
 
-/** The logical name of a subscription; it outlives the calls that serve it one after the other. */
+/** The logical name of a subscription. It outlives the calls that serve it one after the other. */
 export type StreamId = string;
 
 /**
- * What the southbound tells the state, already translated and passed by the
- * sequence rules. Times are the gateway's wall clock in milliseconds.
+ * What the southbound gives to the state, already translated and accepted by the sequence rules. Times are
+ * the gateway's wall clock in milliseconds.
  */
 export type FleetUpdate =
   | {
@@ -39,7 +39,7 @@ export type FleetUpdate =
       readonly stamp: Stamp;
       readonly conveyors: readonly Conveyor[];
     }
-  /** A repeat, or a poll that found the same: no new value, but the old one is confirmed. */
+  /** A repeat, or a poll with the same answer: no new value, but the old one is confirmed. */
   | {
       readonly kind: "confirmed";
       readonly robotId: RobotId;
@@ -47,17 +47,17 @@ export type FleetUpdate =
       readonly stream: StreamId;
       readonly atMs: number;
     }
-  /** A robot is expected: configured, listed, or of a location. */
+  /** A robot is expected: it is configured, listed, or at a location. */
   | { readonly kind: "robot"; readonly robotId: RobotId; readonly family: Family }
   /** The whole answer of one GetOnlineRobots. */
   | {
       readonly kind: "roster";
       readonly atMs: number;
       readonly robots: ReadonlyArray<{ readonly robotId: RobotId; readonly presence: Presence }>;
-      /** Listed too, with a record that cannot be read: present, and nothing is known of where. */
+      /** Robots whose records cannot be read: present, at an unknown place. */
       readonly unread?: readonly RobotId[];
     }
-  /** GetMap has answered; null: there is no such map any more. */
+  /** GetMap has answered; null: the service no longer has the map. */
   | { readonly kind: "map"; readonly mapId: number; readonly map: FleetMap | null }
   | { readonly kind: "task_chain"; readonly atMs: number; readonly chain: TaskChain }
   /** A stream is proven alive; was cut, and is about to be opened again; or is lost. */

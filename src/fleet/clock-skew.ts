@@ -1,24 +1,23 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** The service's clock against this machine's, by the Date of its answers over HTTP. */
+/** The service's clock compared with this machine's, by the Date of its HTTP answers. */
 export interface ClockSkew {
-  /** An answer that began now, to a request that left at `sentAtMs` of the monotonic clock. */
+  /** Takes the Date of an answer that begins now, and the monotonic time at which its request left. */
   heard(date: string | undefined, sentAtMs: number): void;
   /**
    * How many milliseconds the service's clock is ahead of this machine's at least, at this moment; negative:
-   * behind. Null before the first answer with a Date. A wall clock that is set shows at once: the service's
-   * is carried on by the monotonic one.
+   * behind. Null before the first answer with a Date. A wall clock that is set shows at once, because the
+   * service's time is carried on by the monotonic clock.
    */
   nowMs(): number | null;
 }
 
-/** A Date has whole seconds, cut off (RFC 9110, 5.6.7). */
+/** A Date has whole seconds, rounded down (RFC 9110, 5.6.7). */
 const DATE_STEP_MS = 1_000;
 
 export function createClockSkew(clock: Pick<Clock, "nowMs" | "monotonicMs">): ClockSkew {
   /**
-   * What the service's clock was minus the monotonic one: it was made at some moment between sending and
-   * answer.
+   * The service's clock minus the monotonic one: the Date was made at some moment between sending and answer.
    */
   let offset: { readonly leastMs: number; readonly mostMs: number } | null = null;
 

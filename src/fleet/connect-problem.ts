@@ -3,21 +3,21 @@ import { bareHost } from "../platform/url-host.ts";
 import { errorText, serviceText } from "./error-text.ts";
 import { isOfProxy, ProxyFailed, proxyAnswer, proxyFailed } from "./proxy-fault.ts";
 
-/** Which server a connection was for. */
+/** The server of a connection. */
 interface Target {
-  /** The key with its address, as `fleet.https`. */
+  /** The key of its address, as `fleet.https`. */
   readonly key: string;
   /** `https://host:port`. */
   readonly url: string;
-  /** Null: there is no proxy in between. */
+  /** Null: there is no proxy. */
   readonly proxyUrl: string | null;
 }
 
-/** undici's words for an answer other than 200 to CONNECT. */
+/** undici's message for an answer to CONNECT other than 200. */
 const REFUSED_TUNNEL = /^Proxy response \((\d+)\)/;
 
 /**
- * Why a connection to the service could not be made, in one line: the host, its key and what to do, where the
+ * Why a connection to the service could not be made, in one line: the host, its key, and what to do if the
  * reason is known. It changes once a day at most, so that it is one transition in log and health.
  */
 export function connectProblem(error: unknown, { key, url, proxyUrl }: Target, nowMs: number): string {

@@ -4,9 +4,9 @@ import { clip } from "../domain/clip.ts";
 const OPENSSL = /[0-9A-F]+:error:[0-9A-F]+:[^:\n]*:[^:\n]*:([^:\n]*):[^\n]*/gi;
 
 /**
- * What an error says, as one line for health and the log. OpenSSL's carry a pointer, a source file and
- * a line's end, of which the pointer is another each time: of these, the reason alone is kept.
- * Of several errors (a name with several addresses) the first says enough.
+ * An error as one line for health and the log. OpenSSL's messages have a pointer, a source file and a line
+ * end, and the pointer differs each time: only their reason is kept. Of several errors (a name with several
+ * addresses) the first is enough.
  */
 export function errorText(error: unknown): string {
   const one: unknown = error instanceof AggregateError ? error.errors[0] : error;
@@ -15,22 +15,25 @@ export function errorText(error: unknown): string {
 }
 
 const HIDDEN = "(hidden)";
-/** What follows the name of a scheme in an Authorization header; `<JWT>` in a sentence about it is none. */
+/**
+ * What follows the name of a scheme in an Authorization header; `<JWT>` in a sentence about it does not
+ * match.
+ */
 const CREDENTIALS = /(Bearer|Basic)((?:\s|%20)+)[\w.~+/=-]+/gi;
 /**
- * A JWT or the beginning of one: base64url of `{"`, `{ "` or `{` and a line's end, and what is joined to it.
- * No word's boundary before it: there may stand anything, `%20` too.
+ * A JWT or its beginning: base64url of `{"`, `{ "` or `{` and a line end, and the characters after it.
+ * Anything may stand before it, `%20` too, so there is no word boundary.
  */
 const JWT = /e(?:yJ[\w-]|yAi|w0K|wo[gJK])[\w-]{7,}(?:\.[\w-]*)*/g;
-/** As long as an outcome's message may be. */
+/** The longest message of an outcome. */
 const LONGEST = 1_000;
-/** An error page may have megabytes; what is wanted stands at its beginning. */
+/** An error page may have megabytes; the useful part is at its beginning. */
 const LONGEST_LOOKED_AT = 16 * LONGEST;
 
 /**
- * What the other side says, as it may stand in the log, in health, in a reply and in the audit: a service, or
- * what stands before it, may repeat the request's Authorization header. Tokens and credentials are hidden,
- * also when they are cut short; it is one line, and no longer than people read.
+ * A text from the other side for the log, health, a reply and the audit log. A service, or a proxy before it,
+ * may repeat the request's Authorization header: tokens and credentials are hidden, also if they are cut
+ * short. The result is one line of readable length.
  */
 export function serviceText(text: string): string {
   const shown = clip(text, LONGEST_LOOKED_AT)

@@ -5,10 +5,10 @@ import type { SessionState } from "./session/session.ts";
 import type { StreamsState } from "./streams/streams.ts";
 import type { WebhooksState } from "./webhooks/webhooks.ts";
 
-/** What the parts of the fleet session say of themselves. */
+/** The states of the parts of the fleet session. */
 export interface FleetFacts {
   readonly session: SessionState;
-  /** The service's clock minus this machine's; null while it is not known. */
+  /** The service's clock minus this machine's; null: not known. */
   readonly clockSkewMs: number | null;
   readonly pool: PoolState;
   readonly streams: StreamsState;
@@ -25,16 +25,16 @@ export interface FleetFacts {
   readonly robotClocksWrong: number;
 }
 
-/** As many names as a person reads. */
+/** How many names a person reads. */
 const NAMED = 10;
 /**
- * From here on it is told, as the alarm CLOCK_SKEW does; from there on absolute expiries mean nothing any
- * more.
+ * From here on the health names it, like the alarm CLOCK_SKEW; from the second figure on absolute expiries
+ * have no meaning.
  */
 const NOTABLE_SKEW_SECONDS = 2;
 const HARMFUL_SKEW_SECONDS = 30;
 
-/** One sentence for a person and the figures worth watching. */
+/** The health as one sentence, with figures to watch. */
 export function describeHealth(facts: FleetFacts): Health {
   const problems = problemsOf(facts);
   const { open, wanted } = facts.streams;
@@ -49,9 +49,7 @@ export function describeHealth(facts: FleetFacts): Health {
   };
 }
 
-/**
- * Whether nothing was heard yet, and nothing speaks against it: one failure may be the service's own start.
- */
+/** Whether nothing was received yet, and no problem is known: one failure may be the service's own start. */
 function isStarting(facts: FleetFacts): boolean {
   const { session, pool, streams } = facts;
   if (session.isRefused || !streams.isUntried || streams.refused.size > 0) return false;
@@ -91,7 +89,7 @@ function skewRemark(facts: FleetFacts): readonly string[] {
   return [`this machine's clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead of"} the service's`];
 }
 
-/** To a tenth. */
+/** Rounded to a tenth. */
 function skewSeconds({ clockSkewMs }: FleetFacts): number {
   return Math.round((clockSkewMs ?? 0) / 100) / 10;
 }

@@ -39,23 +39,23 @@ export interface FleetSessionParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
-  /** Where everything goes that is heard of the fleet. */
+  /** Takes all updates of the fleet. */
   readonly sink: UpdateSink;
   /**
-   * The service's clock minus this machine's, in milliseconds: with each answer, and every second once it is
-   * known.
+   * Called with the service's clock minus this machine's, in milliseconds: with each answer, and every second
+   * once it is known.
    */
   readonly onClockSkew?: (skewMs: number) => void;
-  /** Keeps what the service says and is asked; left out: nothing does. */
+  /** Records messages, calls and answers; absent: they are not recorded. */
   readonly tape?: Tape;
 }
 
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
 export interface FleetSession extends Component {
   readonly port: FleetPort;
-  /** Why the token in use cannot be renewed; null while it can be, as far as is known. */
+  /** Why the token in use cannot be renewed; null: no reason is known. */
   renewalProblem(): string | null;
-  /** What each kind of stream has brought since the start. */
+  /** The counts of each kind of stream since the start. */
   streamCounts(): StreamsState["counts"];
 }
 
@@ -68,14 +68,14 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const log = parts.log.child({ part: "fleet" });
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Every stream and every wait listens to it: their number is no leak.
+  // Every stream and every wait listens to it: many listeners are no leak.
   setMaxListeners(0, signal);
   const skew = createClockSkew(clock);
   const tellSkew = () => {
     const skewMs = skew.nowMs();
     if (skewMs !== null) parts.onClockSkew?.(skewMs);
   };
-  // At once: the first answer brings the token, and with it commands may leave.
+  // At once: the first answer brings the token, and commands may leave from then on.
   const hearDate: HearDate = (date, sentAtMs) => {
     skew.heard(date, sentAtMs);
     tellSkew();
@@ -117,7 +117,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     port: createCommandPort(calls, { identifiers, maps, follow: polling.chains.follow }),
     async run(outer, ready) {
       const stop = () => stopping.abort();
-      // What is to be said to the service at the end is said while there is a connection.
+      // The last calls to the service are made while there is a connection.
       const leave = () => (webhooks === null ? stop() : void webhooks.leave().finally(stop));
       outer.addEventListener("abort", leave, { once: true });
       if (outer.aborted) stop();
@@ -154,7 +154,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
 type Wires = ReturnType<typeof createWires>;
 
-/** The token, and every way to the service. */
+/** The token, and all connections to the service. */
 function createWires(
   options: FleetOptions,
   { clock, chance, log, tape = noTape }: FleetSessionParts,
@@ -174,7 +174,7 @@ function createWires(
   return { http, session, channel, pool, calls, read };
 }
 
-/** Streams, and webhooks beside them where they are configured. */
+/** Streams, and webhooks beside them if they are configured. */
 function createEventSources(
   options: FleetOptions,
   { clock, chance, log, sink, tape = noTape }: FleetSessionParts,
@@ -192,7 +192,7 @@ function createEventSources(
   return { streams, webhooks };
 }
 
-/** Where maps are kept, and what fetches each once; null: nothing may be kept on disk. */
+/** The map cache, and the component that fetches each map once; null: nothing may be kept on disk. */
 function createMaps(
   { cacheDirectory, times }: FleetOptions,
   { clock, log, sink }: FleetSessionParts,
@@ -226,7 +226,7 @@ interface PollingParts {
   readonly maps: ReturnType<typeof createMaps>;
 }
 
-/** What is asked for again and again, as the service has no streams of it. */
+/** Polls for values that have no streams. */
 function createPolling(
   { times, robots, amrIds }: FleetOptions,
   { clock, log, sink }: FleetSessionParts,
@@ -246,7 +246,7 @@ function createPolling(
         await roster.turn();
         maps?.want(roster.mapIds());
       },
-      // The robots of a location are known when its streams have told of them, and the list is there before.
+      // The list may come before the streams of a location have named its robots.
       isEarly: () => robots.kind === "locations" && roster.isOfOthers(),
     }),
     ...poll("QueryTaskChain", times.taskChainPollMs, { turn: chains.turn }),

@@ -14,16 +14,16 @@ export interface HttpRequest {
   readonly deadlineMs: number;
   /** It leaves within this time or not at all. */
   readonly leaveWithinMs?: number;
-  /** An answer that is larger is given up; 8 MiB unless told. */
+  /** A larger answer is given up; 8 MiB by default. */
   readonly largestBytes?: number;
   readonly signal: AbortSignal;
   /** Whether it has no effect, so that it may share a kept connection. */
   readonly reads: boolean;
-  /** Asked in the moment in which it would leave: false, and not a byte of it does. */
+  /** Called in the moment in which it would leave; false: it does not leave, not even in part. */
   readonly leaves?: () => boolean;
 }
 
-/** Whatever the service answered; every status is an answer. */
+/** An answer of the service with any status. */
 export interface HttpAnswer {
   readonly status: number;
   /** Lower-case names. */
@@ -36,7 +36,7 @@ export class NothingSent extends Error {
   override readonly name = "NothingSent";
 }
 
-/** Whom to trust, which way to go, and how long a connection may take to be made. */
+/** TLS, the proxy, and how long a connection may take. */
 type HttpOptions = Pick<FleetOptions, "tls" | "proxyUrl"> & {
   readonly times: Pick<FleetTimes, "connectMs">;
   /** Base URLs of other keys than `fleet.https`. */
@@ -46,21 +46,20 @@ type HttpOptions = Pick<FleetOptions, "tls" | "proxyUrl"> & {
 
 /** HTTPS to the service: own CA, client certificate, proxy, and no request ever sent twice. */
 export interface Http extends AsyncDisposable {
-  /** Rejects with NothingSent, or with whatever cut the request after it may have left. */
+  /** Rejects with NothingSent, or with the error that cut the request after it may have left. */
   send(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-/** A map of 15,000 points, or a list of 8,000 robots. */
+/** The size of a map of 15,000 points, or of a list of 8,000 robots. */
 const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** Hears the Date of each answer that has begun, and when its request had left, on the monotonic clock. */
+/** Called with the Date of each answer that has begun, and the monotonic time at which its request left. */
 export type HearDate = (date: string | undefined, sentAtMs: number) => void;
 
 /**
- * Two pools. Requests that the method's name promises to be harmless may share
- * connections; everything else gets a connection of its own, because an HTTP client
- * that finds a kept connection dead may send again what it had sent on it, and
- * FinishTaskChain is a GET that must not be repeated (design, Commands).
+ * Two pools. Requests of methods that have no effect may share connections; every other request gets a
+ * connection of its own. An HTTP client that finds a kept connection dead may send again what it had sent on
+ * it, and FinishTaskChain is a GET that must not be repeated (docs/commands.md, Operations).
  */
 export function createHttp(options: HttpOptions, clock: Clock, hearDate: HearDate = () => {}): Http {
   const shared = createDispatcher(options, 1);
@@ -90,13 +89,13 @@ function keyOf(url: string, { authUrl, httpsUrl }: HttpOptions): string {
 interface ExchangeParts {
   readonly clock: Clock;
   readonly hearDate: HearDate;
-  /** No connection could be made, for this reason. */
+  /** Makes the error if no connection could be made, with its reason. */
   readonly unreached: (error: unknown) => NothingSent;
 }
 
 /**
- * One request on its way. undici says when it hands a request to a connection: whatever happens before
- * (no address, a certificate, a proxy that refuses or hangs), not a byte of it has left, nor will.
+ * One request on its way. undici reports when it hands a request to a connection: if anything fails before
+ * (no address, a certificate, a proxy that refuses or hangs), nothing of it has left, nor will.
  */
 function exchange(
   what: HttpRequest,
@@ -120,7 +119,7 @@ function exchange(
       reject(new NothingSent(`no connection within ${Math.round(leaveWithinMs)} ms`));
     }, leaveWithinMs);
     late.unref();
-    // undici would wait for the connection before it looks at the signal.
+    // Otherwise undici would wait for the connection before it looks at the signal.
     const giveUp = () => {
       clearTimeout(late);
       if (begun === null) reject(new NothingSent(abandoned(signal.reason), { cause: signal.reason }));

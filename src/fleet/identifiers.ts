@@ -4,21 +4,21 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Log } from "../platform/log.ts";
 import type { RobotChoice } from "./options.ts";
 
-/** What an identifier of the service names. */
+/** The kinds of identifiers of the service. */
 export type TextIdentifier = "robot_id" | "mission_id" | "webhook_id";
 export type NumberIdentifier = "task_chain_id" | "map_id" | "conveyor_index";
 
 /**
- * Every identifier that the service sends passes here before it becomes a key, a topic or a NodeId. One that
- * cannot be one is counted, and logged the first time of its kind.
+ * Checks every identifier that the service sends before it becomes a key, a topic or a NodeId. An invalid one
+ * is counted, and logged the first time of its kind.
  */
 export interface IdentifierGate {
-  /** Whether this text can name something. */
+  /** Whether this text is valid. */
   text(kind: TextIdentifier, id: string): boolean;
-  /** Whether this number can: a chain and a map count from 1, a conveyor's index from 0. */
+  /** Whether this number is valid: chains and maps count from 1, conveyor indexes from 0. */
   number(kind: NumberIdentifier, id: number): boolean;
   /**
-   * Whether messages of this robot are taken: its id can be one, it was asked for, and there is room for it.
+   * Whether messages of this robot are accepted: its id is valid, it was asked for, and there is room for it.
    */
   robot(robotId: RobotId): boolean;
   /** Counts and logs an identifier that is wrong for another reason. */
@@ -27,7 +27,7 @@ export interface IdentifierGate {
   readonly refused: number;
 }
 
-/** As many as the gateway has room for: a service that invents names must not fill its memory. */
+/** The limit of the gateway: a service that invents names must not fill its memory. */
 const MOST_ROBOTS = 10_000;
 const least: Readonly<Record<NumberIdentifier, number>> = { task_chain_id: 1, map_id: 1, conveyor_index: 0 };
 

@@ -8,14 +8,13 @@ import { readIfThere, replaceFile } from "../platform/kept-file.ts";
 import type { Log } from "../platform/log.ts";
 
 /**
- * The maps that the service has answered with, on disk: a map changes seldom, and is wanted when the cloud is
- * away.
+ * The maps from answers of the service, on disk: a map changes seldom, and is needed while the cloud is away.
  */
 export interface MapCache {
   /**
-   * Takes the ending of a GetMap for this map. The service's word goes first: a map is kept, a refusal
-   * forgets it. Where the service could not be asked, a map that was kept is the answer,
-   * and `note` says so and since when. Never rejects.
+   * Applies the ending of a GetMap to the cache. The service's answer comes first: a map is kept, a refusal
+   * removes it. If the service could not be asked, a kept map is the answer, and `note` says so and since
+   * when. Never rejects.
    */
   settle(mapId: number, ending: CallEnding): Promise<CallEnding>;
   /** Whether there is a map of this number on disk. Never rejects. */
@@ -27,7 +26,7 @@ export interface MapCacheParts {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of each map that was answered or found on disk, and (null) of one that is gone. */
+  /** Called with each map that was answered or found on disk, and with null for one that is gone. */
   readonly onMap: (mapId: number, map: FleetMap | null) => void;
 }
 
@@ -41,9 +40,9 @@ export function createMapCache({ directory, clock, log, onMap }: MapCacheParts):
   let writes = 0;
 
   function keep(path: string, { readAtMs, responseJson }: KeptMap): Promise<void> {
-    // A draft of its own: the answers of two calls may be kept at the same time.
+    // A draft name of its own: the answers of two calls may be written at the same time.
     writes += 1;
-    // The answer as it is, without another round of quoting: it may have megabytes.
+    // The answer as it is, without quoting it again: it may have megabytes.
     const text = `${JSON.stringify({ readAtMs })}\n${responseJson}`;
     return replaceFile(path, text, { isSynced: false }, `${path}.${writes}.new`);
   }
@@ -79,7 +78,7 @@ export function createMapCache({ directory, clock, log, onMap }: MapCacheParts):
         const note = `the map as it was at ${since}; the service could not be asked now: ${ending.message}`;
         return { kind: "ok", responseJson: kept.responseJson, missionId: null, note };
       } catch (error) {
-        // The cache is a help, no condition: the ending stands as it came.
+        // The call does not depend on the cache: its ending stays as it came.
         log.warn({ err: error, mapId }, "the map cache on disk cannot be used");
         return ending;
       }
@@ -87,16 +86,16 @@ export function createMapCache({ directory, clock, log, onMap }: MapCacheParts):
   };
 }
 
-/** Null when the map was never kept. Rejects when the file cannot be read. */
+/** Null: the map was never kept. Rejects if the file cannot be read. */
 async function read(path: string): Promise<KeptMap | null> {
   const text = await readIfThere(path);
   if (text === undefined) return null;
   const end = text.indexOf("\n");
-  // An earlier version had one line. It is asked for anew.
+  // Earlier versions wrote one line. The map is asked for again.
   if (end === -1 && text.startsWith("{") && text.endsWith("}")) return null;
   const head: unknown = end === -1 ? null : JSON.parse(text.slice(0, end));
   const readAtMs = isJsonObject(head) ? head.readAtMs : null;
-  // A file that was cut short ends anywhere.
+  // A file that was cut short may end anywhere.
   if (typeof readAtMs !== "number" || !text.endsWith("}")) throw new Error(`${path} is damaged`);
   return { readAtMs, responseJson: text.slice(end + 1) };
 }

@@ -13,14 +13,11 @@ import { sealRequest } from "./operations/request.ts";
 import type { Rule } from "./operations/rule.ts";
 import { webhookRules } from "./operations/webhook-rules.ts";
 
-/**
- * As canonical JSON: many times what the longest known request has, and bounds what the gateway holds of
- * each.
- */
+/** As canonical JSON: many times the longest known request. Bounds what the gateway keeps of each. */
 const LONGEST_REQUEST = 131_072;
 
 /**
- * Every unary operation of the interface document: messages and routes from the descriptors, the rest from
+ * Every unary operation of the fleet service: messages and routes from the descriptors, the rest from
  * the rules.
  */
 export function createCatalogue(): OperationManual {
@@ -48,7 +45,7 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
         return problemOf(`has ${length} characters, and may have ${LONGEST_REQUEST}`);
       return { ok: true, request };
     } catch (error) {
-      // What the check does not know of: the decoder has the last word.
+      // For whatever the check does not cover: the decoder decides.
       return problemOf(messageOf(error));
     }
   }
@@ -88,8 +85,8 @@ function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest
 }
 
 /**
- * The canonical text of a request: proto3 JSON, camelCase, defaults left out, keys in
- * order. Requests that mean the same have the same text, and so the same digest.
+ * The canonical text of a request: proto3 JSON, camelCase, defaults left out, keys sorted. Requests with the
+ * same meaning have the same text, and so the same digest.
  */
 function canonicalJson(desc: DescMessage, message: Message): string {
   return JSON.stringify(inOrder(toJson(desc, message)));
@@ -98,19 +95,19 @@ function canonicalJson(desc: DescMessage, message: Message): string {
 function inOrder(json: Json): Json {
   if (Array.isArray(json)) return json.map(inOrder);
   if (!isJsonObject(json)) return json;
-  // Without a prototype, so that a key "__proto__" is one like any other.
+  // Without a prototype, so that a key "__proto__" is an ordinary key.
   const sorted: Record<string, Json> = Object.create(null);
   for (const key of inOrderKeys(json)) sorted[key] = inOrder(json[key] ?? null);
   return sorted;
 }
 
-/** Most are in order as they are, and sorting takes memory even then. */
+/** Most are sorted already, and sorting takes memory even then. */
 function inOrderKeys(json: JsonObject): string[] {
   const keys = Object.keys(json);
   return keys.every((key, place) => place === 0 || (keys[place - 1] ?? "") < key) ? keys : keys.sort();
 }
 
-/** What the interface document calls required must be there, and a text must not be empty. */
+/** A required field must be there, and a text must not be empty. */
 function checkRequired({ desc }: Method, { required }: Rule, json: unknown): Problem | null {
   if (!isJsonObject(json)) return null;
   for (const name of required) {

@@ -2,30 +2,30 @@ import { join } from "node:path";
 import type { Family, RobotId } from "../domain/robot.ts";
 
 /**
- * The API key document (fleet-service-interface, Authentication). The secret goes nowhere but to the
+ * The API key document (docs/service.md, How deployed services behave). The secret goes nowhere but to the
  * exchange.
  */
 export interface FleetCredentials {
   readonly apiKey: string;
-  /** Names the distributor that the key is authorized for. */
+  /** Names the distributor for which the key is authorized. */
   readonly scope: string;
   readonly secret: string;
 }
 
-/** Which authority to trust, and the gateway's own certificate. All in PEM. TLS cannot be switched off. */
+/** The trusted CA and the gateway's own certificate, in PEM. TLS cannot be switched off. */
 export interface FleetTls {
-  /** The certificate authority to trust instead of the system's; null: the system's. */
+  /** The CA to trust instead of the system's; null: the system's. */
   readonly ca: string | null;
   /** Our own certificate with its key, for services that ask for one. */
   readonly client: { readonly certificate: string; readonly key: string } | null;
 }
 
-/** Which robots the gateway is for: by id, or all that are at some locations. */
+/** The robots of the gateway: by id, or all at some locations. */
 export type RobotChoice =
   | { readonly kind: "ids"; readonly ids: readonly RobotId[] }
   | { readonly kind: "locations"; readonly locations: readonly string[] };
 
-/** What receives the service's webhooks. */
+/** The options of the receiver of webhooks. */
 export interface WebhookOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** The https URL under which the service reaches `listen`. */
@@ -35,38 +35,38 @@ export interface WebhookOptions {
   readonly key: string;
   /** Whether the subscriptions outlive the gateway, or are deleted when it stops. */
   readonly onShutdown: "keep" | "delete";
-  /** A folder of the gateway's own: the secret, and the events that were seen. */
+  /** A folder of the gateway's own: the secret, and the ids of received events. */
   readonly directory: string;
 }
 
-/** Where webhooks keep what is theirs, in the gateway's folder of the fleet. */
+/** The folder of webhooks, in the gateway's folder of the fleet. */
 export function webhookDirectory(fleetDirectory: string): string {
   return join(fleetDirectory, "webhooks");
 }
 
-/** How missions and batteries come. Conveyors and snapshots are streams always. */
+/** How missions and batteries come. Conveyors and snapshots always come by streams. */
 export type EventSource =
   | { readonly kind: "streams" }
   | { readonly kind: "webhook"; readonly webhook: WebhookOptions };
 
 /**
- * Long enough to list some subscriptions on a slow service and to delete them, short enough for an operator
- * who stops a service.
+ * Long enough to list some subscriptions on a slow service and to delete them, and short enough for an
+ * operator who stops the gateway.
  */
 const LEAVING_MS = 8_000;
 
-/** How long a session that stops may take to say to the service what is to be said; 0 where nothing is. */
+/** How long a stopping session may take for its last calls to the service; 0: it makes none. */
 export function leavingMs(events: EventSource): number {
   return events.kind === "webhook" && events.webhook.onShutdown === "delete" ? LEAVING_MS : 0;
 }
 
-/** How long things take, in milliseconds. `defaultFleetTimes` has the product's own. */
+/** Times in milliseconds. `defaultFleetTimes` has the product's own. */
 export interface FleetTimes {
-  /** Age from which the token is exchanged for a new one, by chance up to a third later. */
+  /** The age at which the token is exchanged for a new one, plus up to a third at random. */
   readonly tokenRefreshMs: number;
   /** A token is exchanged at the latest this long before its `exp`. */
   readonly tokenMarginMs: number;
-  /** A stream that nothing proved alive for this long is given up. */
+  /** A stream without a proof of life for this long is given up. */
   readonly streamSilenceMs: number;
   /** A robot's snapshot is confirmed by a new subscription at least this often. */
   readonly resyncMs: number;
@@ -74,11 +74,11 @@ export interface FleetTimes {
   readonly keepaliveMs: number | null;
   /** How long a ping waits for its answer. */
   readonly keepaliveTimeoutMs: number;
-  /** How long a connection may take to be made. */
+  /** How long a connection may take to open. */
   readonly connectMs: number;
   readonly backoffBaseMs: number;
   readonly backoffCapMs: number;
-  /** After how long a robot or operation that was refused is asked for again. */
+  /** After how long a refused robot or operation is asked for again. */
   readonly refusedRetryMs: number;
   /** Between two GetOnlineRobots; null: not polled. */
   readonly rosterPollMs: number | null;
@@ -88,12 +88,13 @@ export interface FleetTimes {
    * The deadline of one poll. A poll that hangs must not hold up the next one for as long as a call may take.
    */
   readonly pollTimeoutMs: number;
-  /** The deadline of other calls that the gateway makes for itself. */
+  /** The deadline of the other calls of the gateway itself. */
   readonly callMs: number;
 }
 
 /**
- * The product's own times (design, Truth over time and Commands; wire-facts, How deployed services behave).
+ * The product's own times (docs/install.md, How soon a loss shows; docs/service.md, How deployed services
+ * behave).
  */
 export const defaultFleetTimes: FleetTimes = {
   tokenRefreshMs: 15 * 60_000,
@@ -112,21 +113,21 @@ export const defaultFleetTimes: FleetTimes = {
   callMs: 15_000,
 };
 
-/** Everything the fleet session is told by configuration. */
+/** The configuration of the fleet session. */
 export interface FleetOptions {
   /** `host:port` of the gRPC service; always TLS. */
   readonly grpcAddress: string;
-  /** The package and name of the service as its maker calls it. */
+  /** The package and name of the service, as its maker calls it. */
   readonly serviceName: string;
   /** `https://host:port` of the task-chain, robot, map and REST operations. */
   readonly httpsUrl: string;
-  /** `https://host:port` under which `authorizeApiAccess` is found. */
+  /** `https://host:port` of `authorizeApiAccess`. */
   readonly authUrl: string;
   readonly credentials: FleetCredentials;
   readonly tls: FleetTls;
-  /** `http://[user:password@]host:port` of an HTTP proxy to go through; null: none. */
+  /** `http://[user:password@]host:port` of an HTTP proxy; null: none. */
   readonly proxyUrl: string | null;
-  /** How unary gRPC operations travel. Streams are gRPC always. */
+  /** How unary gRPC operations travel. Streams always use gRPC. */
   readonly transport: "grpc" | "rest";
   readonly robots: RobotChoice;
   readonly events: EventSource;
@@ -134,7 +135,7 @@ export interface FleetOptions {
   readonly families: ReadonlyMap<RobotId, Family>;
   /** Robot numbers (amr_id) that are known beforehand; the rest come from GetOnlineRobots. */
   readonly amrIds: ReadonlyMap<RobotId, number>;
-  /** A folder of the gateway's own for what may be kept on disk; null: nothing is. */
+  /** A folder of the gateway's own for files that may be kept on disk; null: none. */
   readonly cacheDirectory: string | null;
   readonly times: FleetTimes;
 }

@@ -4,12 +4,12 @@ import { bareHost } from "../platform/url-host.ts";
 
 const KEY = "fleet.proxy.url";
 
-/** The way through the proxy failed, not the service behind it; the message names the proxy. */
+/** The proxy failed, and not the service behind it; the message names the proxy. */
 export class ProxyFailed extends Error {
   override readonly name = "ProxyFailed";
 }
 
-/** What an answer other than 200 to CONNECT means. */
+/** The meaning of an answer to CONNECT other than 200. */
 export function proxyAnswer(status: number, address: string): string {
   switch (status) {
     case 407:
@@ -33,7 +33,7 @@ const ofTcp: ReadonlySet<unknown> = new Set([
   "ENETUNREACH",
 ]);
 
-/** Whether an error of a request through a proxy is about the proxy: TCP goes no further, TLS does. */
+/** Whether an error of a request through a proxy is the proxy's own: TCP ends there, TLS does not. */
 export function isOfProxy(error: unknown): boolean {
   return error instanceof Error && "code" in error && ofTcp.has(error.code);
 }

@@ -3,34 +3,34 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 
-/** Which robots' clocks are wrong, by the times of their messages. */
+/** Finds robots with wrong clocks, by the times of their messages. */
 export interface RobotClocks {
   /**
-   * The stamp, marked if the robot's clock is wrong. `isChange`: the message came because something changed,
-   * and so it is new. A snapshot may be old: a robot that stands for a week sends what it recorded then.
+   * The stamp, marked if the robot's clock is wrong. `isChange`: the message came because of a change, so it
+   * is new. A snapshot may be old: a robot that stands for a week sends what it recorded then.
    */
   judge(robotId: RobotId, stamp: Stamp, isChange: boolean): Stamp;
-  /** How many robots' clocks are wrong now. */
+  /** How many robots have a wrong clock now. */
   wrong(): number;
 }
 
 export interface RobotClocksParts {
   readonly clock: Pick<Clock, "nowMs">;
-  /** The service's clock minus this machine's; null: not known. A machine may have the wrong one itself. */
+  /** The service's clock minus this machine's; null: not known. This machine's clock may be the wrong one. */
   readonly serviceAheadMs: () => number | null;
   readonly log: Log;
 }
 
 /** Robots without a time server drift by minutes a month; a message is delivered within seconds. */
 const MOST_CLOCK_DISTANCE_MS = 10 * 60_000;
-/** No robot recorded anything before: a clock that shows this was never set. */
+/** No robot recorded anything earlier: a clock with an earlier time was never set. */
 const EARLIEST_ROBOT_TIME_MS = Date.UTC(2020, 0, 1);
 
 export function createRobotClocks({ clock, serviceAheadMs, log }: RobotClocksParts): RobotClocks {
   const wrong = new Set<RobotId>();
   const told = new Set<RobotId>();
 
-  /** How far a robot's time is ahead; negative: behind. By whichever of the two clocks is nearer to it. */
+  /** How far a robot's time is ahead; negative: behind. Compared with the nearer one of the two clocks. */
   function aheadMs(sourceTimeMs: number): number {
     const byOurs = sourceTimeMs - clock.nowMs();
     const byService = byOurs - (serviceAheadMs() ?? 0);

@@ -3,8 +3,7 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
 
 /**
- * The request of the catalogue for a stop (fleet-service-interface, UpdateMission, ControlConveyor,
- * PauseRobot).
+ * The request of the catalogue for a stop: UpdateMission, ControlConveyor or PauseRobot.
  */
 export function stopRequest(robotId: RobotId, stop: Stop): StopRequest {
   switch (stop.kind) {

@@ -8,8 +8,8 @@ const LONGEST_BYTES = 64;
 const known: string[] = new Array(PLACES).fill("");
 
 /**
- * Reads a short ASCII text as the very string that it was read as before. To find that takes a tenth of the
- * time of decoding, and leaves no garbage.
+ * Reads a short ASCII text as the same string object as before. Finding it takes a tenth of the time of
+ * decoding, and leaves no garbage.
  */
 export class TextReader extends BinaryReader {
   override string(strict?: boolean): string {
@@ -28,7 +28,7 @@ export class TextReader extends BinaryReader {
   }
 }
 
-/** Null for a text that is long or not ASCII. */
+/** The index of a text; null: it is long or not ASCII. */
 function placeOf(bytes: Uint8Array, start: number, end: number): number | null {
   if (end - start > LONGEST_BYTES) return null;
   let hash = 0;

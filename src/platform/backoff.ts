@@ -1,4 +1,4 @@
-/** A source of chance in [0, 1), as Math.random is. Injected, so that a seed repeats a run. */
+/** A random source of numbers in [0, 1), as Math.random is. Injected, so that a seed repeats a run. */
 export type Chance = () => number;
 
 /** Bounds of a backoff, in milliseconds. */

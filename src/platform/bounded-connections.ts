@@ -1,20 +1,20 @@
 import type { Socket } from "node:net";
 
-/** Connections of one kind, as the idle ones of a listener, with a bound for all of them. */
+/** Connections of one kind, such as the idle ones of a listener, with a bound for all of them. */
 export interface BoundedConnections {
   /**
-   * One more. Beyond the bound the oldest of the address that has most is closed: nobody else's connections
-   * go for those of somebody who opens them without end.
+   * Adds a connection. Beyond the bound, the oldest connection of the address with the most is closed. So an
+   * address that opens connections without end costs no other address its own.
    */
   add(socket: Socket): void;
-  /** It is of this kind no more. */
+  /** The connection is no longer of this kind. */
   remove(socket: Socket): void;
   figures(): { readonly open: number; readonly closed: number };
 }
 
 /**
  * @param limit how many there may be now
- * @param onClose hears of each connection that had to go
+ * @param onClose is called for each connection that was closed for another
  */
 export function createBoundedConnections(
   limit: () => number,
@@ -22,7 +22,7 @@ export function createBoundedConnections(
 ): BoundedConnections {
   const byAddress = new Map<string, Set<Socket>>();
   const addresses = new Map<Socket, string>();
-  /** They come and go again and again. */
+  /** Connections join and leave this kind again and again. */
   const watched = new WeakSet<Socket>();
   let closed = 0;
 

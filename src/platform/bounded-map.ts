@@ -11,7 +11,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override set(key: Key, value: Value): this {
-    // Map keeps a key that is set again where it was.
+    // A Map keeps the position of a key that is set again.
     this.delete(key);
     super.set(key, value);
     if (this.size > this.#limit) {

@@ -2,21 +2,21 @@ import { type Clock, every } from "./clock.ts";
 import type { Health } from "./component.ts";
 import type { Log } from "./log.ts";
 
-/** Whether somebody has set the wall clock. */
+/** Tells whether the wall clock was set. */
 export interface ClockWatch {
   health(): Health;
 }
 
 const LOOK_MS = 1_000;
-/** Time services correct less than that a look without a step. */
+/** Between two looks, time services correct less than this without a step. */
 const STEP_MS = 500;
-/** For so long the health names the last step. */
+/** The health names the last step for this long. */
 const SHOWN_MS = 3_600_000;
 const GOES_ON = "ages, timeouts and the quality of values do not depend on it";
 
 /**
- * Watches until the signal is aborted, and logs each step of the wall clock. It is no fault: most steps set a
- * clock right. Whether it is right is for CLOCK_SKEW to say.
+ * Watches until the signal is aborted, and logs each step of the wall clock. A step is no fault: most steps
+ * set a clock right. Whether the clock is right is the question of CLOCK_SKEW.
  */
 export function watchClock(
   { clock, log }: { readonly clock: Clock; readonly log: Log },

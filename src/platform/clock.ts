@@ -4,8 +4,8 @@ import { onAbort } from "./on-abort.ts";
 export type Cancel = () => void;
 
 /**
- * Time as a part that can be injected. Everything that waits or dates something
- * takes a clock, so that a test can let ten minutes pass in a moment.
+ * Time as an injected dependency. All code that waits or needs the time takes a clock, so that a test can let
+ * ten minutes pass in a moment.
  */
 export interface Clock {
   /** Wall time in milliseconds since 1970, UTC. May jump. */
@@ -47,16 +47,16 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   });
 }
 
-/** A timer that is later than this was held up, with everything else in the process. */
+/** A timer that is later than this was held up, with the whole process. */
 const HELD_UP_MS = 50;
-/** What came while the process was held up is read within this time. */
+/** The sockets are read within this time after the process was held up. */
 const READING_MS = 100;
 
 /**
- * Runs `task` every `periodMs` until the signal is aborted. All that have the same period run at the same
- * moments, so the first run is half a period to one and a half from now: on a machine at rest, to wake up
- * costs more than most tasks. After the process was held up, sockets are read before the task judges what
- * came (decisions.md, Start, stop and time).
+ * Runs `task` every `periodMs` until the signal is aborted. Tasks with the same period run at the same
+ * moments, because on an idle machine a wake-up costs more than most tasks. So the first run is half a period
+ * to one and a half periods from now. After the process was held up, the sockets are read before the task
+ * runs (docs/decisions.md, Silence is judged after the sockets were read).
  */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, task: () => void): void {
   if (signal.aborted) return;
@@ -73,7 +73,7 @@ export function every(clock: Clock, periodMs: number, signal: AbortSignal, task:
   const turn = () => {
     const lateMs = clock.monotonicMs() - dueAtMs;
     arm();
-    // At most half a period, so that it is over before the next turn.
+    // At most half a period, so that it is over before the next run.
     if (lateMs > HELD_UP_MS) cancelHeldUp = clock.after(Math.min(READING_MS, periodMs / 2), task);
     else task();
   };

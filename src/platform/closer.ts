@@ -1,8 +1,8 @@
-/** Closes what was opened, in reverse order, whatever fails on the way. */
+/** Closes resources in reverse order, even if closing one of them fails. */
 export interface Closer {
-  /** Remembers how to close something just opened. */
+  /** Adds the way to close a resource that was just opened. */
   add(close: () => Promise<void> | void): void;
-  /** Closes everything once; rejects with the first failure after all have been tried. */
+  /** Closes everything once. Rejects with the first failure after all were tried. */
   close(): Promise<void>;
 }
 

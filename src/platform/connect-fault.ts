@@ -3,13 +3,13 @@ import type { PeerCertificate } from "node:tls";
 import { messageOf } from "./error-text.ts";
 import { STRONG_ENOUGH } from "./server-tls.ts";
 
-/** Where a connection goes, and the keys of the configuration that decide about it. */
+/** The server of a connection, and the keys of the configuration that decide about it. */
 export interface Peer {
   /** The key with the address, as `fleet.grpc.address`. */
   readonly key: string;
   readonly host: string;
   readonly port: number;
-  /** The key of the authority that is trusted, and of our own certificate; null where there are none. */
+  /** The keys of the trusted CA and of our own certificate; null: there is none. */
   readonly caKey: string | null;
   readonly certificateKey: string | null;
 }
@@ -38,7 +38,7 @@ const weakServer = (weakness: string): ConnectFault => ({
   what: `the server's certificate, or that of its authority, is too weak: ${weakness}`,
   advice: `the server needs certificates with ${STRONG_ENOUGH}`,
 });
-/** Node.js has no code for weak certificates, but OpenSSL's sentence. */
+/** Node.js has no code for weak certificates, only OpenSSL's sentence. */
 const otherDistrust: Judge = ({ key }, { message }) =>
   /too weak/i.test(message)
     ? weakServer(shown(message))
@@ -58,9 +58,9 @@ const noProtocol: Judge = ({ key }) => ({
   what: "the server speaks another protocol on this port",
   advice: `let ${key} name the other port; the ports for gRPC and for HTTPS may be swapped`,
 });
-/** Of a name, in a text. */
+/** Of the addresses of a name, in a text. */
 const MOST_ADDRESSES = 4;
-/** No name server has to know that name: the machine's own file does. */
+/** No name server has to know this name: it stands in the machine's own file. */
 const LOCAL_NAME_ADVICE = 'let /etc/hosts have the line "127.0.0.1 localhost"';
 const noName: Judge = ({ key, host }) => ({
   what: `the name ${host} cannot be resolved`,
@@ -138,8 +138,9 @@ const judges: Readonly<Record<string, Judge>> = {
 };
 
 /**
- * What is wrong with the connection, in words; null for an error that is not known.
- * @param clock what this machine's clock says, for certificates
+ * What is wrong with the connection, in words; null: the error is not known.
+ *
+ * @param clock the time of this machine's clock, for certificates
  */
 export function connectFault(error: unknown, peer: Peer, clock: string): ConnectFault | null {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
@@ -159,7 +160,7 @@ export function connectFaultText(error: unknown, peer: Peer, clock: string, othe
     : `${peer.key} (${address}): ${fault.what}; ${fault.advice}`;
 }
 
-/** The same for a person who looks at this connection alone. */
+/** The same for a user who checks this connection alone. */
 export function connectFaultOf(error: unknown, peer: Peer, nowMs: number): ConnectFault {
   return (
     connectFault(error, peer, utc(nowMs)) ?? {
@@ -174,8 +175,8 @@ function codeOf(error: Error): string | null {
 }
 
 /**
- * Where the name of the server led, as no or one part of a sentence. In order, because a name server may give
- * its addresses in any.
+ * The addresses of the server's name, as a part of a sentence or empty. Sorted, because a name server gives
+ * them in any order.
  */
 function addressesOf(error: Error, host: string): readonly string[] {
   const tries: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
@@ -196,7 +197,7 @@ function bracketed(parts: readonly string[]): string {
 
 const TRIED = "tried";
 
-/** The error of a connection that took too long, with the addresses that the socket has tried. */
+/** The error of a connection that took too long, with the addresses that were tried. */
 export function lateError(socket: Socket): Error {
   const tried = (socket.autoSelectFamilyAttemptedAddresses ?? []).map((each) => each.replace(/:\d+$/, ""));
   return Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT", [TRIED]: tried });
@@ -205,8 +206,9 @@ export function lateError(socket: Socket): Error {
 const ATTEMPT_MS = 2_000;
 
 /**
- * Gives each address of a name the time of a long way, as by satellite: three turns of 600 ms. Node.js gives
- * it 250 ms, and tries none twice. For the whole process, before it connects.
+ * Gives each address of a name time for a long way, such as by satellite: three round trips of 600 ms.
+ * Node.js gives it 250 ms, and tries no address twice. It holds for the whole process, so call it before the
+ * first connection.
  *
  * @param connectMs how long a connection may take: the second address must have its time too
  */
@@ -214,7 +216,7 @@ export function allowLongWays(connectMs: number): void {
   setDefaultAutoSelectFamilyAttemptTimeout(Math.floor(Math.min(ATTEMPT_MS, connectMs / 2)));
 }
 
-/** The server's certificate, where the error carries it. */
+/** The server's certificate, if the error carries it. */
 function certificateOf(error: Error): Partial<PeerCertificate> | null {
   const certificate: unknown = Reflect.get(error, "cert");
   return typeof certificate === "object" && certificate !== null ? certificate : null;

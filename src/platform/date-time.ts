@@ -1,8 +1,8 @@
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
- * An ISO 8601 time with a zone (RFC 3339) in milliseconds since 1970; null for anything else, as a date that
- * does not exist.
+ * An ISO 8601 time with a zone (RFC 3339) in milliseconds since 1970; null for anything else, such as a date
+ * that does not exist.
  */
 export function dateTimeMs(value: unknown): number | null {
   const parts = typeof value === "string" ? dateTime.exec(value) : null;
@@ -11,7 +11,7 @@ export function dateTimeMs(value: unknown): number | null {
   return Number.isNaN(atMs) ? null : atMs;
 }
 
-/** JavaScript takes 31 February for 3 March. */
+/** JavaScript reads 31 February as 3 March. */
 function isDate(year: number, month: number, day: number): boolean {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

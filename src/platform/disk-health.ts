@@ -1,7 +1,7 @@
 import type { Health } from "./component.ts";
 import type { FreeBytes } from "./disk-space.ts";
 
-/** How long the slowest write of a store has taken in the last minute, or takes by now. */
+/** The longest time that a write of a store has taken in the last minute, or takes at present. */
 export interface StoreDelay {
   readonly store: string;
   readonly slowestMs: number;
@@ -10,13 +10,13 @@ export interface StoreDelay {
 export interface DiskFacts {
   readonly dataDir: string;
   readonly freeBytes: FreeBytes;
-  /** Stores write nothing with less. */
+  /** With less free space, stores write nothing. */
   readonly leastFreeBytes: number;
   readonly isReadOnly: () => boolean;
   readonly delays: () => readonly StoreDelay[];
 }
 
-/** A record that takes longer counts as one that the disk did not take. */
+/** A record that takes longer counts as refused by the disk. */
 const SLOW_MS = 1_000;
 const MEANS = "what moves or changes is refused, stops pass, values go on";
 

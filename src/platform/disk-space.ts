@@ -5,14 +5,14 @@ import { dirname } from "node:path";
 export type FreeBytes = (path: string) => number | null;
 
 /**
- * Of `path`, or of the nearest folder above it that exists. Never throws. Local file systems know the figure
- * without asking the disk: some microseconds, also while it hangs, where a thread's answer costs two changes
+ * Free bytes of `path`, or of the nearest existing folder above it. Never throws. Local file systems answer
+ * from memory within microseconds, also while the disk hangs. To ask on another thread would cost two changes
  * of thread.
  */
 export function freeBytes(path: string): number | null {
   try {
     const { bavail, bsize, blocks } = statfsSync(path);
-    // A file system without a size of its own has no blocks to count.
+    // A file system without a size of its own has no blocks.
     return blocks === 0 ? null : bavail * bsize;
   } catch {
     return dirname(path) === path ? null : freeBytes(dirname(path));

@@ -1,18 +1,18 @@
 import { type Chain, type ChainLink, createChain } from "./chain.ts";
 
 /**
- * A queue for each key, with one bound for all items together. Above it the oldest item of the longest queue
- * is evicted: a sender that floods evicts its own items. Every call takes the same short time, with any
- * number of items and keys.
+ * A queue for each key, with one bound for all items together. Above the bound, the oldest item of the
+ * longest queue is evicted: a sender that floods evicts its own items. Each call takes the same short time,
+ * with any number of items and keys.
  */
 export interface FairQueues<Item> {
   /** Adds at the end of the key's queue. Returns the item that was evicted for it, or null. */
   push(key: string, item: Item): Evicted<Item> | null;
-  /** Takes the oldest of a key. */
+  /** Removes the oldest item of a key. */
   shift(key: string): void;
-  /** Whether something of the key waits. */
+  /** Whether an item of the key waits. */
   has(key: string): boolean;
-  /** Takes the oldest of the key whose turn it is; null when nothing waits. */
+  /** Removes the oldest item of the next key in turn; null: nothing waits. */
   next(): Item | null;
   readonly length: number;
 }
@@ -23,13 +23,13 @@ export interface Evicted<Item> {
   readonly item: Item;
 }
 
-/** It exists only while it has items. */
+/** A queue exists only while it has items. */
 interface Queue<Item> {
   readonly key: string;
   readonly items: Chain<Item>;
-  /** Its place among all queues, in the order of their turns. */
+  /** Its link among all queues, in the order of their turns. */
   turn: ChainLink<Queue<Item>> | null;
-  /** Its place among the queues of its length. */
+  /** Its link among the queues of the same length. */
   peer: ChainLink<Queue<Item>> | null;
 }
 
@@ -37,10 +37,10 @@ interface Queue<Item> {
 export function createFairQueues<Item>(limit: number): FairQueues<Item> {
   const queues = new Map<string, Queue<Item>>();
   const turns = createChain<Queue<Item>>();
-  // By length. A queue grows and shrinks by one, so that the longest is known without a search. No Map: see
-  // decisions.md, A Map whose keys come and go.
+  // By length. A queue grows and shrinks by one, so the longest is known without a search. It is no Map
+  // (docs/decisions.md, A Map whose keys come and go is not for what changes with each event).
   const byLength: (Chain<Queue<Item>> | undefined)[] = [];
-  /** An empty one: a queue that grows alone would leave one behind, and need one, with each item. */
+  /** An empty chain for reuse: a queue that grows alone would drop one, and need one, with each item. */
   let spare: Chain<Queue<Item>> | null = null;
   let longest = 0;
   let length = 0;

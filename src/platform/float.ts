@@ -1,6 +1,6 @@
 /**
- * The shortest decimal that a 32-bit float stands for: the wire's 1.2 arrives as
- * 1.2000000476837158 and is shown as 1.2. NaN and the infinities pass through.
+ * The shortest decimal of a 32-bit float: 1.2 arrives as 1.2000000476837158 and is published as 1.2. NaN and
+ * the infinities stay as they are.
  */
 export function shortestFloat(value: number): number {
   for (let digits = 6; digits < 9; digits += 1) {

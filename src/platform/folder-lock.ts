@@ -10,21 +10,19 @@ export class FolderLocked extends Error {
   override readonly name = "FolderLocked";
 }
 
-/** A hold on a folder. Disposing of it lets the next process in. */
+/** The lock of a folder. Disposing of it frees the folder for the next process. */
 export type FolderLock = AsyncDisposable;
 
 const FOLDER = "lock";
 const SUFFIX = ".sock";
 
 /**
- * Holds `folder` (made when it is missing) for this process alone. Rejects with FolderLocked,
- * which ends with `advice`, when a process that lives has it; with FolderNotMade when it cannot be made.
- *
- * Each process listens on a socket with a name of its own under `lock/` first, and then looks
- * whether any other there is listened on. Of two that start at once at least one sees the
- * other, so never do both get in; both may be refused. The kernel closes a socket with its
- * process, however that ends, so nothing has to be cleaned up by hand, and no process number
- * that was given again can be mistaken for the process that had it.
+ * Locks `folder` (made if it is missing) for this process. Rejects with FolderLocked, which ends with
+ * `advice`, if a living process has it; with FolderNotMade if it cannot be made. Each process first listens
+ * on a socket with a name of its own under `lock/`, and then checks whether another one there is listened on.
+ * If two start at once, at least one sees the other: both may be refused, but never do both succeed. The
+ * kernel closes a socket with its process, however the process ends. So nothing has to be cleaned up by hand,
+ * and a process number that is used again misleads nobody.
  */
 export async function lockFolder(folder: string, advice: string): Promise<FolderLock> {
   const path = join(folder, FOLDER);
@@ -43,8 +41,8 @@ export async function lockFolder(folder: string, advice: string): Promise<Folder
 }
 
 /**
- * The number of the process that holds `folder`; null when none does. Changes nothing. Rejects when nobody
- * may look.
+ * The number of the process that holds `folder`; null: none does. Changes nothing. Rejects if the folder
+ * cannot be read.
  */
 export async function folderHolder(folder: string): Promise<string | null> {
   const path = join(folder, FOLDER);
@@ -65,7 +63,7 @@ export async function folderHolder(folder: string): Promise<string | null> {
 }
 
 interface Hold {
-  /** The way to a socket of the folder that fits into an address, however deep the folder lies. */
+  /** A short path to a socket of the folder, however deep the folder lies. */
   readonly reach: (name: string) => string;
   readonly release: () => Promise<void>;
 }
@@ -76,8 +74,8 @@ async function take(path: string, own: string): Promise<Hold> {
   const server = createServer((socket) => socket.destroy());
   const release = async () => {
     await new Promise((resolve) => server.close(resolve));
-    // Node.js has removed it with the server. On a read-only disk it stays: the next start finds nobody
-    // behind it.
+    // Node.js has removed it with the server. On a read-only disk it stays, and the next start finds that
+    // nobody listens on it.
     await unlink(join(path, own)).catch(ignoreUnremovable);
     await handle.close();
   };
@@ -90,14 +88,15 @@ async function take(path: string, own: string): Promise<Hold> {
   }
 }
 
-/** The address of a socket has 107 bytes; on Linux any folder can be named by the number of its open file. */
+/**
+ * The address of a socket has 107 bytes. On Linux a folder can also be named by the number of its open file.
+ */
 function shortPath(path: string, handle: FileHandle, name: string): string {
   return process.platform === "linux" ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name);
 }
 
 /**
- * The number of the process that has the folder besides this one; null when none does. What the dead have
- * left is removed.
+ * The number of another process that has the folder; null: none has. Removes the sockets of dead processes.
  */
 async function holderBeside(
   path: string,

@@ -10,7 +10,7 @@ export class FolderUnsafe extends Error {
 export interface UserRights {
   readonly user: string | number;
   readonly group: string | number;
-  /** Further groups, beside those that the user has on this machine. */
+  /** Further groups, beside those of the user on this machine. */
   readonly groups: readonly string[];
 }
 
@@ -21,6 +21,7 @@ const MOST_LINKS = 40;
 /**
  * Root works in a folder of another user with the rights of that user. A link there then leads to nothing
  * that the user could not change anyway. One call at a time: the rights are those of the whole process.
+ *
  * @param path may be missing
  * @throws FolderUnsafe
  */
@@ -50,8 +51,10 @@ export function refuseForeignPath(path: string, advice: string): void {
 }
 
 /**
- * Gives root the rights of another user. @returns takes them back
- * @throws the system's error when that is not possible, as for an unknown user
+ * Gives root the rights of another user.
+ *
+ * @returns a function that takes them back
+ * @throws the system's error if that is not possible, as for an unknown user
  */
 export function takeRights({ user, group, groups }: UserRights): () => void {
   const ownGroups = process.getgroups?.() ?? [];
@@ -61,7 +64,7 @@ export function takeRights({ user, group, groups }: UserRights): () => void {
     process.setegid?.(own);
     process.setgroups?.(ownGroups);
   };
-  // @types/node does not know of it.
+  // @types/node lacks it.
   const { initgroups } = process as { readonly initgroups?: (user: string, group: string) => void };
   try {
     if (typeof user === "string" && typeof group === "string") initgroups?.(user, group);
@@ -77,8 +80,8 @@ export function takeRights({ user, group, groups }: UserRights): () => void {
 }
 
 /**
- * The owner of the first part of a path that is not root's: that user decides what lies below. Null: root
- * alone does.
+ * The owner of the first part of a path that is not root's: that user controls all below it. Null: root alone
+ * does.
  */
 function ownerOf(path: string): Pick<Stats, "uid" | "gid"> | null {
   let at = "/";
@@ -104,7 +107,7 @@ function ownerOf(path: string): Pick<Stats, "uid" | "gid"> | null {
   return null;
 }
 
-/** In a sticky folder, as /tmp, nobody can replace what root has made. */
+/** In a sticky folder such as /tmp, nobody can replace a file of root's. */
 function isOpen({ mode, gid }: Stats): boolean {
   if ((mode & STICKY) !== 0) return false;
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== ROOT);

@@ -1,19 +1,19 @@
 import type { Clock } from "./clock.ts";
 import type { Health } from "./component.ts";
 
-/** The health of parts by name, and since when each is in its state. */
+/** The health of components by name, and since when each is in its state. */
 export interface HealthHistory {
   health(): Readonly<Record<string, Health>>;
-  /** Wall time since when a part is known to be in its state; null: it was not asked for. */
+  /** Wall time since when a component is known to be in its state; null: not known. */
   sinceMs(name: string): number | null;
-  /** To be called about once a second. Asks for the health if nobody else does. */
+  /** Call it about once a second. It reads the health if no other caller does. */
   note(): void;
 }
 
-/** Somebody who asks once a second is late now and then. */
+/** A caller that reads once a second is late now and then. */
 const NOTED_MS = 1_500;
 
-/** @param read the health, now */
+/** @param read returns the present health */
 export function createHealthHistory(
   clock: Pick<Clock, "nowMs" | "monotonicMs">,
   read: () => Readonly<Record<string, Health>>,

@@ -3,11 +3,11 @@ import { runInNewContext } from "node:vm";
 import { type Clock, every } from "./clock.ts";
 import type { Log } from "./log.ts";
 
-/** What a look at this process's memory tells. */
+/** One look at this process's memory. */
 export interface HeapLook {
-  /** What V8 holds of the machine's memory, in use or not. */
+  /** The machine's memory that V8 holds, in use or not. */
   readonly heapBytes: number;
-  /** The share of the time since the look before in which the event loop had something to do: 0 to 1. */
+  /** The share of the time since the last look in which the event loop was busy: 0 to 1. */
   readonly busy: number;
 }
 
@@ -15,12 +15,12 @@ export interface HeapReturnParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly look: () => HeapLook;
-  /** Collects garbage and gives back what is free then. */
+  /** Collects garbage, and returns free memory to the machine. */
   readonly collect: () => void;
 }
 
 const LOOK_PERIOD_MS = 10_000;
-/** So much more than after the last collection is worth a pause of a quarter of a second. */
+/** Growth since the last collection that is worth a pause of a quarter of a second. */
 const GROWN_BYTES = 48 * 1024 * 1024;
 const AT_REST = 0.3;
 const LOOKS_AT_REST = 2;
@@ -46,17 +46,17 @@ export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signa
     collect();
     const afterBytes = look().heapBytes;
     log.info({ heapBytes, afterBytes }, "the heap had grown and was collected");
-    // What a further collection would not give back is in use.
+    // Memory that a further collection would not return is in use.
     if (heapBytes - afterBytes < GROWN_BYTES / 4) settledBytes = afterBytes;
   });
 }
 
 /**
- * Since Node.js 22, V8 keeps the pages that a collection frees in a pool, until a collection for want of
- * memory. Older ones know no such option, and give them back by themselves.
+ * Since Node.js 22, V8 keeps the pages that a collection frees in a pool, until a collection that was forced
+ * by want of memory. Older versions have no such option, and return them by themselves.
  */
 const KEEPS_FREED_PAGES = Number.parseInt(process.versions.node, 10) >= 22;
-/** Of a larger heap that further collection takes longer than a command may be late. */
+/** In a larger heap that further collection takes longer than a command may be late. */
 const LARGEST_EMPTIED_BYTES = 128 * 1024 * 1024;
 
 type Gc = (options?: {

@@ -6,9 +6,9 @@ import type { Log } from "./log.ts";
 import { onAbort } from "./on-abort.ts";
 
 export interface JournalStreamOptions {
-  /** Of systemd's journal; `JOURNAL_PATH`, but for tests. */
+  /** The path of systemd's journal: `JOURNAL_PATH`, except in tests. */
   readonly path: string;
-  /** The name under which the lines stand in the journal. */
+  /** The name of the lines in the journal. */
   readonly identifier: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,7 +16,7 @@ export interface JournalStreamOptions {
 
 /** Copies lines to systemd's journal. */
 export interface JournalStream extends Component {
-  /** Queues a line. Never throws and never waits; one that has no room is lost, counted and logged. */
+  /** Queues a line. Never throws and never waits; a line beyond the bound is lost, counted and logged. */
   send(priority: keyof typeof priorities, line: string): void;
 }
 
@@ -27,7 +27,7 @@ const priorities = { warning: 4, notice: 5 } as const;
 const MOST_WAITING = 2_000;
 const MOST_WAITING_BYTES = 4_000_000;
 const RETRY_MS = 5_000;
-/** What a shutdown waits for the journal to take the last lines. */
+/** How long a shutdown waits until the journal has the last lines. */
 const LAST_LINES_MS = 500;
 
 /**
@@ -57,7 +57,9 @@ export function createJournalStream({ path, identifier, clock, log }: JournalStr
     }
   }
 
-  /** Resolves with the reason when the connection is gone, or the signal aborted and all is written. */
+  /**
+   * Resolves with the reason when the connection is lost, or when the signal is aborted and all is written.
+   */
   function connection(signal: AbortSignal): Promise<string> {
     return new Promise((resolve) => {
       let reason = "the journal has closed the connection";

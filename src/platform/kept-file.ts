@@ -7,25 +7,25 @@ import { isCode } from "./socket-probe.ts";
 const OWNER_ONLY = 0o600;
 
 export interface KeptFileOptions {
-  /** Who may read it; its owner alone unless told. */
+  /** Who may read it; by default its owner alone. */
   readonly mode?: number;
   /**
-   * Whether it is on the disk itself when its write resolves, as it is unless told. Without, a power cut may
-   * take the last writes with it; what wears out a flash disk for little does without.
+   * Whether a write resolves only when it is on the disk, as it does by default. Without that, a power cut
+   * may lose the last writes. It is left out for what would wear out a flash disk for little use.
    */
   readonly isSynced?: boolean;
 }
 
 /**
  * A small file that is written as a whole: a crash at any moment leaves the old text or the new one. One
- * write at a time; of those that come meanwhile the last one wins.
+ * write at a time; of several that wait, the last one wins.
  */
 export interface KeptFile {
-  /** The text; undefined when there is no file. Every other failure rejects. */
+  /** The text; undefined: there is no file. Rejects for every other failure. */
   read(): Promise<string | undefined>;
-  /** Resolves when this text, or a later one, is kept. The folder is made when it is missing. */
+  /** Resolves when this text, or a later one, is kept. Makes the folder if it is missing. */
   write(text: string): Promise<void>;
-  /** Resolves when nothing is being written any more. Never rejects. */
+  /** Resolves when no write is under way. Never rejects. */
   settled(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function createKeptFile(path: string, options: KeptFileOptions = {}): Kep
     read: () => readIfThere(path),
     write(text) {
       if (writing === null) return begin(text);
-      // After the write before it, also when that one failed: its caller was told.
+      // After the last write, also if it failed: its caller knows that.
       const begun = () => {
         const last = next?.text ?? text;
         next = null;
@@ -62,7 +62,7 @@ export function createKeptFile(path: string, options: KeptFileOptions = {}): Kep
   };
 }
 
-/** The text of a file, or undefined when there is none. Every other failure rejects. */
+/** The text of a file; undefined: there is none. Rejects for every other failure. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
@@ -72,7 +72,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** The same at once, for what is read before anything else runs. */
+/** The same synchronously, for files that are read before anything else runs. */
 export function readNowIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -95,26 +95,26 @@ export async function replaceFile(
   draft = `${path}.new`,
 ): Promise<void> {
   await makeFolder(dirname(path));
-  // What a crash has left there may have another mode.
+  // A file that a crash has left there may have another mode.
   await rm(draft, { force: true });
   try {
     const file = await open(draft, "wx", mode);
     try {
       await writeFile(file, text);
-      // Whatever the umask says.
+      // Independent of the umask.
       await file.chmod(mode);
     } finally {
       await file.close();
     }
     await putInPlace(draft, path, isSynced);
   } catch (error) {
-    // A disk that is full must not be filled with halves of files.
+    // A full disk must not be filled with halves of files.
     await rm(draft, { force: true });
     throw error;
   }
 }
 
-/** Makes a file that is written, and closed, the one at `path`. */
+/** Renames a written and closed file to `path`. */
 export async function putInPlace(draft: string, path: string, isSynced = true): Promise<void> {
   if (isSynced) await sync(draft);
   await rename(draft, path);

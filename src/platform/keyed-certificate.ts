@@ -1,4 +1,4 @@
-// The x509 library wants this polyfill before it is loaded.
+// The x509 library needs this polyfill before it is loaded.
 import "reflect-metadata";
 import { randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
@@ -28,8 +28,8 @@ const TEN_YEARS_MS = 3_650 * DAY_MS;
 export const BACKDATE_MS = DAY_MS;
 
 /**
- * A server certificate for `names` (host names and addresses) that signs itself: clients trust this one and
- * no other. It lives for ten years, because nobody renews it.
+ * A self-signed server certificate for `names` (host names and addresses): clients trust this one and no
+ * other. It is valid for ten years, because nobody renews it.
  */
 export async function createSelfSigned(names: readonly string[], nowMs: number): Promise<KeyedCertificate> {
   const keys = await newKeys();
@@ -45,7 +45,7 @@ export async function createSelfSigned(names: readonly string[], nowMs: number):
   return { certificate: certificate.toString("pem"), key: await exportKey(keys.privateKey) };
 }
 
-/** What makes a certificate one of a TLS server with these names. */
+/** The extensions of a certificate for a TLS server with these names. */
 export async function serverExtensions(
   names: readonly string[],
   publicKey: webcrypto.CryptoKey,
@@ -65,7 +65,7 @@ export function newKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
 }
 
-/** Sixteen random bytes with a first bit of 0, for a serial number is positive. */
+/** Sixteen random bytes. The first bit is 0, because a serial number is positive. */
 export function newSerial(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

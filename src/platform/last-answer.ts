@@ -7,17 +7,16 @@ const READ_ON_MS = 1_000;
 
 /**
  * Answers bytes that are no HTTP request, and closes the connection. It reads and ignores what the client
- * still sends: closed with bytes unread, a connection is reset, and the client loses the answer.
- *
- * A connection whose TLS handshake is not finished is closed without an answer: the bytes would wait in the
- * socket, and HTTP/2 would end the process on it (docs/decisions.md).
+ * still sends: a connection that is closed with unread bytes is reset, and the client loses the answer. A
+ * connection in its TLS handshake is closed without an answer (docs/decisions.md, Each protocol of the web
+ * listener has a server).
  *
  * @param text the whole HTTP answer
  */
 export function answerLast(connection: Duplex, text: string): void {
   // Each further piece is reported as an error too.
   if (!connection.writable) return;
-  // Within the answer to an earlier request its client would take it for a part of that one.
+  // Inside of the answer to an earlier request, the client would read it as a part of that answer.
   if (isAnswering(connection)) return void connection.destroy();
   // Null until the handshake is finished.
   if (connection instanceof TLSSocket && connection.alpnProtocol === null) return void connection.destroy();
@@ -27,7 +26,7 @@ export function answerLast(connection: Duplex, text: string): void {
   connection.once("close", () => clearTimeout(timer));
 }
 
-/** Whether an answer has begun: Node keeps it with the connection, and looks there in the same case. */
+/** Whether an answer has begun. Node keeps it with the connection, and looks there for the same purpose. */
 function isAnswering(connection: Duplex): boolean {
   const message: unknown = Reflect.get(connection, "_httpMessage");
   return message instanceof ServerResponse && message.headersSent;

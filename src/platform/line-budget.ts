@@ -1,8 +1,8 @@
 import type { Clock } from "./clock.ts";
 
-/** Bounds log lines that unauthorized clients can cause as often as they like, so that they fill no disk. */
+/** Bounds log lines that unauthorized clients can cause at will, so that they cannot fill a disk. */
 export interface LineBudget {
-  /** Whether there is room for one more line. One for which there is none is counted. */
+  /** Whether there is room for one more line. Counts a line without room. */
   take(): boolean;
 }
 
@@ -11,7 +11,7 @@ export interface LineBounds {
   readonly windowMs: number;
 }
 
-/** @param onLeftOut is called at the end of a window, with the number of lines that it had no room for */
+/** @param onLeftOut is called at the end of a window, with the number of lines that were left out */
 export function createLineBudget(
   clock: Pick<Clock, "after">,
   { most, windowMs }: LineBounds,

@@ -4,7 +4,7 @@ import type { Log } from "./log.ts";
 import { createRecurringProblem } from "./recurring-problem.ts";
 import { createRotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
 
-/** What became of the lines since the start. */
+/** Counts of lines since the start. */
 export interface LineFigures {
   /** Written and synced. */
   readonly lines: number;
@@ -16,9 +16,7 @@ export interface LineFile {
   /** Queues a line. Never throws and never waits; a line that cannot be written is counted and logged. */
   append(line: string): void;
   figures(): LineFigures;
-  /**
-   * Why lines are lost. After too many lines at once it stays for half a minute; null while none are lost.
-   */
+  /** Why lines are lost; null: none are. A reason of *too many lines at once* stays for half a minute. */
   problem(): string | null;
   /** Resolves when all queued lines are written. */
   close(): Promise<void>;
@@ -26,14 +24,14 @@ export interface LineFile {
 
 /** A written line is synced within this time. The command journal syncs on the same disk and comes first. */
 const SYNC_WITHIN_MS = 1_000;
-/** Bounds on what waits for a disk that does not answer; lines above them are lost. */
+/** Bounds on the lines that wait for a disk; lines beyond them are lost. */
 const MAX_WAITING_LINES = 10_000;
 const MAX_WAITING_BYTES = 16_000_000;
 const TOO_MANY = "lines come faster than the disk takes them";
 
 /**
- * Lines are written at once, those that come meanwhile as one batch, and synced within a second. A line that
- * was written survives the end of the process; a power cut may take those of the last second.
+ * Lines are written at once (those that come meanwhile as one batch), and synced within a second. A written
+ * line survives the end of the process; a power cut may lose the lines of the last second.
  */
 export function createLineFile(
   options: RotatingFileOptions,
@@ -44,7 +42,7 @@ export function createLineFile(
   const file = createRotatingFile(options);
   const queue = createLineQueue(clock, log, path);
   let writing: Promise<void> | null = null;
-  /** Lines that are written and not yet synced. */
+  /** Lines that are written but not synced. */
   let unsynced = 0;
   let cancelSync: Cancel | null = null;
   let isSyncDue = false;
@@ -90,7 +88,7 @@ export function createLineFile(
   async function fail(error: unknown): Promise<void> {
     linesNotWritten += unsynced;
     unsynced = 0;
-    // A sync of nothing would succeed, and tell that lines can be written again.
+    // A sync of nothing would succeed, and look as if lines could be written again.
     cancelSync?.();
     cancelSync = null;
     isSyncDue = false;

@@ -1,17 +1,16 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { RotatingFileOptions } from "./rotating-file.ts";
 
-/** Why the reading ended: enough was read, there are no more lines, or only older ones than may be read. */
+/** Why the reading ended: enough was read, there are no more lines, or the bound on bytes was reached. */
 type End = "enough" | "beginning" | "bound";
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Reads a file of lines from its end on, and on in those that were put aside, newest line first, until `take`
- * says false. At most `mostBytes` are read. Resolves with whether nothing was left unread that `take` would
- * have wanted. A line that a crash cut off is handed over as it stands. Rejects when a file that is there
- * cannot be read.
+ * Reads a file of lines from its end, and then its rotated files, newest line first, until `take` returns
+ * false. Reads at most `mostBytes`. Resolves with whether nothing was left unread that `take` would have
+ * wanted. A line that a crash cut off is handed over as it is. Rejects if an existing file cannot be read.
  */
 export async function readLinesBack(
   { path, keep }: Pick<RotatingFileOptions, "path" | "keep">,
@@ -41,7 +40,7 @@ async function readFileBack(
   take: (line: string) => boolean,
 ): Promise<End> {
   const stopAt = Math.max(0, sizeBytes - mostBytes);
-  /** The end of a line whose beginning lies further ahead. */
+  /** The end of a line whose beginning is not read yet. */
   let rest: Buffer = Buffer.alloc(0);
   for (let start = sizeBytes; start > stopAt; ) {
     const length = Math.min(CHUNK_BYTES, start - stopAt);

@@ -1,14 +1,16 @@
 import type { Clock } from "./clock.ts";
 import type { Component } from "./component.ts";
 
-/** A part that does its job no more although the event loop turns, and that a restart would mend. */
+/** A component that no longer does its job although the event loop runs, and that a restart would mend. */
 export interface Hang {
   readonly part: string;
   /** One sentence for a person, without secrets. */
   readonly reason: string;
 }
 
-/** The first hang of these parts; null while all that can answer do (decisions.md, Start, stop and time). */
+/**
+ * The first stalled component; null: none is (docs/decisions.md, A part hangs only if a restart mends it).
+ */
 export function firstHang(parts: Iterable<Pick<Component, "name" | "hang">>): Hang | null {
   for (const part of parts) {
     const reason = part.hang?.() ?? null;
@@ -17,16 +19,19 @@ export function firstHang(parts: Iterable<Pick<Component, "name" | "hang">>): Ha
   return null;
 }
 
-/** Whether periodic work goes on. */
+/** A watchdog of periodic work. */
 export interface Pulse {
   beat(): void;
-  /** No further beat is expected. */
+  /** No further sign of life is expected. */
   end(): void;
-  /** Why it counts as a hang; null while the last beat is recent, before the first one and after the end. */
+  /**
+   * Why the work counts as stalled; null: the last sign of life is recent, there was none yet, or the work
+   * has ended.
+   */
   hang(): string | null;
 }
 
-/** @param limitMs without a beat for so long, the work hangs */
+/** @param limitMs without a sign of life for this long, the work is stalled */
 export function createPulse(limitMs: number, clock: Pick<Clock, "monotonicMs">): Pulse {
   let beatAtMs: number | null = null;
   return {
@@ -43,7 +48,7 @@ export function createPulse(limitMs: number, clock: Pick<Clock, "monotonicMs">):
   };
 }
 
-/** How a listener says that it accepts no connections, although nobody has closed it in order. */
+/** The fault of a listener that accepts no connections although nobody has closed it in order. */
 export function closedPort(listener: { readonly listening: boolean } | null): string | null {
   return listener === null || listener.listening ? null : "it does not listen any more";
 }

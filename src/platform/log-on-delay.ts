@@ -2,41 +2,43 @@ import { createHash } from "node:crypto";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Clock } from "./clock.ts";
 
-/** Makes guessing passwords slow. Nobody is locked out: a delay ends, and it is for one user at one place. */
+/**
+ * Makes guessing passwords slow. No user is locked out: a delay ends, and holds for one user at one address.
+ */
 export interface LogOnDelays {
-  /** How long the next attempt has to wait, in milliseconds. */
+  /** How long the next attempt must wait, in milliseconds. */
   waitMs(...who: readonly string[]): number;
-  /** An attempt has failed. Returns how many have in a row, and how long the next one waits. */
+  /** An attempt has failed. Returns how many have failed in a row, and how long the next one waits. */
   failed(...who: readonly string[]): { readonly count: number; readonly delayMs: number };
   succeeded(...who: readonly string[]): void;
 }
 
 const FIRST_MS = 500;
-/** A log-on waits so long itself: less than clients and servers wait for it. */
+/** The longest wait of a log-on: less than clients and servers wait for the answer. */
 const LONGEST_MS = 4_000;
-/** A person who mistypes now and then begins anew. */
+/** The count of a user who mistypes now and then begins anew after this time. */
 const FORGOTTEN_AFTER_MS = 600_000;
-/** Of all users and places; the oldest is evicted. */
+/** Of all users and addresses; the oldest entry is evicted. */
 const MOST = 1_000;
 
-/** Somebody who logs on. */
+/** A log-on attempt that waits. */
 export interface WaitingLogOn {
-  /** A user at one place, as `LogOnDelays` has it. */
+  /** A user at one address, as in `LogOnDelays`. */
   readonly who: readonly string[];
-  /** Whether the connection is still there. */
+  /** Whether the client is still connected. */
   isThere(): boolean;
 }
 
 /** Lets log-ons pass when their delay is over. */
 export interface LogOnHold {
-  /** Calls `attempt` at once, or when the delay is over; `refuse` if too many of the same user wait. */
+  /** Calls `attempt` at once, or when the delay is over; calls `refuse` if too many of the same user wait. */
   pass(waiting: WaitingLogOn, attempt: () => void, refuse: () => void): void;
 }
 
 /**
- * Attempts of a user at one place that wait at a time. Each waits by itself, so a right one gets its look
- * beside wrong ones. With `LONGEST_MS` this bounds the guesses: eight a second (decisions.md, A failed log-on
- * delays the next ones of the same user and client).
+ * How many attempts of a user at one address wait at a time. Each waits by itself, so a right password is
+ * compared beside wrong ones. With `LONGEST_MS` this bounds the guesses to eight a second (docs/decisions.md,
+ * A failed log-on delays the next ones of the same user and client).
  */
 const MOST_HELD = 32;
 
@@ -86,7 +88,7 @@ export function createLogOnDelays(clock: Clock): LogOnDelays {
   };
 }
 
-/** A key has one length, however long the name is. */
+/** A hash: a key has one length, however long the name is. */
 function keyOf(who: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(who)).digest("base64");
 }

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from "pino";
 /** Fields of a log line. Never a token, a secret or a whole request. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** A structured log: one line a transition, not a line a repetition. */
+/** A structured log: one line for a transition, none for its repetitions. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
@@ -16,12 +16,15 @@ export interface Log {
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** The levels of a log's components, which may change while it is written. */
+/** The levels of a log's components, which can change at run time. */
 export interface LogLevels {
-  /** Of each component that has a log of its own, by the field `part` of its lines; `gateway`: all others. */
+  /**
+   * The level of each component with a log of its own, by the field `part` of its lines; `gateway`: all
+   * others.
+   */
   list(): Readonly<Record<string, LogLevel>>;
   /**
-   * Until the process ends. Null: all components. A line of the log says so, whatever the level is. False:
+   * Holds until the process ends. Null: all components. The log has a line about it at any level. False:
    * there is no such component.
    */
   set(component: string | null, level: LogLevel, by: string): boolean;
@@ -35,7 +38,7 @@ export interface LeveledLog extends Log {
 const ROOT = "gateway";
 const CHANGED = "log level changed";
 
-/** JSON lines on `destination` (standard error unless told), an error's causes included. */
+/** JSON lines on `destination` (standard error by default), with the causes of errors. */
 export function createLog(level: LogLevel, destination?: DestinationStream): LeveledLog {
   const root = pino(
     {
@@ -46,7 +49,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Lev
     },
     destination ?? pino.destination({ fd: 2, sync: true }),
   );
-  /** Says what becomes of the levels, and has its own. */
+  /** Logs changes of the levels, at a level of its own. */
   const record = root.child({});
   const levels = new Map<string, LogLevel>([[ROOT, level]]);
   const loggers: Array<{ readonly component: string; readonly logger: Logger }> = [];
@@ -62,7 +65,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Lev
         const own = typeof part === "string" ? part : component;
         if (!levels.has(own)) levels.set(own, levels.get(component) ?? level);
         const child = logger.child(fields, { level: levels.get(own) ?? level });
-        // What has no name of its own may come and go by the thousand.
+        // Logs without a name may come and go by the thousand.
         if (typeof part === "string") loggers.push({ component: own, logger: child });
         return leveled(child, own);
       },
@@ -79,7 +82,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Lev
         const from = Object.fromEntries(levels);
         for (const name of component === null ? [...levels.keys()] : [component]) levels.set(name, to);
         for (const each of loggers) each.logger.level = levels.get(each.component) ?? level;
-        // It would follow the root's level as long as it has none of its own.
+        // Otherwise it would follow the root's level.
         record.level = "info";
         record.info({ component: component ?? "*", from, to, by }, CHANGED);
         return true;
@@ -88,7 +91,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Lev
   };
 }
 
-/** A log that keeps nothing. */
+/** A log that writes nothing. */
 export const silentLog: Log = {
   debug() {},
   info() {},

@@ -9,7 +9,7 @@ export interface LoopWatchParts {
   readonly log: Log;
   /** Processor time of this process so far. */
   readonly processorMs: () => number;
-  /** What took the loop for longest since the last call. */
+  /** The task that took the loop for longest since the last call. */
   readonly takeLongest: () => LongestWork | null;
 }
 
@@ -20,20 +20,21 @@ export interface LoopWatch {
   started(): void;
 }
 
-/** The moments of other periodic work, so that an idle machine is not woken up for this. */
+/** The moments of other periodic work, so that an idle machine is not woken up for this alone. */
 const LOOK_MS = 500;
 const LONG_MS = 500;
-/** Commands and values were this late: the health says so for a minute. */
+/** Commands and values were late by this much: the health names it for a minute. */
 const HARMFUL_MS = 2_000;
 const SHOWN_MS = 60_000;
-/** With so much of the time used, the process was at work itself. */
+/** If the process used this share of the time, it was busy itself. */
 const AT_WORK = 0.5;
 const STARVED =
   "the machine gave it no processor time (other programs, a paused virtual machine, swap), or the disk none";
 
 /**
- * Watches until the signal is aborted. What comes from outside waits while the loop stands still. So the log
- * says for how long it has, and who did it: a part of the gateway, or the machine that gave it no processor.
+ * Watches until the signal is aborted. Everything from outside waits while the loop stands still. So the log
+ * says for how long it stood, and why: a component of the gateway was busy, or the machine gave it no
+ * processor.
  */
 export function watchLoop(parts: LoopWatchParts, signal: AbortSignal): LoopWatch {
   const { clock, log, processorMs, takeLongest } = parts;

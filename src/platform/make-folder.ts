@@ -2,10 +2,10 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { isCode } from "./socket-probe.ts";
 
-/** A folder is not there and cannot be made; the message names the part of the path that is in the way. */
+/** A folder does not exist and cannot be made; the message names the part of the path that is in the way. */
 export class FolderNotMade extends Error {
   override readonly name = "FolderNotMade";
-  /** The system's code, as ENOSPC; undefined where the path itself is wrong. */
+  /** The system's code, as ENOSPC; undefined: the path itself is wrong. */
   readonly code: string | undefined;
 
   constructor(message: string, cause?: unknown) {
@@ -41,23 +41,23 @@ async function makeOne(path: string): Promise<void> {
   }
 }
 
-/** False when nothing is there. Rejects where something else is, or nobody may look. */
+/** False: nothing is there. Rejects if something else is there, or if it cannot be read. */
 async function isFolder(path: string): Promise<boolean> {
   try {
     if ((await stat(path)).isDirectory()) return true;
   } catch (error) {
-    // ENOTDIR: a part above is a file, which the next look finds.
+    // ENOTDIR: a part above is a file, which the next check finds.
     if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return false;
     throw new FolderNotMade(`${path} cannot be used: ${folderFault(dirname(path), error)}`, error);
   }
   throw new FolderNotMade(`${path} is a file, no folder: remove it, or choose another folder`);
 }
 
-/** Why nothing could be made in `folder`, which exists, and what to do: in words for what people can mend. */
+/** Why nothing could be made in the existing `folder`, and what to do about it. */
 export function folderFault(folder: string, error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
   switch (code) {
-    // The file system there has no folders of ours.
+    // The file system there takes no folders of ours.
     case "ENOENT":
     case "EPERM":
       return `${folder} takes no folders; choose a folder on a disk`;

@@ -1,6 +1,6 @@
 import type { Health } from "./component.ts";
 
-/** Two parts of one health: the second knows what is wrong. */
+/** Merges two healths of one component: the second knows what is wrong. */
 export function mergedHealth(runner: Health, link: Health): Health {
   const state = runner.state === "up" ? link.state : runner.state;
   const { detail = runner.detail } = link;

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** What `promise` says, or `otherwise` when it has not said anything in time. Rejects only in time. */
+/** The result of `promise`, or `otherwise` if there is none in time. Rejects only in time. */
 export function noLaterThan<T, O>(
   clock: Pick<Clock, "after">,
   timeMs: number,

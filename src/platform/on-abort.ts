@@ -1,4 +1,4 @@
-/** Who waits for a signal, and the one listener that calls them all. */
+/** The tasks that wait for a signal, and the one listener that calls them all. */
 interface Waiting {
   readonly tasks: Set<() => void>;
   readonly listener: () => void;
@@ -7,11 +7,10 @@ interface Waiting {
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls `task` when the signal is aborted, at once when it already is. What is returned stops that; it is to
- * be called when the signal does not matter any more, and is harmless afterwards.
- *
- * One listener for all: a signal looks through its listeners at each that is added and each that is removed,
- * and hundreds of streams wait for the same signal. It goes with the last who waits.
+ * Calls `task` when the signal is aborted, or at once if it is already. The returned function cancels that:
+ * call it when the signal no longer matters; it is harmless afterwards. There is one listener for all tasks,
+ * because a signal searches its listeners at each addition and removal, and hundreds of streams wait for the
+ * same signal. The listener is removed with the last task.
  */
 export function onAbort(signal: AbortSignal, task: () => void): () => void {
   if (signal.aborted) {
@@ -19,7 +18,7 @@ export function onAbort(signal: AbortSignal, task: () => void): () => void {
     return () => {};
   }
   const { tasks, listener } = waiting.get(signal) ?? listen(signal);
-  // Of its own, so that the same task may wait twice.
+  // A function of its own, so that the same task may wait twice.
   const own = () => task();
   tasks.add(own);
   return () => {
@@ -29,7 +28,7 @@ export function onAbort(signal: AbortSignal, task: () => void): () => void {
   };
 }
 
-/** How many tasks wait for the signal, by one listener or none. */
+/** How many tasks wait for the signal, with one listener or none. */
 export function abortTasks(signal: AbortSignal): number {
   return waiting.get(signal)?.tasks.size ?? 0;
 }

@@ -9,7 +9,7 @@ export interface OutageLogParts {
 }
 
 interface Outage {
-  /** Wall time, for a reader. */
+  /** Wall time, for a reader of the log. */
   readonly since: string;
   readonly beganAtMs: number;
   toldAtMs: number;
@@ -19,8 +19,8 @@ const LOOK_MS = 10_000;
 const AGAIN_MS = 15 * 60_000;
 
 /**
- * Says every quarter of an hour of each part that is down that it still is: since when, and the last cause.
- * The parts themselves log only that an outage begins and ends. Until the signal is aborted.
+ * Logs every quarter of an hour that a component is still down, since when, and the last cause. The
+ * components themselves log only the begin and the end of an outage. Runs until the signal is aborted.
  */
 export function logOutages({ health, clock, log }: OutageLogParts, signal: AbortSignal): void {
   const outages = new Map<string, Outage>();

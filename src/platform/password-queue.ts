@@ -4,35 +4,33 @@ import { createFairQueues } from "./fair-queues.ts";
 export interface ComparedPassword {
   readonly address: string;
   /**
-   * A user of the configuration; null: no such user. Those names are free to invent, so they count as one.
+   * A user of the configuration; null: no such user. All unknown names count as one user, because they are
+   * free to invent.
    */
   readonly user: string | null;
-  /** Whether the connection is still there. */
+  /** Whether the client is still connected. */
   isThere(): boolean;
 }
 
-/** Lets passwords be compared one after the other, in a fair order. */
+/** Compares passwords one after the other, in a fair order. */
 export interface PasswordQueue {
-  /**
-   * Runs `compare` when it is its turn. `busy`: it was not run, because too many waited or the client has
-   * left.
-   */
+  /** Runs `compare` in its turn. `busy`: it was not run, because too many waited or the client has left. */
   take<Result>(password: ComparedPassword, compare: () => Promise<Result>): Promise<Result | "busy">;
 }
 
-/** A comparison takes a core some 50 ms, so the last one waits two seconds. */
+/** A comparison takes a core some 50 ms, so the last one in the queue waits two seconds. */
 const MOST_WAITING = 40;
 
 interface Waiting {
   isThere(): boolean;
-  /** The turn is its own, and ends when this resolves. */
+  /** Runs the comparison in its turn; the turn ends when this resolves. */
   run(): Promise<void>;
   giveUp(): void;
 }
 
 /**
- * Users at addresses take turns. With too many that wait, the oldest of the user and address with most gives
- * way. So a flood from some addresses delays another address by one turn for each of their users.
+ * Users at addresses take turns. If too many wait, the oldest entry of the user and address with the most is
+ * dropped. So a flood from some addresses delays another address by one turn for each of their users.
  */
 export function createPasswordQueue(): PasswordQueue {
   const waiting = createFairQueues<Waiting>(MOST_WAITING);

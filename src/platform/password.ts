@@ -12,14 +12,14 @@ interface PasswordHash {
   readonly hash: Buffer;
 }
 
-/** The text under which a password can be kept without telling it. Another one each time. */
+/** A salted hash, for keeping a password without revealing it. Different each time. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await scryptHash(password, salt);
   return `${SCHEME}${salt.toString("base64")}:${hash.toString("base64")}`;
 }
 
-/** Whether a text claims to be a hash: it is never compared as a password then. */
+/** Whether a text claims to be a hash: then it is never compared as a password. */
 export function isPasswordHash(text: string): boolean {
   return text.startsWith(SCHEME);
 }
@@ -29,7 +29,7 @@ export function isUsableHash(text: string): boolean {
   return readHash(text) !== null;
 }
 
-/** Whether a password is the one that was kept: as it is, or as its hash. An empty one never is. */
+/** Whether a password matches the kept one, which is plain or a hash. An empty one never does. */
 export async function isPassword(kept: string, given: string | Uint8Array): Promise<boolean> {
   if (given.length === 0) return false;
   if (!isPasswordHash(kept)) return timingSafeEqual(digestOf(kept), digestOf(given));

@@ -3,8 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 const oneCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
- * Why a PEM text is no certificate, as the end of a sentence; null when it is one. Of a chain, the first is
- * looked at.
+ * Why a PEM text is no certificate, as the end of a sentence; null: it is one. Checks the first of a chain.
  */
 export function certificateProblem(text: string): string | null {
   if (!text.includes("-----BEGIN CERTIFICATE-----")) return "holds no certificate (PEM)";
@@ -18,7 +17,7 @@ export function certificatesIn(text: string): readonly string[] {
 
 const MONTH_MS = 30 * 86_400_000;
 
-/** Why the certificates of a file are of no use at a time, or soon will be, as the end of a sentence. */
+/** Why the certificates of a file are not valid at a time, or soon will not be, as the end of a sentence. */
 export function validityProblem(
   text: string,
   nowMs: number,
@@ -33,8 +32,7 @@ export function validityProblem(
 }
 
 /**
- * Why a PEM text is no private key that the gateway can use; null when it is one. Its content is never
- * quoted.
+ * Why a PEM text is no private key that the gateway can use; null: it is one. Its content is never quoted.
  */
 export function privateKeyProblem(text: string): string | null {
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return "holds no private key (PEM)";
@@ -42,7 +40,7 @@ export function privateKeyProblem(text: string): string | null {
   return isReadable(() => createPrivateKey(text)) ? null : "holds a private key that cannot be read";
 }
 
-/** Whether the key is the certificate's own. Both have been looked at before. */
+/** Whether the key belongs to the certificate. Both were checked before. */
 export function belongTogether(certificate: string, key: string): boolean {
   return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
 }
@@ -52,7 +50,7 @@ function isReadable(read: () => unknown): boolean {
     read();
     return true;
   } catch {
-    // OpenSSL's words help nobody, and may say something of a key.
+    // OpenSSL's message helps nobody, and may reveal something of a key.
     return false;
   }
 }

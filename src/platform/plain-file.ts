@@ -1,16 +1,16 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What a file was when it was read. */
+/** The content and state of a file when it was read. */
 export interface PlainFile {
   readonly text: string;
   readonly mode: number;
 }
 
-/** `latin1`: the file is no text, and each of its bytes stays a character. */
+/** `latin1`: the file is no text, and each of its bytes becomes a character. */
 export type FileEncoding = "utf8" | "latin1";
 
-/** Reads a file as `readPlainFile` does; what is read may lie elsewhere, as in an archive. */
+/** Reads a file like `readPlainFile`, perhaps from another place such as an archive. */
 export type ReadFile = typeof readPlainFile;
 
 /** Why a path cannot be read as a file; the message is the end of a sentence that begins with the path. */
@@ -19,8 +19,8 @@ export class NoPlainFile extends Error {
 }
 
 /**
- * Reads a regular file as text. A pipe, a device or a folder is refused at once: a read of a pipe would wait
- * for a writer for ever, and that of a device may never end. Rejects with NoPlainFile or the system's error.
+ * Reads a regular file as text. Refuses a pipe, a device or a folder at once: reading a pipe would wait for a
+ * writer for ever, and reading a device may never end. Rejects with NoPlainFile or the system's error.
  */
 export async function readPlainFile(
   path: string,
@@ -41,8 +41,9 @@ export async function readPlainFile(
 }
 
 /**
- * The text of a file's bytes. A byte order mark, as editors of Windows write it, is no part of the text.
- * @throws NoPlainFile for what is not UTF-8
+ * The text of a file's bytes, without a byte order mark, which editors of Windows write.
+ *
+ * @throws NoPlainFile if they are not UTF-8
  */
 export function plainText(bytes: Uint8Array, encoding: FileEncoding = "utf8"): string {
   if (encoding === "latin1") return Buffer.from(bytes).toString("latin1");
@@ -50,7 +51,7 @@ export function plainText(bytes: Uint8Array, encoding: FileEncoding = "utf8"): s
     // UTF-16 has zero bytes, which UTF-8 allows.
     if (!bytes.includes(0)) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // The decoder's own words help nobody.
+    // The decoder's message helps nobody.
   }
   throw new NoPlainFile(
     "is no UTF-8 text, but UTF-16 or binary: save it as UTF-8, and a certificate or key as PEM",

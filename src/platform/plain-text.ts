@@ -1,18 +1,18 @@
-/** What could move the cursor, change colours, or turn the order of what follows on a terminal. */
+/** Characters that could move the cursor, change colours, or reverse the order of text on a terminal. */
 const notPlain = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
 
-/** A text of somebody else for a terminal: what does not print is shown as `\u001b`. */
+/** A foreign text for a terminal: characters that do not print become `\u001b`. */
 export function plain(text: string): string {
   return text.replace(notPlain, escaped);
 }
 
-/** The first characters of it, at most so many. */
+/** The first characters of the result, at most so many. */
 export function plainStart(text: string, most: number): string {
   const shown = plain(text);
   return shown.length <= most ? shown : `${shown.slice(0, most)}…`;
 }
 
-/** One line of JSON that a terminal shows as it is. It reads as the same value. */
+/** One line of JSON that a terminal shows unchanged. It parses to the same value. */
 export function jsonLine(value: unknown): string {
   return plain(JSON.stringify(value));
 }

@@ -1,7 +1,7 @@
 /** A listener could not have its port, because another program has it. */
 export class PortTaken extends Error {
   readonly port: number;
-  /** Which of our listeners wanted it, as `web` or `mqtt`. */
+  /** The listener of ours, as `web` or `mqtt`. */
   readonly listener: string;
 
   constructor(listener: string, port: number, options?: ErrorOptions) {
@@ -30,14 +30,14 @@ export class PortRefused extends Error {
 /** EACCES: a privilege is missing; EADDRNOTAVAIL: no address of this machine. */
 export type RefusalCode = "EACCES" | "EADDRNOTAVAIL";
 
-/** The error of a failed `listen` by its reason, where that is known; else the error as it came. */
+/** The error of a failed `listen`, by its reason if that is known; otherwise the error as it came. */
 export function listenError(error: unknown, listener: string, port: number): unknown {
   const code = listenCode(error);
   if (code === "EADDRINUSE") return new PortTaken(listener, port, { cause: error });
   return code === null ? error : new PortRefused(listener, port, code, { cause: error });
 }
 
-/** Why a `listen` failed; null for a reason that is not known. */
+/** Why a `listen` failed; null: not known. */
 export function listenCode(error: unknown): RefusalCode | "EADDRINUSE" | null {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return code === "EACCES" || code === "EADDRNOTAVAIL" || code === "EADDRINUSE" ? code : null;
@@ -45,7 +45,8 @@ export function listenCode(error: unknown): RefusalCode | "EADDRINUSE" | null {
 
 /**
  * What to do when the system refuses a listener its address.
- * @param option what sets the port
+ *
+ * @param option the option or key that sets the port
  */
 export function refusalAdvice(code: RefusalCode, port: number, option: string): string {
   if (code === "EADDRNOTAVAIL")

@@ -6,14 +6,14 @@ import { isCode } from "./socket-probe.ts";
 /** Null: no file descriptor is left. */
 type Look<T> = () => T | null;
 
-/** What of the machine tells how this process is; a test puts another one here. */
+/** How to read this process's state from the machine; a test replaces it. */
 export interface ProcessLooks {
   readonly rssBytes: Look<number>;
   /** How many files and connections it may have open; 0: the system does not say. */
   readonly openFilesLimit: Look<number>;
 }
 
-/** To ask for the memory takes a file descriptor. */
+/** Reading the memory takes a file descriptor. */
 export function rssBytes(): number | null {
   return unlessOutOfFiles(() => process.memoryUsage.rss());
 }

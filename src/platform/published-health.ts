@@ -1,8 +1,8 @@
 import type { Health } from "./component.ts";
 
 /**
- * The health of a daemon's parts as it is shown outside: the names of figures in snake_case, as in all that
- * is published.
+ * The health of a daemon's components as it is published: the names of figures are in snake_case, like all
+ * published names.
  */
 export function publishedHealth(parts: Readonly<Record<string, Health>>): Record<string, Health> {
   const published: Record<string, Health> = {};

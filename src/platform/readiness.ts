@@ -1,12 +1,12 @@
-/** Whether a daemon serves: what a load balancer, or a script that starts it, asks. */
+/** Whether a daemon serves, for a load balancer or a script that starts it. */
 export interface Readiness {
-  /** Why it does not serve, as one sentence; null while it does. */
+  /** Why it does not serve, as one sentence; null: it does. */
   problem(): string | null;
-  /** Aborted when it takes nothing new. */
+  /** Aborted when it accepts nothing new. */
   readonly stopping: AbortSignal;
   /** All its listeners are bound. */
   opened(): void;
-  /** It takes nothing new from now on. */
+  /** It accepts nothing new from now on. */
   closing(): void;
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 
 /** A problem that comes again and again, and is reported once instead of each time. */
 export interface RecurringProblem {
-  /** It has occurred; true when it had not occurred for half a minute before. */
+  /** It has occurred. True: for the first time after half a minute without it. */
   note(): boolean;
   /** Whether it has occurred within the last half minute. */
   isRecurring(): boolean;

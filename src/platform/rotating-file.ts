@@ -4,7 +4,7 @@ import { makeFolder } from "./make-folder.ts";
 
 export interface RotatingFileOptions {
   readonly path: string;
-  /** A write that would make the file larger begins a new one; the full one is renamed to `path.1`. */
+  /** A write that would exceed this begins a new file; the full one is renamed to `path.1`. */
   readonly maxBytes: number;
   /** How many full files are kept: `path.1` is the newest. */
   readonly keep: number;
@@ -16,7 +16,7 @@ export interface RotatingFileOptions {
 export interface RotatingFile {
   /** Appends whole lines. Opens the file if it is closed. */
   write(bytes: Uint8Array): Promise<void>;
-  /** What was written is on the disk. */
+  /** Resolves when all that was written is on the disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function createRotatingFile({ path, maxBytes, keep }: RotatingFileOptions
   let handle: FileHandle | null = null;
   let sizeBytes = 0;
 
-  /** Opens the file at the beginning of a line: a crash may have left half of one. */
+  /** Opens the file at the beginning of a line: a crash may have left half a line. */
   async function begin(): Promise<FileHandle> {
     await makeFolder(dirname(path));
     const file = await open(path, "a+", 0o600);

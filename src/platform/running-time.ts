@@ -4,33 +4,33 @@ import { createKeptFile, readNowIfThere } from "./kept-file.ts";
 import { describeError, type Log } from "./log.ts";
 
 /**
- * For how long gateways have run on a data folder: records age by it. No wall clock counts, so one that is
- * wrong makes nothing old.
+ * How long gateways have run on a data folder in all: records age by it. No wall clock counts, so a wrong one
+ * makes nothing old.
  */
 export interface RunningTime {
   /**
    * In milliseconds, over all runs. A crash loses at most ten minutes of it: records are then kept for
-   * longer, never for less long.
+   * longer, never for shorter.
    */
   totalMs(): number;
-  /** A record of an earlier run shows that it was so much already: a crash has lost some of it. */
+  /** A record of an earlier run shows that it was so much already, and a crash has lost some of it. */
   atLeast(totalMs: number): void;
 }
 
 /** The running time of a data folder, kept in a file. */
 export interface KeptRunningTime extends RunningTime {
-  /** Keeps it from now on. */
+  /** Writes it down from now on. */
   begin(signal: AbortSignal): void;
-  /** Keeps it once more: the run ends. Never rejects. */
+  /** Writes it down once more at the end of the run. Never rejects. */
   end(): Promise<void>;
 }
 
-/** In the data folder. */
+/** Its name in the data folder. */
 export const RUNNING_TIME_FILE = "running-time";
-/** What a crash can lose of it. More often would wear out a flash disk. */
+/** A crash loses this much of it. Writing more often would wear out a flash disk. */
 const KEEP_EVERY_MS = 600_000;
 
-/** Goes on from what earlier runs have kept. */
+/** Continues from the time of earlier runs. */
 export function createRunningTime(earlierMs: number, clock: Pick<Clock, "monotonicMs">): RunningTime {
   let offsetMs = earlierMs - clock.monotonicMs();
   return {
@@ -41,7 +41,7 @@ export function createRunningTime(earlierMs: number, clock: Pick<Clock, "monoton
   };
 }
 
-/** Reads what earlier runs have kept. A file that is missing or damaged counts as no time. */
+/** Reads the time of earlier runs. A missing or damaged file counts as 0. */
 export function openRunningTime(dataDir: string, clock: Clock, log: Log): KeptRunningTime {
   const path = join(dataDir, RUNNING_TIME_FILE);
   const file = createKeptFile(path);

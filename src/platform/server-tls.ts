@@ -7,12 +7,12 @@ export interface TlsPair {
   readonly key: string;
 }
 
-/** What a weak certificate has to become. */
+/** What a weak certificate must be replaced with. */
 export const STRONG_ENOUGH = "RSA with 2048 bits or more, or an elliptic curve, signed with SHA-256";
 
 /**
- * Why TLS does not take a certificate with its key, as the end of a sentence; null when it does. Newer
- * versions of OpenSSL refuse more than older ones.
+ * Why TLS does not accept a certificate with its key, as the end of a sentence; null: it does. Newer versions
+ * of OpenSSL refuse more than older ones.
  */
 export function tlsProblem({ cert, key }: TlsPair): string | null {
   try {
@@ -29,15 +29,16 @@ export function tlsProblem({ cert, key }: TlsPair): string | null {
 }
 
 /**
- * What a listener shows. A pair that TLS does not take is left out: then every handshake of this listener
- * fails, and the gateway goes on.
+ * The pair that a listener uses. One that TLS does not accept is left out: then every handshake of this
+ * listener fails, and the gateway goes on.
  */
 export function usablePair(pair: TlsPair): TlsPair | Record<string, never> {
   return tlsProblem(pair) === null ? pair : {};
 }
 
 /**
- * For the health of a listener: what is wrong with the pair behind a key of the configuration; null: nothing.
+ * For the health of a listener: what is wrong with the certificate and key of a configuration key; null:
+ * nothing.
  */
 export function listenerTlsProblem(key: string, pair: TlsPair | null): string | null {
   const problem = pair === null ? null : tlsProblem(pair);

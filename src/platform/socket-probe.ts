@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 
 /**
- * Whether a process listens on the Unix socket at `path`. A dead process's socket refuses connections;
- * whatever else happens, somebody may be behind it.
+ * Whether a process listens on the Unix socket at `path`. Only a refused connection shows that none does:
+ * after any other error one may be there.
  */
 export function isListenedOn(path: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -15,7 +15,7 @@ export function isListenedOn(path: string): Promise<boolean> {
   });
 }
 
-/** Whether an error is the operating system's with this code. */
+/** Whether it is an error of the operating system with this code. */
 export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }

@@ -1,13 +1,14 @@
 import type { Clock } from "./clock.ts";
 
-/** The wall clock, and what it would be had nobody set it since it was last known to be right. */
+/**
+ * The wall clock, and the time that it would show if nobody had set it since it was last known to be right.
+ */
 export interface SteadyWall {
   /**
-   * The later of the two, in milliseconds since 1970: a clock that is set back makes no moment come a second
-   * time.
+   * The later of the two, in milliseconds since 1970: with a clock that is set back, no moment comes twice.
    */
   latestMs(): number;
-  /** From now on this is what counts: the right time is so far ahead of the wall clock; 0: that is right. */
+  /** The right time is known: it is so far ahead of the wall clock; 0: the clock is right. */
   confirm(aheadMs: number): void;
 }
 

@@ -9,46 +9,46 @@ import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./st
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
 import { createWorstLately } from "./worst-lately.ts";
 
-/** One record to write; `value` undefined removes it. Values are what JSON can say. */
+/** One record to write; `value` undefined removes it. Values are JSON. */
 export interface StoreChange {
   readonly key: string;
   readonly value: unknown;
 }
 
-/** Which records, in the order of their keys. */
+/** A range of records, in the order of their keys. */
 export interface StoreRange {
-  /** From this key on, itself included. */
+  /** From this key on, including it. */
   readonly from: string;
-  /** Up to this key, itself left out. */
+  /** Up to this key, without it. */
   readonly to: string;
   readonly limit?: number;
 }
 
-/** How hard the disk has worked. `records / syncs` is what group commit is worth. */
+/** How much the disk has worked. `records / syncs` shows the gain of group commit. */
 export interface StoreFigures {
   readonly records: number;
   readonly syncs: number;
   readonly failures: number;
-  /** Of the last minute, and of the one that is under way. */
+  /** In the last minute, and so far in the present one. */
   readonly slowestMs: number;
 }
 
 /**
- * Records that survive a crash. Writes of callers that come while a sync is under
- * way share the next one: group commit, without a delay of its own.
+ * Records that survive a crash. Writes that come while a sync is under way share the next sync: group commit,
+ * without a delay of its own.
  */
 export interface Store {
-  /** What was written last, once its write has resolved. Throws RecordDamaged. */
+  /** The value that was written last, once its write has resolved. Throws RecordDamaged. */
   get(key: string): unknown;
-  /** Throws RecordDamaged where it comes to a damaged one. */
+  /** Throws RecordDamaged at a damaged record. */
   range(range: StoreRange): Iterable<StoreChange>;
   /**
-   * Writes all of `changes` or none. Resolves when they are on the disk; rejects
-   * with StoreFailed when they may not be.
+   * Writes all of `changes` or none. Resolves when they are on the disk; rejects with StoreFailed if they may
+   * not be.
    */
   write(changes: readonly StoreChange[]): Promise<void>;
   figures(): StoreFigures;
-  /** Waits for what is being written. What comes after is refused. */
+  /** Waits for the writes under way. Refuses later ones. */
   close(): Promise<void>;
 }
 
@@ -63,48 +63,48 @@ interface Waiting {
   readonly reject: (cause: Error) => void;
 }
 
-/** As long as lmdb allows without a rebuild, less a margin for its own encoding. */
+/** The limit of lmdb without a rebuild, less a margin for its own encoding. */
 const LONGEST_KEY_BYTES = 1_900;
-/** The longest encoding of a UTF-16 unit: most keys are short enough without a count. */
+/** The longest encoding of a UTF-16 unit: most keys are short enough without counting. */
 const BYTES_A_CHARACTER = 3;
 const MEGABYTE = 1_000_000;
 
 /**
- * lmdb never gets to meet a full disk: where it cannot write a page it tells of that in more characters than
- * it has allocated (mdb_page_flush of lmdb 3.5.6), and the process dies of its damaged heap then or later. So
- * much is little for a small box, and more than other programs write between the look and the commit.
+ * lmdb must never meet a full disk: if it cannot write a page, it overflows its own error buffer
+ * (mdb_page_flush of lmdb 3.5.6), and the process dies of its damaged heap then or later. This is little for
+ * a small box, and more than other programs write between the check and the commit.
  */
 export const LEAST_FREE_BYTES = 8 * MEGABYTE;
-/** A copied page, its branches and the list of free pages come with every record. */
+/** Each record also costs a copied page, its branches and the list of free pages. */
 const BYTES_ON_DISK_PER_BYTE = 4;
 /** With so much room no group needs to be measured. */
 const AMPLE_BYTES = 256 * MEGABYTE;
-/** How long lmdb is left alone after a commit that failed all the same. */
+/** How long lmdb is left alone after a commit that failed in spite of the check. */
 const REST_MS = 1_000;
 
-/** What a test puts in the place of the machine. */
+/** The machine, as a test replaces it. */
 export interface StoreParts {
   readonly clock: Pick<Clock, "monotonicMs" | "after">;
   readonly freeBytes: FreeBytes;
-  /** Of the file that holds the records. */
+  /** Asked about the file that holds the records. */
   readonly isReadOnly: IsReadOnly;
-  /** Called before the files are made or opened, and when they are. */
+  /** Called before and after the files are made or opened. */
   readonly beforeOpen?: () => void;
   readonly afterOpen?: () => void;
   /**
-   * Called when somebody has removed the files while the store was open. With it, the records are written to
-   * new ones before the next commit; without it, they are gone when the process ends.
+   * Called if somebody has removed the files while the store was open. With it, the records are written to
+   * new files before the next commit; without it, they are lost when the process ends.
    */
   readonly onGone?: () => void;
 }
 
-/** The machine itself. */
+/** The real machine. */
 export const systemParts: StoreParts = { clock: systemClock, freeBytes, isReadOnly };
 
 /**
- * Opens the directory `path` (made when it is missing) as an environment of its own.
- * Throws StoreFailed when it cannot be used. On a full disk one that exists can be read,
- * and one that does not exist is empty; writes are refused until there is room again.
+ * Opens the directory `path` (made if it is missing) as an environment of its own. Throws StoreFailed if it
+ * cannot be used. On a full disk an existing store can be read, and a missing one is empty; writes are
+ * refused until there is room again.
  */
 export function openStore(path: string, parts: StoreParts = systemParts): Store {
   let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path, parts);
@@ -118,7 +118,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
   let closed = false;
 
   async function drain(): Promise<void> {
-    // The turn goes on first: its other writes belong to the same commit.
+    // The present turn ends first: its other writes belong to the same commit.
     await null;
     while (waiting.length > 0) {
       const group = waiting;
@@ -142,7 +142,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
 
   async function commit(changes: readonly StoreChange[]): Promise<void> {
     if (parts.clock.monotonicMs() < last.restsUntilMs) throw last.failure;
-    // Nor must lmdb meet a disk that takes no writes: see LEAST_FREE_BYTES.
+    // lmdb must not meet a read-only disk either: see LEAST_FREE_BYTES.
     if (parts.isReadOnly(join(path, "data.mdb"))) throw new DiskReadOnly();
     refuseWithoutRoom(parts.freeBytes(path), changes);
     try {
@@ -161,7 +161,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     opened ??= openDatabase(path, parts);
     database = opened;
     try {
-      // One transaction: all of it or nothing. What the single puts promise says nothing of a failure.
+      // One transaction: all of it or nothing. The promises of single puts do not report a failure.
       await opened.batch(() => {
         for (const { key, value } of changes) {
           if (value === undefined) void opened.remove(key);
@@ -179,7 +179,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     await opened.flushed;
   }
 
-  /** Opens an environment that was given up anew: until then nothing can be said of any record. */
+  /** Opens an environment again after lmdb has given it up; null: it is not open, and no record is known. */
   function current(): Database | null {
     if (isGivenUp) database = openDatabase(path, parts);
     isGivenUp = false;
@@ -223,7 +223,7 @@ function isTooLong(key: string): boolean {
   return key.length * BYTES_A_CHARACTER > LONGEST_KEY_BYTES && Buffer.byteLength(key) > LONGEST_KEY_BYTES;
 }
 
-/** Its files are mapped into memory: making them on a full disk ends the process with SIGBUS. */
+/** lmdb maps its files into memory: making them on a full disk ends the process with SIGBUS. */
 export function isMissingOnFullDisk(path: string, freeOf: FreeBytes = freeBytes): boolean {
   const isThere = existsSync(join(path, "data.mdb")) && existsSync(join(path, "lock.mdb"));
   const free = freeOf(path);
@@ -251,16 +251,16 @@ function megabytes(bytes: number): string {
 
 type Database = ReturnType<typeof openDatabase>;
 
-/** lmdb's code of an environment that it has given up. */
+/** lmdb's error code for an environment that it has given up. */
 const MDB_PANIC = -30_795;
 
 /**
- * Whether lmdb has given the environment up, as it does where the last write of a commit fails. It can be
- * read no more, and its next commit would neither succeed nor fail.
+ * Whether lmdb has given the environment up, which it does if the last write of a commit fails. It can no
+ * longer be read, and its next commit would neither succeed nor fail.
  */
 function isDead(database: Database): boolean {
   try {
-    // An older read transaction would still be there.
+    // Otherwise an older read transaction would be used.
     database.resetReadTxn();
     database.get("");
     return false;
@@ -269,7 +269,7 @@ function isDead(database: Database): boolean {
   }
 }
 
-/** lmdb still reads files that were removed. A write to them would succeed, and be of no use. */
+/** lmdb still reads removed files. A write to them would succeed, and be lost. */
 async function copyToNewFiles(old: Database, path: string, parts: StoreParts): Promise<Database> {
   const folder = dirname(path);
   let bytes = 0;
@@ -306,10 +306,10 @@ function openDatabase(path: string, { beforeOpen, afterOpen }: StoreParts) {
       path,
       noSubdir: false,
       encoding: "binary",
-      // A commit counts only when its own sync is done: the next one waits for it.
+      // A commit resolves only after its own sync: the next one waits for it.
       overlappingSync: false,
-      // The transactions that it begins by itself reject a promise that nobody holds when the disk fails: the
-      // process would end.
+      // lmdb's automatic transactions reject a promise that nobody holds when the disk fails: the process
+      // would end.
       eventTurnBatching: false,
     });
     afterOpen?.();

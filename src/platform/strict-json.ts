@@ -5,9 +5,9 @@ export type JsonReading =
   | {
       readonly ok: false;
       readonly kind: "repeated";
-      /** As JSON.parse reads it: of each repeated key the last. */
+      /** As JSON.parse reads it: the last value of each repeated key. */
       readonly value: unknown;
-      /** Where the first object with a repeated key is: keys, and places in lists. */
+      /** The path of the first object with a repeated key: keys, and indexes of lists. */
       readonly path: readonly (string | number)[];
       readonly key: string;
       /** The keys that the outermost object repeats. */
@@ -15,8 +15,8 @@ export type JsonReading =
     };
 
 /**
- * Reads JSON and refuses what RFC 8259 leaves open: an object with the same key twice, of which JSON.parse
- * takes the last, another reader the first. A command must not be understood in two ways.
+ * Reads JSON and refuses what RFC 8259 leaves open: an object with the same key twice. JSON.parse uses the
+ * last, another reader the first. A command must not be understood in two ways.
  */
 export function readJson(text: string): JsonReading {
   let value: unknown;
@@ -30,7 +30,7 @@ export function readJson(text: string): JsonReading {
   return repeated === null ? { ok: true, value } : { ok: false, kind: "repeated", value, ...repeated };
 }
 
-/** An open object or list, with the key or the place that is being read. */
+/** An open object or list, with the key or index that is being read. */
 type Level = { readonly keys: Set<string>; at: string } | { readonly keys: null; at: number };
 
 const QUOTE = 0x22;
@@ -38,7 +38,7 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Goes through `text`, which is JSON, once: only what may open, close or part needs a look. */
+/** Scans `text`, which is JSON, once: only characters that open, close or separate matter. */
 function findRepeated(
   text: string,
 ): Omit<Extract<JsonReading, { kind: "repeated" }>, "ok" | "kind" | "value"> | null {
@@ -91,7 +91,7 @@ function findRepeated(
   return first === null ? null : { ...first, atTop };
 }
 
-/** The place of the quote that ends the string which begins at `start`. */
+/** The offset of the quote that ends the string which begins at `start`. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -104,7 +104,7 @@ function isEscaped(text: string, place: number): boolean {
   return (place - before) % 2 === 1;
 }
 
-/** The same key may be written in many ways. */
+/** Parsed, because the same key may be written in many ways. */
 function keyOf(text: string, start: number, end: number): string {
   const raw = text.slice(start + 1, end);
   return raw.includes("\\") ? String(JSON.parse(text.slice(start, end + 1))) : raw;

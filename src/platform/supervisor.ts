@@ -3,13 +3,13 @@ import type { Component } from "./component.ts";
 import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
 
-/** One part of the daemon and how long it may take. */
+/** One component of the daemon and its time limits. */
 export interface Step {
   readonly component: Component;
   /** How long it may take to become ready. */
   readonly startTimeoutMs: number;
   /**
-   * How long it may take to clean up; then it is left behind, and that is a failure unless it was still
+   * How long it may take to clean up. After that it is abandoned, which is a failure unless it was still
    * starting.
    */
   readonly stopTimeoutMs: number;
@@ -22,7 +22,7 @@ export interface SupervisorOptions {
   readonly onReady: () => void;
 }
 
-/** A component that could not go on. The reason is the cause. */
+/** A component failed. The reason is the cause. */
 export class ComponentFailed extends Error {
   override readonly name = "ComponentFailed";
   readonly component: string;
@@ -43,8 +43,8 @@ interface Running {
 }
 
 /**
- * Opens the components in order, each when the one before is ready; waits until the signal is
- * aborted or a component fails; closes all that were opened in reverse, one after the other.
+ * Opens the components in order, each when the one before is ready; waits until the signal is aborted or a
+ * component fails; then closes all in reverse, one after the other.
  *
  * @throws ComponentFailed the first failure, after everything has been closed
  */
@@ -81,7 +81,7 @@ export async function runSupervised(
   if (firstFailure !== null) throw firstFailure;
 }
 
-/** Starts a component and waits until it is ready, has failed, took too long, or all is over. */
+/** Starts a component and waits until it is ready, has failed, took too long, or the daemon stops. */
 async function open(
   step: Step,
   running: Running[],
@@ -140,8 +140,8 @@ async function close(
   await new Promise<void>((resolve) => {
     const cancel = clock.after(stopTimeoutMs, () => {
       const problem = `did not stop within ${stopTimeoutMs} ms`;
-      // A start that cannot be interrupted ends by itself; a user who stops the daemon meanwhile has not seen
-      // it fail.
+      // A start that cannot be interrupted ends by itself. If a user stops the daemon meanwhile, that is no
+      // failure.
       if (wasReady()) fail(new ComponentFailed(component.name, problem));
       else log.warn({ component: component.name }, `${problem}: it was still starting`);
       resolve();

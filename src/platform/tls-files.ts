@@ -6,13 +6,13 @@ import { belongTogether, certificateProblem, privateKeyProblem, validityProblem 
 
 /** PEM texts for connections to a server. */
 export interface TlsTexts {
-  /** The authorities to trust; null: the system's. */
+  /** The trusted CAs; null: the system's. */
   readonly ca: string | null;
   /** Our own certificate; null: none. */
   readonly clientCert: { readonly cert: string; readonly key: string } | null;
 }
 
-/** The paths of the files with those texts; null where there is none. */
+/** The paths of the files with those texts; null: there is none. */
 export interface TlsPaths {
   readonly ca: string | null;
   readonly cert: string | null;
@@ -21,11 +21,11 @@ export interface TlsPaths {
 
 /** Certificates that are read again when their files change. */
 export interface TlsFiles {
-  /** What the next connection uses. */
+  /** The texts for the next connection. */
   current(): TlsTexts;
-  /** Why the files as they are now cannot be used; null when they are in use. */
+  /** Why the present files cannot be used; null: they are in use. */
   problem(): string | null;
-  /** Looks whether the files have changed. Call it every `TLS_FILES_LOOK_MS`. */
+  /** Checks whether the files have changed. Call it every `TLS_FILES_LOOK_MS`. */
   look(): Promise<void>;
 }
 
@@ -33,14 +33,14 @@ export const TLS_FILES_LOOK_MS = 10_000;
 const LARGEST_BYTES = 1_000_000;
 
 /**
- * A change counts when it has stayed so until the next look: certificate and key are never replaced in one
+ * A change counts when the next look finds the same files: certificate and key are never replaced in one
  * moment. Files that cannot be used change nothing.
  */
 export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock, log: Log): TlsFiles {
   const names = [paths.ca, paths.cert, paths.key].filter((path) => path !== null);
   let current = atStart;
   let problem: string | null = null;
-  /** The stamps of the files that `current` or `problem` is about, and those of the last look. */
+  /** The stamps of the files that `current` or `problem` describes, and those of the last look. */
   let judged: string | null = null;
   let seen: string | null = null;
   let looking: Promise<void> | null = null;
@@ -76,7 +76,7 @@ export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock,
   };
 }
 
-/** What changes when a file does; a text for one that is not there too. */
+/** A text that changes when the file does; also for a missing file. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeMs, ctimeMs } = await stat(path);

@@ -3,39 +3,39 @@ import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket }
 import { lateError } from "./connect-fault.ts";
 import { within } from "./within.ts";
 
-/** What to try. PEM texts. */
+/** The server to try. PEM texts. */
 export interface TlsTrialOptions {
   readonly host: string;
   readonly port: number;
-  /** The authorities to trust; null: the system's. */
+  /** The trusted CAs; null: the system's. */
   readonly ca: string | null;
   readonly client: { readonly certificate: string; readonly key: string } | null;
-  /** What to offer as application protocols; empty: nothing. */
+  /** The application protocols to offer; empty: none. */
   readonly protocols: readonly string[];
-  /** A tunnel that leads there; null: connect. */
+  /** A tunnel to the server; null: connect. */
   readonly tunnel: Socket | null;
   /** Whether to ask for the page `/` without any credentials, to read the Date of its answer. */
   readonly asksDate: boolean;
 }
 
-/** How it went, once TLS was spoken. */
+/** The result, once TLS was spoken. */
 export interface TlsTrial {
   /** Why the certificate is not accepted, with the certificate in `cert`; null: it is accepted. */
   readonly distrust: Error | null;
   /** The protocol that was agreed on; null: none. */
   readonly protocol: string | null;
-  /** The Date of the answer, and whether an answer of HTTP came at all. */
+  /** The Date of the answer, and whether there was an answer of HTTP at all. */
   readonly date: string | null;
   readonly speaksHttp: boolean;
-  /** Monotonic milliseconds at which the question had left. */
+  /** Monotonic milliseconds at which the request had left. */
   readonly askedAtMs: number;
 }
 
 const LONGEST_HEAD = 16_384;
 
 /**
- * Speaks TLS with a server once and closes. A certificate that is not accepted does not end the trial: the
- * server's Date tells whether a clock is the reason. Nothing secret is sent. Rejects when no TLS is spoken.
+ * Makes one TLS connection to a server and closes it. A certificate that is not accepted does not end the
+ * trial: the server's Date shows whether a clock is the reason. Sends no secret. Rejects if no TLS is spoken.
  */
 export function tryTls(options: TlsTrialOptions, limitMs: number, signal: AbortSignal): Promise<TlsTrial> {
   return within(signal, limitMs, async (bounded) => {
@@ -77,14 +77,14 @@ function open(options: TlsTrialOptions, signal: AbortSignal): Promise<TLSSocket>
       reject(lateError(socket));
     };
     socket.once("secureConnect", () => resolve(socket));
-    // Stays, so that a late error does not end the process.
+    // It stays, so that a late error does not end the process.
     socket.on("error", reject);
     socket.once("close", () => reject(Object.assign(new Error("closed"), { code: "ECONNRESET" })));
     signal.addEventListener("abort", giveUp, { once: true });
   });
 }
 
-/** Node gives a code where it knows one, else a sentence. */
+/** Node has a code for some errors, and a sentence for others. */
 function distrustOf(socket: TLSSocket): Error | null {
   if (socket.authorized) return null;
   const reason = String(socket.authorizationError);
@@ -94,7 +94,7 @@ function distrustOf(socket: TLSSocket): Error | null {
   });
 }
 
-/** OpenSSL's own words, which Node.js gives to no one who looks at a connection that goes on. */
+/** OpenSSL's message, which Node.js gives to nobody who keeps the connection open. */
 function sentenceOf(socket: TLSSocket): string | null {
   const handle: unknown = Reflect.get(socket, "_handle");
   if (typeof handle !== "object" || handle === null) return null;
@@ -104,7 +104,7 @@ function sentenceOf(socket: TLSSocket): string | null {
   return error instanceof Error ? error.message : null;
 }
 
-/** The head of the answer, or as much as came. */
+/** The head of the answer, or the part of it that came. */
 function readHead(socket: TLSSocket, host: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let head = "";

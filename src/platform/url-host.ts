@@ -5,7 +5,7 @@ export function bareHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** A host as it stands in a URL: an IPv6 address in brackets, with or without which it may be written. */
+/** A host for a URL: an IPv6 address gets brackets, unless it has them. */
 export function urlHost(host: string): string {
   const bare = bareHost(host);
   return isIP(bare) === 6 ? `[${bare}]` : host;

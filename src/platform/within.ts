@@ -1,9 +1,9 @@
 import { onAbort } from "./on-abort.ts";
 
 /**
- * Does `work` with a signal that is aborted with `signal`, or after `timeoutMs` with a TimeoutError, and
- * releases both when the work is over. AbortSignal.any would leave an entry in `signal` each time
- * (Node 20 never removes them), which adds up in one that lives as long as the daemon.
+ * Runs `work` with a signal that is aborted with `signal`, or after `timeoutMs` with a TimeoutError, and
+ * releases both when the work is over. AbortSignal.any would leave an entry in `signal` each time (Node 20
+ * never removes them), which adds up in a signal that lives as long as the daemon.
  */
 export async function within<T>(
   signal: AbortSignal,

@@ -1,25 +1,25 @@
 import type { Clock } from "./clock.ts";
 
-/** What has taken the event loop for longest. */
+/** The task that has taken the event loop for longest. */
 export interface LongestWork {
   readonly part: string;
   readonly ms: number;
 }
 
-/** How long the parts of the process take the event loop, so that one that blocks it can be named. */
+/** How long the parts of the process take the event loop, so that a part that blocks it can be named. */
 export interface WorkTimes {
-  /** Does the task, and notes how long it took until it returned. */
+  /** Runs the task, and notes how long it took until it returned. */
   time<T>(part: string, task: () => T): T;
-  /** The same clock, whose timers count as work of the part. */
+  /** The same clock; its timers count as work of the part. */
   clock(part: string): Clock;
   /** The longest single task since the last call; null: there was none. */
   takeLongest(): LongestWork | null;
 }
 
-/** A task around another one is named only if it took so much longer: the inner one says more. */
+/** A task around another one is named only if it took this many times as long: the inner one says more. */
 const OUTER = 1.1;
 
-/** Two looks at the clock a task: 0.1 µs. */
+/** It reads the clock twice for each task: 0.1 µs. */
 export function createWorkTimes(clock: Clock): WorkTimes {
   let longestPart: string | null = null;
   let longestMs = 0;

@@ -1,17 +1,17 @@
 import type { Clock } from "./clock.ts";
 
-/** The largest of the figures of the last minute. */
+/** The largest figure of the last minute. */
 export interface WorstLately {
   note(value: number): void;
-  /** 0 without one. */
+  /** The largest figure; 0 without one. */
   worst(): number;
 }
 
-/** So many slots of so long make the minute. */
+/** The minute consists of this many slots of this length. */
 const SLOT_MS = 5_000;
 const SLOTS = 12;
 
-/** Cheap: one number a slot. What is between 55 and 60 s old may count or not. */
+/** Cheap: one number for each slot. A figure of 55 to 60 s ago may count or not. */
 export function createWorstLately(clock: Pick<Clock, "monotonicMs">): WorstLately {
   const worst = new Array<number>(SLOTS).fill(0);
   let slot = slotNow();

@@ -12,27 +12,30 @@ import type { Liveliness } from "./world/spec.ts";
 import type { World } from "./world/world.ts";
 
 /**
- * What a client of the service cannot do and a test, a demo or an integrator
- * must: faults, incidents, other people's missions, and the world's own record and state.
- * Refuses with a Refusal.
+ * Functions for tests, demos and integrators that clients of the service do not have: faults, incidents,
+ * missions of other owners, and the world's own record and state. Throws a Refusal.
  */
 export interface Control {
   apply(fault: Fault): void;
   /** The faults that are switched on, with the counts that are left. */
   faults(): readonly Fault[];
   clearFaults(): void;
-  /** Switches off the faults that fit. */
+  /** Switches off the matching faults. */
   endFaults(fits: (fault: Fault) => boolean): void;
   happen(incident: Incident): void;
-  /** Starts a mission as somebody else: `touchscreen`, or another client's name. @returns its id. */
+  /**
+   * Starts a mission of another owner: `touchscreen`, or another client's name.
+   *
+   * @returns its id
+   */
   startMission(robotId: string, owner: string, mission: Mission | undefined): string;
-  /** Ends, as somebody at the touchscreen, the mission that a robot is on. */
+  /** Ends the mission of a robot, as a user at the touchscreen does. */
   cancelMission(robotId: string, missionId: string): void;
-  /** What robots do of their own accord from now on. */
+  /** What robots do by themselves from now on. */
   setLively(lively: Liveliness): void;
-  /** What really happened: the entries whose `seq` is larger. */
+  /** What really happened: the entries with a larger `seq`. */
   record(since: number): readonly RecordEntry[];
-  /** How every robot really is now. */
+  /** The real state of every robot now. */
   robots(): readonly RobotState[];
 }
 

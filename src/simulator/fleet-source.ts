@@ -16,10 +16,10 @@ import { createWorldDriver } from "./service/world-driver.ts";
 import { openWebhooks } from "./webhooks/open.ts";
 import { createWorld } from "./world/world.ts";
 
-/** What stands behind the transports: a world, or a recording. */
+/** The source behind the transports: a world, or a recording. */
 export interface Service {
   readonly operations: FleetOperations;
-  /** Null: nothing can be made happen in a replay. */
+  /** Null: a replay cannot be controlled. */
   readonly control: Control | null;
   /** The locations of the first API key. */
   readonly locations: readonly string[];
@@ -40,7 +40,7 @@ export interface ServiceParts {
 
 const RECORD_CAPACITY = 100_000;
 
-/** Robots that live by the rules of the scenario. */
+/** A world of robots by the rules of the scenario. */
 export async function openWorld(parts: ServiceParts): Promise<Service> {
   const { options, scenario, faults, commandFaults, clock, log, closer } = parts;
   const world = createWorld(scenario.world, clock.nowMs(), RECORD_CAPACITY);
@@ -69,7 +69,7 @@ export async function openWorld(parts: ServiceParts): Promise<Service> {
   };
 }
 
-/** Robots that do again what a gateway has recorded. Rejects with NoRecording. */
+/** Replays the robots of a recording. Rejects with NoRecording. */
 export async function openReplay(
   { path, speed = 1, onEnd }: NonNullable<SimulatorOptions["replay"]>,
   { clock, closer }: Pick<ServiceParts, "clock" | "closer">,

@@ -7,7 +7,7 @@ import type { DeliveryOptions } from "./webhooks/delivery.ts";
 import type { Resolve } from "./webhooks/target.ts";
 import type { Liveliness } from "./world/spec.ts";
 
-/** Where the simulated plant comes from. */
+/** The source of the simulated plant. */
 export type ScenarioSource =
   | { readonly kind: "default" }
   /** A YAML file. */
@@ -19,55 +19,55 @@ export type ScenarioSource =
 /** A recording that is played. */
 export interface ReplayOptions {
   readonly path: string;
-  /** How many times faster than it was recorded; 1 unless told. */
+  /** How many times faster than it was recorded; default 1. */
   readonly speed?: number;
   /** The last message was played. */
   readonly onEnd?: () => void;
 }
 
-/** How a simulated fleet service is started. Only the data folder has no default. */
+/** The options of a simulated fleet service. Only the data folder has no default. */
 export interface SimulatorOptions {
-  /** Folder for certificates, credentials and webhook subscriptions; made when missing. */
+  /** Folder for certificates, credentials and webhook subscriptions; made if it is missing. */
   readonly dataDir: string;
   readonly scenario?: ScenarioSource;
-  /** Address to bind; 127.0.0.1 unless told. */
+  /** The address to bind; default 127.0.0.1. */
   readonly host?: string;
-  /** 7443 unless told; 0 takes any free port. */
+  /** Default 7443; 0 takes any free port. */
   readonly grpcPort?: number;
-  /** The gRPC port and one unless told; 0 takes any free port. */
+  /** Default: the gRPC port plus one; 0 takes any free port. */
   readonly httpsPort?: number;
-  /** Host names and addresses, beyond localhost, that the certificate is for. */
+  /** Host names and addresses in the certificate, beyond localhost. */
   readonly certificateNames?: readonly string[];
-  /** These five override what the scenario says. */
+  /** These five override the scenario. */
   readonly seed?: number;
   readonly timeFactor?: number;
   readonly lively?: Liveliness;
   readonly confirmMs?: number;
   readonly confirmWaitMs?: number;
-  /** Full names under which FleetService is served; `fleet.v1.FleetService` unless told. */
+  /** Full names under which FleetService is served; default `fleet.v1.FleetService`. */
   readonly serviceNames?: readonly string[];
-  /** One hour unless told. */
+  /** Default: one hour. */
   readonly tokenLifeMs?: number;
   /** Tokens age, and exchanges are counted, at the speed of the world instead of the clock's. */
   readonly acceleratesTokens?: boolean;
-  /** 60 minutes unless told. */
+  /** Default: 60 minutes. */
   readonly streamLifeMs?: number;
-  /** Calls at once on one connection; 100 unless told. */
+  /** Calls at once on one connection; default 100. */
   readonly maxConcurrentStreams?: number;
-  /** Bytes that may wait for a subscriber that does not read, before it is cut off; 8 MiB unless told. */
+  /** Bytes that may wait for a subscriber that does not read, before it is cut off; default 8 MiB. */
   readonly maxUnreadBytes?: number;
-  /** Those of deployed services unless told. */
+  /** Default: those of deployed services. */
   readonly exchangeLimits?: ExchangeLimits;
   /**
-   * Lets webhooks go to addresses that are not public, loopback among them, and
-   * trusts `trustedCa` (PEM) beside the public authorities. For tests only.
+   * Allows webhooks to addresses that are not public, including loopback, and trusts `trustedCa` (PEM) beside
+   * the public CAs. For tests only.
    */
   readonly unsafeWebhookTargets?: { readonly trustedCa?: string };
-  /** Resolves the host names of webhooks; the machine's resolver unless told. */
+  /** Resolves the host names of webhooks; default: the machine's resolver. */
   readonly resolve?: Resolve;
   /** Attempts, pauses and queue of webhook deliveries. */
   readonly webhookDelivery?: DeliveryOptions;
-  /** Plays a recording of a gateway, instead of a scenario's world. */
+  /** Plays a recording of a gateway instead of a scenario. */
   readonly replay?: ReplayOptions;
   readonly clock?: Clock;
   readonly chance?: Chance;

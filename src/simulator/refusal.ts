@@ -21,7 +21,7 @@ export const codes = {
 
 export type CodeName = keyof typeof codes;
 
-/** HTTP status of each code (wire-facts, REST paths of the unary gRPC operations). */
+/** HTTP status of each code (docs/service.md, Where the interface leaves a choice). */
 export const httpStatus: Readonly<Record<CodeName, number>> = {
   OK: 200,
   CANCELLED: 499,
@@ -42,12 +42,12 @@ export const httpStatus: Readonly<Record<CodeName, number>> = {
   UNAUTHENTICATED: 401,
 };
 
-/** It stands in a header too, and HTTP/2 bounds those: a longer one would not reach anybody. */
+/** The message is also sent in a header, and HTTP/2 bounds headers: a longer one would not arrive. */
 const LONGEST_MESSAGE = 2_048;
 
 /**
- * What the service answers instead of doing what was asked. Over every transport the same; a long message
- * ends in an ellipsis.
+ * The answer of the service to a request that it refuses, the same over every transport. A long message ends
+ * in an ellipsis.
  */
 export class Refusal extends Error {
   override readonly name = "Refusal";

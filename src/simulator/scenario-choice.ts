@@ -3,7 +3,7 @@ import { defaultScenario } from "./scenario/default-scenario.ts";
 import { generatedScenario } from "./scenario/generated-scenario.ts";
 import { loadScenario, type Scenario } from "./scenario/scenario.ts";
 
-/** The scenario that the options name, with what they override. Rejects with a ScenarioError. */
+/** The scenario of the options, with their overrides. Rejects with a ScenarioError. */
 export async function chooseScenario(options: SimulatorOptions): Promise<Scenario> {
   const scenario = await readSource(options);
   return {

@@ -15,7 +15,7 @@ import { createFaultSwitch } from "./service/command-faults.ts";
 import { loadIdentity } from "./tls/identity.ts";
 import { createTransports, type Transports } from "./transports.ts";
 
-/** Where the running service is found, and with what. */
+/** The addresses and files of the running service. */
 export interface Endpoints {
   /** `host:port`. */
   readonly grpc: string;
@@ -25,7 +25,7 @@ export interface Endpoints {
   readonly ca: string;
   /** Path of an API key document. */
   readonly credentials: string;
-  /** Path of an API key document of a second distributor; undefined where the scenario has none. */
+  /** Path of an API key document of a second distributor; undefined: the scenario has none. */
   readonly otherCredentials: string | undefined;
   /** The locations of the first document's distributor, or of the recording. */
   readonly locations: readonly string[];
@@ -82,7 +82,7 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
   const scenario = await chooseScenario(options);
   await makeFolder(dataDir);
   const names = [...(options.certificateNames ?? []), ...(isEverywhere(host) ? [] : [host])];
-  // Peers judge certificates by the machine's clock, whatever clock the service lives by.
+  // Peers check certificates by the machine's clock, whatever clock the service uses.
   const identity = await loadIdentity({ dataDir, extraNames: names, nowMs: systemClock.nowMs() });
   const keys = await issueKeys(dataDir, scenario.apiKeys);
 
@@ -154,7 +154,7 @@ function describe(
   const [first] = keys;
   if (first === undefined) throw new Error("a scenario without API keys passed its check");
   const { scope } = first.key;
-  // An address, for a machine that does not know the name `localhost`.
+  // An address, for a machine that cannot resolve the name `localhost`.
   const name = isEverywhere(host) ? "127.0.0.1" : host;
   const authority = isIP(name) === 6 ? `[${name}]` : name;
   return {

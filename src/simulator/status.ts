@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import { type CodeName, codes, Refusal } from "./refusal.ts";
 
-/** The two headers (or trailers) that carry how a call ended. The message is percent-encoded. */
+/** The two headers (or trailers) with the ending of a call. The message is percent-encoded. */
 export function statusHeaders(code: CodeName, message: string): OutgoingHttpHeaders {
   const status = { "grpc-status": String(codes[code]) };
   return message === "" ? status : { ...status, "grpc-message": encodeMessage(message) };
@@ -17,7 +17,7 @@ function encodeMessage(message: string): string {
   return encoded;
 }
 
-/** The one converter of whatever an operation threw: anything but a Refusal is a bug of ours, INTERNAL. */
+/** The one converter of errors of an operation: anything but a Refusal is a bug of ours, INTERNAL. */
 export function toRefusal(error: unknown, onBug: (error: unknown) => void): Refusal {
   if (error instanceof Refusal) return error;
   onBug(error);

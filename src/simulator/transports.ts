@@ -21,7 +21,7 @@ import type { SimulatorOptions } from "./options.ts";
 import type { FleetOperations } from "./service/contract.ts";
 import type { TlsIdentity } from "./tls/identity.ts";
 
-/** Everything that the two listeners stand on. */
+/** The dependencies of the two listeners. */
 export interface TransportParts {
   readonly options: SimulatorOptions;
   readonly identity: TlsIdentity;
@@ -30,14 +30,14 @@ export interface TransportParts {
   readonly tokenFactor: number;
   readonly signingKey: Uint8Array;
   readonly operations: FleetOperations;
-  /** Null: nothing can be made happen in a replay. */
+  /** Null: a replay cannot be controlled. */
   readonly control: Control | null;
   readonly faults: FaultRegistry;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The two listeners, and what faults do to them. */
+/** The two listeners, and the effects of faults on them. */
 export interface Transports {
   readonly grpc: GrpcServer;
   readonly https: HttpServer;

@@ -16,40 +16,47 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createAlarmPages } from "./alarm-pages.ts";
 
-/** Every alarm of the fleet and the gateway: what stands, who has acknowledged it, what has returned. */
+/** The registry of all alarms of the fleet and the gateway: active, acknowledged and returned ones. */
 export interface AlarmBook extends AlarmKeeper {
-  /** Whether a condition was last said to hold. */
+  /** Whether the condition was last set. */
   holds(source: AlarmSource, code: AlarmCode): boolean;
-  /** Raises and ends what is due. @returns the sources of which other alarms stand than at the last call */
+  /**
+   * Raises and ends the alarms that are due.
+   *
+   * @returns the sources whose lists of alarms have changed since the last call
+   */
   take(): { readonly sources: readonly AlarmSource[]; readonly events: readonly FleetEvent[] };
-  /** What stands of a source, the most urgent first. */
+  /** The alarms of a source, the most urgent first. */
   of(source: AlarmSource): readonly Alarm[];
-  /** What stands, the most urgent first. */
+  /** All alarms, the most urgent first. */
   all(): readonly Alarm[];
-  /** What a restart must know. */
+  /** All that a restart must know. */
   kept(): KeptAlarms;
 }
 
-/** The book as a file keeps it. */
+/** The registry as a file keeps it. */
 export interface KeptAlarms {
   readonly alarms: readonly Alarm[];
   readonly outOfService: readonly RobotId[];
-  /** The number in the newest id. */
+  /** The number in the newest alarm id. */
   readonly lastId: number;
 }
 
-/** Who watches for these begins anew with each run: what an earlier one has seen is over. */
+/**
+ * The conditions of these are found in memory, and begin anew with each run: those of an earlier run are
+ * over.
+ */
 const ofOneRun: ReadonlySet<AlarmCode> = new Set([
   "DUPLICATE_GATEWAY",
   "FOREIGN_MISSIONS",
   "CONVEYOR_NOT_STOPPED",
 ]);
 const nothingNew = { sources: [], events: [] };
-/** What a cut link is the cause of: one cause is one alarm. */
+/** Alarms that follow from a lost link: one cause is one alarm. */
 const followsFromLink: ReadonlySet<AlarmCode> = new Set(["ROBOT_LOST"]);
 
 /**
- * @param kept what an earlier run has kept
+ * @param kept the alarms that an earlier run has kept
  * @param nextEventId names an event
  */
 export function createAlarmBook(clock: Clock, kept: KeptAlarms, nextEventId: () => string): AlarmBook {
@@ -58,9 +65,9 @@ export function createAlarmBook(clock: Clock, kept: KeptAlarms, nextEventId: () 
   const changed = new Map<string, AlarmSource>();
   let events: FleetEvent[] = [];
   let { lastId } = kept;
-  /** Whether time alone may do something now that was not looked at. */
+  /** Whether something was set since time was last considered. */
   let isDirty = true;
-  /** When it may do something next, by the monotonic clock. */
+  /** When time alone next changes an alarm, by the monotonic clock. */
   let nextDueMs = Number.POSITIVE_INFINITY;
   for (const alarm of kept.alarms) pages.put(keptLife(alarm, clock.monotonicMs()));
 
@@ -141,7 +148,7 @@ export function createAlarmBook(clock: Clock, kept: KeptAlarms, nextEventId: () 
   };
 }
 
-/** Until its condition is stated, it stands as it did. */
+/** A kept alarm stays as it was until its condition is set or cleared. */
 function keptLife(alarm: Alarm, changedAtMs: number): AlarmLife {
   const { code, source, text, severity, isActive } = alarm;
   const isOver = ofOneRun.has(code);

@@ -21,19 +21,19 @@ export interface BatteryLimits {
 
 const HYSTERESIS_PERCENT = 5;
 const LONGEST_TEXT = 500;
-/** States of a mission that nobody has begun. */
+/** States of a mission that has not begun. */
 const waiting: ReadonlySet<unknown> = new Set(["STATE_UNKNOWN", "STATE_DEFAULT"]);
 
-/** Says what the values and events of the fleet mean to the alarm book. */
+/** Sets and clears conditions of alarms by the values and events of the fleet. */
 export interface AlarmConditions {
   hear(change: StateChange): void;
   hearEvent(event: FleetEvent): void;
 }
 
-/** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
+/** A value that is not known now changes no condition: an alarm stays until the contrary is known. */
 export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): AlarmConditions {
   const qualities = new Map<RobotId, Quality>();
-  /** When the newest message with a time of its own came. */
+  /** The time of receipt of the newest message with a time of its own. */
   const stampedAtMs = new Map<RobotId, number>();
 
   function state(robotId: RobotId, code: AlarmCode, holds: boolean, text: string): void {
@@ -46,7 +46,7 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
     state(robotId, "ROBOT_LOST", quality === "lost", "nothing known of the robot is true any more");
   }
 
-  /** The newest message of the robot tells: a value may stand for long since a wrong one. */
+  /** Only the newest message of the robot counts: an older wrong one may still be the last of its value. */
   function hearClock(robotId: RobotId, { receivedAtMs, isClockWrong }: Stamp): void {
     if (receivedAtMs < (stampedAtMs.get(robotId) ?? 0)) return;
     stampedAtMs.set(robotId, receivedAtMs);

@@ -10,25 +10,23 @@ import type { KeptAlarms } from "./alarm-book.ts";
 export interface AlarmMemory {
   load(): KeptAlarms;
   keep(alarms: KeptAlarms): void;
-  /** Writes again what the disk has refused. To be called about once a second. */
+  /** Writes again what the disk has refused. Call it about once a second. */
   tick(): void;
-  /**
-   * Null when all is on the disk; otherwise, also when the disk has not answered in time, words for a user.
-   */
+  /** Null: all is on the disk; otherwise, also if the disk has not answered in time, words for a user. */
   storeProblem(): Promise<string | null>;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is under way. */
   settled(): Promise<void>;
 }
 
 const RETRY_MS = 5_000;
-/** Who waits longer for the disk is told that it has not answered. */
+/** After this time, callers are told that the disk has not answered. */
 const ANSWER_MS = 1_000;
 const NOT_STORED = "it is done, and not on the disk yet: a restart before that would not know it";
 
-/** One JSON file. One that cannot be read counts as none; the log says so. */
+/** Keeps one JSON file. A file that cannot be read counts as missing, and is logged. */
 export function createAlarmMemory(path: string, clock: Clock, log: Log): AlarmMemory {
   const file = createKeptFile(path);
-  /** What the disk has refused, and when. */
+  /** The text that the disk has refused, and when. */
   let refused: { readonly text: string; readonly atMs: number } | null = null;
   /** Resolves with whether the last write has succeeded. */
   let last: Promise<boolean> = Promise.resolve(true);

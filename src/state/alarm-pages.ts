@@ -1,14 +1,14 @@
 import { type Alarm, type AlarmCode, type AlarmSource, alarmSourceKey, byUrgency } from "../domain/alarm.ts";
 import type { AlarmLife } from "../domain/alarm-life.ts";
 
-/** The lives of alarms, by source and code. */
+/** Alarms with their conditions, by source and code. */
 export interface AlarmPages {
   find(source: AlarmSource, code: AlarmCode): AlarmLife | null;
   put(life: AlarmLife): void;
   remove(life: AlarmLife): void;
-  /** A copy: what it lists may be put and removed meanwhile. */
+  /** A copy: its entries may be put and removed meanwhile. */
   lives(source?: AlarmSource): readonly AlarmLife[];
-  /** What stands, of one source or of all, the most urgent first. */
+  /** The alarms of one source or of all, the most urgent first. */
   standing(source?: AlarmSource): readonly Alarm[];
 }
 

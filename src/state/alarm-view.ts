@@ -15,21 +15,22 @@ export interface AlarmViewParts {
   readonly memory: AlarmMemory;
 }
 
-/** What northbounds show, with the alarms that stand. */
+/** The view of the fleet for northbounds, with its alarms. */
 export interface AlarmView extends CurrentState {
   alarmsShown(source: AlarmSource): AlarmsShown;
   /**
-   * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
+   * A batch on its way to the northbounds, with the alarms that it raises or ends, and with those that are
+   * due.
    */
   withAlarms(batch: Batch): Batch;
-  /** Judges every battery again, by other limits. Answers with what changes. */
+  /** Evaluates every battery again, by changed limits. Returns the changes. */
   judgeBatteries(): Batch;
 }
 
 export function createAlarmView({ state, book, conditions, memory }: AlarmViewParts): AlarmView {
-  /** Robots and stations that northbounds show: of each they show also that it has no alarm. */
+  /** Robots and stations that were published: an empty list of alarms is published for each of them too. */
   const told = new Set<string>();
-  /** The robot that stands at a station: its alarms are those of the station too. */
+  /** The robot that stands at a station: its alarms are also the station's. */
   const visitors = new Map<string, RobotId | null>();
   /** Stations that a reload has removed. */
   const gone = new Set<string>();
@@ -63,7 +64,10 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
     return [...book.of(source), ...others].sort(byUrgency);
   }
 
-  /** Adds what a change shows for the first time, and a station at which another robot stands now. */
+  /**
+   * Adds the source of a change that is published for the first time, and a station at which another robot
+   * stands now.
+   */
   function noteShown(change: StateChange, shown: AlarmSource[]): void {
     if (change.kind === "station_removed") {
       told.delete(alarmSourceKey({ kind: "station", station: change.station }));
@@ -84,7 +88,7 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
     shown.push(source);
   }
 
-  /** Stations at which one of these robots stands. */
+  /** The stations at which one of these robots stands. */
   function stationsOf(sources: readonly AlarmSource[]): readonly AlarmSource[] {
     const robots = new Set(sources.map((source) => (source.kind === "robot" ? source.robotId : null)));
     return [...visitors].flatMap(([station, robotId]): AlarmSource[] =>
@@ -135,13 +139,13 @@ function bySource(sources: readonly AlarmSource[]): ReadonlyMap<string, AlarmSou
   return new Map(sources.map((source) => [alarmSourceKey(source), source]));
 }
 
-/** The robot or station that a change shows; null for every other change. */
+/** The robot or station of a change; null for every other change. */
 function shownSource(change: StateChange): AlarmSource | null {
   if (change.kind === "robot") return { kind: "robot", robotId: change.robotId };
   return change.kind === "station" ? { kind: "station", station: change.station } : null;
 }
 
-/** Whose alarms a change shows; null for every other change. */
+/** The source of the alarms in a change; null for every other change. */
 function alarmsOf(change: StateChange): AlarmSource | null {
   switch (change.kind) {
     case "alarms":

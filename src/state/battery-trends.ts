@@ -3,7 +3,7 @@ import type { RobotId } from "../domain/robot.ts";
 import { type Clock, every } from "../platform/clock.ts";
 
 export interface BatteryTrendParts {
-  /** The charge of each robot of which it is known to be true now. */
+  /** The charge of each robot whose charge is known to be true now. */
   readonly charges: () => Iterable<readonly [RobotId, number]>;
   readonly clock: Clock;
 }
@@ -11,16 +11,16 @@ export interface BatteryTrendParts {
 export const BATTERY_STEP_MS = 30_000;
 /** Twelve hours: 1,440 bytes a robot. */
 export const BATTERY_STEPS = 1_440;
-/** More often than there are steps: a look that is a little late leaves no gap. */
+/** More often than there are steps: a late look leaves no gap. */
 const LOOK_MS = 10_000;
-/** As many as the fleet state has: 15 MB. */
+/** The limit of the fleet state: 15 MB. */
 const MOST_ROBOTS = 10_000;
 const NOTHING = 255;
 
 /**
- * Keeps the charges of robots in a ring. A step has the charge that was last known to be true in it, and
- * nothing where none was: a value that is stale or lost is no sample. A wall clock that is set back begins
- * the rings anew; one that is set forward leaves a gap, as a sleep of the machine does.
+ * Keeps the charges of robots in a ring. A step has the last charge that was known to be true in it, or
+ * nothing: a stale or lost value is no sample. A wall clock that is set back begins the rings anew; one that
+ * is set forward leaves a gap, as a sleep of the machine does.
  */
 export function createBatteryTrends({ charges, clock }: BatteryTrendParts): BatteryTrends {
   const rings = new Map<RobotId, Uint8Array>();

@@ -2,26 +2,26 @@ import type { Log } from "../platform/log.ts";
 
 /** Raises an alarm while the clocks of this machine and the fleet service differ. */
 export interface ClockAlarm {
-  /** The service's clock minus this machine's, in milliseconds. */
+  /** The clock of the service minus that of this machine, in milliseconds. */
   note(skewMs: number): void;
 }
 
 const NOTABLE_SKEW_MS = 2_000;
-/** Hysteresis: a difference near the limit must not cause an event a second. */
+/** Hysteresis: a difference near the limit must not cause an event each second. */
 const AGREEING_SKEW_MS = 1_000;
 
 /**
- * @param tell says at the first look, and with each change, whether the clocks differ
+ * @param tell is called at the first look, and with each change, with whether the clocks differ
  * @param confirm is called with how far the right time is ahead of the wall clock: 0 while the two clocks
- *   agree. Before they have agreed once, nobody knows whether the wall clock was set back while the gateway
- *   was down, so it is the service's time, if that is later
+ * agree. Until they have agreed once, the wall clock may have been set back while the gateway was down: the
+ * service's time counts if it is later
  */
 export function createClockAlarm(
   log: Log,
   tell: (active: boolean, text: string) => void,
   confirm: (aheadMs: number) => void,
 ): ClockAlarm {
-  /** Null: nothing is known yet. */
+  /** Null: not known yet. */
   let isOn: boolean | null = null;
   let haveAgreed = false;
   return {

@@ -8,17 +8,17 @@ import type { EventIds } from "./event-ids.ts";
 /** A message with a cart's conveyors. */
 export interface NewConveyors {
   readonly robotId: RobotId;
-  /** Null for the first of this run. */
+  /** Null for the first message of this run. */
   readonly before: readonly Conveyor[] | null;
-  /** For the first: what events of earlier runs have said last; null if they have said nothing. */
+  /** For the first message: the last published state of an earlier run; null: none. */
   readonly told: readonly Conveyor[] | null;
   readonly after: readonly Conveyor[];
   readonly stamp: Stamp;
 }
 
 /**
- * The events between two messages of a cart's conveyors: one for each conveyor that is new or changed. What
- * happened while the gateway was down is one jump.
+ * The events between two messages of a cart's conveyors: one for each new or changed conveyor. A change while
+ * the gateway was down is one jump.
  */
 export function conveyorEvents(
   eventIds: EventIds,

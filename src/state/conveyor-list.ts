@@ -3,12 +3,12 @@ import type { Observed } from "../domain/observed.ts";
 import type { ConveyorsSlot } from "./robot-entry.ts";
 
 /**
- * More than any cart has, those that are gone among them: each keeps its tags and topics. What a service
- * lists beyond it is refused, or a broken one could fill the memory.
+ * More than any cart has, including conveyors that are gone: each keeps its tags and topics. Those beyond it
+ * are refused, or a broken service could fill the memory.
  */
 const MOST_CONVEYORS = 64;
 
-/** The conveyors of a message, as far as the cart may have so many. */
+/** The conveyors of a message, up to the limit of a cart. */
 export function listedConveyors(
   { received, gone }: ConveyorsSlot,
   conveyors: readonly Conveyor[],
@@ -21,7 +21,7 @@ export function listedConveyors(
   });
 }
 
-/** The conveyors that were listed until now, or are gone since before: nothing is known of them any more. */
+/** The conveyors that were listed until now, or were gone before: nothing is known of them any more. */
 export function goneConveyors(
   slot: ConveyorsSlot,
   listed: readonly Conveyor[],

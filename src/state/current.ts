@@ -7,8 +7,8 @@ import type { TaskChainBook } from "./task-chain-book.ts";
 import { robotChange } from "./teller.ts";
 
 /**
- * The same value as `change`, as it stands at `nowMs`: the newest one with the quality that
- * it has now. The very same object when nothing is different, which is nearly always.
+ * The newest value of the key of `change`, with its quality at `nowMs`. The very same object if nothing is
+ * different, which is nearly always.
  */
 export function currentChange(
   change: Exclude<StateChange, { kind: "map" }>,

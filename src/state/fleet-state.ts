@@ -19,41 +19,41 @@ import { createStreamBook } from "./stream-book.ts";
 import { createTaskChainBook } from "./task-chain-book.ts";
 import { createTeller, robotChange } from "./teller.ts";
 
-/** What the fleet state is made of. */
+/** The options of the fleet state. */
 export interface FleetStateOptions {
   readonly times: QualityTimes;
   /** Robots beyond these are refused, counted and logged. */
   readonly maxRobots: number;
-  /** Task chains beyond these push out the oldest, finished ones first. */
+  /** Beyond this number, the oldest task chains are evicted, finished ones first. */
   readonly maxTaskChains: number;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
-  /** What events of earlier runs have said last; left out: nothing is known of them. */
+  /** The last published states of earlier runs; absent: nothing is known of them. */
   readonly toldBefore?: ToldBefore;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The fleet as it is known: what came in, and what is to be told of it. */
+/** The state of the fleet: it takes updates, and returns the changes to publish. */
 export interface FleetState extends FleetView, PlaceAges {
-  /** Takes one update in and says what it changed. Never throws on what a service sends. */
+  /** Applies one update and returns its changes. Never throws on what a service sends. */
   apply(update: FleetUpdate): Batch;
-  /** What time alone has changed since the last telling. To be called about twice a second. */
+  /** The changes by time alone since the last call. Call it about twice a second. */
   tick(): Batch;
-  /** The robot with its quality of this moment; undefined when it was never heard of. */
+  /** The robot with its present quality; undefined: it was never seen. */
   robot(robotId: RobotId): RobotSummary | undefined;
-  /** The value that `change` is about as it stands now: the same object when nothing is different. */
+  /** The newest value of the key of `change`: the same object if nothing is different. */
   current(change: StateChange): StateChange;
-  /** The charge, in percent, of each robot of which it is known to be true now. */
+  /** The charge, in percent, of each robot whose charge is known to be true now. */
   charges(): ReadonlyMap<RobotId, number>;
   figures(): Readonly<Record<string, number>>;
 }
 
-/** As many as the session keeps on disk. */
+/** The session keeps as many on disk. */
 const MOST_MAPS = 50;
 
 /**
- * Holds the last of everything and judges it when it is read (design, Truth over time).
+ * Holds the last value of everything, and evaluates its quality when it is read.
  * Ages are measured on the monotonic clock from the moment an update is applied, so a wall
  * clock that is set can neither revive a dead value nor kill a live one.
  */
@@ -190,7 +190,7 @@ function placeAge(
   return { ageMs: nowMs - confirmedAtMs, isListed: hasPlace(robot) };
 }
 
-/** By the quality that the plant was told last: at most a tick old. */
+/** By the quality that was published last: at most a tick old. */
 function countGood(robots: Iterable<RobotEntry>): number {
   let good = 0;
   for (const robot of robots) if (robot.told === "good") good += 1;

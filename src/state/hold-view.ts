@@ -10,9 +10,9 @@ export interface HoldViewParts {
   readonly holdState: Holds["holdState"];
 }
 
-/** The fleet state with the holds of its robots, as northbounds show it. */
+/** The view of the fleet state with the holds of its robots. */
 export interface HoldView extends CurrentState {
-  /** A batch of the fleet state, with the hold of each robot that is new. */
+  /** A batch of the fleet state, with the hold of each new robot. */
   withHolds(batch: Batch): Batch;
   /** The changes after a hold of this robot, or (null) of all robots, has begun or ended. */
   changesOf(robotId: RobotId | null): readonly StateChange[];

@@ -2,17 +2,17 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Log } from "../platform/log.ts";
 import type { RobotEntry, Slot } from "./robot-entry.ts";
 
-/** Keeps since when a value cannot be true, and says so. */
+/** Keeps since when a value cannot be true, and logs it. */
 export interface ImpossibleWatch {
-  /** A message came; `problem` is what of it cannot be true, or null. */
+  /** Handles a message; `problem` says what of it cannot be true, or is null. */
   judge(robot: RobotEntry, slot: Slot, problem: string | null, nowMs: number): void;
-  /** How many messages cannot be true. */
+  /** How many messages could not be true. */
   count(): number;
 }
 
 export function createImpossibleWatch(log: Log): ImpossibleWatch {
   let count = 0;
-  /** One line a robot: a service that sends nonsense now and then must not fill the log. */
+  /** One line for a robot: a service that sends nonsense now and then must not fill the log. */
   const told = new Set<RobotId>();
   return {
     judge({ robotId }, slot, problem, nowMs) {

@@ -1,15 +1,15 @@
 import type { StateChange } from "../domain/change.ts";
 import type { FleetMap } from "../domain/fleet-map.ts";
 
-/** The maps that the service has answered with. */
+/** The maps from the answers of the service. */
 export interface MapBook {
-  /** Null: the service does not have the map any more. */
+  /** Null: the service no longer has the map. */
   receive(mapId: number, map: FleetMap | null, changes: StateChange[]): void;
   describe(changes: StateChange[]): void;
   current(mapId: number): StateChange | undefined;
 }
 
-/** Keeps at most `limit` maps, those that came first. One that is gone keeps its place, so it can be told. */
+/** Keeps the first `limit` maps. A map that is gone keeps its entry, so that its end can be published. */
 export function createMapBook(limit: number): MapBook {
   const maps = new Map<number, FleetMap | null>();
   return {

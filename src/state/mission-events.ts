@@ -12,17 +12,17 @@ export interface NewQueue {
   readonly stamp: Stamp;
 }
 
-/** What was known of the robot's queue. */
+/** What was known of the robot's queue before. */
 export interface EarlierQueue {
   /** Null for the first message of this run. */
   readonly before: MissionQueue | null;
-  /** For the first: what events of earlier runs have said last; null if they have said nothing. */
+  /** For the first message: the last published states of an earlier run; null: none. */
   readonly told: ReadonlyMap<string, Coded<MissionStateName>> | null;
 }
 
 /**
  * The events between two queues of a robot: one for each mission that is new or in another state. A mission
- * that vanishes causes no event. What happened while the gateway was down is one jump.
+ * that vanishes causes no event. A change while the gateway was down is one jump.
  */
 export function missionEvents(
   eventIds: EventIds,
@@ -47,7 +47,7 @@ function textOf(state: Coded<MissionStateName> | null): string {
   return state === null ? "" : String(codeText(state));
 }
 
-/** The same mission in the queue before; nearly always in the same place. */
+/** The same mission in the earlier queue; nearly always at the same index. */
 function earlierSelf(before: MissionQueue | null, missionId: string, place: number): Mission | undefined {
   if (before === null) return undefined;
   const there = before.missions[place];

@@ -6,18 +6,18 @@ export interface LinkHealth {
   downSinceMs: number | null;
 }
 
-/** Computes qualities of this moment from the health of the sources. */
+/** Computes present qualities from the health of the sources. */
 export interface QualityReader {
   ofSlot(robot: RobotEntry, slot: Slot, nowMs: number): Quality;
-  /** The worst of what streams sent of the robot; `unknown` while none did. */
+  /** The worst quality of the robot's streamed values; `unknown` while it has none. */
   ofRobot(robot: RobotEntry, nowMs: number): Quality;
-  /** Of a value that only another poll confirms. */
+  /** The quality of a value that only another poll confirms. */
   ofPolled(confirmedAtMs: number, doubtedSinceMs: number | null, nowMs: number): Quality;
 }
 
-/** Reads qualities with these times; `link` is read at every call. */
+/** Computes qualities with these times; `link` is read at every call. */
 export function createQualityReader(times: QualityTimes, link: LinkHealth): QualityReader {
-  // One record used again and again: this runs for every message.
+  // One record, used again and again: this runs for every message.
   const source = {
     confirmedAtMs: null as number | null,
     linkDownSinceMs: null as number | null,
@@ -36,7 +36,7 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
     return qualityAt(source, times, nowMs);
   }
 
-  /** A value that never came says nothing. */
+  /** A value that never came does not count. */
   function worseOf(worst: Quality | null, robot: RobotEntry, slot: Slot, nowMs: number): Quality | null {
     if (slot.received === null) return worst;
     const quality = ofSlot(robot, slot, nowMs);

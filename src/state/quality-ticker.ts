@@ -14,9 +14,7 @@ export interface QualityTickerParts {
 /** Sixty ticks. */
 const HANG_MS = 30_000;
 
-/**
- * Quality changes with time alone: silence is noticed by looking. Without the looks, old values stay good.
- */
+/** Quality must be polled, because silence changes it; otherwise stale values would stay good. */
 export function createQualityTicker({ clock, state, tell }: QualityTickerParts): Component {
   const pulse = createPulse(HANG_MS, clock);
   return {

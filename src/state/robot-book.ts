@@ -2,19 +2,19 @@ import type { Family, RobotId } from "../domain/robot.ts";
 import type { Log } from "../platform/log.ts";
 import { createRobotEntry, type RobotEntry } from "./robot-entry.ts";
 
-/** Every robot that was ever seen or expected since the start. */
+/** The registry of all robots that were seen or expected since the start. */
 export interface RobotBook {
   find(robotId: RobotId): RobotEntry | undefined;
-  /** The robot, added when it is new; undefined when there are too many. */
+  /** The robot, added if it is new; undefined: there are too many. */
   findOrAdd(robotId: RobotId, onNew: (robot: RobotEntry) => void): RobotEntry | undefined;
   all(): IterableIterator<RobotEntry>;
   readonly size: number;
-  /** Events of robots beyond the limit. */
+  /** How many updates of robots beyond the limit were refused. */
   readonly refusals: number;
 }
 
 /**
- * Keeps every robot, because each keeps its tags and topics. Beyond `limit` new ones are refused, counted and
+ * Keeps every robot, because each keeps its tags and topics. New ones beyond `limit` are refused, counted and
  * logged once.
  */
 export function createRobotBook(limit: number, log: Log): RobotBook {

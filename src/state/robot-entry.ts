@@ -8,29 +8,29 @@ import type { Quality } from "../domain/quality.ts";
 import type { Family, RobotId } from "../domain/robot.ts";
 import type { StreamId } from "../domain/update.ts";
 
-/** A subscription, or a poll, by which values come. Monotonic milliseconds. */
+/** A subscription, or a poll, that brings values. Monotonic milliseconds. */
 export interface Stream {
   readonly id: StreamId;
   provenAtMs: number;
-  /** The values that come this way, each with the robot that it is of. */
+  /** The values of this stream, each with its robot. */
   readonly slots: Map<Slot, RobotEntry>;
 }
 
-/** The last value of one aspect of one robot, and what is known of its way here. Monotonic milliseconds. */
+/** The last value of one aspect of one robot, and the health of its way. Monotonic milliseconds. */
 interface SlotOf<Kind extends string, Value> {
   readonly kind: Kind;
-  /** The message itself with its stamp; null until the first. Replaced as a whole, never changed. */
+  /** The message itself with its stamp; null: none came yet. Replaced as a whole, never changed. */
   received: { readonly value: Value; readonly stamp: Stamp } | null;
   stream: Stream | null;
   confirmedAtMs: number | null;
   /**
-   * From when on it counts that something may have been missed, which is later than now while a cut is
-   * forgiven; a message or a confirmation clears it.
+   * From when on a change may have been missed, which is later than now while a cut is forgiven. A message or
+   * a confirmation clears it.
    */
   doubtedFromMs: number | null;
-  /** Since when the values that come cannot be true; null: the last one can. */
+  /** Since when the received values cannot be true; null: the last one can. */
   impossibleSinceMs: number | null;
-  /** The quality that was last told downstream. */
+  /** The quality that was last published. */
   told: Quality;
 }
 
@@ -43,7 +43,7 @@ export type ConveyorsSlot = SlotOf<"conveyors", readonly Conveyor[]> & {
 type PresenceSlot = SlotOf<"presence", Presence>;
 export type Slot = MissionSlot | BatterySlot | ConveyorsSlot | PresenceSlot;
 
-/** Everything held of one robot. Lives as long as the process. */
+/** All that is kept of one robot. Lives as long as the process. */
 export interface RobotEntry {
   readonly robotId: RobotId;
   family: Family;
@@ -51,16 +51,16 @@ export interface RobotEntry {
   readonly battery: BatterySlot;
   readonly conveyors: ConveyorsSlot;
   readonly presence: PresenceSlot;
-  /** Since when the roster no longer lists it; null while it does, or none was ever read. */
+  /** Since when the online list no longer has it; null while it does, or if no list was ever read. */
   absentSinceMs: number | null;
-  /** The number of the last roster that listed it. */
+  /** The number of the last online list that had it. */
   listedIn: number;
-  /** The number of the last roster in which its record could be read. */
+  /** The number of the last online list in which its record could be read. */
   readIn: number;
   told: Quality;
 }
 
-/** A robot of which nothing but its name is known. */
+/** A robot of which only the name is known. */
 export function createRobotEntry(robotId: RobotId, family: Family): RobotEntry {
   return {
     robotId,
@@ -85,7 +85,7 @@ const blank = {
   told: "unknown",
 } as const;
 
-/** Adds a slot's value to `changes` as it is to be shown with `quality`. Nothing while there is none. */
+/** Adds a cached value to `changes` with this quality. Nothing if there is no value. */
 export function describeSlot(robotId: RobotId, slot: Slot, quality: Quality, changes: StateChange[]): void {
   if (slot.received === null) return;
   switch (slot.kind) {

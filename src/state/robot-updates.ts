@@ -16,17 +16,17 @@ import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
 import type { StreamBook } from "./stream-book.ts";
 import type { Teller } from "./teller.ts";
 
-/** Events that concern robots and the streams they come by. */
+/** Updates that concern robots and their streams. */
 type RobotUpdate = Exclude<FleetUpdate, { kind: "link" | "task_chain" | "map" }>;
 type UpdateOf<Kind extends RobotUpdate["kind"]> = Extract<RobotUpdate, { kind: Kind }>;
 
-/** Takes in what robots and their streams send. */
+/** Applies the updates of robots and their streams. */
 export interface RobotUpdates {
   receive(update: RobotUpdate, nowMs: number, draft: Draft): void;
-  /** Every value that is held may miss something from now on. */
+  /** From now on, changes of any value may have been missed. */
   doubtAll(nowMs: number): void;
   conveyorsRefused(): number;
-  /** Messages whose value cannot be true. */
+  /** How many messages had a value that cannot be true. */
   impossible(): number;
   readonly rosters: Omit<RosterUpdates, "receive">;
 }
@@ -97,7 +97,8 @@ export function createRobotUpdates({
   }
 
   /**
-   * A repeat proves that the value held is still the robot's; it is told only if that makes it good again.
+   * A repeat proves that the held value is still the robot's. It is published only if that makes it good
+   * again.
    */
   function onConfirmed(update: UpdateOf<"confirmed">, nowMs: number, draft: Draft): void {
     const robot = robots.find(update.robotId);
@@ -123,7 +124,7 @@ export function createRobotUpdates({
       if (!wasSilent) return;
     }
     for (const [slot, robot] of stream.slots) {
-      // A new call on the old name does not undo this: only the robot's own snapshot does.
+      // A new call of the same stream does not undo this: only the robot's own snapshot does.
       if (update.state !== "live") doubt(slot, nowMs + forgivenMs(update.state, times));
       teller.retellValue(robot, slot, nowMs, draft);
     }

@@ -12,21 +12,21 @@ type RosterUpdate = Extract<FleetUpdate, { kind: "roster" }>;
 export interface RosterUpdateParts {
   readonly robots: RobotBook;
   readonly teller: Teller;
-  /** The robot, made when it is new; undefined when there is no room for another. */
+  /** The robot, made if it is new; undefined: there is no room for another. */
   readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
 }
 
-/** Takes in the lists of the robots that are online: listed robots are present, the others absent. */
+/** Applies the online lists: listed robots are present, the others absent. */
 export interface RosterUpdates {
   receive(update: RosterUpdate, nowMs: number, draft: Draft): void;
   /** When the newest list came, in monotonic milliseconds; null: there was none. */
   listedAtMs(): number | null;
-  /** Whether the newest list has the robot's place. */
+  /** Whether the newest list has the robot's position. */
   hasPlace(robot: RobotEntry): boolean;
 }
 
 export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdateParts): RosterUpdates {
-  // The roster is polled, not streamed; each answer proves it.
+  // The online list is polled, not streamed; each answer proves it alive.
   const stream: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };
   let rosters = 0;
 
@@ -43,7 +43,7 @@ export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdatePar
     slot.stream = stream;
     slot.confirmedAtMs = nowMs;
     slot.doubtedFromMs = null;
-    // The same object says that nothing changed: a confirmation, as a repeat is on a stream.
+    // The same object means that nothing changed: a confirmation, like a repeat on a stream.
     if (slot.received?.value === presence) {
       teller.retellValue(robot, slot, nowMs, draft);
       return;

@@ -17,7 +17,7 @@ import { createStationView, type StationViewParts } from "./station-view.ts";
 
 export interface ShownStateParts extends HoldViewParts, Pick<StationViewParts, "stations"> {
   readonly battery: BatteryLimits;
-  /** Where counters and alarms are kept over a restart. */
+  /** The folder in which counters and alarms are kept over a restart. */
   readonly dataDir: string;
   /** Names this run of the gateway: event ids are unique within it. */
   readonly sessionId: string;
@@ -25,28 +25,29 @@ export interface ShownStateParts extends HoldViewParts, Pick<StationViewParts, "
   readonly log: Log;
 }
 
-/** What northbounds show: the fleet state, with holds, stations and alarms. */
+/** The view for northbounds: the fleet state with holds, stations and alarms. */
 export interface ShownState extends CurrentState {
   readonly alarmBook: AlarmBook;
   alarmsShown(source: AlarmSource): AlarmsShown;
   readonly stationShown: StandingStations["shown"];
-  /** A batch of the fleet state, with what holds robots and what stations show, for the dispatcher. */
+  /** A batch of the fleet state with holds and stations, for the dispatcher. */
   withPlant(batch: Batch): Batch;
   /**
-   * A batch on its way to the northbounds, with the alarms that it raises or ends, and those that are due.
+   * A batch on its way to the northbounds, with the alarms that it raises or ends, and with those that are
+   * due.
    */
   withAlarms(batch: Batch): Batch;
-  /** The limits of batteries are others: what changes by that. */
+  /** The limits of batteries have changed. Returns the changes. */
   judgeBatteries(): Batch;
   /** The changes after a hold of this robot, or (null) of all robots, has begun or ended. */
   holdsOf(robotId: RobotId | null): readonly StateChange[];
   /** Sets the counters of a station to 0. */
   resetCounters(station: string): Batch;
-  /** The configuration has other stations, or other destinations: what changes by that. */
+  /** The configuration has other stations or destinations. Returns the changes. */
   reviewStations(): Batch;
-  /** Null when what users did about alarms is on the disk; otherwise words for them. */
+  /** Null: what users did about alarms is on the disk; otherwise words for them. */
   alarmStoreProblem(): Promise<string | null>;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is under way. */
   settled(): Promise<void>;
 }
 

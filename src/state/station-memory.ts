@@ -6,18 +6,18 @@ import { describeError, type Log } from "../platform/log.ts";
 /** Keeps the counters of stations over a restart. Never throws. */
 export interface StationMemory {
   /**
-   * What an earlier run has counted. A visit that was under way then is aborted. New counters begin now.
+   * The counters of an earlier run. A visit that was under way then is aborted. Missing counters begin now.
    */
   load(station: string): StationVisits;
-  /** The visits of every station, each time that one of them begins or ends. */
+  /** Writes the visits of all stations, each time that one of them begins or ends. */
   keep(stations: ReadonlyMap<string, StationVisits>): void;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is under way. */
   settled(): Promise<void>;
 }
 
 /**
- * One JSON file, which can be copied at any time. One that cannot be read counts as none; one that cannot be
- * written is written with the next visit. The log says so.
+ * Keeps one JSON file, which can be copied at any time. A file that cannot be read counts as missing; a
+ * failed write is made up with the next visit. Both are logged.
  */
 export function createStationMemory(path: string, nowMs: () => number, log: Log): StationMemory {
   const file = createKeptFile(path);
@@ -42,7 +42,7 @@ export function createStationMemory(path: string, nowMs: () => number, log: Log)
     load(station) {
       kept ??= new Map(Object.entries(read()));
       const json = kept.get(station);
-      // Once: a station that goes with a reload, and comes back with another, begins anew.
+      // Only once: a station that is removed by a reload, and comes back with another, begins anew.
       kept.delete(station);
       const counters = countersOf(json) ?? noCounters(nowMs());
       const wasVisited = isJsonObject(json) && json.isVisited === true;

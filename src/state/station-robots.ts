@@ -7,17 +7,17 @@ import { type Quality, qualities } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { StationRobot } from "../domain/station-sight.ts";
 
-/** What stations look at: what was seen last of each robot. */
+/** The last values of each robot, for stations. */
 export interface StationRobots {
-  /** Takes what is new. Answers with the robots that it is of. */
+  /** Applies changes. Returns the robots that they concern. */
   see(changes: readonly StateChange[]): readonly StationRobot[];
   of(robotId: RobotId): StationRobot | undefined;
   all(): readonly StationRobot[];
-  /** The quality of the robot that is known best. */
+  /** The best quality of all robots. */
   best(): Quality;
 }
 
-/** What was seen of a robot last. */
+/** The last values of a robot. */
 interface Seen {
   quality: Quality;
   missions: Observed<MissionQueue> | undefined;
@@ -40,7 +40,7 @@ export function createStationRobots(): StationRobots {
   };
 }
 
-/** Keeps what stations look at. Answers with the robots of which something is new. */
+/** Applies changes to what stations use. Returns the robots that they concern. */
 function note(robots: Map<RobotId, Seen>, changes: readonly StateChange[]): ReadonlySet<RobotId> {
   const touched = new Set<RobotId>();
   for (const change of changes) {
@@ -74,7 +74,7 @@ function seenOf(robots: Map<RobotId, Seen>, robotId: RobotId): Seen {
   return seen;
 }
 
-/** The quality of the robot that is known best. */
+/** The best quality of all robots. */
 function bestOf(robots: ReadonlyMap<RobotId, Seen>): Quality {
   let best = qualities.length - 1;
   for (const { quality } of robots.values()) {

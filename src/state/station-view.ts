@@ -26,11 +26,11 @@ import { createStationMemory } from "./station-memory.ts";
 import { createStationRobots } from "./station-robots.ts";
 
 export interface StationViewParts {
-  /** Those of the configuration, of which a reload changes the list and the destinations. */
+  /** The stations of the configuration. A reload changes the list and the destinations. */
   readonly stations: readonly PlacedStation[];
-  /** What northbounds show without stations. */
+  /** The view without stations. */
   readonly state: CurrentState;
-  /** Where the counters are kept. */
+  /** The file of the counters. */
   readonly file: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,21 +38,21 @@ export interface StationViewParts {
 
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
 
-/** The state of robots with that of stations, as northbounds show it. */
+/** The view of robots and stations. */
 export interface StationView extends CurrentState, StandingStations {
   /** A batch of the state, with the stations that it changes. */
   withStations(batch: Batch): Batch;
-  /** Sets the counters of a station to 0. Answers with what it shows now. */
+  /** Sets the counters of a station to 0. Returns its new value. */
   reset(station: string): Batch;
-  /** The configuration has other stations, or other destinations. Answers with what changes by that. */
+  /** The configuration has other stations or destinations. Returns the changes. */
   review(): Batch;
-  /** Resolves when the counters are kept, or cannot be. */
+  /** Resolves when the counters are written, or cannot be. */
   settled(): Promise<void>;
 }
 
 interface Station {
   place: PlacedStation;
-  /** Robots that are here, or are to come, or were when they were seen last. */
+  /** Robots that are here, or come, or did so when they were last seen. */
   readonly candidates: Map<RobotId, StationCandidate>;
   sight: StationSight;
   visits: StationVisits;
@@ -69,7 +69,7 @@ export function createStationView({ stations, state, file, clock, log }: Station
     return { place, candidates: new Map(), sight: unknownSight, visits };
   }
 
-  /** The change of a station that shows something else than before; null when it does not. */
+  /** The change of a station whose published value is different now; null: it is not. */
   function refresh(station: Station): StateChange | null {
     const { sight, visits, candidates } = station;
     const { destinations } = station.place;
@@ -92,7 +92,7 @@ export function createStationView({ stations, state, file, clock, log }: Station
   function lookAgain(station: Station): StateChange {
     station.candidates.clear();
     for (const robot of robots.all()) note(station, robot);
-    // The robot has not left: the place is not the station's any more.
+    // The robot has not left: the position no longer belongs to the station.
     const { visit, counters } = station.visits;
     const isHere = visit === null || station.candidates.get(visit.robotId)?.place.kind === "here";
     if (!isHere) station.visits = { visit: null, counters: aborted(counters) };
@@ -143,7 +143,7 @@ export function createStationView({ stations, state, file, clock, log }: Station
     },
     review() {
       const removed = follow(book, stations, opened);
-      // Without stations nobody has looked until now.
+      // Without stations, robots were not followed until now.
       robots.see(state.snapshot());
       fleetQuality = robots.best();
       const changed = Array.from(book.values(), lookAgain);
@@ -155,7 +155,7 @@ export function createStationView({ stations, state, file, clock, log }: Station
   };
 }
 
-/** Whether the robots that may be at the station are others, or known otherwise. */
+/** Updates the robots that may be at the station. Returns whether anything is different. */
 function note({ candidates, place: { destinations }, visits }: Station, robot: StationRobot): boolean {
   const { robotId } = robot;
   const mayBeHere = candidates.has(robotId) || visits.visit?.robotId === robotId;
@@ -168,7 +168,7 @@ function note({ candidates, place: { destinations }, visits }: Station, robot: S
   return before === undefined || !isStillComing(before, { robot, place });
 }
 
-/** Puts the stations of the configuration into the book. Answers with those that are gone. */
+/** Adds the stations of the configuration. Returns those that are gone. */
 function follow(
   book: Map<string, Station>,
   stations: readonly PlacedStation[],
@@ -185,14 +185,14 @@ function follow(
   return removed;
 }
 
-/** Whether a robot is on its way as it was before: then the station shows the same as before. */
+/** Whether a robot is on its way as before: then the station shows the same as before. */
 function isStillComing(before: StationCandidate, now: StationCandidate): boolean {
   const [a, b] = [before.place, now.place];
   if (a.kind !== "coming" || b.kind !== "coming" || a.goalsBefore !== b.goalsBefore) return false;
   return qualityOf(before.robot) === qualityOf(now.robot);
 }
 
-/** Whether a robot was seen at one of the destinations, or has a mission with one of them. */
+/** Whether a robot was seen at one of the destinations, or has a mission to one of them. */
 function isBound({ missions, presence }: StationRobot, destinations: readonly string[]): boolean {
   if (presence !== undefined && destinations.includes(presence.value.position)) return true;
   for (const { goals } of missions?.value.missions ?? []) {

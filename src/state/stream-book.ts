@@ -1,16 +1,16 @@
 import type { StreamId } from "../domain/update.ts";
 import type { RobotEntry, Slot, Stream } from "./robot-entry.ts";
 
-/** Every stream that some value comes by. Monotonic milliseconds. */
+/** The registry of all streams that bring a value. Monotonic milliseconds. */
 export interface StreamBook {
-  /** A message of `streamId` brought or confirmed this value: proof for the stream and for the value. */
+  /** A message of `streamId` brought or confirmed this value: that proves both the stream and the value. */
   confirm(robot: RobotEntry, slot: Slot, streamId: StreamId, nowMs: number): void;
-  /** The stream, where any value comes by it. */
+  /** The stream, if it brings any value. */
   find(streamId: StreamId): Stream | undefined;
   readonly size: number;
 }
 
-/** A stream is remembered while a value comes by it, so there are never more streams than values. */
+/** A stream is kept while it brings a value, so there are never more streams than values. */
 export function createStreamBook(): StreamBook {
   const streams = new Map<StreamId, Stream>();
 

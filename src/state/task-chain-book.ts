@@ -12,14 +12,14 @@ interface Entry {
   told: Quality;
 }
 
-/** The task chains that were seen lately. */
+/** The registry of recent task chains. */
 export interface TaskChainBook {
   /**
-   * The same object as last time only confirms it. A new chain may evict another; the eviction is a change
-   * too.
+   * The same object as last time only confirms the chain. A new chain may evict another; the eviction is a
+   * change too.
    */
   receive(chain: TaskChain, receivedAtMs: number, nowMs: number, changes: StateChange[]): void;
-  /** From now on something may be missed. */
+  /** From now on changes may be missed. */
   doubt(nowMs: number): void;
   /** Adds every chain whose quality has changed. */
   retell(nowMs: number, changes: StateChange[]): void;
@@ -32,12 +32,12 @@ export interface TaskChainBook {
 }
 
 /**
- * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished chain does not change
- * any more, so it stays good without being polled; the others age as polled values do.
+ * Keeps at most `limit` chains and evicts the oldest, finished ones first. A finished chain no longer
+ * changes, so it stays good without being polled; the others age like polled values.
  */
 export function createTaskChainBook(limit: number, reader: QualityReader): TaskChainBook {
   const entries = new Map<number, Entry>();
-  /** Those of them that are finished, in the order in which they were. */
+  /** The finished chains, in the order in which they finished. */
   const finished = new Set<number>();
   let evicted = 0;
 
@@ -63,7 +63,7 @@ export function createTaskChainBook(limit: number, reader: QualityReader): TaskC
   return {
     receive(chain, receivedAtMs, nowMs, changes) {
       const known = entries.get(chain.chainId);
-      // The same object says that nothing changed, as it does of a robot's presence.
+      // The same object means that nothing changed, as for a robot's presence.
       if (known?.chain === chain) {
         known.confirmedAtMs = nowMs;
         known.doubtedSinceMs = null;

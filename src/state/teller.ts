@@ -4,16 +4,17 @@ import type { QualityReader } from "./quality-reader.ts";
 import { describeSlot, type RobotEntry, type Slot } from "./robot-entry.ts";
 
 /**
- * Turns values into changes, and remembers the quality that was told, so that only a new one is told again.
+ * Turns values into changes, and remembers the published quality, so that it is published again only if it
+ * differs.
  */
 export interface Teller {
-  /** A message came: tells its value in any case, and its robot if the quality of that has changed. */
+  /** A message came: publishes its value in any case, and its robot if the robot's quality has changed. */
   tellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;
-  /** Tells the robot itself, also if nothing has changed. */
+  /** Publishes the robot itself, also if nothing has changed. */
   tellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
-  /** Tells this value and its robot if their quality has changed. */
+  /** Publishes this value and its robot if their quality has changed. */
   retellValue(robot: RobotEntry, slot: Slot, nowMs: number, draft: Draft): void;
-  /** Tells every value of a robot whose quality has changed. */
+  /** Publishes every value of a robot whose quality has changed. */
   retellRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
 }
 
@@ -58,7 +59,7 @@ export function createTeller(reader: QualityReader): Teller {
   };
 }
 
-/** A robot as a line of state. */
+/** The change of a robot itself. */
 export function robotChange(robot: RobotEntry, quality: RobotEntry["told"]): StateChange {
   return { kind: "robot", robotId: robot.robotId, family: robot.family, quality };
 }

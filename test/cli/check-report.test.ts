@@ -143,7 +143,7 @@ rights:
     expect(text).toContain("no robot numbers are known");
   });
 
-  it("sorts operations as the design's table does", async () => {
+  it("sorts operations by what follows an unknown ending", async () => {
     const text = await report(minimal);
     const [, repeated = "", sought = "", never = ""] =
       /sent again while it may be:\n(.*)\n {2}evidence is sought.*?:\n(.*)\n {2}the outcome stays unknown: nothing.*?:\n(.*)$/s.exec(

@@ -56,7 +56,7 @@ describe("docs/commands.md", () => {
   });
 });
 
-it("what becomes of each operation after an unknown ending is the design's table", () => {
+it("each operation is repeated, sought or neither after an unknown ending, as this list says", () => {
   expect(unknownEndings(manual)).toEqual({
     repeated: [
       "UpdateMission (COMMAND_CANCEL)",

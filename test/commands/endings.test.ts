@@ -135,7 +135,7 @@ describe("a command's life", () => {
   });
 });
 
-/** One row of the table in design, Commands, each; absence proves nothing, presence only makes likely. */
+/** A row of docs/commands.md, Operations, each. Without evidence nothing is proven; with it, it is likely. */
 describe("unknown endings", () => {
   it("a read is sent again while its expiry lasts", async () => {
     const harness = await createHarness();

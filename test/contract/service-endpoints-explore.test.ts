@@ -69,8 +69,8 @@ overGrpc("END-27 Reflection lists the services, without a token", async ({ simul
 });
 
 /**
- * Wire-facts' numbers, written down a second time: a slip of one is a service that nobody's client
- * understands.
+ * The field numbers of proto/, written down a second time: no client would understand a service with a wrong
+ * one.
  */
 const numbers: ReadonlyArray<readonly [DescMessage, string]> = [
   [EventMetadataSchema, "timestamp=1 sequence_number=2"],

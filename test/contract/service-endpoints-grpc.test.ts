@@ -190,7 +190,7 @@ overHttp(
 );
 
 /**
- * Wire-facts and the interface document, written down a second time: the service reads its own from its
+ * The table of docs/service.md, Operations, written down a second time: the service reads its own from its
  * descriptors.
  */
 const paths = new Map([
@@ -235,7 +235,7 @@ overHttp("END-30 Verb and path of every unary operation", async ({ simulator }) 
 });
 
 /**
- * The fields of every message of an answer: those that are always there, by the interface document's tables,
+ * The fields of every message of an answer: those that are always there (docs/service.md, END-32),
  * and after `?` those that are there when they are set. Written down a second time, as the paths are.
  */
 const answerFields = new Map([

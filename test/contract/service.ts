@@ -71,7 +71,7 @@ const operations = new Map(
   [...FleetService.methods, ...TaskService.methods].map((each) => [each.name, each]),
 );
 
-/** HTTP status of each code, by name: wire-facts, written down a second time on purpose. */
+/** HTTP status of each code, by name: the simulator's table, written down a second time on purpose. */
 const httpStatuses = new Map([
   ["OK", 200],
   ["INVALID_ARGUMENT", 400],
@@ -244,7 +244,7 @@ function queryOf(fields: JsonObject): [string, string][] {
 }
 
 /**
- * What a REST answer says, once it was held against wire-facts: status, the two headers and the error's body.
+ * What a REST answer says. Its status, two headers and body are checked first (docs/service.md, ERR-59).
  */
 export function restAnswer(answer: HttpsAnswer): Answer {
   const code = status[Number(answer.headers["grpc-status"])] ?? "none";

@@ -30,7 +30,7 @@ export type FaultName = (typeof faults)[number];
 /** The outcomes that are allowed for a command that met each fault. Whatever is not named is a violation. */
 export type Allowed = Readonly<Record<FaultName, readonly OutcomeName[]>>;
 
-/** What is allowed of one request, and why where the design's table does not say it. */
+/** What is allowed of one request, and why if docs/commands.md, Operations, does not say it. */
 export interface DecidabilityRow {
   readonly operation: string;
   /** Which of an operation's requests it is, where they differ in what may be known. */

@@ -9,7 +9,7 @@ export interface Heard {
   readonly retain: boolean;
 }
 
-/** A reply to a command (design, MQTT). */
+/** A reply to a command (docs/scada.md, Commands). */
 export interface Reply {
   readonly id: string;
   readonly outcome: string;

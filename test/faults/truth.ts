@@ -6,10 +6,7 @@ import type { Mission } from "../../src/domain/mission.ts";
 import type { Presence } from "../../src/domain/presence.ts";
 import type { RobotState } from "../../src/simulator/world/robot-state.ts";
 
-/**
- * What a robot is at, in a form that both sides can be brought to. Enums by their names in the interface
- * document.
- */
+/** The state of a robot in a form into which both sides can be brought. Enums have their names of proto/. */
 interface RobotTruth {
   missions?: { current: number; list: readonly Record<string, unknown>[] };
   battery?: readonly unknown[];
@@ -74,7 +71,7 @@ function robotTruth(robot: RobotState, withPresence: boolean): RobotTruth {
 
 function missionTruth(mission: RobotState["missions"][number]): Record<string, unknown> {
   const { missionId, kind, owner, status, goals, goalIndex, feedback } = mission;
-  // A charge mission has no type, no feedback and no goals of anybody's (wire-facts, Missions).
+  // A charge mission has no type, no feedback and no goals of anybody's (docs/service.md, TRN-39).
   const isCharge = kind === "charge";
   const family = kind.split(".")[0];
   const shown = family === "base" ? "STATUS_NAVIGATING" : feedbacks[feedback];
@@ -203,8 +200,7 @@ function pose(x: number, y: number, heading: number): string {
   return [x, y, heading].map((value) => Math.fround(value).toFixed(4)).join(" ");
 }
 
-// What the world's words are in those of the interface document, written down once more for these tests
-// alone.
+// The names of proto/ for the world's own, written down once more for these tests alone.
 
 const missionStates = {
   default: "STATE_DEFAULT",

@@ -6,6 +6,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const words = (count: number, between = "\n") => `Word${`${between}word`.repeat(count - 1)}`;
 const wide = "x".repeat(55).concat(" ", "y".repeat(55));
+const plc = "docs/plc.md";
+const service = "docs/service.md";
+// Names that the check refuses, put together here so that it does not refuse this file.
+const facts = ["wire", "facts"].join("-");
+const description = ["interface", "document"];
 
 /** Each text with what `scripts/prose.mjs` says of it, by line; nothing: it passes. */
 const cases = {
@@ -22,6 +27,34 @@ const cases = {
   "link.md": [`[text](https://example.com/${wide.replace(" ", "-")})`, ""],
   "comment.ts": [`/** ${wide} */\nconst a = "${wide}";`, "comment.ts:1: 118 characters, at most 110"],
   "behind.ts": [`const a = 1; // ${wide}`, "behind.ts:1: 127 characters, at most 110"],
+  "foreign.ts": [
+    `/** First.\n * As ${facts} says. */`,
+    `foreign.ts:2: "${facts}" is no document of the repository; cite a section of docs/, or give the reason`,
+  ],
+  "wrapped.yaml": [
+    `a: 1 # (see the ${description.join("\n# ")})`,
+    `wrapped.yaml:1: "${description.join(" ")}" is no document of the repository; cite a section of docs/, or give the reason`,
+  ],
+  "sections.ts": [
+    `// ${plc}, "Alarms", (${plc}, Is a\n// value true?), ${plc}#alarms, ${service}, ERR-47.`,
+    "",
+  ],
+  "section.ts": [
+    `const a = "${plc}, Alarming tags.";`,
+    `section.ts:1: ${plc} has no section "Alarming tags.";"; cite a heading of it, or the id of a row`,
+  ],
+  "row.ts": [
+    `/** ${service}, ERR-999 */`,
+    `row.ts:1: ${service} has no section "ERR-999 */"; cite a heading of it, or the id of a row`,
+  ],
+  "anchor.yml": [
+    `runbook: "${plc}#alarming"`,
+    `anchor.yml:1: ${plc} has no section "#alarming"; cite a heading of it, or the id of a row`,
+  ],
+  "page.md": [
+    "See [notes](notes-of-ours.md).",
+    "page.md:1: notes-of-ours.md is no document of the repository",
+  ],
 } as const;
 
 let folder: string;
@@ -31,7 +64,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("refuses sentences of more than 30 words, and lines of more than 110 characters in prose", () => {
+it("refuses long sentences, wide lines of prose, and citations of what is not in the repository", () => {
   const paths = Object.keys(cases).map((name) => join(folder, name));
   const { status, stderr } = spawnSync("node", ["scripts/prose.mjs", ...paths], { encoding: "utf8" });
   const told = stderr.trim().replaceAll(`${folder}/`, "").split("\n");

@@ -13,7 +13,7 @@ const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string,
   ["configuration", "Files that the configuration names", null],
 ];
 
-/** What `fleetgate certs list` prints. */
+/** The output of `fleetgate certs list`. */
 export function inventoryText({ certificates, damaged }: Inventory): string {
   const parts = headings.flatMap(([place, heading, none]) => {
     const here = certificates.filter((each) => each.place === place);
@@ -45,7 +45,7 @@ function shortText(listed: Listed, here: readonly Listed[]): string {
 
 const ALIKE = "    another one here has the same name and URI: only the thumbprint tells them apart";
 
-/** Whether two certificates are different ones of what seems to be one client. */
+/** Whether two different certificates seem to belong to one client. */
 function isAlike({ facts: one }: Listed, { facts: other }: Listed): boolean {
   return (
     one.thumbprint !== other.thumbprint &&
@@ -70,7 +70,7 @@ function minuteText(iso: string): string {
   return `${iso.slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** All that a certificate says, and where it lies. */
+/** The whole content of certificates, and their places. */
 export function fullText(listed: readonly Listed[]): string {
   const [first] = listed;
   if (first === undefined) return "";
@@ -100,7 +100,7 @@ export function fullText(listed: readonly Listed[]): string {
   return `${text}${warnings.map((warning) => `! ${plainStart(warning, 400)}\n`).join("")}`;
 }
 
-/** What became of a certificate that was approved or rejected. */
+/** The result for a certificate that was approved or rejected. */
 export function movedText(
   { thumbprint, subject, isNew, isAuthority, applicationUri, warnings }: Moved,
   to: "trusted" | "rejected",
@@ -121,7 +121,7 @@ export function movedText(
   return `${lines.join("\n")}\n`;
 }
 
-/** What became of a certificate of the gateway's own. */
+/** The result for a certificate of the gateway's own. */
 export function placedText({ facts, warnings }: Placed, isNext: boolean): string {
   const lines = [
     `${facts.thumbprint}  until ${facts.validTo.slice(0, 10)}`,

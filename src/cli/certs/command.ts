@@ -73,7 +73,7 @@ function subcommand(name: string, description: string): Command {
     .addOption(new Option("--data <folder>", "the gateway's data folder").conflicts("config"));
 }
 
-/** Ends the process with one line when the action cannot be carried out. */
+/** Ends the process with one line if the action is not possible. */
 function done<T extends unknown[]>(action: (...values: T) => Promise<void>): (...values: T) => Promise<void> {
   return (...values) =>
     action(...values).catch((error: unknown) => {

@@ -21,7 +21,7 @@ import { unitEnvironment } from "../unit-environment.ts";
 /** A certificate that the gateway uses or knows, and what is wrong with it. */
 export interface Listed {
   readonly place: StoredCertificate["place"] | "configuration";
-  /** The key that names its file, for one of the configuration. */
+  /** The key that names its file, if it belongs to the configuration. */
   readonly configKey: string | null;
   readonly path: string;
   readonly since: string | null;
@@ -30,7 +30,7 @@ export interface Listed {
   readonly warnings: readonly string[];
 }
 
-/** A file that holds no certificate that can be read. */
+/** A file without a readable certificate. */
 export interface Damaged {
   readonly place: Listed["place"];
   readonly path: string;
@@ -43,13 +43,13 @@ export interface Inventory {
   readonly damaged: readonly Damaged[];
 }
 
-/** Where a gateway has its certificates: by its configuration, or by its data folder alone. */
+/** The place of a gateway's certificates: by its configuration, or only by its data folder. */
 export interface GatewayLocation {
   readonly config?: string;
   readonly data?: string;
 }
 
-/** What a configuration says of certificates. Throws NotPossible where it cannot be read. */
+/** The certificates in a configuration. Throws NotPossible if it cannot be read. */
 export async function configuredOf(
   { config, data }: GatewayLocation,
   nowMs: number,
@@ -67,7 +67,7 @@ export async function configuredOf(
   return read.configured;
 }
 
-/** Every certificate that a configuration names, or that lies in its data folder. */
+/** Every certificate in a configuration, or in its data folder. */
 export async function takeInventory(location: GatewayLocation, nowMs: number): Promise<Inventory> {
   const configured = await configuredOf(location, nowMs);
   const stored = await storedIn(configured, nowMs);
@@ -109,14 +109,14 @@ async function storedIn(
   try {
     const store = storeFolder(dataDir);
     const stored = await asOwnerOf(store, () => readStore(store, nowMs));
-    // A certificate of the configuration takes the place of the gateway's own.
+    // A certificate of the configuration replaces the gateway's own.
     return opcua?.certificate == null ? stored : stored.filter(({ place }) => place !== "own");
   } catch (error) {
     throw notAllowed(error, dataDir);
   }
 }
 
-/** The data folder is the service's alone: everybody else is told how to come in. */
+/** The data folder belongs to the service alone: other users get advice. */
 export function notAllowed(error: unknown, dataDir: string): unknown {
   const isDenied =
     error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");

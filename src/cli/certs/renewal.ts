@@ -20,7 +20,7 @@ const KEY = "own/private/private_key.pem";
 const PREVIOUS = "own/certs/previous.pem";
 const READ_AND_WRITE = 0o666;
 
-/** The gateway's own identity, as its configuration wants it. */
+/** The gateway's own identity, as configured. */
 interface Identity {
   readonly key: string;
   readonly content: ReturnType<typeof contentOf>;
@@ -29,7 +29,7 @@ interface Identity {
   readonly certificateFile: string;
 }
 
-/** Throws NotPossible where there is no key yet, or no configuration. */
+/** Throws NotPossible if there is no key yet, or no configuration. */
 async function identityOf(location: GatewayLocation, nowMs: number): Promise<Identity> {
   const { dataDir, opcua } = await configuredOf(location, nowMs);
   if (opcua === null) {
@@ -58,13 +58,13 @@ export async function makeRequest(location: GatewayLocation, nowMs: number): Pro
   return signingRequest(key, content);
 }
 
-/** A certificate that lies ready, or is in use now. */
+/** A certificate that is ready, or in use now. */
 export interface Placed {
   readonly facts: CertificateFacts;
   readonly warnings: readonly string[];
 }
 
-/** Makes the next certificate beside the one in use: it signs itself, with the same key. */
+/** Makes the next certificate beside the present one: self-signed, with the same key. */
 export async function makeNext(location: GatewayLocation, nowMs: number): Promise<Placed> {
   const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
@@ -73,7 +73,7 @@ export async function makeNext(location: GatewayLocation, nowMs: number): Promis
   return placed(text, identity, nowMs);
 }
 
-/** Puts the next certificate in the place of the one in use, which is kept as previous.pem. */
+/** Replaces the present certificate with the next one. The replaced one is kept as previous.pem. */
 export async function activateNext(location: GatewayLocation, nowMs: number): Promise<Placed> {
   const identity = await identityOf(location, nowMs);
   const store = ownStore(identity);
@@ -91,7 +91,8 @@ export async function activateNext(location: GatewayLocation, nowMs: number): Pr
 }
 
 /**
- * Puts a certificate in place that an authority has signed, its issuers after it.
+ * Installs a certificate that a CA has signed, followed by its issuers.
+ *
  * @param to `next`: it waits until it is activated
  */
 export async function importAnswer(
@@ -119,7 +120,7 @@ function ownStore({ store, certificateFile }: Identity): string {
   );
 }
 
-/** The chain as PEM. Throws NotPossible for one that the gateway cannot use, or its clients would refuse. */
+/** The chain as PEM. Throws NotPossible if the gateway cannot use it, or if clients would refuse it. */
 function chainOf(content: Buffer, file: string, { key, content: wanted }: Identity, nowMs: number): string {
   const [leaf, ...issuers] = readChain(content, file);
   if (leaf === undefined) throw new NotPossible(`${file} holds no certificate`);
@@ -176,7 +177,7 @@ function placed(chain: string, { content }: Identity, nowMs: number): Placed {
   };
 }
 
-/** For the way back by hand. What is no certificate is not worth keeping. */
+/** For a manual return to it. A file without a certificate is not kept. */
 async function keepPrevious(store: string): Promise<void> {
   let kept: readonly X509Certificate[];
   try {

@@ -5,7 +5,7 @@ import { readFunctionBlock } from "./function-block.ts";
 import { plcOpenXml } from "./plcopen.ts";
 import { sclSource } from "./scl.ts";
 
-/** The files of the function blocks by name: the same program writes the same bytes. */
+/** The files of the function blocks by name. The same program writes the same bytes. */
 export function blockFiles(): Readonly<Record<string, string>> {
   const header = { product: "Fleetgate", version, at: builtAt().toISOString() };
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import { exitCodes, fail, NotPossible } from "../exit.ts";
 import { publicAccess, whyNotWritten } from "../new-file.ts";
 import { someText } from "../option.ts";
 
-/** `fleetgate export`: files for the programs of the office. */
+/** `fleetgate export`: files for engineering and SCADA tools. */
 export function exportCommand(): Command {
   return new Command("export")
     .description("write files that other programs import")
@@ -61,7 +61,7 @@ function exportOpcUaCommand(): Command {
     });
 }
 
-/** Whole or not at all: a tool must not import the half of a file. A link is replaced, not followed. */
+/** Whole or not at all, because a tool must not import half a file. A link is replaced, not followed. */
 async function write(path: string, text: Iterable<string>): Promise<void> {
   try {
     await replaceFile(path, text, { mode: publicAccess.mode, isSynced: false });
@@ -72,11 +72,11 @@ async function write(path: string, text: Iterable<string>): Promise<void> {
 
 interface Export {
   readonly files: Readonly<Record<string, Iterable<string>>>;
-  /** What to tell beside their names. */
+  /** Further lines of the output. */
   readonly news: readonly string[];
 }
 
-/** What is made of the types, and of the configuration where it is given. */
+/** The export of the types, and of the configuration if there is one. */
 async function exportOf({ config: path, instances = false, opcServer }: OpcUaExport): Promise<Export> {
   const { plantFiles, typeFiles } = await import("./plant-files.ts");
   const operations = createCatalogue();

@@ -4,7 +4,7 @@ const header = [
   ...["NodeId", "BrowsePath", "DataType", "ArrayLength", "Unit", "Access", "Description", "ModelHash"],
 ];
 
-/** One line a tag (RFC 4180), each with the hash of the whole list. */
+/** One line for each tag (RFC 4180), with the hash of the whole list. */
 export function* tagsCsv(groups: Iterable<readonly Tag[]>, modelHash: number): Generator<string> {
   yield line(header);
   for (const tags of groups) yield tags.map((tag) => line(cellsOf(tag, modelHash))).join("");
@@ -28,7 +28,7 @@ function line(cells: readonly string[]): string {
   return `${cells.map(cell).join(",")}\r\n`;
 }
 
-/** What a spreadsheet would take for a formula begins with an apostrophe. */
+/** A text that a spreadsheet would read as a formula gets an apostrophe. */
 export function cell(text: string): string {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;

@@ -1,7 +1,10 @@
 import type { FunctionBlock } from "./function-block.ts";
 import type { SclStructure } from "./scl.ts";
 
-/** The function block for a load station, in IEC 61131-3 structured text; docs/plc.md explains it. */
+/**
+ * The function block for a load station, in IEC 61131-3 structured text (docs/plc.md, A load station in an
+ * afternoon).
+ */
 export const FG_LOAD_STATION = `FUNCTION_BLOCK FG_LoadStation
 (* Loads and unloads the robots of one station. Call it in every cycle. One instance for each station. *)
 VAR_INPUT
@@ -268,7 +271,7 @@ LookFirst := Error AND (turns OR unsure OR ErrorID = 10 OR ErrorID = 13);
 END_FUNCTION_BLOCK
 `;
 
-/** The inputs that are tags of the station and of its slot. */
+/** The inputs for tags of the station and of its slot. */
 const tags = "Answer Leased Valid RobotHere RobotHereNo Loaded Rolling Permitted".split(" ");
 
 export function stationTagsOf({ sections }: FunctionBlock): SclStructure {

@@ -1,11 +1,11 @@
 /** A variable of a function block. */
 export interface Declaration {
   readonly name: string;
-  /** As written: `BOOL`, `ARRAY[0..11] OF DINT`, or the name of another block. */
+  /** The source text: `BOOL`, `ARRAY[0..11] OF DINT`, or the name of another block. */
   readonly type: string;
-  /** As written; null: the type's own. */
+  /** The source text; null: the default of the type. */
   readonly initial: string | null;
-  /** For people; empty: none. */
+  /** For people; may be empty. */
   readonly comment: string;
 }
 
@@ -16,7 +16,7 @@ export interface Section {
   readonly declarations: readonly Declaration[];
 }
 
-/** A function block in structured text, taken apart as far as other formats need it. */
+/** A function block in structured text, parsed as far as other formats need it. */
 export interface FunctionBlock {
   readonly name: string;
   readonly comment: string;
@@ -31,7 +31,8 @@ const sectionFrame = /^(VAR(?:_INPUT|_OUTPUT)?)( RETAIN)?\n([\s\S]*?)\nEND_VAR$/
 const line = /^ *([\w, ]+?) *: *(.+?)(?: := ([\w#]+))?; *(?:\(\* (.*) \*\))?$/;
 
 /**
- * Reads one of our own blocks; they have one comment a declaration, in its line. Throws on any other form.
+ * Parses one of our own blocks, which have one comment for each declaration, on its line. Throws for any
+ * other form.
  */
 export function readFunctionBlock(source: string): FunctionBlock {
   const [, name = "", comment = "", variables = "", body = ""] = frame.exec(source) ?? [];

@@ -16,7 +16,7 @@ interface Folder {
 
 interface NamedFolder {
   readonly members: Folder["tags"];
-  /** Of the members, in lower case. */
+  /** The names of the members, in lower case. */
   readonly names: Set<string>;
 }
 
@@ -34,8 +34,9 @@ const dataTypes: Readonly<Partial<Record<DataTypeName, string>>> = {
 };
 
 /**
- * One folder of OPC tags, as Ignition's tag browser imports it. Texts of enumerations are left out: a tag of
- * Ignition has no tags in it. `Gateway/ExportedModelHash` is a memory tag, to compare `ModelHash` with.
+ * One folder of OPC tags for the import of Ignition's tag browser. Texts of enumerations are left out,
+ * because a tag of Ignition cannot contain tags. `Gateway/ExportedModelHash` is a memory tag for comparing
+ * `ModelHash`.
  *
  * @param groups each with the tags of one folder directly under Objects, or of one folder in it
  */
@@ -63,7 +64,7 @@ function opening(name: string): string {
   return `{"name": ${JSON.stringify(name)}, "tagType": "Folder", "tags": [\n`;
 }
 
-/** What stands in the folder directly under Objects; its names are unlike those that are there. */
+/** The members of the folder directly under Objects, with free names. */
 function membersOf(
   tags: readonly Tag[],
   names: Set<string>,
@@ -121,7 +122,7 @@ function opcTag(tag: Tag, name: string, opcServer: string): AtomicTag {
   };
 }
 
-/** Ignition takes fewer characters than a NodeId, and does not tell names by their case. */
+/** Ignition allows fewer characters than a NodeId, and ignores the case of names. */
 function freeName(taken: Set<string>, name: string): string {
   const fitting = name.replaceAll(/[^A-Za-z0-9_ '\-:()]/g, "_").replace(/^[^A-Za-z0-9_]/, "_");
   let free = fitting;

@@ -17,9 +17,9 @@ import type { ExportedNode, NodeGroup, Reference } from "./node.ts";
 type HasMember = (name: string) => boolean;
 
 /**
- * The nodes of the gateway, and of the stations and robots that the configuration names, as groups: each
- * folder directly under Objects, and each station and robot. A robot refers to its methods, which are those
- * of its type. A plant may have thousands of robots, so a group is made when it is asked for.
+ * The nodes of the gateway, and of the stations and robots in the configuration, as groups: each folder
+ * directly under Objects, and each station and robot. A robot refers to the methods of its type. A plant may
+ * have thousands of robots, so a group is made when it is needed.
  */
 export function* instanceNodes(layout: PlantLayout, methods: readonly MethodModel[]): Generator<NodeGroup> {
   const { stations, robots } = layout;
@@ -95,7 +95,7 @@ function hasMemberOf({ missionSlots }: PlantLayout): HasMember {
   return (name) => name === "MissionSlot2" && missionSlots > 1;
 }
 
-/** An object in one of this type, and all in it. */
+/** An object within an object of this type, with all its members. */
 function memberNodes(
   parent: string,
   parentType: ObjectModel,

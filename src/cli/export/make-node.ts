@@ -54,12 +54,12 @@ function rulesOf(rule: Rule | null): readonly Reference[] {
   return rule === null ? [] : [to("HasModellingRule", standard(rule))];
 }
 
-/** Both names: in English it is shown by the name that programs know. */
+/** Both names: the English one is the name that programs use. */
 export function named(name: string, { german }: { readonly german: string }): Text {
   return { en: name, de: german };
 }
 
-/** An object, whose members say themselves that they belong to it. */
+/** An object; its members refer to it. */
 export function objectNode(
   path: string,
   browseName: string,
@@ -77,7 +77,7 @@ export function objectNode(
   };
 }
 
-/** A method, and what describes its arguments. Many objects have the same one. */
+/** A method with the description of its arguments. Many objects share it. */
 export function methodNodes(model: MethodModel, parent: Reference): readonly ExportedNode[] {
   const { name, text } = model;
   const path = methodPath(model);
@@ -103,7 +103,7 @@ function argumentNode(method: string, [name, list]: ArgumentList): ExportedNode 
   });
 }
 
-/** The variable of a tag; for an enumeration also the one that shows it as text. */
+/** The variable of a tag; for an enumeration also its text. */
 export function tagNodes(
   parent: string,
   name: string,
@@ -134,7 +134,7 @@ export function tagNodes(
   return [node, asText];
 }
 
-/** A property that many tags refer to. It refers to none of them. */
+/** A property to which many tags refer. It refers to none of them. */
 export function sharedNode(property: SharedProperty): ExportedNode {
   const { name } = property;
   const length = property.name === ENUM_VALUES ? property.enumeration.values.length : null;

@@ -75,7 +75,7 @@ function unitId(code: string): number {
   return [...code].reduce((id, character) => id * 256 + character.charCodeAt(0), 0);
 }
 
-/** A text of no language is the same in each. */
+/** A text without a language is the same in each. */
 function textXml(element: string, text: Text | string): string {
   const isWord = typeof text !== "string";
   const locale = isWord ? "<Locale>en</Locale>" : "";

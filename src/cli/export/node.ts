@@ -52,13 +52,13 @@ export const dataTypes = {
 
 export type DataTypeName = keyof typeof dataTypes;
 
-/** What the inputs or outputs of a method are. */
+/** The inputs or outputs of a method. */
 export interface ArgumentValue {
   readonly name: keyof typeof argumentLists;
   readonly list: readonly MethodArgument[];
 }
 
-/** What a variable has besides what every node has. */
+/** The further fields of a variable. */
 export interface VariableFacts {
   readonly dataType: DataTypeName;
   /** Of a fixed array; null: a scalar. */
@@ -67,11 +67,11 @@ export interface VariableFacts {
   /** The symbol of its unit; empty: none. */
   readonly unit: string;
   readonly range: readonly [low: number, high: number] | null;
-  /** A value that a NodeSet holds; null: none. */
+  /** The value in a NodeSet; null: none. */
   readonly value: SharedProperty | ArgumentValue | null;
 }
 
-/** A node of our namespace, as a client of the gateway sees it. */
+/** A node of our namespace, as clients of the gateway see it. */
 export interface ExportedNode {
   readonly kind: "type" | "object" | "variable" | "method";
   /** Its string NodeId. */
@@ -81,9 +81,9 @@ export interface ExportedNode {
   readonly hasStandardName: boolean;
   /** Null: it has a name of its own, which is no word. */
   readonly displayName: Text | null;
-  /** A text alone is English. */
+  /** A plain text is English. */
   readonly description: Text | string;
-  /** Null: no single node is above it. */
+  /** Null: it has no single parent. */
   readonly parent: NodeRef | null;
   readonly references: readonly Reference[];
   readonly isAbstract: boolean;
@@ -93,5 +93,5 @@ export interface ExportedNode {
   readonly method: MethodModel | null;
 }
 
-/** Nodes that are written together. A parent that is not in the group says itself which children it has. */
+/** Nodes that are written together. A parent outside of the group lists its children itself. */
 export type NodeGroup = readonly ExportedNode[];

@@ -13,10 +13,10 @@ import {
 import { int32Xml, valueXml } from "./node-values.ts";
 import { escaped } from "./xml.ts";
 
-/** What the file says of its making. */
+/** The header of the file. */
 export interface NodeSetHeader {
   readonly version: string;
-  /** Of the configuration; null: it was not given. */
+  /** Of the configuration; null: there is none. */
   readonly modelHash: number | null;
 }
 
@@ -27,10 +27,10 @@ const elements: Readonly<Record<ExportedNode["kind"], string>> = {
   method: "UAMethod",
 };
 
-/** What operators may write. */
+/** The access level of tags that operators may write. */
 const READ_AND_WRITE = 3;
 
-/** The tag that shows the hash while the gateway runs. */
+/** The tag with the hash while the gateway runs. */
 const HASH_PATH = "Gateway.ModelHash";
 
 /** The nodes as a UANodeSet (OPC UA part 6, annex F). Our namespace has the index 1 in it. */
@@ -62,7 +62,7 @@ function lines(texts: readonly string[]): string {
   return texts.map((text) => `${text}\n`).join("");
 }
 
-/** A parent refers to its children, too: importers differ in which of the two they look at. */
+/** A parent refers to its children, too: importers differ in which of the two references they read. */
 function childrenOf(nodes: NodeGroup): ReadonlyMap<string, readonly Reference[]> {
   const children = new Map<string, Reference[]>();
   for (const { path, references } of nodes) {
@@ -100,7 +100,7 @@ function nodeXml(
   ];
 }
 
-/** Tools of another language read it here: the value of the arguments' node is English. */
+/** For tools in another language: the value of the arguments' node is English. */
 function argumentXml({ name, text }: MethodArgument): string {
   const description = textXml("Description", text).map((each) => each.trim());
   const parts = [`<Name>${escaped(name)}</Name>`, ...description];

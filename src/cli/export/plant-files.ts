@@ -10,16 +10,16 @@ import { nodeSetXml } from "./nodeset.ts";
 import { tagsOf } from "./tag.ts";
 import { typeNodes } from "./type-nodes.ts";
 
-/** What to write, by the name of the file. */
+/** The contents of files by name. */
 export type Files = Readonly<Record<string, Iterable<string>>>;
 
 const NODE_SET = "Fleetgate.NodeSet2.xml";
 
-/** What is written of the nodes of a plant. */
+/** The files with the nodes of a plant. */
 export interface PlantFiles {
   readonly files: Files;
   readonly modelHash: number;
-  /** What the configuration does not say, as sentences. */
+  /** What the configuration lacks, as sentences. */
   readonly gaps: readonly string[];
 }
 
@@ -37,7 +37,8 @@ export function typeFiles(operations: OperationManual): Files {
 }
 
 /**
- * The object types and lists of the plant's tags.
+ * The object types, and lists of the plant's tags.
+ *
  * @param operations those of the fleet service, each of which is a method
  */
 export function plantFiles(
@@ -68,7 +69,7 @@ export function plantFiles(
   };
 }
 
-/** What to add to the configuration, so that more of the plant's tags are exported. */
+/** What to add to the configuration so that more of the plant's tags are exported. */
 function gapsOf(options: LayoutOptions, { robots }: PlantLayout): readonly string[] {
   if (robots.length === 0) {
     return ["no robot is among the tags: name each under opcua.robots, carts in fleet.families too"];

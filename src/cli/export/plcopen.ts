@@ -1,7 +1,7 @@
 import type { Declaration, FunctionBlock, Section } from "./function-block.ts";
 import { escaped } from "./xml.ts";
 
-/** What the file says of its making. */
+/** The header of the file. */
 export interface PlcOpenHeader {
   readonly product: string;
   readonly version: string;

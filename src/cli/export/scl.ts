@@ -1,6 +1,6 @@
 import type { Declaration, FunctionBlock, Section } from "./function-block.ts";
 
-/** What TIA Portal calls the blocks and types of the standard. */
+/** TIA Portal's names of standard blocks and types. */
 const types: Readonly<Record<string, string>> = {
   BOOL: "Bool",
   DINT: "DInt",
@@ -9,10 +9,10 @@ const types: Readonly<Record<string, string>> = {
   R_TRIG: "{InstructionName := 'R_TRIG'; LibVersion := '1.0'} : R_TRIG",
 };
 
-/** Some inputs of a block as one, of a type of their own (UDT): a read of an S7 fills it at once. */
+/** Some inputs of a block as one input with a type of its own (UDT), which a read of an S7 fills at once. */
 export interface SclStructure {
   readonly typeName: string;
-  /** The input that has the type. */
+  /** The input of that type. */
   readonly name: string;
   readonly comment: string;
   readonly members: readonly Declaration[];
@@ -89,8 +89,8 @@ function typeText(type: string): string {
 }
 
 /**
- * In SCL a local variable is written `#name`. The formal parameter of a call (`IN := `, `Q` behind a dot) is
- * not one, even where it has the name of a local variable. Comments stay as they are.
+ * In SCL a local variable is written `#name`. The formal parameter of a call (`IN := `, `Q` after a dot) is
+ * not marked, even if a local variable has the same name. Comments stay as they are.
  */
 function withLocalMarks(body: string, paths: ReadonlyMap<string, string>): string {
   const words = /\(\*[\s\S]*?\*\)|[(,]\s*[A-Za-z_]\w*\s*(?::=|=>)|(?<![.#\w])([A-Za-z_]\w*)/g;

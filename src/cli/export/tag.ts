@@ -2,11 +2,11 @@ import { FLEET_NAMESPACE } from "../../northbound/opcua/fleet-nodeset.ts";
 import { VALUE_AS_TEXT } from "../../northbound/opcua/model/properties.ts";
 import type { NodeGroup, VariableFacts } from "./node.ts";
 
-/** A variable of the plant, as lists of tags have it. */
+/** A variable of the plant, for lists of tags. */
 export interface Tag extends Pick<VariableFacts, "dataType" | "length" | "isWritable" | "unit" | "range"> {
-  /** With the namespace by its name: its index is the server's own affair. */
+  /** With the namespace's name, because its index is the server's own. */
   readonly nodeId: string;
-  /** The names of the folders that it is in, from `Gateway`, `Stations` or `Robots` on. */
+  /** The names of its folders, from `Gateway`, `Stations` or `Robots` on. */
   readonly folders: readonly string[];
   readonly name: string;
   readonly description: string;

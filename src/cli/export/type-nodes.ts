@@ -57,7 +57,7 @@ function ruleOf({ isOptional }: { readonly isOptional?: true }): Rule {
   return isOptional === true ? "Optional" : "Mandatory";
 }
 
-/** The object has the very members of its type: they are no copies. */
+/** The object has the very members of its type, not copies. */
 function memberNode(type: string, name: string, member: ObjectMember, rule: Rule): ExportedNode {
   const displayName = rule === "OptionalPlaceholder" ? null : named(name, member);
   const parent = from("HasComponent", { path: type });

@@ -14,13 +14,13 @@ import { type AnswerName, type Given, questions } from "./questions.ts";
 import { reportOf } from "./report.ts";
 import { placeProblem, refusePlace, writePlan } from "./written-files.ts";
 
-/** Where the unit of the Debian package looks. */
+/** The path for the unit of the Debian package. */
 const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
 const SERVICE_DATA = "/var/lib/fleetgate";
 /** Of the units `fleetgate@`, each with a folder of its own. */
 const INSTANCES_DATA = "/var/lib/fleetgate-instances";
 
-/** A link there would lead what root writes elsewhere. */
+/** Advice for a folder in which root could be misled by a link. */
 const AS_OWNER = "run fleetgate init as that user, or choose a folder of root's";
 
 type Options = Given & PasswordFiles & Ports & { readonly config?: string; readonly data?: string };
@@ -91,9 +91,7 @@ async function init(options: Options): Promise<void> {
   process.stdout.write(reportOf(plan, written, answers, ports, isBeside ? unitOf(instanceOf(path)) : null));
 }
 
-/**
- * A unit may write there and nowhere else. Elsewhere, what a further gateway has lies in a folder of its own.
- */
+/** The unit may write only there. Elsewhere, a further gateway's data are in a folder of its own. */
 function usualDataDir(instance: string | null, isBeside: boolean): string {
   if (instance === null) return isBeside ? SERVICE_DATA : "data";
   return isBeside ? join(INSTANCES_DATA, instance) : join(instance, "data");
@@ -112,7 +110,7 @@ export async function refuseFaults(path: string): Promise<void> {
   );
 }
 
-/** Signals wait for less than a second: one in between would leave half of the files. */
+/** Signals wait for less than a second: otherwise half of the files could be left. */
 async function undisturbed<Value>(work: () => Promise<Value>): Promise<Value> {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const ignore = () => {};

@@ -10,17 +10,18 @@ export interface Ports {
   readonly webPort?: number;
 }
 
-/** The name of a configuration with which a machine has one gateway. */
+/** The name of the configuration of a machine's only gateway. */
 const ONLY = "fleetgate";
 
-/** What the files of a gateway are called by; null for the only one of a machine. */
+/** The prefix of a gateway's files; null for the only one of a machine. */
 export function instanceOf(path: string): string | null {
   const name = basename(path).replace(/\.ya?ml$/, "");
   return name === ONLY ? null : name;
 }
 
 /**
- * The files that `fleetgate init` writes, relative to the configuration. A further gateway's have a folder.
+ * The files that `fleetgate init` writes, relative to the configuration. Those of a further gateway have a
+ * folder.
  */
 export function fileNamesOf(path: string) {
   const instance = instanceOf(path);
@@ -38,7 +39,7 @@ export function fileNamesOf(path: string) {
 }
 type FileNames = ReturnType<typeof fileNamesOf>;
 
-/** A configuration of the keys that its reader needs, each with what it is for. */
+/** A configuration with the keys that its reader needs, each with a comment. */
 export function configurationText(path: string, dataDir: string, given: Given, ports: Ports): string {
   const names = fileNamesOf(path);
   const sections = [
@@ -177,7 +178,7 @@ function listen(hosts: readonly string[], port: number): string {
     port: ${port}`;
 }
 
-/** A text as YAML reads it again, in a list too. */
+/** A text that YAML reads back unchanged, in a list too. */
 function scalar(text = ""): string {
   return /^[\w./:@-]+$/.test(text) && isPlain(text) ? text : JSON.stringify(text);
 }

@@ -12,25 +12,26 @@ export interface PasswordFiles {
   readonly opcuaPasswordFile?: string;
 }
 
-/** What stands in the file of a password. */
+/** The content of a password file. */
 export interface KeptPassword {
   readonly kept: string;
-  /** The password that was invented, and is told once; null: the person knows it. */
+  /** An invented password, which is printed once; null: the user knows it. */
   readonly invented: string | null;
 }
 
-/** Everything that the configuration is made of. */
+/** All inputs of the configuration. */
 export interface Interview {
   readonly given: Given;
   readonly mqttPassword: KeptPassword | null;
   readonly opcuaPassword: KeptPassword | null;
 }
 
-/** Why an answer cannot be carried out here, though it is a good one; null when it can be. */
+/** Why a valid answer is not possible here; null: it is. */
 export type Obstacle = (name: AnswerName, answer: string) => Promise<string | null>;
 
 /**
- * Completes the answers: by questions if one is needed that no flag gives, else by what no answer means.
+ * Completes the answers: by questions if a needed one is missing, otherwise by defaults.
+ *
  * @param openTerminal null: nobody can be asked
  * @throws Refused with everything that is missing or wrong
  */
@@ -66,7 +67,7 @@ export async function interview(
   }
 }
 
-/** Before the first question: nobody answers ten of them to be refused at the end. */
+/** Before the first question, so that nobody answers ten of them to be refused at the end. */
 async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Obstacle): Promise<void> {
   const problems: string[] = [];
   const given = withUsual(flags);
@@ -89,7 +90,7 @@ async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Ob
   if (problems.length > 0) throw new Refused(problems);
 }
 
-/** Flags without which somebody must be asked. */
+/** The missing flags without which somebody must be asked. */
 function whatIsMissing(flags: Given, files: PasswordFiles): readonly string[] {
   const given = withUsual(flags);
   const missing = questions
@@ -105,7 +106,7 @@ function whatIsMissing(flags: Given, files: PasswordFiles): readonly string[] {
     : missing;
 }
 
-/** The answers, with what no answer means where nothing was given. */
+/** The answers, with defaults for missing ones. */
 function withUsual(flags: Given): Given {
   let given: Given = flags;
   for (const question of questions) {
@@ -141,7 +142,7 @@ async function ask(
   }
 }
 
-/** Of a user of the gateway: kept as a hash. */
+/** The password of a user of the gateway: kept as a hash. */
 async function userPassword(
   terminal: Terminal | null,
   file: string | undefined,
@@ -158,7 +159,10 @@ async function userPassword(
   return { kept: await hashPassword(invented), invented };
 }
 
-/** Of the gateway's own user at the plant's broker, which wants the password itself; null: it has no user. */
+/**
+ * The password of the gateway's own user at the plant's broker, which needs it in plain text; null: it has no
+ * user.
+ */
 async function brokerPassword(
   terminal: Terminal | null,
   file: string | undefined,

@@ -6,7 +6,7 @@ import { outerHosts } from "./questions.ts";
 import { readSource } from "./source-file.ts";
 import type { Plan, PlannedFile } from "./written-files.ts";
 
-/** What the answers come to: the configuration, and the files that it names. */
+/** Makes the configuration and its files from the answers. */
 export async function planOf(
   path: string,
   dataDir: string,

@@ -28,18 +28,18 @@ export type AnswerName =
   | "opcuaUser"
   | "opcuaRole";
 
-/** What `fleetgate init` wants to know. */
+/** A question of `fleetgate init`. */
 export interface Question {
   readonly name: AnswerName;
   readonly flag: string;
   /** Of the flag's value, for the help. */
   readonly value: string;
   readonly text: string;
-  /** Whether it is asked, by the answers to the questions before it. */
+  /** Whether it is asked, by the answers to the earlier questions. */
   applies(given: Given): boolean;
-  /** What no answer means; null: one is needed. */
+  /** The default; null: an answer is needed. */
   usual(given: Given): string | null;
-  /** Why an answer will not do, and what would; null when it will do. */
+  /** Why an answer is not valid, and what would be; null: it is valid. */
   problem(answer: string): Promise<string | null> | string | null;
 }
 
@@ -205,7 +205,7 @@ export function outerHosts(answer: string): readonly string[] {
   return hostsOf(answer).filter((host) => !isLoopback(host));
 }
 
-/** An IPv6 address may stand in brackets. */
+/** An IPv6 address may have brackets. */
 function hostsOf(answer: string): readonly string[] {
   return listOf(answer).map(bareHost);
 }
@@ -219,7 +219,7 @@ function hostProblem(answer: string): string | null {
   return open === undefined ? null : `${open} reaches no machine: write the address or name that clients use`;
 }
 
-/** As RFC 1123 has it. Its last part is no number: that would be an address with a mistake. */
+/** A host name of RFC 1123. Its last part is no number, which would be a mistyped address. */
 function isHostName(text: string): boolean {
   const parts = text.split(".");
   const isPart = (part: string) => /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(part);

@@ -5,7 +5,8 @@ import { outerHosts } from "./questions.ts";
 import type { Plan, Written } from "./written-files.ts";
 
 /**
- * What was written, the passwords that were invented, and what to do next.
+ * The written files, the invented passwords, and the next steps.
+ *
  * @param unit the unit of systemd that reads this configuration; null: none does
  */
 export function reportOf(

@@ -5,12 +5,12 @@ import { isPasswordHash } from "../../platform/password.ts";
 import { readPlainFile } from "../../platform/plain-file.ts";
 import { newPasswordProblem } from "../new-password.ts";
 
-/** The text of a file that an answer names, as the gateway would read it. */
+/** The text of a file in an answer, as the gateway would read it. */
 export async function readSource(path: string): Promise<string> {
   return (await readPlainFile(path, LARGEST_FILE_BYTES)).text;
 }
 
-/** Why a file is no certificate of an authority, and cannot be copied; null when it can. */
+/** Why a file is no certificate of a CA, and cannot be copied; null: it can. */
 export async function authorityFileProblem(path: string): Promise<string | null> {
   const problem = await problemOf(path, "certificate");
   if (problem !== null) return problem;
@@ -18,7 +18,7 @@ export async function authorityFileProblem(path: string): Promise<string | null>
   const issuers: string[] = [];
   for (const pem of certificates) {
     const { ca, issuer, subject } = new X509Certificate(pem);
-    // One that signs itself is its own authority.
+    // A self-signed certificate is its own CA.
     if (ca || issuer === subject) return null;
     issuers.push(/^CN=(.*)$/m.exec(issuer)?.[1] ?? issuer.replaceAll("\n", ", "));
   }
@@ -34,7 +34,8 @@ export function keyFileProblem(path: string): Promise<string | null> {
 
 /**
  * The same for a file whose first line is a password.
- * @param mayBeHash whether a hash will do
+ *
+ * @param mayBeHash whether a hash is allowed
  */
 export async function passwordFileProblem(path: string, mayBeHash: boolean): Promise<string | null> {
   const problem = await problemOf(path, mayBeHash ? "userPassword" : "password");

@@ -16,7 +16,7 @@ export interface PlannedFile {
   readonly isSecret: boolean;
 }
 
-/** What is to be written: all of it, or nothing. */
+/** The files to write: all of them, or none. */
 export interface Plan {
   /** Of the configuration, absolute. */
   readonly path: string;
@@ -25,17 +25,18 @@ export interface Plan {
   readonly secretAccess: Access;
 }
 
-/** What was written. */
+/** The written files. */
 export interface Written {
-  /** Files that had the right content before, as an API key that was copied there by hand. */
+  /** Files that already had the right content, such as an API key that was copied there by hand. */
   readonly kept: readonly string[];
-  /** Whether the package's untouched configuration was in its place. */
+  /** Whether it has replaced the package's unchanged configuration. */
   readonly hasReplacedExample: boolean;
 }
 
 /**
- * Writes the plan. The configuration comes last, when `check` has found no fault in it. Whatever fails, all
- * that was written is removed.
+ * Writes the plan. The configuration comes last, after `check` has found no fault in it. After any failure,
+ * all written files are removed.
+ *
  * @param check reads the configuration from a file beside its place. Rejects with Refused
  */
 export async function writePlan(plan: Plan, check: (path: string) => Promise<void>): Promise<Written> {
@@ -75,8 +76,8 @@ export async function refusePlace(path: string): Promise<void> {
 }
 
 /**
- * Why the file that an answer asks for cannot be written; null when it can be, or has that content already.
- * Nobody answers ten questions to be refused at the end.
+ * Why the file for an answer cannot be written; null: it can, or has that content already. It is checked
+ * early, so that nobody answers ten questions to be refused at the end.
  */
 export async function placeProblem(config: string, name: AnswerName, answer: string): Promise<string | null> {
   if (answer === "") return null;
@@ -94,7 +95,7 @@ export async function placeProblem(config: string, name: AnswerName, answer: str
   return isSame || !(await isThere(path)) ? null : inTheWay(path);
 }
 
-/** Files that are there already, with the content that they are to have. */
+/** Existing files that already have their content. */
 async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string[]> {
   const found = await Promise.all(
     files.map(async ({ path, text }) => ((await textOf(path)) === text ? [path] : [])),
@@ -102,7 +103,7 @@ async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string
   return found.flat();
 }
 
-/** Whether the configuration takes the place of the package's example. */
+/** Whether the configuration replaces the package's example. */
 async function refuseWhatIsInTheWay(plan: Plan, kept: readonly string[]): Promise<boolean> {
   const replaces = await isExample(plan.path);
   const wanted = plan.files.map(({ path }) => path).filter((path) => !kept.includes(path));
@@ -127,7 +128,7 @@ function textOf(path: string): Promise<string | null> {
   return readFile(path, "utf8").catch(() => null);
 }
 
-/** Makes what is missing of the path to a file. Root's folders must let the service's user in. */
+/** Makes the missing folders of a path. The service's user must be able to enter root's folders. */
 async function makeFolderFor(
   path: string,
   { path: configPath, secretAccess: { group } }: Plan,

@@ -40,7 +40,7 @@ function unconnected(error: unknown, endpoint: Endpoint, clientId: string, clock
   );
 }
 
-/** Empty for a broker that names no limits. */
+/** Empty: the broker names no limits. */
 function limitsText({ maximumPacketSize, receiveMaximum }: BrokerLimits): string {
   const size = Number.isFinite(maximumPacketSize) ? `, packets of at most ${maximumPacketSize} bytes` : "";
   const unacknowledged =
@@ -71,7 +71,7 @@ function filtersPart(refused: readonly string[]): Part {
   );
 }
 
-/** Whether the broker holds clients to their names, as far as a client without rights can find out. */
+/** Whether the broker enforces the names of clients, as far as a client without rights can find out. */
 function namesPart(
   { asOther, anonymous }: Extract<BrokerTrial, { readonly kind: "connected" }>,
   isKnown: boolean,

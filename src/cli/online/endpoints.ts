@@ -4,9 +4,9 @@ import { brokersOf, type MqttOptions } from "../../northbound/mqtt/options.ts";
 import type { Peer } from "../../platform/connect-fault.ts";
 import { bareHost } from "../../platform/url-host.ts";
 
-/** A host that the configuration names, and how it is spoken to. */
+/** A host in the configuration, and its protocol. */
 export interface Endpoint extends Peer {
-  /** `proxy` and `mqtt` are spoken to without TLS. WebSocket is not told from MQTT here. */
+  /** `proxy` and `mqtt` are without TLS. WebSocket counts as MQTT here. */
   readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts";
   /** Reached through `fleet.proxy`, which resolves its name too. */
   readonly isBehindProxy: boolean;

@@ -11,7 +11,7 @@ interface Listener {
   readonly port: number;
 }
 
-/** Every port that the gateway would listen on. */
+/** Every port of the gateway. */
 function listenersOf({ fleet, mqtt, opcua, web }: Config): readonly Listener[] {
   return [
     ...(fleet.events.kind === "webhook" ? [{ name: "fleet.events", ...fleet.events.webhook.listen }] : []),
@@ -25,8 +25,9 @@ function listenersOf({ fleet, mqtt, opcua, web }: Config): readonly Listener[] {
 
 /**
  * Listens for a moment on each port of the gateway.
- * @param isRunning whether the gateway itself runs, and has them
- * @param isForUnit whether root tries on behalf of the service, which has fewer rights
+ *
+ * @param isRunning whether the gateway itself runs, and has the ports
+ * @param isForUnit whether root tries for the service, which has fewer rights
  */
 export async function tryListeners(
   config: Config,
@@ -77,7 +78,7 @@ function listenFault(host: string, port: number): Promise<Error | null> {
 
 const USUAL_LOWEST = 1_024;
 
-/** Ports below it need a privilege. */
+/** Lower ports need a privilege. */
 function lowestFreePort(): number {
   try {
     return Number(readFileSync("/proc/sys/net/ipv4/ip_unprivileged_port_start", "utf8"));

@@ -12,10 +12,7 @@ import { ok, type Part, skipped, wrong } from "./part.ts";
 const GOOD_FREE_BYTES = 100_000_000;
 const MEGABYTE = 1_000_000;
 
-/**
- * The process of the gateway that runs on this data folder; null when none does, undefined when nobody may
- * look.
- */
+/** The process of the gateway on this data folder; null: none runs; undefined: it cannot be read. */
 export async function runningGateway(dataDir: string): Promise<string | null | undefined> {
   try {
     return await folderHolder(dataDir);
@@ -36,7 +33,7 @@ export function gatewayPart(dataDir: string, holder: string | null | undefined):
   return ok(part, `process ${holder} runs on ${dataDir}; this check leaves it alone`);
 }
 
-/** Whether the data folder can be written, and how much room it has. Writes nothing. */
+/** Whether the data folder can be written, and its free space. Writes nothing. */
 export async function tryDisk(dataDir: string): Promise<Part> {
   const part = "disk gateway.dataDir";
   const fault = await writeFault(dataDir);
@@ -50,7 +47,7 @@ export async function tryDisk(dataDir: string): Promise<Part> {
   return ok(part, megabytes);
 }
 
-/** Why this user cannot write in the folder, or in the nearest above it that exists; null when it can. */
+/** Why this user cannot write in the folder, or in the nearest existing one above it; null: it can. */
 async function writeFault(folder: string): Promise<string | null> {
   try {
     await access(folder, constants.W_OK | constants.X_OK);

@@ -13,15 +13,17 @@ import { tryWire, type Wire } from "./wires.ts";
 export interface OnlineParts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Whether root checks on behalf of the systemd unit. */
+  /** Whether root checks for the systemd unit. */
   readonly isForUnit: boolean;
-  /** Told of each part as soon as it is known, in order. */
+  /** Called with each part as soon as it is known, in order. */
   readonly tell: (part: Part) => void;
 }
 
 /**
- * Tries what the gateway will need, part by part, and what follows from a part that is wrong not at all. No
- * command is sent to a robot, and nothing is written. @returns every part
+ * Tries everything that the gateway will need, part by part. Parts that depend on a failed one are not tried.
+ * Sends no command to a robot, and writes nothing.
+ *
+ * @returns every part
  */
 export async function checkOnline(config: Config, parts: OnlineParts): Promise<readonly Part[]> {
   const { clock, signal } = parts;

@@ -1,11 +1,11 @@
-/** What `fleetgate check --online` found of one part. Nothing in it is secret. */
+/** The result of `fleetgate check --online` for one part. It contains no secret. */
 export interface Part {
-  /** As `token`, or with the key it concerns: `connection fleet.https`. */
+  /** As `token`, or with its key: `connection fleet.https`. */
   readonly part: string;
   readonly state: "ok" | "wrong" | "skipped";
-  /** What is right, or what is wrong, or why it was not tried. */
+  /** What is right, what is wrong, or why it was not tried. */
   readonly detail: string;
-  /** What to do; empty when there is nothing to do. */
+  /** What to do; empty: nothing. */
   readonly advice: string;
 }
 
@@ -24,7 +24,7 @@ export function skipped(part: string, detail: string, advice = ""): Part {
   return { part, state: "skipped", detail, advice };
 }
 
-/** For a person: one line, and one more that begins with an arrow when there is something to do. */
+/** For people: one line, and another one that begins with an arrow if there is something to do. */
 export function partText({ part, state, detail, advice }: Part): string {
   const line = `  ${state.padEnd(8)} ${part}: ${detail}\n`;
   return advice === "" ? line : `${line}           → ${advice}\n`;

@@ -7,7 +7,7 @@ import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 /** Beyond it the gateway raises CLOCK_SKEW (docs/scada.md, Two clocks that differ). */
 const MOST_SKEW_MS = 2_000;
 
-/** @param skewMs the service's clock minus this machine's; null: no answer with a Date has come */
+/** @param skewMs the service's clock minus this machine's; null: there was no answer with a Date */
 export function clockPart(skewMs: number | null): Part {
   const part = "clock";
   if (skewMs === null) return skipped(part, "no answer of the service has a Date to compare with");
@@ -22,7 +22,7 @@ export function clockPart(skewMs: number | null): Part {
   );
 }
 
-/** Exchanges the API key once. The token is null when there is none. */
+/** Exchanges the API key once. The token is null if there is none. */
 export async function tryKey(
   { fleet }: Config,
   clock: Clock,
@@ -65,7 +65,7 @@ export async function tryKey(
   }
 }
 
-/** The service counts for a key and an address, whichever program asks (fleet-service-interface, Limits). */
+/** The service counts for a key and an address, whichever program asks (docs/service.md, ERR-56). */
 function limitedAdvice(retryAfterMs: number | null): string {
   const time = retryAfterMs === null ? "5 minutes" : `${Math.ceil(retryAfterMs / 1000)} s`;
   return (

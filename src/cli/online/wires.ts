@@ -10,14 +10,14 @@ import { within } from "../../platform/within.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
-/** What came of connecting to an endpoint. */
+/** The result of connecting to an endpoint. */
 export interface Wire {
   readonly part: Part;
-  /** The service's clock minus this machine's, by the Date of an answer; null: none came. */
+  /** The service's clock minus this machine's, by the Date of an answer; null: there was none. */
   readonly skewMs: number | null;
 }
 
-/** Connects to one endpoint, speaks TLS where it is due, and closes. */
+/** Connects to one endpoint, with TLS if it needs it, and closes. */
 export async function tryWire(
   endpoint: Endpoint,
   config: Config,

@@ -28,7 +28,7 @@ Examples:
   sudo fleetgate status --socket /var/lib/fleetgate-instances/hall2/control.sock
   sudo fleetgate status --json`;
 
-/** `fleetgate status`: how the gateway of this machine is. */
+/** `fleetgate status`: the state of the gateway of this machine. */
 export function statusCommand(): Command {
   const command = new Command("status").description(
     "show how the gateway of this machine is: links, robots, queues, alarms, certificates, disk",
@@ -60,7 +60,7 @@ async function show(socketPath: string, { json }: Options, signal: AbortSignal):
     return code;
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
-    // To standard output, for monitoring systems show its first line.
+    // On standard output, because monitoring systems show its first line.
     if (json !== true) process.stdout.write(`no answer: ${plain(error.message)}\n`);
     else process.stderr.write(`fleetgate: ${plain(error.message)}\n`);
     return statusCodes.noAnswer;
@@ -82,7 +82,7 @@ async function watch(socketPath: string, options: Options, signal: AbortSignal):
       const lines = status instanceof CallFailed ? [failure ?? ""] : statusLines(status);
       screen.show([time, ...lines]);
     } else process.stdout.write(`${time}  ${status instanceof CallFailed ? failure : headline(status)}\n`);
-    // Rejects when it is interrupted.
+    // Rejects if it is interrupted.
     await wait(WATCH_MS, undefined, { signal }).catch(() => {});
   }
   return statusCodes.up;

@@ -5,9 +5,9 @@ export interface ScreenOutput {
   write(text: string): unknown;
 }
 
-/** A terminal on which each text replaces the one before. */
+/** A terminal on which each text replaces the last one. */
 export interface Screen {
-  /** Lines without control characters. What does not fit is cut off. */
+  /** Lines without control characters. Longer text is cut off. */
   show(lines: readonly string[]): void;
 }
 
@@ -20,7 +20,7 @@ export function createScreen(output: ScreenOutput): Screen {
   let isFirst = true;
   return {
     show(lines) {
-      // A serial console says 0: it does not know its size.
+      // A serial console reports 0, because it does not know its size.
       const columns = output.columns || 80;
       const room = (output.rows || 24) - 1;
       const shown = lines.length <= room ? lines : [...lines.slice(0, room - 1), "…"];

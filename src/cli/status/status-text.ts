@@ -6,10 +6,10 @@ import { columns, duration, first, localTime, size } from "../readable.ts";
 const MOST_ROBOTS = 10;
 const MOST_ALARMS = 10;
 const MOST_HOLDS = 10;
-/** In the first line, the only one that monitoring systems show. */
+/** In the first line, which is all that monitoring systems show. */
 const LONGEST_PROBLEM = 160;
 
-/** The first line: whether all is well, or what is not. */
+/** The first line: all is well, or the problem. */
 export function headline(status: JsonObject): string {
   const state = textOf(status, "state");
   const [problem, ...others] = textsOf(status, "problems");
@@ -42,7 +42,7 @@ export function statusLines(status: JsonObject): readonly string[] {
   ];
 }
 
-/** Nothing where there are no rows. */
+/** Empty without rows. */
 function section(title: string, rows: ReadonlyArray<readonly string[]>): readonly string[] {
   return rows.length === 0 ? [] : [title, ...columns(rows).map((row) => `  ${row}`)];
 }
@@ -76,7 +76,7 @@ function robots(found: JsonObject): readonly string[] {
   ];
 }
 
-/** Nothing without a hold: most plants have none. */
+/** Empty without a hold: most plants have none. */
 function holds(found: JsonObject): readonly string[] {
   const count = numberOf(found, "count");
   if (count === 0) return [];

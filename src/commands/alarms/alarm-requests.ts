@@ -33,14 +33,14 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
       protocol,
       user,
     });
-    // The alarms that stand now go to all protocols at once.
+    // All protocols get the changed alarms at once.
     parts.deliver({ changes: [], events: [] });
   }
 
   return {
     acknowledge({ source, alarmId }) {
       const alarm = alarmBook.find(alarmId);
-      // Who may not acknowledge it learns nothing of it.
+      // A user that may not acknowledge it learns nothing about it.
       const robotId = alarm?.source.kind === "robot" ? alarm.source.robotId : null;
       const refused = refusedOf(source, robotId, "acknowledge alarms");
       if (refused !== null) return refused;

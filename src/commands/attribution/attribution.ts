@@ -8,34 +8,36 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Shared } from "../parts.ts";
 
 /**
- * Which command made which mission. A mission of owner `api` that no command of this gateway made is foreign:
- * another client made it, often a duplicate gateway (design, Commands).
+ * Finds out which command made which mission. A mission of owner `api` that no command of this gateway made
+ * is foreign: another client made it, often a duplicate gateway (docs/commands.md, Two gateways for one
+ * fleet).
  */
 export interface Attribution {
   /** A command has made this mission, as the service or evidence says. */
   claim(missionId: string, command: CommandIdentity): void;
   /** A command for this robot had an unknown outcome: it may have made missions. */
   suspect(robotId: RobotId): void;
-  /** The command that made a mission; null where none is known. */
+  /** The command that made a mission; null: not known. */
   commandOf(missionId: string): CommandIdentity | null;
   /** Whether a mission is known to belong to another command than this one. */
   isOthers(missionId: string, commandId: string): boolean;
-  /** A call has left that makes a mission for the robot of the command. Its answer will name the mission. */
+  /** A call that makes a mission for the command's robot has left. Its answer will name the mission. */
   expect(command: Maker): void;
-  /** The missions of the command are known, or will not be known any more. */
+  /** The missions of the command are known, or will never be known. */
   settle(command: Maker): void;
   /** Whether a mission that is new on this robot may still be attributed to a command. */
   isExpected(robotId: RobotId): boolean;
   /** A mission was seen for the first time. */
   seen(robotId: RobotId, mission: Mission): void;
-  /** Counts missions as foreign that no answer has named in time. To be called now and then. */
+  /** Counts missions as foreign that no answer has named in time. Call it now and then. */
   judge(): void;
   /** Foreign missions since the start. */
   foreignMissions(): number;
   /**
    * Delivers a batch with its events attributed. Streams are faster than answers, and show a mission before
-   * the service has said which command made it. Such an event waits until that is known, and later events of
-   * its robot wait behind it, so that their order stays. State never waits.
+   * the service has named the command that made it. Such an event waits until that is known, and later events
+   * of its robot wait behind it, in their order. State never waits (docs/decisions.md, The event of a new
+   * mission waits for the answer).
    */
   deliver(batch: Batch): void;
 }
@@ -57,16 +59,16 @@ interface Unclaimed {
   readonly seenAtMs: number;
 }
 
-/** How long a mission may wait for the answer that names it: streams are faster than answers. */
+/** How long a mission may wait for the answer that names it. */
 const CLAIM_MS = 30_000;
 const MAX_CLAIMS = 20_000;
 const MAX_UNCLAIMED = 2_000;
-/** A later event is worse than one that does not name its command. */
+/** A late event is worse than one that does not name its command. */
 const LONGEST_HOLD_MS = 2_000;
 const MOST_HELD = 256;
 
 export function createAttribution({ clock, onForeign, deliver }: AttributionParts): Attribution {
-  /** One for a robot: its queue has one command in flight. */
+  /** One for each robot: its queue has one command in flight. */
   const expected = new Map<RobotId, string>();
   const claims = new BoundedMap<string, CommandIdentity>(MAX_CLAIMS);
   const suspects = new Map<RobotId, number>();
@@ -91,7 +93,7 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
     }
   }
 
-  /** A command whose ending is unknown may have made it. */
+  /** Whether a command with an unknown ending may have made it. */
   function isSuspect({ robotId, seenAtMs }: Unclaimed): boolean {
     const sinceMs = suspects.get(robotId);
     return sinceMs !== undefined && Math.abs(seenAtMs - sinceMs) <= 2 * CLAIM_MS;
@@ -100,7 +102,7 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
   return {
     claim(missionId, { source, requestId }) {
       if (claims.has(missionId)) return;
-      // Not the command itself, whose request may be long.
+      // The identity only, because the request of a command may be long.
       claims.set(missionId, { source, requestId });
     },
     suspect: (robotId) => void suspects.set(robotId, clock.monotonicMs()),
@@ -134,7 +136,7 @@ interface Held {
   cancel: () => void;
 }
 
-/** Lets events pass when it is known which command they are of, or that none is. */
+/** Lets events pass when their command is known, or when it is known that they have none. */
 function createEventGate(
   clock: Clock,
   isExpected: Attribution["isExpected"],
@@ -172,13 +174,13 @@ function createEventGate(
     }
     waiting.events.push(event);
     if (waiting.events.length !== MOST_HELD) return;
-    // Not at once: what came before in the same batch is not passed on yet.
+    // Not at once: earlier events of the same batch are not passed on yet.
     waiting.cancel();
     waiting.cancel = clock.after(0, () => release(robotId));
   }
 
   return {
-    /** Nothing is expected on this robot any more: passes on what waits for it. */
+    /** Nothing is expected on this robot any more: passes on its waiting events. */
     release,
     deliver(batch: Batch) {
       if (batch.events.length === 0) return deliver(batch);

@@ -5,21 +5,18 @@ import type { Shared } from "../parts.ts";
 export interface ForeignWatch {
   /** A foreign mission was seen. */
   seen(robotId: RobotId): void;
-  /** Ends the alarms of robots that had no foreign mission for long enough. To be called now and then. */
+  /** Ends the alarms of robots that had no foreign mission for long enough. Call it now and then. */
   tick(): void;
   /** Robots whose alarm is on. */
   count(): number;
 }
 
-/**
- * One foreign mission may come from a person with a service tool; so many within the time come from a
- * program.
- */
+/** A person with a service tool may send one foreign mission; so many within the time come from a program. */
 const MISSIONS = 3;
 const WITHIN_MS = 600_000;
 
 interface Seen {
-  /** Monotonic times of the newest, at most `MISSIONS` of them. */
+  /** Monotonic times of the newest missions, at most `MISSIONS` of them. */
   readonly timesMs: readonly number[];
   readonly isOn: boolean;
 }

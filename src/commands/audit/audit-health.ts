@@ -1,7 +1,10 @@
 import type { Health } from "../../platform/component.ts";
 import type { LineFile } from "../../platform/line-file.ts";
 
-/** Commands go on when the audit log cannot: who must not send without a record sees it here. */
+/**
+ * Commands go on if the audit log cannot be written: an operator who must not send without a record sees it
+ * here.
+ */
 export function auditHealth(audit: LineFile): Health {
   const problem = audit.problem();
   const figures = { ...audit.figures() };

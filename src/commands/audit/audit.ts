@@ -9,7 +9,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject } from "../../platform/json.ts";
 
 /**
- * One line of the audit log: a command, as a rule, and what became of it. snake_case, as everything that is
+ * One line of the audit log: usually a command and its outcome. snake_case, like everything that is
  * published.
  */
 export interface AuditRecord {
@@ -27,13 +27,13 @@ export interface AuditRecord {
   readonly [field: string]: unknown;
 }
 
-/** Where audit records go. Synchronous; never throws. */
+/** Takes audit records. Synchronous; never throws. */
 export type AuditSink = (record: AuditRecord) => void;
 
 /** Outcomes that somebody may have to look into. */
 const notable: ReadonlySet<unknown> = new Set(["refused", "unknown", "expired"]);
 
-/** Writes audit records as lines of JSON: to the file, and to systemd's journal where that is configured. */
+/** Writes audit records as lines of JSON: to the file, and to systemd's journal if that is configured. */
 export function auditTo(
   file: { append(line: string): void },
   journal: { send(priority: "warning" | "notice", line: string): void } | null,
@@ -45,20 +45,20 @@ export function auditTo(
   };
 }
 
-/** Wall times in milliseconds; null for a stage that it did not reach. */
+/** Wall times in milliseconds; null for a stage that was not reached. */
 export interface CommandTimes {
   readonly acceptedAtMs: number | null;
   readonly sentAtMs: number | null;
   readonly finalAtMs: number;
 }
 
-/** Of names that a sender chose and nothing has checked. */
+/** Of names that a sender chose and nothing has checked, in characters. */
 const LONGEST_NAME = 128;
 const LONGEST_OPERATION = 64;
-/** Of a request id, with the path of its slot. */
+/** Of a request id with the path of its slot, in characters. */
 const LONGEST_ID = 256;
 
-/** The record of a command that has come to its end; `request` is what may be shown of it. */
+/** The record of a command that has ended; `request` has no secrets. */
 export function commandRecord(
   command: Command,
   request: string,
@@ -92,7 +92,7 @@ function behalf({ station, owner }: OnBehalfOf) {
   return { ...(station === undefined ? {} : { station }), protocol: owner.protocol, user: owner.name };
 }
 
-/** What of a request may be shown: nothing if it cannot be parsed, because secrets may be anywhere in it. */
+/** The request without its secrets; nothing if it cannot be parsed, because secrets may be anywhere in it. */
 export function shownRequest(
   catalogue: Catalogue,
   command: Command,
@@ -104,7 +104,7 @@ export function shownRequest(
   return withoutSecrets(command.requestJson, operation.secretMaps);
 }
 
-/** A canonical request with stars for the values of these maps. */
+/** A canonical request with stars in place of the values of these maps. */
 function withoutSecrets(requestJson: string, paths: readonly (readonly string[])[] = []): string {
   if (paths.length === 0) return requestJson;
   const request: unknown = JSON.parse(requestJson);
@@ -117,7 +117,7 @@ function withoutSecrets(requestJson: string, paths: readonly (readonly string[])
   return JSON.stringify(request);
 }
 
-/** The record of a request that a protocol refused: without its content, which may be anything. */
+/** The record of a request that a protocol refused, without its content, which may be anything. */
 export function refusedRecord(refused: RefusedRequest, atMs: number, outcome: Outcome): AuditRecord {
   const { source, requestId, operation, robotId, origin } = refused;
   return {

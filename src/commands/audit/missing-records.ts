@@ -6,8 +6,8 @@ import type { EndedCommand, Journal, JournalRecord } from "../journal/journal.ts
 import { type AuditRecord, type AuditSink, commandRecord, shownRequest } from "./audit.ts";
 
 /**
- * Reads the lines of the audit log that earlier runs have left, newest first, until `take` returns false.
- * Resolves with whether every line was read that `take` would have taken.
+ * Reads the lines of the audit log of earlier runs, newest first, until `take` returns false. Resolves with
+ * whether all lines were read that `take` would have taken.
  */
 export type AuditLines = (take: (line: string) => boolean) => Promise<boolean>;
 
@@ -20,19 +20,20 @@ export interface MissingParts {
   readonly auditLines: AuditLines;
 }
 
-/** How far before the newest line missing ones are looked for. Lines reach the disk within a second. */
+/** How far before the newest line missing lines are searched. Lines reach the disk within a second. */
 const SEARCHED_MS = 60_000;
 /**
- * A line is written after the record of its command is on the disk: so late it may be in the order of times.
+ * A line is written after the record of its command is on the disk: lines may be out of the order of times by
+ * this much.
  */
 const DISORDER_MS = 5_000;
-/** More than are lost to a crash. A journal that is much older than its audit log must not fill it. */
+/** More than a crash can lose. A journal that is much older than its audit log must not fill it. */
 export const MOST_MADE_UP = 5_000;
 
-/** What the newest lines of the audit log show. */
+/** What the newest lines of the audit log contain. */
 interface Told {
   readonly keys: ReadonlySet<string>;
-  /** Commands that ended before this are not looked for. Null: there is no line. */
+  /** Commands that ended before this are not searched. Null: there is no line. */
   readonly fromMs: number | null;
   readonly newestMs: number;
 }
@@ -89,8 +90,8 @@ async function readTold(auditLines: AuditLines): Promise<Told> {
 }
 
 /**
- * Oldest first. Without a line to go by (the first ones were lost, or the files were taken away), the
- * journal's last minute.
+ * Oldest first. If there is no line (the first ones were lost, or the files were removed), the journal's last
+ * minute.
  */
 function missingOf(
   ended: readonly EndedCommand[],
@@ -98,7 +99,7 @@ function missingOf(
   journal: Pick<Journal, "find">,
   nowMs: number,
 ): readonly JournalRecord[] {
-  // A wall clock that was ahead for a while has left ends that are newer than every line to come.
+  // A wall clock that was ahead for a while has left ends that are newer than all later lines.
   const untilMs = Math.max(nowMs, newestMs);
   const possible = ended.filter(({ finalAtMs }) => finalAtMs <= untilMs);
   const firstMs = fromMs ?? (possible.at(-1)?.finalAtMs ?? untilMs) - SEARCHED_MS;
@@ -112,13 +113,13 @@ function missingOf(
 function recordOf(catalogue: Catalogue, entry: JournalRecord): AuditRecord | null {
   const { command, outcome, robotId, acceptedAtMs, sentAtMs, finalAtMs } = entry;
   if (outcome === null || finalAtMs === null) return null;
-  // A command that was refused before it was accepted has the time of its end as both.
+  // A command that was refused before it was accepted has the time of its end for both.
   const isAccepted = sentAtMs !== null || acceptedAtMs !== finalAtMs;
   const times = { acceptedAtMs: isAccepted ? acceptedAtMs : null, sentAtMs, finalAtMs };
   return commandRecord(command, shownRequest(catalogue, command, outcome), robotId, times, outcome);
 }
 
-/** The time is part of it: a refusal under an identity that was used before has a line of its own. */
+/** The time is part of the key: a refusal under a used identity has a line of its own. */
 function keyOf(
   ...parts: readonly [protocol: unknown, user: unknown, requestId: unknown, code: unknown, atMs: unknown]
 ) {
@@ -129,7 +130,7 @@ function keyOfEntry({ command: { source, requestId }, outcome, finalAtMs }: Jour
   return keyOf(source.protocol, source.name, requestId, outcome?.code, finalAtMs);
 }
 
-/** Null for an incomplete line: a crash may have cut it off, or left zeros in its place. */
+/** Null for an incomplete line: a crash may have cut it off, or left zeros instead. */
 function readRecord(line: string): { readonly atMs: number; readonly key: string } | null {
   let record: unknown;
   try {

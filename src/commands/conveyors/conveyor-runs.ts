@@ -13,46 +13,49 @@ import { createRunRegistry, type RunRegistry } from "./run-registry.ts";
 export interface ConveyorRunParts
   extends Pick<Shared, "clock" | "log" | "journal" | "stations" | "options" | "alarmBook" | "link"> {
   readonly observations: Pick<Observations, "sight">;
-  /** The lease of a robot now; null: it has none. */
+  /** The present lease of a robot; null: none. */
   readonly leaseOf: (robotId: RobotId) => Pick<StoredLease, "station" | "owner"> | null;
-  /** Sends one stop of a conveyor, for whoever started it. Never rejects. */
+  /** Sends one stop of a conveyor, on behalf of the user that started it. Never rejects. */
   readonly stop: (robotId: RobotId, run: StoredRun) => Promise<Outcome>;
 }
 
 /**
- * Which conveyors were started through this gateway, and which of them it must stop. What a station has
- * started is stopped when its lease ends, when it has run for too long, and when the gateway stops or has
- * restarted. Such a stop is owed until a good value shows that the conveyor stands, or until somebody starts
- * the conveyor anew.
+ * The conveyors that were started through this gateway, and those that it must stop. The gateway stops what a
+ * station has started when its lease ends, when it has run for too long, and when the gateway stops or has
+ * restarted. It owes such a stop until a good value shows that the conveyor stands, or until somebody starts
+ * the conveyor again (docs/decisions.md, A stop that is owed is repeated until the conveyor is seen to
+ * stand).
  */
 export interface ConveyorRuns {
-  /** What an earlier run of the gateway has started: all of it is owed a stop. */
+  /** The conveyors that an earlier run of the gateway has started: each is owed a stop. */
   resume(stored: ReadonlyMap<RobotId, readonly StoredRun[]>): void;
-  /** A start that an earlier run of the gateway has sent, and whose outcome is not known. */
+  /** A start of an earlier run of the gateway, with an unknown outcome. */
   recovered(job: Job): void;
   /** The call of a command leaves. */
   left(job: Job): void;
   ended(job: Job, outcome: Outcome): void;
-  /** A lease has ended: what its owner has started for the station is owed a stop. */
+  /** A lease has ended: conveyors that its owner has started for the station are owed a stop. */
   leaseEnded(lease: Pick<StoredLease, "robotId" | "station" | "owner">, reason: StopReason): void;
-  /** What robots send, once the observations have it. */
+  /** The changes of robots, after the observations have them. */
   observed(changes: readonly StateChange[]): void;
-  /** The service is reached again: stops that are owed go first. */
+  /** The service is reached again: owed stops go first. */
   linkUp(): void;
-  /** Finds what has run for too long, and sends what is due. To be called about once a second. */
+  /**
+   * Finds conveyors that have run for too long, and sends stops that are due. Call it about once a second.
+   */
   tick(): void;
-  /** The gateway stops: so does all that it watches. */
+  /** The gateway stops, and with it all watched conveyors. */
   shutDown(): void;
-  /** Whether a conveyor has to be stopped, and no stop has reached its robot yet that could. */
+  /** Whether a conveyor has to be stopped and no stop that could do it has reached its robot yet. */
   isOwing(): boolean;
-  /** Resolves when nothing is being written any more: before the journal is closed. */
+  /** Resolves when no write is under way: before the journal is closed. */
   settled(): Promise<void>;
   figures(): Readonly<Record<string, number>>;
 }
 
 /**
- * A service that waits for its robot must not gather calls. What it holds for a robot that was away helps a
- * robot that is back no more: those calls do not count then.
+ * A service that waits for its robot must not gather calls. Calls that it holds for a robot that was away are
+ * of no use once the robot is back, so they do not count then.
  */
 const MOST_UNDER_WAY = 3;
 
@@ -61,7 +64,7 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
   const registry = createRunRegistry(parts);
   const { owe, look } = createOwedStops(parts, registry);
   const { started, ended } = createStarts(parts, registry, owe, look);
-  /** Robots with a conveyor that is watched, and of which the last that was told is not good. */
+  /** Robots with a watched conveyor whose last published quality is not good. */
   const away = new Set<RobotId>();
 
   function isBack(robotId: RobotId, quality: Quality): boolean {
@@ -137,12 +140,12 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
   };
 }
 
-/** The robot has shown itself: a stop may reach it now. */
+/** The robot has sent something: a stop may reach it now. */
 function seenAnew({ owed }: ConveyorRun): void {
   if (owed !== null) owed.calls = { underWay: 0 };
 }
 
-/** Sends the stops that are owed, until the conveyor is known to stand. */
+/** Sends the owed stops until the conveyor is known to stand. */
 function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
   const { clock, log } = parts;
 
@@ -167,7 +170,7 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
     look(run);
   }
 
-  /** Ends what is owed to a conveyor that stands, and sends a stop that is due. */
+  /** Ends the owed stop of a conveyor that stands, and sends a stop that is due. */
   function look(run: ConveyorRun): void {
     const { robotId, index: conveyor, owed } = run;
     if (owed === null || registry.find(robotId, conveyor) !== run) return;
@@ -189,7 +192,7 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
   return { owe, look };
 }
 
-/** What follows from the starts and stops that this gateway sends. */
+/** Follows the starts and stops that this gateway sends. */
 function createStarts(
   parts: ConveyorRunParts,
   registry: RunRegistry,
@@ -197,7 +200,7 @@ function createStarts(
   look: (run: ConveyorRun) => void,
 ) {
   const { clock } = parts;
-  /** When the call of a command left. */
+  /** The time at which the call of a command left. */
   const leftAtMs = new WeakMap<Job, number>();
 
   function begin(job: Job, robotId: RobotId, index: number): ConveyorRun {
@@ -215,7 +218,7 @@ function createStarts(
     return { ...run, owed: null, seen: null };
   }
 
-  /** What the service has refused has started nothing: what there was before counts again. */
+  /** A start that the service has refused has started nothing: the earlier run counts again. */
   function startEnded(run: ConveyorRun, { outcome }: Outcome): void {
     const { before } = run;
     run.start = null;
@@ -232,7 +235,7 @@ function createStarts(
     if (!isWatched(run)) registry.remove(run);
   }
 
-  /** A stop of anybody has succeeded. It ends a run only if no start can act after it. */
+  /** A stop of any sender has succeeded. It ends a run only if no start can act after it. */
   function stopped(run: ConveyorRun, stopLeftAtMs: number): void {
     if (stopLeftAtMs < run.startedAtMs) return;
     const isLast = run.start === null && stopLeftAtMs >= run.mayStartUntilMs;
@@ -264,7 +267,7 @@ function createStarts(
   };
 }
 
-/** How long a conveyor that is started this way may run; null: without a limit. */
+/** How long a conveyor that was started in this way may run; null: without a limit. */
 function maxRunMsOf(
   { stations, options }: Pick<ConveyorRunParts, "stations" | "options">,
   station: string | null,
@@ -275,7 +278,7 @@ function maxRunMsOf(
   return found?.maxRunMsOf?.get(index) ?? found?.maxRunMs ?? options.maxRunMs;
 }
 
-/** The start has left long ago, or is among the commands that are recovered. */
+/** The start left long ago, or is among the commands that are recovered. */
 function resumedRun(robotId: RobotId, stored: StoredRun, nowMs: number): ConveyorRun {
   const times = { startedAtMs: nowMs, mayStartUntilMs: nowMs, maxRunMs: 0 };
   return { ...stored, robotId, ...times, start: null, before: null, owed: null, seen: null };

@@ -3,17 +3,17 @@ import { createLatestWrites } from "../journal/latest-writes.ts";
 import type { Shared } from "../parts.ts";
 import { type ConveyorRun, isWatched, stopReasons, storedOf } from "./run.ts";
 
-/** The started conveyors of all robots. What is watched is kept on the disk, and what is owed is an alarm. */
+/** The started conveyors of all robots. Watched ones are kept on the disk, and an owed stop is an alarm. */
 export interface RunRegistry {
   all(): readonly ConveyorRun[];
   of(robotId: RobotId): readonly ConveyorRun[];
   find(robotId: RobotId, index: number): ConveyorRun | undefined;
-  /** Puts a run in the place of the one of its conveyor. */
+  /** Replaces the run of its conveyor. */
   put(run: ConveyorRun): void;
   remove(run: ConveyorRun): void;
-  /** A stop is owed to one of the robot's conveyors. */
+  /** Sets or clears the alarm of the robot by its owed stops. */
   showOwed(robotId: RobotId): void;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is under way. */
   settled(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Job } from "../job.ts";
 import type { StoredRun } from "../journal/journal.ts";
 
-/** Why the gateway stops a conveyor of itself. */
+/** Why the gateway itself stops a conveyor. */
 export type StopReason =
   | Exclude<LeaseReason, "asked">
   | "too_long"
@@ -13,7 +13,7 @@ export type StopReason =
   | "restart"
   | "shutdown";
 
-/** In the words of the log and of the alarm, which are for people. */
+/** The words of the log and of the alarm, for people. */
 export const stopReasons: Readonly<Record<StopReason, string>> = {
   released: "the station released the robot",
   overridden: "an engineer ended the lease",
@@ -34,7 +34,7 @@ export interface OwedStop {
   readonly sinceMs: number;
   /** When the next stop may be sent. */
   nextAtMs: number;
-  /** Stops that have no outcome yet, of those that left since the robot has shown itself last. */
+  /** How many stops have no outcome yet, since the robot last sent something. */
   calls: { underWay: number };
   /** When the first stop succeeded that left after the start could act; null: none has. */
   stoppedAtMs: number | null;
@@ -53,7 +53,7 @@ export interface ConveyorRun extends StoredRun {
   readonly maxRunMs: number | null;
   /** The start, while it has no outcome. */
   start: Job | null;
-  /** What there was before that start; it counts again if the service refuses the start. */
+  /** The run before that start; it counts again if the service refuses the start. */
   before: ConveyorRun | null;
   owed: OwedStop | null;
   /** The newest message about the conveyor since the start, and when it came. */
@@ -62,20 +62,20 @@ export interface ConveyorRun extends StoredRun {
 
 /** The robot has a moment to show what it was told. */
 const SHOWS_WITHIN_MS = 1_000;
-/** A stop that the robot has taken is seen by then. */
+/** A stop that the robot has taken is seen within this time. */
 const STANDS_WITHIN_MS = 2_000;
 const SOON_MS = 60_000;
-/** Less than the second after which the gateway looks again: its timer may come some milliseconds early. */
+/** Less than the second between two looks: a timer may come some milliseconds early. */
 const EACH_MS = 900;
 const LATER_MS = 9_900;
 
-/** Whether the gateway watches it at all: without a station and a limit nothing would ever stop it. */
+/** Whether the gateway watches it: without a station and a limit nothing would ever stop it. */
 export function isWatched({ station, maxRunMs }: ConveyorRun): boolean {
   return station !== null || maxRunMs !== null;
 }
 
 /**
- * Whether the conveyor is known to stand, for good. A good value shows it, and either came after the start
+ * Whether the conveyor is known to stand for good. A good value shows it standing, and came after the start
  * could act, or still shows it a moment after a stop that left after that.
  */
 export function isKnownToStand(
@@ -94,7 +94,7 @@ export function pauseMs({ sinceMs }: OwedStop, nowMs: number): number {
   return nowMs - sinceMs < SOON_MS ? EACH_MS : LATER_MS;
 }
 
-/** What of a run survives the gateway. */
+/** The part of a run that survives the gateway. */
 export function storedOf({ index, station, owner }: ConveyorRun): StoredRun {
   return { index, station, owner };
 }

@@ -22,13 +22,13 @@ import {
 
 export interface EvidenceSearchParts extends Pick<Shared, "options" | "clock" | "port" | "log"> {
   readonly attribution: Pick<Attribution, "isOthers" | "isExpected">;
-  /** Something was seen of a command whose outcome was already final. */
+  /** Called for a finding about a command whose outcome was already final. */
   readonly onLate: (commandId: string, text: string) => void;
 }
 
-/** Finds evidence of what commands did, in what robots send and in what the service answers. */
+/** Finds evidence of the effects of commands, in the messages of robots and in answers of the service. */
 export interface EvidenceSearch {
-  /** Begins to watch, before the call leaves. `sentAtMs` is wall time, as the journal has it. */
+  /** Begins to watch, before the call leaves. `sentAtMs` is wall time, as in the journal. */
   watch(
     commandId: string,
     rule: WatchRule,
@@ -36,11 +36,11 @@ export interface EvidenceSearch {
     baseline: WatchBaseline,
     sentAtMs: number,
   ): void;
-  /** The answers from before the call, condensed; null when they could not be had. */
+  /** The answers from before the call, condensed; null: they could not be read. */
   baseline(rule: QueryRule): Promise<unknown>;
-  /** Resolves with what the evidence says, or with `otherwise` when there is none in time. */
+  /** Resolves with the outcome that the evidence shows, or with `otherwise` if there is none in time. */
   seek(commandId: string, rule: EvidenceRule, baseline: unknown, otherwise: Outcome): Promise<Outcome>;
-  /** Ends the watch, or (`isLate`) keeps it a while for findings that are only published as an event. */
+  /** Ends the watch, or (`isLate`) keeps it for a while for findings that are only published as an event. */
   release(commandId: string, isLate: boolean): void;
   missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
   conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
@@ -57,7 +57,8 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
   const answers = createServiceAnswers(parts.port, parts.log, Math.ceil(options.evidenceMs / 3));
 
   /**
-   * A wall time on the monotonic clock. Right for recent times only: the wall clock may have been set since.
+   * Converts a wall time to the monotonic clock. Right for recent times only: the wall clock may have been
+   * set since.
    */
   const monotonicOf = (wallMs: number) => wallMs - (clock.nowMs() - clock.monotonicMs());
   const timesOf = ({ stamp }: Observed<unknown>): SeenTimes => ({
@@ -65,7 +66,10 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
     nowMs: clock.monotonicMs(),
   });
 
-  /** Every watch takes the message in before any of them decides: what fits two is evidence for neither. */
+  /**
+   * Every watch takes the message before any of them decides: a mission that fits two is evidence for
+   * neither.
+   */
   function update(
     robotId: RobotId,
     observed: Observed<unknown>,
@@ -82,7 +86,7 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
 
   return {
     watch(commandId, rule, robotId, baseline, sentAtMs) {
-      // What an earlier run has sent left before now, whatever the wall clock says.
+      // A command of an earlier run left before now, whatever the wall clock says.
       const sentMs = Math.min(monotonicOf(sentAtMs), clock.monotonicMs());
       watches.open(commandId, startWatch(rule, robotId, baseline, sentMs));
     },
@@ -113,7 +117,7 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
 
 /** Every open watch, by command and by robot. */
 interface OpenWatches {
-  /** Opens a watch, in place of an earlier one of the same command. */
+  /** Opens a watch, and replaces an earlier one of the same command. */
   open(commandId: string, watch: Watch): void;
   find(commandId: string): OpenWatch | undefined;
   close(commandId: string): void;
@@ -121,7 +125,7 @@ interface OpenWatches {
   areOf(robotId: RobotId): boolean;
   /** The watches of other commands on the same robot. */
   besides(open: OpenWatch): readonly OpenWatch[];
-  /** Replaces the watches of a robot by what `see` makes of them. Returns those that have changed. */
+  /** Replaces the watches of a robot by the results of `see`. Returns the changed ones. */
   update(robotId: RobotId, see: (open: OpenWatch) => Watch): readonly OpenWatch[];
 }
 
@@ -196,7 +200,8 @@ function createLateFindings({ clock, attribution, onLate }: EvidenceSearchParts,
 
   /**
    * Streams are faster than answers: a new mission may be that of the next command, whose answer has not come
-   * yet. Only missions can be mistaken so: the state of a mission or a conveyor belongs to no command.
+   * yet. Only missions can be confused in this way: the state of a mission or a conveyor belongs to no
+   * command.
    */
   function mayBelongToAnother(open: OpenWatch): boolean {
     if (open.watch.rule.kind !== "new_mission") return false;

@@ -7,7 +7,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 
-/** Called for each value that is new. */
+/** Called for each new value. */
 export interface ObservationListener {
   missions(robotId: RobotId, observed: Observed<MissionQueue>): void;
   conveyor(robotId: RobotId, observed: Observed<Conveyor>): void;
@@ -15,19 +15,19 @@ export interface ObservationListener {
   newMission(robotId: RobotId, mission: Mission): void;
 }
 
-/** The latest that is known of each robot, as far as commands need it. */
+/** The latest values of each robot, as far as commands need them. */
 export interface Observations {
   observe(batch: Batch): void;
   missions(robotId: RobotId): MissionQueue | undefined;
   /** The newest values that show what the robot does. */
   sight(robotId: RobotId): RobotSight;
-  /** Every robot of which something was seen. */
+  /** Every robot with a value. */
   robots(): readonly RobotId[];
-  /** Where GetOnlineRobots saw the robot last. */
+  /** The robot's last point in GetOnlineRobots. */
   position(robotId: RobotId): string | undefined;
   /** The robot with this number: two names of one machine. */
   robotOfNumber(amrId: number): RobotId | undefined;
-  /** The number of the robot that executes a task chain; 0 while it has none. */
+  /** The number of the robot that executes a task chain; 0: none. */
   numberOfChain(chainId: number): number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createObservations(listener: ObservationListener): Observations 
   const byNumber = new Map<number, RobotId>();
   const chains = new BoundedMap<number, number>(MAX_CHAINS);
 
-  /** A value with the stamp of the one before is told again because its quality changed: nothing new. */
+  /** A value with the same stamp as before was published again because its quality changed: nothing new. */
   function onMissions(robotId: RobotId, observed: Observed<MissionQueue>): void {
     const before = queues.get(robotId);
     queues.set(robotId, observed);

@@ -5,12 +5,15 @@ import { type OpenWatch, verdict, type Watch, type WatchUse } from "./watch.ts";
 
 type SeekParts = Pick<Shared, "clock" | "options">;
 
-/** What a watch says about the outcome now; without one, when to look again (null: when it has changed). */
+/**
+ * What a watch decides about the outcome now; without an outcome, when to look again (null: when it has
+ * changed).
+ */
 type Decision =
   | { readonly kind: "outcome"; readonly outcome: Outcome }
   | { readonly kind: "wait"; readonly lookInMs: number | null };
 
-/** Resolves with what the watch shows, or with `otherwise` when it shows nothing in time. */
+/** Resolves with the outcome that the watch shows, or with `otherwise` if it shows none in time. */
 export function seekInWatch(
   { clock, options }: SeekParts,
   open: OpenWatch,
@@ -58,8 +61,9 @@ function decide(watch: Watch, nowMs: number, settleMs: number, otherwise: Outcom
 }
 
 /**
- * Asks until there is an answer that shows something, or until the time is over.
- * @param judge what the service's answers show now; null: nothing
+ * Asks until an answer is evidence, or until the time is over.
+ *
+ * @param judge returns what the service's answers show now; null: nothing
  */
 export function seekInAnswers(
   { clock, options }: SeekParts,

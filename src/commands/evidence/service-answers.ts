@@ -4,11 +4,11 @@ import type { Log } from "../../platform/log.ts";
 
 export type QueryRule = Extract<EvidenceRule, { kind: "query" }>;
 
-/** Evidence in what the service answers. Never rejects. */
+/** Finds evidence in answers of the service. Never rejects. */
 export interface ServiceAnswers {
-  /** The answers from before the call, condensed; null when they could not be had. */
+  /** The answers from before the call, condensed; null: they could not be read. */
   baseline(rule: QueryRule): Promise<unknown>;
-  /** What the answers show, as one sentence; null when they show nothing. */
+  /** The evidence in the answers, as one sentence; null: none. */
   judge(rule: QueryRule, baseline: unknown): Promise<string | null>;
 }
 

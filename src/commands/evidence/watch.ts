@@ -6,22 +6,22 @@ import type { Mission, MissionQueue, MissionType } from "../../domain/mission.ts
 import type { Observed, Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** The rules whose evidence is in what robots send. `query` asks the service instead. */
+/** The rules whose evidence is in the messages of robots. `query` asks the service instead. */
 export type WatchRule = Exclude<EvidenceRule, { kind: "none" | "query" }>;
 
 export function isWatchRule(rule: EvidenceRule): rule is WatchRule {
   return rule.kind !== "none" && rule.kind !== "query";
 }
 
-/** What was known of the robot when the call left. JSON: it is journaled with the command. */
+/** The state of the robot when the call left. JSON: the journal keeps it with the command. */
 export interface WatchBaseline {
-  /** The missions in the robot's list; null when none was ever received. */
+  /** The missions in the robot's list; null: none was ever received. */
   readonly missionIds: readonly string[] | null;
-  /** The state of the mission that the rule is about; null when it was not in the list. */
+  /** The state of the mission of the rule; null: it was not in the list. */
   readonly missionState: string | number | null;
 }
 
-/** What was seen of the effect of one command since its call left. Immutable. */
+/** The seen effects of one command since its call left. Immutable. */
 export interface Watch {
   readonly rule: WatchRule;
   readonly robotId: RobotId;
@@ -39,13 +39,13 @@ interface Finding {
   readonly seenMs: number;
 }
 
-/** What the watch of a command serves at the moment. */
+/** The present use of a command's watch. */
 export type WatchUse =
-  /** The call is out, or its outcome is final and nobody waits for the watch. */
+  /** The call is out, or its outcome is final and nothing waits for the watch. */
   | { readonly kind: "idle" }
   /** The outcome is sought: `look` decides again. */
   | { readonly kind: "seeking"; readonly look: () => void }
-  /** The outcome is final, and what is found later is an event. Monotonic milliseconds. */
+  /** The outcome is final, and a later finding is an event. Monotonic milliseconds. */
   | { readonly kind: "late"; readonly untilMs: number; readonly isPlanned: boolean };
 
 /** The watch of one command. */
@@ -55,14 +55,14 @@ export interface OpenWatch {
   use: WatchUse;
 }
 
-/** What a watch says at a moment. */
+/** The result of a watch at a moment. */
 export type Verdict =
   | { readonly kind: "nothing" }
   /** More than one mission fits: later messages cannot change that. */
   | { readonly kind: "ambiguous"; readonly text: string }
   | { readonly kind: "found"; readonly text: string; readonly missionId: string | null };
 
-/** The state of a robot before a call leaves, as far as `rule` compares with it afterwards. */
+/** The state of a robot before a call leaves, as far as `rule` needs it afterwards. */
 export function watchBaseline(rule: WatchRule, queue: MissionQueue | undefined): WatchBaseline {
   if (queue === undefined) return { missionIds: null, missionState: null };
   const mission =
@@ -84,16 +84,13 @@ export function startWatch(
   return { rule, robotId, baseline, sentMs, findings: [] };
 }
 
-/** When something was received, and when it is looked at: both on the monotonic clock. */
+/** When something was received, and when it is evaluated: both on the monotonic clock. */
 export interface SeenTimes {
   readonly receivedMs: number;
   readonly nowMs: number;
 }
 
-/**
- * Adds what the list of missions of a robot shows. Missions that other commands have made (`isOthers`) are
- * not new.
- */
+/** Adds a robot's list of missions. Missions that other commands have made (`isOthers`) are not new. */
 export function seeMissions(
   watch: Watch,
   { value: queue, stamp }: Observed<MissionQueue>,
@@ -116,7 +113,7 @@ export function seeMissions(
   return next;
 }
 
-/** Adds what a conveyor shows. */
+/** Adds a value of a conveyor. */
 export function seeConveyor(watch: Watch, { value, stamp }: Observed<Conveyor>, times: SeenTimes): Watch {
   const { rule } = watch;
   if (rule.kind !== "conveyor_state" || isFromBefore(watch, times)) return watch;
@@ -130,8 +127,8 @@ export function seeConveyor(watch: Watch, { value, stamp }: Observed<Conveyor>, 
 }
 
 /**
- * What the watch says now. A new mission must stand alone for `settleMs`: a
- * second one that fits would make it ambiguous.
+ * The present result of the watch. A new mission must stand alone for `settleMs`: a second one that fits
+ * would make it ambiguous.
  */
 export function verdict(watch: Watch, nowMs: number, settleMs: number): Verdict {
   const { rule, findings } = watch;
@@ -159,7 +156,7 @@ function isFromBefore({ sentMs }: Watch, { receivedMs }: SeenTimes): boolean {
   return receivedMs <= sentMs - 1;
 }
 
-/** A message from before the call, read after it, belongs to the baseline. */
+/** A message from before the call that is read after it belongs to the baseline. */
 function learnBaseline(watch: Watch, queue: MissionQueue): Watch {
   const known = watchBaseline(watch.rule, queue);
   if (known.missionIds === null) {
@@ -207,7 +204,7 @@ function sameGoals(wanted: readonly Goal[], seen: readonly Goal[]): boolean {
   return wanted.length === seen.length && wanted.every((goal, place) => sameGoal(goal, seen[place]));
 }
 
-/** Poses travel as 32-bit floats, so they are compared as such. */
+/** Poses travel as 32-bit floats, so they are compared as floats. */
 function sameGoal(wanted: Goal, seen: Goal | undefined): boolean {
   if (seen === undefined) return false;
   if (wanted.kind === "destination") {

@@ -4,19 +4,19 @@ import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StoredHold } from "../journal/journal.ts";
 
-/** The holds of this moment, by robot (null: of all robots) and by user, the longest first. */
+/** The registry of present holds, by robot (null: of all robots) and by user, the longest first. */
 export interface HoldBook {
   add(hold: StoredHold): void;
   remove(hold: StoredHold): void;
-  /** The hold of the user with this name, as `holderName` has it. */
+  /** The hold of the user with this name (`holderName`). */
   find(robotId: RobotId | null, name: string): StoredHold | undefined;
   names(robotId: RobotId | null): readonly string[];
   owners(robotId: RobotId | null): readonly Source[];
   all(): readonly StoredHold[];
   isHeld(robotId: RobotId): boolean;
   /**
-   * The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds
-   * it.
+   * The refusal of a start of this robot, or (null) of a start whose robot the service chooses; null: there
+   * is no hold.
    */
   refusalFor(robotId: RobotId | null): Outcome | null;
   readonly size: number;

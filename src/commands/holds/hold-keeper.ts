@@ -20,11 +20,11 @@ export interface HoldKeeperParts
   extends HoldEventParts,
     Pick<Shared, "journal" | "onHold" | "rights" | "stopping"> {
   readonly observations: Pick<Observations, "sight" | "robots">;
-  /** A hold has begun: starts of the robot, or (null) of all, that have not left are to be refused. */
+  /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
   readonly refuseStarts: (robotId: RobotId | null) => void;
   /** Sends a stop for the owner of a hold. Never rejects. */
   readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
-  /** The refusal of a robot that was never heard of; null for others. */
+  /** The refusal of a robot that was never seen; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
 }
 
@@ -33,23 +33,20 @@ export interface HoldKeeper extends Holds {
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
   /**
-   * The refusal of a start of this robot, or (null) of one that the service picks; null when nothing holds
-   * it.
+   * The refusal of a start of this robot, or (null) of a start whose robot the service chooses; null: there
+   * is no hold.
    */
   refusalFor(robotId: RobotId | null): Outcome | null;
-  /** What robots send, once the observations have it. */
+  /** The changes of robots, after the observations have them. */
   observed(changes: readonly StateChange[]): void;
-  /** Lifts what was lifted too often to be done at once. To be called about once a second. */
+  /** Lifts holds whose users lift too often to be served at once. Call it about once a second. */
   tick(): void;
-  /**
-   * Lifts what is still to be lifted. Resolves when nothing is being written any more: before the journal is
-   * closed.
-   */
+  /** Lifts the holds that wait for it. Resolves when no write is under way: before the journal is closed. */
   settled(): Promise<void>;
   figures(): Readonly<Record<string, number>>;
 }
 
-/** A user may hold robots that were never heard of: invented names must not fill the memory. */
+/** A user may hold robots that were never seen: invented names must not fill the memory. */
 const MOST_HOLDS = 20_000;
 
 export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
@@ -66,7 +63,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     },
   });
   const budget = createLiftBudget();
-  /** Holds that are to be lifted when the budget allows it, and by whom. */
+  /** Holds to be lifted when the budget allows it, and the user that lifts each. */
   const lateLifts = new Map<StoredHold, Source>();
   const robotsOf = (robotId: RobotId | null) => (robotId === null ? observations.robots() : [robotId]);
 
@@ -81,7 +78,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     parts.onHold?.(robotId);
   }
 
-  /** Lifts the hold now, or with a later tick when its user lifts too often; until then it lasts. */
+  /** Lifts the hold now, or at a later tick if its user lifts too often; until then it lasts. */
   function askLift(hold: StoredHold, by: Source): void {
     if (budget.take(holdKey(hold), holderName(by), robotsOf(hold.robotId).length)) lift(hold, by);
     else if (!lateLifts.has(hold)) lateLifts.set(hold, by);
@@ -115,7 +112,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
           askLift(decision.hold, request.source);
           return null;
         case "keep":
-          // The last word of its user counts, also after an engineer's, as if it had been lifted and held
+          // The last request of its user counts, also after an engineer's, as if it had been lifted and held
           // again.
           lateLifts.delete(decision.hold);
           return null;
@@ -159,7 +156,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
   };
 }
 
-/** What follows from a request to hold or to lift a hold. */
+/** What a request to hold or to lift a hold leads to. */
 type HoldDecision =
   | { readonly kind: "begin" }
   | { readonly kind: "lift"; readonly hold: StoredHold }
@@ -172,7 +169,7 @@ type HoldDecision =
 function decideHold(book: HoldBook, rights: Rights, request: HoldRequest): HoldDecision {
   const { source, robotId, user, isHeld } = request;
   if (user !== undefined) return decideOthers(book, rights, request, user);
-  // All robots (null) need a rule that names no robots: an operator of every one.
+  // All robots (null) need a rule without robots: an operator of every one.
   const refused = refusedRight(rights, { source, operation: null, role: "operator", robotId });
   if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
   const own = book.find(robotId, holderName(source));
@@ -198,7 +195,7 @@ function decideOthers(
   return { kind: "refuse", outcome: refusal("MALFORMED", message) };
 }
 
-/** Names a hold: one user has one at most on a robot, and one on all. */
+/** The key of a hold: a user has at most one on a robot, and one on all. */
 function holdKey({ robotId, owner }: StoredHold): string {
   return JSON.stringify([robotId, holderName(owner)]);
 }

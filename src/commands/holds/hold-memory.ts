@@ -5,15 +5,15 @@ import type { Journal, StoredHold } from "../journal/journal.ts";
 
 /** Keeps holds over a restart, as soon as the disk takes them. Never throws. */
 export interface HoldMemory {
-  /** The hold begins, or (false) is over. */
+  /** The hold has begun, or (false) is over. */
   remember(hold: StoredHold, isHeld: boolean): void;
   /** Whether the holds of this robot, or (null) of all robots, are on the disk. */
   isStored(robotId: RobotId | null): boolean;
-  /** Writes again what the disk has refused. To be called about once a second. */
+  /** Writes again what the disk has refused. Call it about once a second. */
   tick(): void;
-  /** Resolves when nothing is being written any more: before the journal is closed. */
+  /** Resolves when no write is under way: before the journal is closed. */
   settled(): Promise<void>;
-  /** Holds that the disk has not taken yet. */
+  /** How many holds the disk has not taken yet. */
   unstored(): number;
 }
 
@@ -21,7 +21,7 @@ export interface HoldMemory {
 interface Pending {
   readonly hold: StoredHold;
   readonly isHeld: boolean;
-  /** When the disk refused it last; null while it is being written. */
+  /** When the disk last refused it; null while it is being written. */
   failedAtMs: number | null;
 }
 
@@ -31,7 +31,7 @@ const RETRY_MS = 5_000;
  * One write at a time for each hold, then the newest. A disk that hangs or fails delays nothing but
  * `isStored`.
  *
- * @param onStored a hold has reached the disk
+ * @param onStored is called when a hold has reached the disk
  */
 export function createHoldMemory(
   journal: Pick<Journal, "writeHold">,

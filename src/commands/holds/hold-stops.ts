@@ -18,34 +18,34 @@ export interface HoldStopParts {
   readonly send: (robotId: RobotId, stop: Stop) => Promise<Outcome>;
 }
 
-/** Stops what held robots do. */
+/** Stops the activities of held robots. */
 export interface HoldStops {
-  /** A hold begins: stops what the robot does, and what it may do. */
+  /** A hold begins: stops all that the robot does, and all that it may do. */
   begin(robotId: RobotId): void;
-  /** A held robot has sent something: stops activities that are new. */
+  /** A held robot has sent something: stops new activities. */
   look(robotId: RobotId): void;
   /** No hold is left on the robot. */
   end(robotId: RobotId): void;
-  /** Looks at the robots again whose stop failed, or came a moment ago. To be called about once a second. */
+  /** Looks again at robots whose stop failed, or came a moment ago. Call it about once a second. */
   tick(): void;
 }
 
 /** The last stop of one activity. */
 interface Sent {
-  /** The message that showed it, and whether as a good value. */
+  /** The message that showed it, and whether its value was good. */
   readonly seen: Pick<SeenActivity, "stamp" | "isSeen">;
   readonly atMs: number;
   state: "under_way" | "done" | "failed";
 }
 
-/** Messages from before the effect of a stop come this late at most: they cause no second stop. */
+/** Messages from before the effect of a stop are at most this late: they cause no second stop. */
 const AGAIN_MS = 1_000;
 const RETRY_MS = 10_000;
 
 /**
- * Each activity is stopped once when it is seen, and once more when a newer message shows it under way after
+ * Each activity is stopped once when it is seen, and once more if a newer message shows it under way after
  * its stop has ended. A stop that failed is tried again every 10 s while the activity is seen. So a robot
- * that keeps moving costs a bounded number of calls, and a robot that is out of sight none.
+ * that keeps moving costs a bounded number of calls, and a robot out of sight none.
  */
 export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStops {
   const robots = new Map<RobotId, Map<string, Sent>>();
@@ -108,8 +108,8 @@ export function createHoldStops({ clock, sight, send }: HoldStopParts): HoldStop
 }
 
 /**
- * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (wire-facts, Missions; Robots,
- * maps, chains).
+ * FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/service.md, TRN-25 and
+ * TRN-55).
  */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";

@@ -1,9 +1,9 @@
 /**
- * Bounds how often holds are lifted. A hold begins at once, always, for it is a stop; each begin may send
- * calls to the robot. Who cannot lift a hold cannot begin it anew either, so this bounds both.
+ * Bounds how often holds are lifted. A hold always begins at once, because it is a stop, and each begin may
+ * send calls to the robot. A user that cannot lift a hold cannot begin it again either, so this bounds both.
  */
 export interface LiftBudget {
-  /** Whether this user may lift this hold now, which is on so many robots; then it counts. */
+  /** Whether this user may lift this hold on so many robots now; if so, it is counted. */
   take(hold: string, user: string, robots: number): boolean;
   /** About a second has passed. */
   tick(): void;
@@ -11,13 +11,13 @@ export interface LiftBudget {
 
 /** Far above what a plant does, far below what would delay another user's stop. */
 const ROBOTS_A_TICK = 100;
-/** A hold on all robots can be lifted again after five seconds, however many there are. */
+/** A hold on all robots can be lifted again after five seconds, however many robots there are. */
 const MOST_COUNTED = 500;
 
-/** From one tick to the next each hold is lifted once, and each user lifts holds of so many robots. */
+/** In one tick, each hold can be lifted once, and each user can lift holds of so many robots. */
 export function createLiftBudget(): LiftBudget {
   const lifted = new Set<string>();
-  /** By user: robots that count, of this tick or still of those before. */
+  /** By user: robots that count in this tick, with those left over from earlier ticks. */
   const spent = new Map<string, number>();
   return {
     take(hold, user, robots) {

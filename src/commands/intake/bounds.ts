@@ -5,10 +5,10 @@ import type { Log } from "../../platform/log.ts";
 import type { IntakeOptions, SourceRate } from "../options.ts";
 import { failed } from "../own-refusals.ts";
 
-/** A command that goes over the rate of its source. */
+/** A command beyond the rate of its source. */
 export interface OverRate {
   readonly outcome: Outcome;
-  /** One a second is told in log and audit. */
+  /** One a second is logged and audited. */
   readonly isTold: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface RateLimits {
 }
 
 const TELL_PERIOD_MS = 1_000;
-/** Clients may choose their names: from this number on, sources whose bucket is full are forgotten. */
+/** Clients may choose their names: beyond this number, sources with a full bucket are dropped. */
 const MANY_SOURCES = 1_000;
 
 interface Bucket {
@@ -29,7 +29,7 @@ interface Bucket {
   tokens: number;
   filledAtMs: number;
   toldAtMs: number;
-  /** Commands over the rate since it was told last. */
+  /** Commands over the rate since the last report. */
   untold: number;
 }
 
@@ -97,16 +97,19 @@ function tooMany({ rate: { perSecond, burst }, untold }: Bucket): Outcome {
   );
 }
 
-/** Counts the commands whose outcome is awaited, of all sources and of each. */
+/** Counts the commands with an awaited outcome, of all sources and of each. */
 export interface InFlight {
-  /** Whether one more of this source is too many. `isUrgent`: a stop, or a repetition of a known command. */
+  /**
+   * Whether one more command of this source is too many. `isUrgent`: a stop, or a repetition of a known
+   * command.
+   */
   isFull(source: Source, isUrgent: boolean): boolean;
-  /** Counts a command until its outcome is there. Never rejects: a rejection is a failure of the gateway. */
+  /** Counts a command until it has its outcome. Never rejects: a rejection is a failure of the gateway. */
   follow(source: Source, outcome: Promise<Outcome>): Promise<Outcome>;
   readonly count: number;
 }
 
-/** Capacity that is kept for stops and repetitions, in shares of the usual one. */
+/** The capacity with the reserve for stops and repetitions, as a multiple of the usual one. */
 const URGENT_SHARE = 2;
 
 export function createInFlight(

@@ -4,9 +4,9 @@ import type { Outcome } from "../../domain/outcome.ts";
 
 /** An identity that is in hand or recorded. */
 export interface KnownCommand {
-  /** Null when its record is damaged: then no request counts as another. */
+  /** Null: its record is damaged, and no request counts as another. */
   readonly digest: string | null;
-  /** The recorded outcome, or the one to come, marked as a duplicate. */
+  /** The recorded outcome, or the coming one, marked as a duplicate. */
   outcome(onStage?: (stage: CommandStage) => void): Promise<Outcome>;
 }
 
@@ -21,20 +21,25 @@ export interface AcceptedCommand {
   readonly request: ParsedRequest;
 }
 
-/** What the intake asks of the dispatcher. */
+/** The dispatcher, for the intake. */
 export interface Execution {
   /** Null: the identity is neither in hand nor recorded, so a command under it may begin. */
   find(id: string): KnownCommand | null;
-  /** The journal is closed: of no identity it can be said that nothing was sent under it. */
+  /** The journal is closed: of no identity is it known that nothing was sent under it. */
   isClosed(): boolean;
   /**
-   * Brings a command to its end. To be called at once after `find`, so that no second one slips in between.
+   * Executes a command to its end. Call it right after `find`, so that no second command of the identity
+   * comes between.
    */
   begin(accepted: AcceptedCommand, onStage?: (stage: CommandStage) => void): Promise<Outcome>;
-  /** Why a command would be refused now; null when it would be sent. It is not begun. Never rejects. */
+  /** Why a command would be refused now; null: it would be sent. Does not begin it. Never rejects. */
   check(accepted: AcceptedCommand): Promise<Outcome | null>;
-  /** Refuses a command that never began: audited, counted, and told as an event. @returns what is told */
+  /**
+   * Refuses a command that never began: audits, counts and publishes it.
+   *
+   * @returns the outcome for the sender
+   */
   refuse(command: Command, outcome: Outcome): Outcome;
-  /** What the sender of a command is told that is refused before it is one. */
+  /** The outcome for the sender of a message that is refused before it is a command. */
   told(effect: Effect, decided: Outcome): Outcome;
 }

@@ -25,7 +25,7 @@ import type { Execution, KnownCommand } from "./execution.ts";
 import { createRefusals, logNames, type Opened } from "./refusals.ts";
 import { type ReadRequest, readRequest } from "./request.ts";
 
-/** What the intake is made of. */
+/** The dependencies of the intake. */
 export interface IntakeParts {
   readonly options: IntakeOptions;
   readonly rights: Rights;
@@ -37,7 +37,7 @@ export interface IntakeParts {
   readonly log: Log;
 }
 
-/** What every command passes before the dispatcher has it, whichever protocol it came by. */
+/** Checks every command before the dispatcher gets it, whatever its protocol. */
 export interface Intake extends Commander, RefusalAudit, SessionAudit, CertificateAudit, FaultAudit {
   figures(): Readonly<Record<string, number>>;
 }
@@ -75,7 +75,7 @@ export function createIntake(parts: IntakeParts): Intake {
     return known === null ? begin(opened, read, onStage) : repeat(opened, read, known, onStage);
   }
 
-  /** A command that is not sent again: how its repetition was sent does not matter. */
+  /** A known command, which is not sent again: how its repetition was sent does not matter. */
   function repeat(
     opened: Opened,
     read: ReadRequest,
@@ -142,7 +142,7 @@ export function createIntake(parts: IntakeParts): Intake {
   };
 }
 
-/** Judges a command that is not to be sent: a dry run. */
+/** Checks a command that is not to be sent: a dry run. */
 function createCheck(
   parts: IntakeParts,
   rateLimits: ReturnType<typeof createRateLimits>,
@@ -187,7 +187,7 @@ function readOnce(
   try {
     return readRequest(catalogue, envelope);
   } catch (error) {
-    // A parser answers with a problem, and throws only by a mistake of ours.
+    // A parser returns a problem, and throws only by a defect of ours.
     log.error({ err: error, operation: envelope.operation }, "an operation could not read its request");
     return fault();
   }
@@ -197,14 +197,14 @@ function isStop(read: ReadRequest | Outcome): boolean {
   return "request" in read && read.request.effect === "stops";
 }
 
-/** What is wrong with an envelope, whatever its request. */
+/** What is wrong with an envelope, independent of its request. */
 function envelopeProblem(
   { retained, request, requestId }: Envelope,
   hasId: boolean,
   isKnown: boolean,
 ): Outcome | null {
   if (retained === true && !isKnown) return refusal("RETAINED", "commands must not be retained");
-  // Of a message that could not be read, its own problem says more than that its id is missing.
+  // If a message could not be read, its own problem says more than the missing id.
   return hasId || "unreadable" in request ? null : refusal("MALFORMED", requestIdFault(requestId));
 }
 

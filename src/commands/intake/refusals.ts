@@ -20,7 +20,7 @@ import type { ReadRequest } from "./request.ts";
 /** An envelope with its identity, and its request as far as it could be read. */
 export interface Opened {
   readonly envelope: Envelope;
-  /** As the journal has it: with its scope. */
+  /** As in the journal: with its scope. */
   readonly requestId: string;
   readonly id: string;
   readonly read: ReadRequest | Outcome;
@@ -29,10 +29,13 @@ export interface Opened {
 }
 
 /**
- * Tells refusals to log and audit; sessions, decisions on certificates and simulated faults to the audit log.
+ * Writes refusals to the log and the audit log; sessions, decisions on certificates and simulated faults to
+ * the audit log.
  */
 export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit, FaultAudit {
-  /** Refuses what is no command yet. An earlier command of the same identity must not look undone. */
+  /**
+   * Refuses a message that is no command yet. An earlier command of the same identity must not look undone.
+   */
   refuse(opened: Opened, reason: Outcome): Outcome;
   /** The same for the sender alone: neither logged nor audited. */
   answer(opened: Opened, reason: Outcome): Outcome;
@@ -42,7 +45,7 @@ export interface Refusals extends RefusalAudit, SessionAudit, CertificateAudit, 
 
 const LOG_WINDOW_MS = 1_000;
 const LOGS_A_WINDOW = 10;
-/** Of names that senders choose. */
+/** Of names that senders choose, in characters. */
 const LONGEST_NAME = 128;
 
 export function createRefusals(parts: {
@@ -94,7 +97,7 @@ export function createRefusals(parts: {
   };
 }
 
-/** Which command a line of the log is about. Its sender chose the texts. */
+/** The fields that name a command in a log line. Its sender chose the texts. */
 export function logNames({
   source,
   operation,

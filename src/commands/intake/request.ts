@@ -7,18 +7,18 @@ import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 
-/** A request that has the shape of its operation. */
+/** A valid request of its operation. */
 export interface ReadRequest {
   readonly operation: Operation;
   readonly request: ParsedRequest;
 }
 
 const DEEPEST_LEVEL = 64;
-/** Of a JSON text in characters, or of its bytes. */
+/** Of a JSON text, in characters or in bytes. */
 const LONGEST_TEXT = 256 * 1024;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads a command's request by its operation, once, or says what is wrong with it. */
+/** Reads a command's request once, by its operation, or returns what is wrong with it. */
 export function readRequest(
   catalogue: Catalogue,
   { operation: name, request, calledOn = null }: Pick<Envelope, "operation" | "request" | "calledOn">,
@@ -73,7 +73,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** The request with this robot in it. It may name the robot itself, in either spelling, and no other. */
+/** The request with this robot in it. It may name the robot itself, in either spelling, but no other. */
 function withRobot(request: JsonObject, robotId: RobotId): RequestObject | Outcome {
   const names = ["robotId", "robot_id"].filter((key) => Object.hasOwn(request, key) && request[key] !== null);
   if (names.length === 0) {
@@ -81,7 +81,7 @@ function withRobot(request: JsonObject, robotId: RobotId): RequestObject | Outco
     return { fields: { ...rest, robotId } };
   }
   const other = names.find((key) => typeof request[key] === "string" && request[key] !== robotId);
-  // Anything else that is wrong with the name is for the operation to say.
+  // The operation checks everything else about the name.
   if (other === undefined) return { fields: request };
   const message = `is ${quoted(String(request[other]))}, and the operation is called on ${quoted(robotId)}`;
   return badRequest({ path: other, message });

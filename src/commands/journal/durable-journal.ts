@@ -21,32 +21,31 @@ export const journalFormat: StoreFormat = { store: "journal", version: 3 };
 
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
-/** How many outcomes that the disk did not take are written at once. */
+/** How many outcomes that the disk had refused are written at once. */
 const MISSED_STEP = 200;
 const SEQUENCE_DIGITS = 15;
 /** Nobody reads it. */
 const PROBE_KEY = "p/probe";
 /**
- * Outcomes that the disk did not take are kept in memory until it does: a sender that asks again in this run
+ * Outcomes that the disk has refused stay in memory until it takes them: a sender that asks again in this run
  * gets the same one.
  */
 const MAX_UNKEPT = 10_000;
-/** Identities that were looked for in vain and are likely to be written next: more than come in one turn. */
+/** Identities that were not found and are likely to be written next: more than come in one turn. */
 const MAX_MISSING = 1_000;
-/** Missions of earlier runs that are attributed: more than a fleet can still have in hand. */
+/** How many missions of earlier runs are attributed: more than a fleet can still have in hand. */
 const MAX_MADE = 20_000;
-/** Ends of earlier runs that are looked for in the audit log: more than a crash can keep from it. */
+/** How many ends of earlier runs are searched in the audit log: more than a crash can lose. */
 const MAX_ENDED = 10_000;
 
 /**
  * The journal on a store of its own. The record of a command is under `c/<identity>`, and the identity under
- * `o/<number>`, so that the oldest are found without reading all. Both are written in one transaction.
+ * `o/<number>`, so that the oldest are found without reading all. Both are written in one transaction. Throws
+ * if the store holds a record that cannot be read: then nobody knows what was sent.
  *
- * Throws when the store holds a record that cannot be read: then nobody can say what was sent.
- *
- * @param time what the records age by
+ * @param time records age by it
  * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are
- *   recorded, so nothing else is sent
+ * recorded, so nothing else is sent
  */
 export function openDurableJournal(
   store: Store,
@@ -58,9 +57,9 @@ export function openDurableJournal(
   const order = readOrder(store, shares, time);
   const unkept = new BoundedMap<string, JournalRecord>(MAX_UNKEPT);
   const pending = new Map<string, JournalRecord>();
-  /** Known to be in no record: looking again would cost as much as writing it. */
+  /** Identities without a record: looking again would cost as much as writing it. */
   const missing = new BoundedMap<string, true>(MAX_MISSING);
-  /** Numbers of commands of which nothing is on the disk yet. */
+  /** Numbers of commands with nothing on the disk yet. */
   const unnumbered = new Map<string, number>();
   /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
   const numbered = order.numbered;
@@ -84,7 +83,7 @@ export function openDurableJournal(
     const changes: StoreChange[] = [{ key: recordKey(record.id), value: packRecord(record, time.totalMs()) }];
     const number = numberOf(record.id);
     if (number !== undefined) changes.push({ key: orderKey(number), value: record.id });
-    // `find` shows it at once; lmdb shows a record only when it is committed.
+    // `find` returns it at once; lmdb returns a record only when it is committed.
     pending.set(record.id, record);
     try {
       if (loss !== null && !isStop(record)) throw new StoreFailed(loss);
@@ -148,7 +147,11 @@ interface PruneParts {
   readonly size: number;
 }
 
-/** Drops what is too old, and what is too much. @returns whether there may be more */
+/**
+ * Drops records that are too old, or too many.
+ *
+ * @returns whether there may be more
+ */
 async function prune(parts: PruneParts): Promise<boolean> {
   const { store, at, shares, limits, size } = parts;
   const excess = Math.min(PRUNE_STEP, size - limits.keepCount);
@@ -170,7 +173,7 @@ async function prune(parts: PruneParts): Promise<boolean> {
   return true;
 }
 
-/** The numbers of finished commands that are older than they are kept. */
+/** The numbers of finished commands whose time is over. */
 function expired({ at, shares, limits, time }: PruneParts): readonly number[] {
   const oldestMs = time.totalMs() - limits.keepMs;
   const numbers: number[] = [];
@@ -187,7 +190,7 @@ function expired({ at, shares, limits, time }: PruneParts): readonly number[] {
 
 type Reader = ReturnType<typeof createReader>;
 
-/** Reads records while the journal runs. A damaged one stays what it is, and is told of. */
+/** Reads records while the journal runs. A damaged one is kept and reported. */
 function createReader(store: Store) {
   let isDamaged = false;
 
@@ -225,7 +228,8 @@ function readOrder(store: Store, shares: JournalShares, time: RunningTime) {
     nextNumber = Number(key.slice(2)) + 1;
     const stored = typeof value === "string" ? store.get(recordKey(value)) : undefined;
     const record = typeof value === "string" ? readRecord(value, stored) : undefined;
-    // Both are written, and removed, in one step. A record that is missing would count as never sent.
+    // Both are written, and removed, in one step. Otherwise the record is missing, and would count as never
+    // sent.
     if (record === undefined || !Number.isSafeInteger(nextNumber)) {
       throw new Error("the journal's order names a record that it does not have");
     }
@@ -243,7 +247,7 @@ function readOrder(store: Store, shares: JournalShares, time: RunningTime) {
   return { unfinished, numbered, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
 }
 
-/** By their ends: what came first may have ended last. */
+/** By their ends: the first to come may have been the last to end. */
 function newest(ended: readonly EndedCommand[]): EndedCommand[] {
   return [...ended].sort((a, b) => a.runningMs - b.runningMs || a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
 }

@@ -2,23 +2,23 @@ import type { Source } from "../../domain/command.ts";
 import type { JournalRecord } from "./journal.ts";
 
 /**
- * Shares the journal among sources: which numbers of finished commands belong to which. If there are too
- * many, commands that were never sent are dropped first, then the oldest of the source with most. So a client
+ * Shares the journal among sources: to which source each finished command belongs. If there are too many,
+ * commands that were never sent are dropped first, then the oldest of the source with the most. So a client
  * that sends without end does not make the gateway forget the commands of another one.
  */
 export interface JournalShares {
   add(record: JournalRecord, number: number): void;
   remove(record: JournalRecord, number: number): void;
-  /** Takes a number out whose record cannot be read: it is never dropped. */
+  /** Removes a number whose record cannot be read: that record is never dropped. */
   forget(number: number): void;
-  /** The numbers of each source, those that finished first in front. */
+  /** The numbers of each source, in the order of their ends. */
   lists(): Iterable<Iterable<number>>;
   /** Numbers of finished commands in all. */
   size(): number;
   /**
-   * The numbers to drop next, oldest first, `most` at most: of commands that were never sent while there are
-   * any. All are of the source with most, and leave it no fewer than the next one, but at least one is
-   * dropped.
+   * The numbers to drop next, oldest first, at most `most`: of commands that were never sent while there are
+   * any. All belong to the source with the most, which keeps at least as many as the next source; but at
+   * least one is dropped.
    */
   next(most: number): readonly number[];
 }

@@ -2,7 +2,7 @@ import type { Command, CommandIdentity, Source } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** What is on disk of one command. Plain data: it is stored as JSON. */
+/** The record of one command on disk. Plain data: it is stored as JSON. */
 export interface JournalRecord {
   /** The command's identity as one text. */
   readonly id: string;
@@ -18,14 +18,14 @@ export interface JournalRecord {
   readonly sentAtMs: number | null;
   readonly finalAtMs: number | null;
   /**
-   * The request as it is sent, an identity filled in where the operation has a field for it; "" once it is
+   * The request as it is sent, with an identity filled in if the operation has a field for it; "" once it is
    * final.
    */
   readonly sentJson: string;
-  /** What was known before the call left, for the evidence afterwards. */
+  /** The state before the call left, for the evidence afterwards. */
   readonly baseline: unknown;
   readonly outcome: Outcome | null;
-  /** The missions that it has made, where they are more than the one of its outcome. */
+  /** The missions that it has made, if they are more than the one of its outcome. */
   readonly missionIds?: readonly string[];
 }
 
@@ -35,15 +35,15 @@ export interface MadeMission {
   readonly command: CommandIdentity;
 }
 
-/** A command that came to its end, and when. */
+/** A command that has ended, and when. */
 export interface EndedCommand {
   readonly id: string;
   readonly finalAtMs: number;
-  /** The running time then: what is behind what, however the wall clock was set. */
+  /** The running time at its end: it orders ends, however the wall clock was set. */
   readonly runningMs: number;
 }
 
-/** A station's lease of a robot, as it survives the gateway. Plain data: it is stored as JSON. */
+/** A station's lease of a robot in the store. Plain data: it is stored as JSON. */
 export interface StoredLease {
   readonly robotId: RobotId;
   readonly station: string;
@@ -68,52 +68,52 @@ export interface StoredHold {
   readonly sinceMs: number;
 }
 
-/** What a journal keeps. Both bounds hold; an unfinished record is never dropped. */
+/** The bounds of a journal. Both hold; an unfinished record is never dropped. */
 export interface JournalLimits {
   /** Running time since a record was last written. */
   readonly keepMs: number;
   readonly keepCount: number;
 }
 
-/** There is a record, and nobody can say what it was. */
+/** There is a record, but it cannot be read. */
 export type DamagedRecord = "damaged";
 
 /**
- * The records of commands. What `write` has resolved for survives a crash: "at most once" rests on it
- * (design, Commands).
+ * The records of commands. A record survives a crash once its `write` has resolved: "at most once" rests on
+ * that (docs/commands.md, The promise).
  */
 export interface Journal {
   find(id: string): JournalRecord | DamagedRecord | undefined;
-  /** Whether what `find` shows of it would be there after a crash. */
+  /** Whether the result of `find` would be there after a crash. */
   isOnDisk(id: string): boolean;
   /** Records without an outcome, oldest first. */
   unfinished(): readonly JournalRecord[];
   /** The missions that commands of the runs before this one have made: the newest, oldest first. */
   made(): readonly MadeMission[];
-  /** What came to its end in the runs before this one: the newest, in the order of their ends. */
+  /** The ends of commands in the runs before this one: the newest, in the order of their ends. */
   ended(): readonly EndedCommand[];
-  /** Resolves when the record is on the disk; rejects when it may not be. */
+  /** Resolves when the record is on the disk; rejects if it may not be. */
   write(record: JournalRecord): Promise<void>;
-  /** The leases that there were when the run before this one ended. */
+  /** The leases at the end of the run before this one. */
   leases(): readonly StoredLease[];
-  /** Keeps a robot's lease, or (null) none. What was written before it is on the disk when it is. */
+  /**
+   * Writes a robot's lease, or (null) removes it. Everything that was written before it is on the disk by
+   * then.
+   */
   writeLease(robotId: RobotId, lease: StoredLease | null): Promise<void>;
-  /** The conveyors that were started and not known to stand when the run before this one ended. */
+  /** The conveyors that were started and not known to stand at the end of the run before this one. */
   runs(): ReadonlyMap<RobotId, readonly StoredRun[]>;
-  /** Keeps a robot's started conveyors, or (null) none. */
+  /** Writes a robot's started conveyors, or (null) removes them. */
   writeRuns(robotId: RobotId, runs: readonly StoredRun[] | null): Promise<void>;
-  /** The holds that there were when the run before this one ended, oldest first. */
+  /** The holds at the end of the run before this one, oldest first. */
   holds(): readonly StoredHold[];
-  /** Keeps a user's hold, or (false) forgets it. Resolves when that is on the disk. */
+  /** Writes a user's hold, or (false) removes it. Resolves when that is on the disk. */
   writeHold(hold: StoredHold, isHeld: boolean): Promise<void>;
   /** Drops some of the finished records beyond the limits. Resolves with whether there may be more. */
   prune(): Promise<boolean>;
-  /** Writes a record that means nothing. Resolves when it is on the disk; rejects when it may not be. */
+  /** Writes a record without a meaning. Resolves when it is on the disk; rejects if it may not be. */
   writeProbe(): Promise<void>;
-  /**
-   * Writes some of the outcomes that the disk did not take when they came. Resolves with whether there may be
-   * more.
-   */
+  /** Writes some of the outcomes that the disk had refused. Resolves with whether there may be more. */
   writeMissed(): Promise<boolean>;
   /** Whether a damaged record was found since the journal was opened. */
   isDamaged(): boolean;
@@ -121,7 +121,7 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** The missions that an record's command is known to have made. */
+/** The missions that the record's command is known to have made. */
 export function madeBy({ command, outcome, missionIds }: JournalRecord): readonly MadeMission[] {
   if (outcome === null) return [];
   const all = missionIds ?? (outcome.missionId === null ? [] : [outcome.missionId]);

@@ -1,12 +1,12 @@
 import type { RobotId } from "../../domain/robot.ts";
 
-/** Writes what belongs to a robot, such as its lease, so that it outlives the gateway. Never throws. */
+/** Writes a value of a robot, such as its lease, so that it outlives the gateway. Never throws. */
 export interface LatestWrites<V> {
-  /** The value of a robot is this now; null: it has none any more. */
+  /** The robot's value is now this one; null: it has none. */
   remember(robotId: RobotId, value: V | null): void;
   /**
-   * Resolves when the newest value of the robot is on the disk, or (false) was refused by it. At once if
-   * nothing is being written.
+   * Resolves when the newest value of the robot is on the disk, or (false) was refused by it. At once if no
+   * write is under way.
    */
   stored(robotId: RobotId): Promise<boolean>;
   /** Resolves when all of it is written, or could not be: before the journal is closed. */
@@ -21,7 +21,7 @@ export function createLatestWrites<V>(
   writeOne: (robotId: RobotId, value: V | null) => Promise<void>,
   onFailure: (robotId: RobotId, error: unknown) => void,
 ): LatestWrites<V> {
-  /** Robots whose value is being written, with what it has become meanwhile; undefined: nothing else. */
+  /** Robots whose value is being written, with its newer value; undefined: there is none. */
   const writing = new Map<RobotId, V | null | undefined>();
   const whenSettled: Array<() => void> = [];
   const whenStored = new Map<RobotId, Array<(isStored: boolean) => void>>();

@@ -12,9 +12,9 @@ export interface PruningParts {
 }
 
 /**
- * Takes out of the journal, every few seconds until the signal is aborted, what need not be kept any longer.
- * A disk that has failed is tried first: else its health would wait for the next command. What it did not
- * take then is written as soon as it does.
+ * Removes records from the journal that need no longer be kept, every few seconds until the signal is
+ * aborted. A disk that has failed is tried first: otherwise its health would wait for the next command.
+ * Outcomes that it refused are written as soon as it takes them.
  */
 export function pruneJournal({ journal, clock, log, signal }: PruningParts): void {
   let isPruning = false;

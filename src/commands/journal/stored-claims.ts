@@ -4,8 +4,8 @@ import type { Journal, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeHold";
 
 /**
- * What a store keeps beside commands: leases under `l/<robot>`, started conveyors under `r/<robot>`, holds
- * under `h/<robot and user>`.
+ * The values that a store keeps beside commands: leases under `l/<robot>`, started conveyors under
+ * `r/<robot>`, holds under `h/<robot and user>`.
  */
 export function storedClaims(store: Store): Pick<Journal, Claims> {
   const leases = Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value));

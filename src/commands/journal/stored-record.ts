@@ -1,7 +1,7 @@
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { JournalRecord } from "./journal.ts";
 
-/** A record as the store has it: without its id, which is the key, without nulls, and with no text twice. */
+/** A record in the store: without its id, which is the key, without nulls, and with no text twice. */
 export type StoredRecord = Pick<JournalRecord, "digest" | "command" | "queue" | "acceptedAtMs"> & {
   readonly [Key in keyof JournalRecord]?: JournalRecord[Key] | undefined;
 } & {
@@ -27,7 +27,7 @@ export function packRecord(record: JournalRecord, runningMs: number): StoredReco
   };
 }
 
-/** The running time when a record was written; one of an older version counts from the start of that time. */
+/** The running time when a record was written; 0 for a record of an older version. */
 export function runningMsOf({ runningMs = 0 }: StoredRecord): number {
   return runningMs;
 }

@@ -2,23 +2,21 @@ import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/log.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 
-/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
+/** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
 const RECORD_WITHIN_MS = 1_000;
 
 /** A journal that knows whether its disk works. */
 export interface WatchedJournal extends Journal {
-  /**
-   * Resolves with null when the record is on the disk, and with the reason when it was not within a second.
-   */
+  /** Resolves with null when the record is on the disk, and with the reason if it was not within a second. */
   writeInTime(entry: JournalRecord): Promise<string | null>;
   /** Whether the last write reached the disk in time. */
   isWritable(): boolean;
-  /** Whether it is closed, or closing: then nothing can be read from it any more. */
+  /** Whether it is closed, or closing: then nothing can be read from it. */
   isClosed(): boolean;
 }
 
 /**
- * Watches every write of a journal. Whatever writes must write through the result, or health does not see its
+ * Watches every write of a journal. All code must write through the result, or the health does not see its
  * failures.
  */
 export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
@@ -32,7 +30,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
     });
     try {
       const result = await writing;
-      // There was nothing to remove, or to write.
+      // False: there was nothing to remove, or to write.
       if (result !== false) isWritable = true;
       return result;
     } catch (error) {

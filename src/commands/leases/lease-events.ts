@@ -3,7 +3,7 @@ import type { LeaseReason } from "../../domain/event.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 
-/** In the words of the audit log, which is for people. */
+/** The words of the audit log, for people. */
 const reasonTexts: Readonly<Record<LeaseReason, string>> = {
   asked: "asked for",
   released: "released",
@@ -18,8 +18,8 @@ const reasonTexts: Readonly<Record<LeaseReason, string>> = {
 export type LeaseEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
 
 /**
- * Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log names
- * the owner.
+ * Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log then
+ * names the owner.
  */
 export type PublishLease = (
   to: "leased" | "free",

@@ -28,7 +28,7 @@ import { createLeaseEvents, type LeaseEventParts } from "./lease-events.ts";
 import { createLeaseRules, type LeaseRuleParts, type LeaseRules } from "./lease-rules.ts";
 
 export interface LeaseParts extends LeaseEventParts, LeaseRuleParts, Pick<Shared, "journal"> {
-  /** A lease has ended: what its owner has started for the station is to be stopped. */
+  /** A lease has ended: conveyors that its owner has started for the station must be stopped. */
   readonly onEnd: (lease: Lease, reason: StopReason) => void;
 }
 
@@ -37,8 +37,8 @@ export interface LeaseKeeper extends Stations {
   /** Takes over the leases of an earlier run. */
   resume(stored: readonly StoredLease[]): void;
   /**
-   * Why another's lease keeps this source from the robot, or (null) from one that the service picks; null
-   * when none does.
+   * Why another's lease keeps this source from the robot, or (null) from a robot that the service chooses;
+   * null: none does.
    */
   refusalFor(robotId: RobotId | null, source: Source): string | null;
   /**
@@ -46,14 +46,14 @@ export interface LeaseKeeper extends Stations {
    * command.
    */
   refusedStart(job: Pick<Job, "command" | "request" | "robotId">): Outcome | null;
-  /** Ends what has lapsed, and what a robot has left. To be called about once a second. */
+  /** Ends leases that have lapsed, or whose robot has left. Call it about once a second. */
   tick(): void;
   /** Rights have changed: ends the leases that would not be granted now, and those of users that are gone. */
   review(isGone: (owner: Source) => boolean): void;
   /** Which leases forbid that the stations of the configuration become `next`. */
   refusedStations(next: readonly StationOptions[]): readonly ReloadRefusal[];
   count(): number;
-  /** Resolves when nothing is being written any more: before the journal is closed. */
+  /** Resolves when no write is under way: before the journal is closed. */
   settled(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   const book = createLeaseBook(parts.observations, rules, remember);
   const recordings = createRecordings(memory, parts.clock);
 
-  /** The end of a lease that was never granted is no news. */
+  /** The end of a lease that was never granted is not published. */
   function end(lease: Lease, reason: EndReason, by: Source | null = null): void {
     const isGranted = !recordings.isUnderWay(lease.robotId);
     book.change(withoutLease(book.leases(), lease.robotId));
@@ -76,8 +76,8 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
   }
 
   /**
-   * A lease that a crash could lose is granted to nobody. Others are kept out from the moment it is asked
-   * for.
+   * A lease that a crash could lose is granted to nobody. Others are kept out from the moment when it is
+   * requested.
    */
   async function ask(station: string, source: Source, robotId: RobotId): Promise<Outcome | null> {
     const leases = book.leases();
@@ -198,7 +198,7 @@ function createLeaseEnds(
 /** A disk that takes longer has failed. */
 const RECORD_WITHIN_MS = 1_000;
 
-/** Leases that are asked for, and not on the disk yet. */
+/** Leases that were requested, and are not on the disk yet. */
 function createRecordings({ stored }: LatestWrites<StoredLease>, clock: LeaseParts["clock"]) {
   const underWay = new Map<RobotId, Promise<boolean>>();
   return {
@@ -216,13 +216,13 @@ function createRecordings({ stored }: LatestWrites<StoredLease>, clock: LeasePar
   };
 }
 
-/** The leases of this moment. Whatever changes them is stored. */
+/** The registry of present leases. Every change is stored. */
 interface LeaseBook {
   leases(): Leases;
   change(next: Leases): void;
   /** A lease of an earlier run, which is stored already. */
   resume(lease: Lease): void;
-  /** Whether its robot has not been seen since the start: then it is not known whether it has left. */
+  /** Whether its robot was not seen since the start: then it is not known whether it has left. */
   isUnseen(robotId: RobotId): boolean;
 }
 

@@ -16,28 +16,27 @@ const LONGEST_NAME = 64;
 
 export interface LeaseRuleParts extends Pick<Shared, "stations" | "robot" | "rights"> {
   readonly observations: Observations;
-  /** The refusal of a robot that was never heard of; null for others. */
+  /** The refusal of a robot that was never seen; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
 }
 
 /** Which robot may be leased to which station. */
 export interface LeaseRules {
-  /** Whether it is known where the robot is now, or was a moment ago. */
+  /** Whether the robot's place is known now, or was a moment ago. */
   isVisible(robotId: RobotId): boolean;
   isStation(name: string): boolean;
-  /** Whether the robot stands at or heads for a destination of the station. */
+  /** Whether the robot stands at or drives to a destination of the station. */
   isHere(station: string, robotId: RobotId): boolean;
   /**
-   * Why a lease of an earlier run does not go on; null when it does. The configuration may have changed
-   * since.
+   * Why a lease of an earlier run does not go on; null: it does. The configuration may have changed since.
    */
   whyNotResumed(lease: Lease): Exclude<LeaseReason, "asked"> | null;
   refusedAsk(leases: Leases, station: string, source: Source, robotId: RobotId): Outcome | null;
   /** Which of these leases forbid that the stations become `next`, by the key of the configuration. */
   refusedStations(leases: Leases, next: readonly StationOptions[]): readonly ReloadRefusal[];
   /**
-   * The refusal to end a lease that does not exist, so that a mistyped robot is not answered as done. Null
-   * for a known robot, and while it is not known whether the robot exists.
+   * The refusal to end a lease that does not exist, so that the answer to a mistyped robot is no success.
+   * Null for a known robot, and while it is not known whether the robot exists.
    */
   refusedEnd(robotId: RobotId): Outcome | null;
 }

@@ -15,13 +15,13 @@ import type { StationOptions } from "../options.ts";
 /** A station's lease of one robot. */
 export interface Lease extends RobotLease, StoredLease {
   readonly sinceMs: number;
-  /** When its station's heartbeat changed last, on the monotonic clock. */
+  /** When its station's heartbeat last changed, on the monotonic clock. */
   readonly heartbeatAtMs: number;
 }
 
 type LeaseClock = Pick<Clock, "nowMs" | "monotonicMs">;
 
-/** Every lease there is, by robot. Immutable. */
+/** All leases, by robot. Immutable. */
 export type Leases = ReadonlyMap<RobotId, Lease>;
 
 export function describeLease({ station, owner }: RobotLease, robotId: RobotId): string {
@@ -29,8 +29,8 @@ export function describeLease({ station, owner }: RobotLease, robotId: RobotId):
 }
 
 /**
- * Gives the lease. The caller has checked where the robot is. A lease that is there stays as it is: asking
- * for it again is no sign of life.
+ * Grants the lease. The caller has checked the robot's place. An existing lease stays as it is: asking for it
+ * again is no sign of life.
  */
 export function grant(
   leases: Leases,
@@ -67,7 +67,7 @@ export function resumed(stored: StoredLease, clock: LeaseClock): Lease {
   return { ...stored, sinceMs: stored.sinceMs ?? clock.nowMs(), heartbeatAtMs: clock.monotonicMs() };
 }
 
-/** The robots of which the stored lease is not up to date. */
+/** The robots whose stored lease is not up to date. */
 export function changedLeases(before: Leases, after: Leases): readonly RobotId[] {
   const robots = new Set([...before.keys(), ...after.keys()]);
   return [...robots].filter((robotId) => {
@@ -85,9 +85,8 @@ export function lapsed(leases: Leases, stations: readonly StationOptions[], nowM
 }
 
 /**
- * Whether a robot stands at or heads for one of these destinations: by its mission
- * under way, else by the goal that its last mission reached, else by the point where
- * the service last saw it.
+ * Whether a robot stands at or drives to one of these destinations: by its mission under way, otherwise by
+ * the goal that its last mission reached, otherwise by the point of the online list.
  */
 export function isAt(
   destinations: readonly string[],
@@ -104,7 +103,7 @@ export function isAt(
   return position !== undefined && destinations.includes(position);
 }
 
-/** What of a lease survives the gateway. */
+/** The part of a lease that survives the gateway. */
 export function storedOf({ robotId, station, owner, sinceMs }: Lease): StoredLease {
   return { robotId, station, owner, sinceMs };
 }

@@ -10,14 +10,11 @@ import type { AuditRecord, AuditSink } from "../audit/audit.ts";
 import type { AuditLines } from "../audit/missing-records.ts";
 import { loggedRecord } from "./logged-record.ts";
 
-/** The log of commands, and where it learns of them. */
+/** The log of commands, with its inputs. */
 export interface KeptCommandLog extends CommandLog, CommandProgress {
-  /** The same sink, of whose records the log takes those of commands. */
+  /** The same sink; the log also takes its records of commands. */
   audited(sink: AuditSink): AuditSink;
-  /**
-   * Takes what earlier runs have left in the audit log. To be awaited before the first command. Never
-   * rejects.
-   */
+  /** Reads what earlier runs have left in the audit log. Await it before the first command. Never rejects. */
   start(): Promise<void>;
 }
 
@@ -31,13 +28,13 @@ export interface CommandLogParts {
 const MOST_LOGGED = 1_000;
 
 /**
- * Keeps the newest commands in memory. The audit log on the disk has all of them; it is the source of each
- * outcome, so the two never differ.
+ * Keeps the newest commands in memory. The audit log on the disk has all of them; each outcome comes from it,
+ * so the two never differ.
  */
 export function createCommandLog({ auditLines, log, most = MOST_LOGGED }: CommandLogParts): KeptCommandLog {
   /** By number, oldest first. */
   const commands = new Map<number, LoggedCommand>();
-  /** The numbers of those that are not final, by identity. */
+  /** The numbers of commands that are not final, by identity. */
   const inHand = new Map<string, number>();
   const followers = new Set<(command: LoggedCommand) => void>();
   let next = 1;
@@ -57,7 +54,7 @@ export function createCommandLog({ auditLines, log, most = MOST_LOGGED }: Comman
     const ended = loggedRecord(record);
     if (ended === null) return;
     const id = idOf(ended.source, ended.requestId);
-    // A refusal under an identity that is in hand has an entry of its own: the other goes on.
+    // A refusal under an identity that is in hand has an entry of its own: the other command goes on.
     const isOwn = record.request === null || record.code === "IDENTITY_REUSED";
     const number = isOwn ? undefined : inHand.get(id);
     if (number === undefined) {
@@ -65,7 +62,7 @@ export function createCommandLog({ auditLines, log, most = MOST_LOGGED }: Comman
       return;
     }
     inHand.delete(id);
-    // A read has no record, so the audit log does not have its times.
+    // A read has no journal record, so the audit log lacks its times.
     const before = commands.get(number);
     const isRead = ended.acceptedAtMs === null;
     const times = isRead

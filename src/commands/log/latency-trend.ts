@@ -16,7 +16,7 @@ interface Counts {
   unknown: number;
 }
 
-/** Keeps how long the commands took that this run has sent, in steps of five minutes. */
+/** Keeps the durations of the commands of this run, in steps of five minutes. */
 export function createLatencyTrend(clock: Pick<Clock, "nowMs">): LatencyTrend & Pick<Meter, "commandEnded"> {
   const steps = new Map<number, Counts>();
   const stepNow = () => Math.floor(clock.nowMs() / LATENCY_STEP_MS);
@@ -64,7 +64,7 @@ function stepOf(counts: Counts | undefined): LatencyStep | null {
   return { commands, unknown, p50Ms: quantile(counts, 0.5), p95Ms: quantile(counts, 0.95) };
 }
 
-/** The duration that this part of the commands did not exceed. */
+/** The duration that this share of the commands did not exceed. */
 function quantile({ bins, commands }: Counts, part: number): number | null {
   if (commands === 0) return null;
   let left = Math.ceil(commands * part);

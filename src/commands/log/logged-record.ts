@@ -6,8 +6,8 @@ import { isJsonObject } from "../../platform/json.ts";
 import type { AuditRecord } from "../audit/audit.ts";
 
 /**
- * A command as a record of the audit log tells of it; null for a record of anything else, or one that this
- * version cannot read. The names of outcomes and codes are passed on as they stand.
+ * A command from a record of the audit log; null for a record of anything else, or one that this version
+ * cannot read. The names of outcomes and codes are passed on as they are.
  */
 export function loggedRecord(record: AuditRecord): Omit<LoggedCommand, "number"> | null {
   if (record.event !== "command") return null;

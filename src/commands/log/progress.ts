@@ -5,7 +5,7 @@ import type { Shared } from "../parts.ts";
 
 export type ProgressParts = Pick<Shared, "catalogue" | "clock" | "progress">;
 
-/** Tells the log of commands that this one has come so far now. */
+/** Reports the stage that a command has reached to the log of commands. */
 export function tellProgress(
   { catalogue, clock, progress }: ProgressParts,
   job: Job,

@@ -15,33 +15,33 @@ import { createPermitPauses, type PermitPauses } from "./permit-pauses.ts";
 export interface PermitKeeperParts
   extends Pick<Shared, "stations" | "rights" | "clock" | "log" | "audit" | "stopping"> {
   readonly observations: Pick<Observations, "missions" | "sight" | "robots">;
-  /** A permit is lost: starts towards the station that have not left are to be refused. */
+  /** A permit is lost: starts to the station that have not left must be refused. */
   readonly refuseStarts: () => void;
   /** Pauses a robot's mission for a station. Never rejects. */
   readonly pause: (robotId: RobotId, missionId: string, station: string, owner: Source) => Promise<Outcome>;
 }
 
-/** What a start is about, as far as a permit is concerned. */
+/** The part of a start that concerns a permit. */
 export type GuardedStart = Pick<ParsedRequest, "heading">;
 
 /** Keeps the permits of stations that require one. */
 export interface PermitKeeper extends Permits {
   /** The configuration has other stations. */
   follow(): void;
-  /** The gateway runs: a permit that no PLC gives while it may be on its way back counts as lost. */
+  /** The gateway runs: a permit that no PLC has given after a while counts as lost. */
   start(): void;
   /**
-   * The refusal of a start of this robot, or (null) of one that the service picks; null when every station
-   * that it leads to permits it.
+   * The refusal of a start of this robot, or (null) of a start whose robot the service chooses; null: every
+   * station on its way permits it.
    */
   refusalFor(start: GuardedStart, robotId: RobotId | null): Outcome | null;
-  /** What robots send, once the observations have it. */
+  /** The changes of robots, after the observations have them. */
   observed(changes: readonly StateChange[]): void;
-  /** Finds permits whose heartbeat has lapsed. To be called about once a second. */
+  /** Finds permits whose heartbeat has lapsed. Call it about once a second. */
   tick(): void;
-  /** Rights have changed: permits are lost that their users may not give now. */
+  /** Rights have changed: permits are lost if their users may not give them now. */
   review(isGone: (owner: Source) => boolean): void;
-  /** Stations that require a permit which is not given. */
+  /** How many stations require a permit that is not given. */
   missing(): number;
 }
 
@@ -50,7 +50,7 @@ interface Guarded {
   readonly station: StationOptions;
   readonly pauses: PermitPauses | null;
   permit: Permit;
-  /** What was found last; `unknown` from the start until a PLC has had time to come back. */
+  /** The last result; `unknown` from the start until a PLC has had time to come back. */
   found: "given" | "lost" | "unknown";
 }
 
@@ -64,7 +64,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
   let startedAtMs = Number.POSITIVE_INFINITY;
   const anywhere = rightsAnywhere(parts.rights);
 
-  /** A station that comes with a reload has no permit until its PLC gives it. */
+  /** A station that a reload adds has no permit until its PLC gives it. */
   function follow(): void {
     const guarded = parts.stations.filter(({ permit }) => permit !== undefined);
     for (const [name, { station }] of guards) if (!guarded.includes(station)) guards.delete(name);
@@ -76,7 +76,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
   const whyNot = ({ permit, station }: Guarded) =>
     whyNotGiven(permit, station.heartbeatMs, clock.monotonicMs());
 
-  /** Says and does what follows when the permit is another than before. */
+  /** Logs a changed permit, and does what follows from it. */
   function look(guard: Guarded, by: Source | null): void {
     const reason = whyNot(guard);
     if (reason === null) {
@@ -93,7 +93,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
     guard.pauses?.begin();
   }
 
-  /** A PLC that has said nothing yet may still be on its way back; one that has said FALSE is not. */
+  /** A PLC that has sent nothing yet may still be coming back; one that has written FALSE is not. */
   function isEarly({ permit, station }: Guarded): boolean {
     if (permit.level?.isGiven === false) return false;
     return clock.monotonicMs() - startedAtMs <= Math.max(COMES_BACK_MS, station.heartbeatMs);

@@ -13,15 +13,15 @@ export interface PermitPauseParts {
   readonly pause: (robotId: RobotId, missionId: string) => Promise<Outcome>;
 }
 
-/** Pauses robots that head for a station whose permit is lost: each once, for each loss. */
+/** Pauses robots on their way to a station whose permit is lost: each once for each loss. */
 export interface PermitPauses {
-  /** The permit is lost: pauses the robots that head there. */
+  /** The permit is lost: pauses the robots on their way there. */
   begin(): void;
   /** The permit is given again. Nothing is resumed. */
   end(): void;
-  /** This robot has sent something: pauses it if it now heads there. */
+  /** This robot has sent something: pauses it if it is now on its way there. */
   look(robotId: RobotId): void;
-  /** Tries a pause again that has failed. To be called about once a second. */
+  /** Tries a failed pause again. Call it about once a second. */
   tick(): void;
 }
 
@@ -42,7 +42,7 @@ export function createPermitPauses(parts: PermitPauseParts): PermitPauses {
     return pause.state === "failed" && clock.monotonicMs() - pause.atMs >= RETRY_MS;
   }
 
-  /** By the last that was seen, whatever its quality: a pause too many harms nobody. */
+  /** By the last values, whatever their quality: a pause too many harms nobody. */
   function look(robotId: RobotId): void {
     if (!isLost || !isDue(paused.get(robotId))) return;
     const place = placeAt(station.destinations, observations.sight(robotId));
@@ -70,7 +70,7 @@ export function createPermitPauses(parts: PermitPauseParts): PermitPauses {
   };
 }
 
-/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (wire-facts, Missions). */
+/** FAILED_PRECONDITION: there is nothing to pause, or it is paused already (docs/service.md, TRN-25). */
 function hasFailed({ outcome, code }: Outcome): boolean {
   return outcome !== "succeeded" && outcome !== "probably_succeeded" && code !== "FAILED_PRECONDITION";
 }

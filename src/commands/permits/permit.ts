@@ -3,7 +3,7 @@ import { type Source, sourceKey } from "../../domain/command.ts";
 import { currentMission, isTerminal, type Mission, type MissionQueue } from "../../domain/mission.ts";
 import { goalsAhead } from "../../domain/station-sight.ts";
 
-/** What a station's PLC has written, and when it last showed that it runs. Times are monotonic. */
+/** What a station's PLC has written, and when it last showed a sign of life. Times are monotonic. */
 export interface Permit {
   /** Null: nothing was written since the gateway started. */
   readonly level: {
@@ -18,12 +18,12 @@ export interface Permit {
 
 export const noPermit: Permit = { level: null, beats: new Map() };
 
-/** The last word counts, of whichever user; the heartbeat of that user keeps it. */
+/** The last level counts, whichever user wrote it; the heartbeat of that user renews it. */
 export function written(permit: Permit, isGiven: boolean, owner: Source): Permit {
   return { ...permit, level: { isGiven, owner } };
 }
 
-/** The configuration has taken the right from the user that wrote it: another word is needed. */
+/** The configuration has taken the right from the user that wrote it: it must be written anew. */
 export function revoked(permit: Permit): Permit {
   return permit.level === null ? permit : { ...permit, level: { ...permit.level, isRevoked: true } };
 }
@@ -32,7 +32,7 @@ export function beaten(permit: Permit, source: Source, nowMs: number): Permit {
   return { ...permit, beats: new Map(permit.beats).set(sourceKey(source), nowMs) };
 }
 
-/** Why the permit is not given, in words that follow the station's name; null when it is. */
+/** Why the permit is not given, in words that follow the station's name; null: it is given. */
 export function whyNotGiven({ level, beats }: Permit, heartbeatMs: number, nowMs: number): string | null {
   if (level === null) return "Permit has not been written since the gateway started";
   if (!level.isGiven) return "Permit is FALSE";
@@ -46,9 +46,9 @@ export function whyNotGiven({ level, beats }: Permit, heartbeatMs: number, nowMs
 
 /**
  * The names of the goals to which a start sends its robot, or may: those that it names, or those of the
- * robot's missions that it lets go on. Empty where nothing tells.
+ * robot's missions that it lets go on. Empty: not known.
  *
- * @param queue the missions of the robot; undefined where none are known
+ * @param queue the missions of the robot; undefined: not known
  */
 export function goalsOf({ heading }: Pick<ParsedRequest, "heading">, queue: MissionQueue | undefined) {
   if (heading === null) return [];
@@ -57,7 +57,7 @@ export function goalsOf({ heading }: Pick<ParsedRequest, "heading">, queue: Miss
   return missionsAfter(heading, queue).flatMap((mission) => namesAhead(mission));
 }
 
-/** The missions that go on with a start, each with the goals that it has still before it. */
+/** The missions that go on with a start, each with its remaining goals. */
 function missionsAfter(
   heading: Exclude<Heading, { kind: "goals" }>,
   queue: MissionQueue,

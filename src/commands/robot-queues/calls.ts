@@ -31,19 +31,19 @@ export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "
 export interface Calls {
   /** A command comes to its queue. */
   arrive(job: Job): void;
-  /** Asks the service for the state before the call, where the evidence rule of the command needs it. */
+  /** Asks the service for the state before the call, if the evidence rule of the command needs it. */
   askBaseline(job: Job): Promise<void>;
-  /** Makes one call. Resolves with what its queue is to be told. Never rejects. */
+  /** Makes one call. Resolves with the input for its queue. Never rejects. */
   make(job: Job): Promise<QueueInput>;
-  /** Why the command is not sent again, as what follows "not sent"; null when it is. */
+  /** Why the command is not sent again, as the words after "not sent"; null: it is. */
   whyNotAgain(job: Job): string | null;
   /** Nothing is left in the queue. */
   forget(queue: string): void;
 }
 
 /**
- * A stop has no expiry. If its sender's has passed, it still gets the time that a connection or a token
- * takes.
+ * A stop has no expiry of its own. If its sender's has passed, it still gets the time that a connection or a
+ * token takes.
  */
 const STOP_LEAVES_MS = 2_000;
 
@@ -70,15 +70,15 @@ export function createCalls(parts: CallParts): Calls {
   function watch(job: Job): void {
     const { id, robotId, request } = job;
     const { effect, evidence } = request;
-    // A stop does not wait for the state before it. It is asked for as the stop leaves, and may come too
-    // late.
+    // A stop does not wait for the state before it: the state is asked for as the stop leaves, and may come
+    // too late.
     if (effect === "stops") void askBaseline(job);
     if (robotId === null || !isWatchRule(evidence)) return;
     const baseline = watchBaseline(evidence, parts.observations.missions(robotId));
     parts.search.watch(id, evidence, robotId, baseline, clock.nowMs());
   }
 
-  /** Asked at the moment at which the call would leave: a permit or a lease lapses with time alone. */
+  /** Checked at the moment when the call would leave: a permit or a lease lapses with time alone. */
   function guardOf(job: Job): () => boolean {
     const mayLeave = order.guard(job);
     if (job.request.effect !== "moves") return mayLeave;
@@ -145,9 +145,9 @@ function claimMissions(attribution: Attribution, job: Job, missionIds: readonly 
   if (missionIds.length > 0) attribution.settle(job);
 }
 
-/** Which call may leave, of stops and starts of one robot. */
+/** Decides which call may leave, among the stops and starts of one robot. */
 function createStopOrder(besides: CallParts["besides"]) {
-  /** Stops that came to each queue that is in use. */
+  /** Stops that came to each queue in use. */
   const stops = new Map<string, number>();
   let arrivals = 0;
 
@@ -159,7 +159,7 @@ function createStopOrder(besides: CallParts["besides"]) {
       job.arrival = arrivals;
       if (job.request.effect === "stops") stops.set(job.queue, (stops.get(job.queue) ?? 0) + 1);
     },
-    /** Returns whether the call that is made now may still leave: to be asked when it does. */
+    /** Returns whether the present call may still leave: call the result when it leaves. */
     guard(job: Job): () => boolean {
       const { effect } = job.request;
       if (effect === "stops") return () => job.overtakenBy === null;
@@ -179,7 +179,7 @@ function createStopOrder(besides: CallParts["besides"]) {
         if (isUndone) stop.overtakenBy ??= start.id;
       }
     },
-    /** The call of a start had no effect: what it had kept from being sent may be sent again. */
+    /** The call of a start had no effect: stops that it had kept from being sent may be sent again. */
     withdraw(start: Job): void {
       for (const stop of stopsOf(start)) if (stop.overtakenBy === start.id) stop.overtakenBy = null;
     },

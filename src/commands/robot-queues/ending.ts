@@ -3,25 +3,25 @@ import type { RepeatRule } from "../../contracts/operation.ts";
 import type { Effect } from "../../domain/command.ts";
 import { type Outcome, ending as outcomeOf, refusal } from "../../domain/outcome.ts";
 
-/** What follows from the way a call ended. */
+/** What follows from the ending of a call. */
 export type EndingDecision =
   | { readonly kind: "final"; readonly outcome: Outcome }
-  /** Sent again while its repeat rule lets it. */
+  /** Sent again while its repeat rule allows it. */
   | { readonly kind: "again" }
   /** Evidence is sought; without any, `otherwise` is the outcome. */
   | { readonly kind: "seek"; readonly otherwise: Outcome };
 
-/** What was sent. */
+/** The sent command. */
 interface Sent {
   readonly effect: Effect;
   readonly repeat: RepeatRule;
-  /** The last ending that left open whether the robot acts; null while there was none. */
+  /** The last ending after which the robot may act; null: there was none. */
   readonly unknown: Extract<CallEnding, { kind: "unknown" }> | null;
 }
 
 /**
- * The table of design, Commands: Unknown endings. Only OK, and an explicit refusal of the first sending, say
- * what happened.
+ * What follows a call's ending (docs/commands.md, Order). Only OK, and an explicit refusal of the first
+ * sending, say what happened.
  */
 export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
   switch (ending.kind) {
@@ -48,7 +48,7 @@ export function decideEnding(work: Sent, ending: CallEnding): EndingDecision {
   }
 }
 
-/** What follows when a repeatable command has no answer and is not sent again: `over` says why. */
+/** What follows if a repeatable command has no answer and is not sent again: `over` says why. */
 export function endingAfterRepeats(work: Sent, over: string): Exclude<EndingDecision, { kind: "again" }> {
   if (work.unknown === null) {
     return {
@@ -64,7 +64,7 @@ function refused(work: Sent, ending: Extract<CallEnding, { kind: "refused" }>): 
   if (first === null || work.effect === "reads") {
     return { kind: "final", outcome: refusal(ending.code, ending.message) };
   }
-  // An earlier sending may have acted: a refusal now does not say that it had not.
+  // An earlier sending may have acted: a refusal now does not deny that.
   const story = `the first sending ended ${first.code}; sent again, the service answered ${ending.code}: ${ending.message}`;
   if (work.repeat.kind === "repeatable" && work.repeat.alreadyDone.includes(ending.code)) {
     return {

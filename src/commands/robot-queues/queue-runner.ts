@@ -23,18 +23,18 @@ export interface QueueRunnerParts
   readonly conclusion: Pick<Conclusion, "conclude">;
 }
 
-/** Does what the robot queues decide: the effects of `stepQueue`. */
+/** Carries out the decisions of the robot queues: the effects of `stepQueue`. */
 export interface QueueRunner {
   submit(job: Job): void;
   /** Ends a command that has not been sent. */
   withdraw(job: Job, outcome: Outcome): void;
-  /** Ends a command however far it has come. False when it is in no queue. */
+  /** Ends a command at any stage. False: it is in no queue. */
   abandon(job: Job, outcome: Outcome): boolean;
   /**
    * Seeks evidence of a command that an earlier run has sent, from `canSee` on; its queue waits meanwhile.
    */
   recover(job: Job, otherwise: Outcome, canSee: Promise<void>): void;
-  /** Queues in use, and commands waiting in them. */
+  /** The number of queues in use, and of commands waiting in them. */
   figures(): { readonly queues: number; readonly waiting: number };
 }
 
@@ -128,7 +128,7 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
   };
 }
 
-/** Writes the record of a stage, and tells the queue of the command when it is on the disk. */
+/** Writes the record of a stage, and notifies the queue of the command when it is on the disk. */
 async function record(
   parts: QueueRunnerParts,
   job: Job,
@@ -169,7 +169,7 @@ function recordOf(job: Job, as: "accepted" | "sent", nowMs: number, baseline: un
   };
 }
 
-/** What is known of the robot before the call leaves, so that evidence can be told from what was there. */
+/** The state of the robot before the call leaves, so that evidence can be told from what was there. */
 function baselineOf(
   { request: { evidence }, robotId, baseline }: Job,
   observations: QueueRunnerParts["observations"],
@@ -194,7 +194,7 @@ function newWork(id: string, { effect, repeat, evidence }: ParsedRequest): Work 
   };
 }
 
-/** Whether nothing is left in the queue, so that it can be forgotten. */
+/** Whether the queue is empty and can be dropped. */
 function isIdle(queue: RobotQueue): boolean {
   return (
     queue.head === null &&
@@ -204,7 +204,7 @@ function isIdle(queue: RobotQueue): boolean {
   );
 }
 
-/** What is said of a command when the gateway stopped before its ending was known. */
+/** The outcome of a command whose ending was not known when the gateway stopped. */
 export function interrupted(isRepeatable: boolean): Outcome {
   const message = "the gateway stopped before the service's answer was known; the robot may have acted";
   return outcomeOf("unknown", "OUTCOME_UNKNOWN", message, isRepeatable);

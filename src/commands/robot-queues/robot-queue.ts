@@ -3,7 +3,7 @@ import type { RepeatRule } from "../../contracts/operation.ts";
 import type { CommandStage, Effect } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 
-/** How far a command has come in its queue. */
+/** The stage of a command in its queue. */
 export type WorkPhase =
   /** Behind another one. */
   | "waiting"
@@ -13,12 +13,12 @@ export type WorkPhase =
   | "leaving"
   /** The call is out. */
   | "sent"
-  /** Between two sendings of what may be repeated. */
+  /** Between two sendings of a repeatable command. */
   | "pausing"
   /** The ending is unknown; evidence is sought. */
   | "seeking";
 
-/** A command as its queue sees it. */
+/** A command in its queue. */
 export interface Work {
   readonly id: string;
   readonly effect: Effect;
@@ -28,7 +28,7 @@ export interface Work {
   /** Whether a record of it is on the disk. */
   readonly isRecorded: boolean;
   readonly hasBaseline: boolean;
-  /** The last ending that left open whether the robot acts; null while there was none. */
+  /** The last ending after which the robot may act; null: there was none. */
   readonly unknown: Extract<CallEnding, { kind: "unknown" }> | null;
 }
 
@@ -37,9 +37,9 @@ export interface RobotQueue {
   /** The one in flight. */
   readonly head: Work | null;
   readonly waiting: readonly Work[];
-  /** Run in parallel: stops, which go before everything, and reads, which disturb nothing. */
+  /** In parallel: stops, which go before everything, and reads, which disturb nothing. */
   readonly beside: readonly Work[];
-  /** Sent by an earlier run: nothing moves before their outcome is final. */
+  /** Sent by an earlier run: nothing moves before their outcomes are final. */
   readonly recovered: readonly string[];
 }
 
@@ -52,9 +52,7 @@ export type QueueInput =
   | { readonly kind: "submitted"; readonly work: Work }
   /** An earlier run has sent it; evidence is sought. */
   | { readonly kind: "recovered"; readonly id: string }
-  /**
-   * `refused`: why it must not leave any more (expired, not good, leased, shutting down); null when it may.
-   */
+  /** `refused`: why it must not leave any more (expired, not good, leased, shutting down); null: it may. */
   | {
       readonly kind: "recorded";
       readonly id: string;
@@ -62,11 +60,11 @@ export type QueueInput =
       readonly refused: Outcome | null;
     }
   | { readonly kind: "record_failed"; readonly id: string; readonly message: string }
-  /** The record of a stop is not on the disk yet: it does not wait any longer. */
+  /** The record of a stop is not on the disk yet: it waits no longer. */
   | { readonly kind: "record_late"; readonly id: string }
   | { readonly kind: "baseline_known"; readonly id: string }
   | { readonly kind: "ended"; readonly id: string; readonly ending: CallEnding }
-  /** The pause before another sending is over. `over`: why it is not sent again; null when it is. */
+  /** The pause before another sending is over. `over`: why it is not sent again; null: it is. */
   | { readonly kind: "again"; readonly id: string; readonly over: string | null }
   | { readonly kind: "sought"; readonly id: string; readonly outcome: Outcome }
   /** May no longer be sent: `outcome` says why. */

@@ -10,7 +10,7 @@ import type {
   Work,
 } from "./robot-queue.ts";
 
-/** What an input does to a queue. Pure. */
+/** Applies an input to a queue. Pure. */
 export function stepQueue(queue: RobotQueue, input: QueueInput, limits: RobotQueueLimits): QueueStep {
   switch (input.kind) {
     case "submitted":
@@ -111,7 +111,7 @@ function start(queue: RobotQueue, work: Work): QueueStep {
   };
 }
 
-/** Starts the next one when the queue is free. */
+/** Starts the next command if the queue is free. */
 function advance(queue: RobotQueue): QueueStep {
   const [next, ...waiting] = queue.waiting;
   if (queue.head !== null || queue.recovered.length > 0 || next === undefined) return { queue, effects: [] };
@@ -221,7 +221,7 @@ function withdrawn(queue: RobotQueue, id: string, outcome: Outcome): QueueStep {
   return isUnsent ? finish(queue, id, outcome) : { queue, effects: [] };
 }
 
-/** Takes a command out of the queue and lets the next one start. */
+/** Removes a command from the queue and starts the next one. */
 function finish(queue: RobotQueue, id: string, outcome: Outcome): QueueStep {
   const without: RobotQueue = {
     head: queue.head?.id === id ? null : queue.head,

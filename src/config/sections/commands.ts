@@ -11,7 +11,9 @@ import { type Finding, unwise, wrong } from "../finding.ts";
 import type { ConveyorsSection } from "./conveyors.ts";
 import type { RightsSection } from "./rights.ts";
 
-/** How long the service waits for a robot before it answers (wire-facts, How deployed services behave). */
+/**
+ * How long the service waits for a robot before it answers (docs/service.md, How deployed services behave).
+ */
 const ROBOT_WAIT_MS = 10_000;
 
 const DAY_MS = 86_400_000;

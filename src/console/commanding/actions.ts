@@ -2,17 +2,17 @@ import type { Mission, Robot } from "../../northbound/web/api/robot.ts";
 import { hasEnded } from "../fleet/goal-text.ts";
 import type { Wanted } from "./asked.ts";
 
-/** What a user may ask of a robot, with a second step. */
+/** An action of a user on a robot, with a second step. */
 export interface Action {
   readonly label: string;
-  /** Whether it sets the robot going: from some addresses that is refused. */
+  /** Whether it starts the robot: from some addresses that is refused. */
   readonly moves: boolean;
   /** What it does, for the second step. */
   readonly effect: string;
   readonly wanted: Wanted;
 }
 
-/** The actions that the robot's state allows. The fleet service has the last word. */
+/** The actions that the robot's state allows. The fleet service decides. */
 export function actionsOf(robot: Robot): readonly Action[] {
   const { robot_id: robotId, missions } = robot;
   const queue = missions?.state ?? null;
@@ -34,7 +34,7 @@ export function actionsOf(robot: Robot): readonly Action[] {
   return [resume, cancel];
 }
 
-/** What must stay as it is between the two steps. */
+/** What must not change between the two steps. */
 export function basisOf({ quality, standing, missions, lease, hold, place }: Robot): string {
   const queue = missions?.state;
   const current = queue?.missions[queue.current_mission_index];

@@ -7,19 +7,19 @@ export interface Wanted {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** What is known of a command that this browser has asked for. */
+/** The state of a command that this browser has sent. */
 export type AskedState =
-  /** It may have arrived, or not: it is asked for again under the same id. */
+  /** It may have arrived, or not: it is sent again under the same id. */
   | { readonly state: "asked"; readonly problem: string }
   | { readonly state: "taken"; readonly stage: PendingCommand["stage"]; readonly problem?: string }
   | {
       readonly state: "final";
       readonly outcome: FinalCommand["outcome"];
       readonly message: string;
-      /** The service's answer as JSON text, cut to what people read; empty: there was none. */
+      /** The service's answer as JSON text, cut to a readable length; empty: there was none. */
       readonly response: string;
     }
-  /** Too long without an outcome to be asked for again: the gateway's log is asked what became of it. */
+  /** Too old without an outcome to be sent again: the gateway's log is read instead. */
   | { readonly state: "late"; readonly problem: string }
   /** The log does not have it either. */
   | { readonly state: "not_known"; readonly wasTaken: boolean }
@@ -29,21 +29,21 @@ export type AskedState =
 export interface Asked extends Wanted {
   readonly id: string;
   /**
-   * The user who has asked; empty: nobody logs in. Nobody else may ask for it again: it would be another
-   * command.
+   * The user who has sent it; empty: nobody logs in. No other user may send it again, because it would be
+   * another command.
    */
   readonly by: string;
   readonly robotId: string;
-  /** What the button said. */
+  /** The label of its button. */
   readonly label: string;
-  /** The newest tick that the page had: a start whose tick is old is refused. */
+  /** The newest tick of the page: a start with an old tick is refused. */
   readonly tick: string;
   /** By the browser's wall clock. */
   readonly askedAtMs: number;
   readonly known: AskedState;
 }
 
-/** The commands that this browser has asked for, also before the page was loaded again. */
+/** The commands that this browser has sent, also before the page was loaded again. */
 export interface AskedCommands {
   readonly all: Signal<readonly Asked[]>;
   /** Stores it. False: the browser stores nothing, and another page would not know of it. */
@@ -51,21 +51,21 @@ export interface AskedCommands {
   learn(id: string, known: AskedState): void;
 }
 
-/** As browsers have it. */
+/** The browser's storage. */
 export interface Storage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
 }
 
 const KEY = "fleetgate.asked";
-/** Of those whose end is known. The others are kept: they are asked for again. */
+/** Of commands with a known end. The others are kept, because they are sent again. */
 const MOST_ENDED = 20;
 
 export function createAskedCommands(storage: Storage): AskedCommands {
   const all = signal(read(storage));
   const keep = (commands: readonly Asked[]) => {
     const known = new Set(commands.map(({ id }) => id));
-    // Another tab has stored its own meanwhile.
+    // Another tab has stored its own commands meanwhile.
     const others = read(storage).filter(({ id }) => !known.has(id));
     const both = [...others, ...commands].sort((a, b) => a.askedAtMs - b.askedAtMs);
     const ended = both.filter(hasEnded).slice(-MOST_ENDED);
@@ -83,7 +83,7 @@ export function createAskedCommands(storage: Storage): AskedCommands {
   };
 }
 
-/** A browser may have no room, or a user that lets it store nothing. */
+/** A browser may have no room, or forbid storing. */
 function isStored(storage: Storage, text: string): boolean {
   try {
     storage.setItem(KEY, text);
@@ -93,7 +93,7 @@ function isStored(storage: Storage, text: string): boolean {
   }
 }
 
-/** What was taken stays taken, though the gateway is not reached meanwhile. */
+/** An accepted command stays accepted, even if the gateway is not reached meanwhile. */
 function laterOf(before: AskedState, known: AskedState): AskedState {
   if (before.state !== "taken") return known;
   if (known.state === "not_known") return { ...known, wasTaken: true };
@@ -101,8 +101,8 @@ function laterOf(before: AskedState, known: AskedState): AskedState {
 }
 
 /**
- * What the log of commands says, where the answer to this browser is late or lost. The gateway keeps the
- * answer until the outcome is final, and the log has the command as soon as it is recorded.
+ * The state from the log of commands, if the answer to this browser is late or lost. The gateway holds the
+ * answer back until the outcome is final, and the log has the command as soon as it is recorded.
  */
 export function withLog(asked: Asked, log: Iterable<Command>): Asked {
   if (hasEnded(asked)) return asked;
@@ -123,12 +123,12 @@ export function hasEnded({ known }: Asked): boolean {
   return known.state === "final" || known.state === "refused" || known.state === "not_known";
 }
 
-/** Whether it may yet be done because this browser asks for it. */
+/** Whether this browser still sends it again. */
 export function isAskedFor(asked: Asked): boolean {
   return !hasEnded(asked) && asked.known.state !== "late";
 }
 
-/** What an earlier page has stored; nothing if it cannot be read. */
+/** The commands that an earlier page has stored; empty: they cannot be read. */
 function read(storage: Storage): readonly Asked[] {
   try {
     const stored: unknown = JSON.parse(storage.getItem(KEY) ?? "[]");

@@ -1,20 +1,18 @@
 import type { RequestField } from "../../northbound/web/api/operation.ts";
 
-/** What a form holds for a field: text that was typed, a box, the parts of a message, the items of a list. */
+/** The value of a field in a form: typed text, a box, the parts of a message, the items of a list. */
 export type FormValue = string | boolean | FormObject | readonly FormValue[];
-/**
- * Of a message, by camelCase name. A field of a group is chosen when it has a value, and absent otherwise.
- */
+/** A message, by camelCase name. A chosen field of a group has a value; the others are absent. */
 export interface FormObject {
   readonly [name: string]: FormValue;
 }
 
-/** Fields that belong together: one, or a group of which at most one may be set. */
+/** One field, or a group of which at most one may be set. */
 export type FieldGroup =
   | { readonly kind: "field"; readonly field: RequestField }
   | { readonly kind: "choice"; readonly name: string; readonly fields: readonly RequestField[] };
 
-/** The fields in their order, groups at the place of their first field. */
+/** The fields in their order, groups at the position of their first field. */
 export function groupsOf(fields: readonly RequestField[]): readonly FieldGroup[] {
   const seen = new Set<string>();
   return fields.flatMap((field): readonly FieldGroup[] => {
@@ -26,12 +24,12 @@ export function groupsOf(fields: readonly RequestField[]): readonly FieldGroup[]
   });
 }
 
-/** The field of a group that is chosen. */
+/** The chosen field of a group. */
 export function chosenOf(fields: readonly RequestField[], value: FormObject): RequestField | null {
   return fields.find(({ json_name: name }) => value[name] !== undefined) ?? null;
 }
 
-/** With another field of a group, or none. */
+/** The value with another chosen field of a group, or with none. */
 export function withChoice(
   fields: readonly RequestField[],
   value: FormObject,
@@ -43,25 +41,25 @@ export function withChoice(
   return Object.fromEntries([...rest, ...chosen]);
 }
 
-/** What a field holds before anything was typed. */
+/** The value of a field before anything was typed. */
 export function emptyOf(field: RequestField): FormValue {
   if (field.list) return [];
   if (field.type === "bool") return false;
   return isMessage(field) ? {} : "";
 }
 
-/** Whether a field has fields of its own. A message that has none is either given or not. */
+/** Whether a field has fields of its own. A message without fields is either given or not. */
 export function isMessage({ type, values, fields }: RequestField): boolean {
   return fields.length > 0 || (values.length === 0 && /^[A-Z]/.test(type) && type !== "Struct");
 }
 
-/** Not a type that no form can know, nor a message that could say nothing. */
+/** Without types that no form can know, and messages without content. */
 export function isShown(field: RequestField): boolean {
   const isEmpty = isMessage(field) && field.fields.length === 0 && field.one_of === null;
   return field.type !== "Any" && !isEmpty;
 }
 
-/** The request that a form stands for: what is empty is left out. */
+/** The request of a form: empty values are left out. */
 export function requestOf(
   fields: readonly RequestField[],
   value: FormObject,
@@ -82,7 +80,7 @@ function fieldJson(field: RequestField, value: FormValue): unknown {
   return written.length === 0 ? undefined : written;
 }
 
-/** @param isGiven whether the field stands there although it is empty */
+/** @param isGiven whether the field is present although it is empty */
 function oneJson(field: RequestField, value: FormValue, isGiven: boolean): unknown {
   if (typeof value === "boolean") return value || isGiven ? value : undefined;
   if (typeof value === "string") return textJson(field, value.trim(), isGiven);
@@ -110,7 +108,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A form that holds a request, as the examples of an operation have them. */
+/** A form filled with a request, such as an example of an operation. */
 export function formOf(fields: readonly RequestField[], request: unknown): FormObject {
   if (!isObject(request)) return {};
   return Object.fromEntries(
@@ -132,7 +130,7 @@ function formItemOf(field: RequestField, value: unknown): FormValue {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** What the gateway said is wrong, and the path of the field that it names; an empty path: none. */
+/** The problem that the gateway reports, and the path of the field that it names; an empty path: none. */
 export interface FormProblem {
   readonly path: string;
   readonly text: string;

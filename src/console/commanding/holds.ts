@@ -2,22 +2,22 @@ import type { HoldRequest } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 
-/** What a user may do with the holds on a robot, with a second step. */
+/** An action of a user on the holds of a robot, with a second step. */
 export interface HoldAction {
   readonly label: string;
   /** What it does, for the second step. */
   readonly effect: string;
-  /** What it concerns, if not the robot alone. */
+  /** Its object, if it is not the robot alone. */
   readonly concerns?: string;
   /** Under /api/v1. */
   readonly path: string;
   readonly body: HoldRequest;
 }
 
-/** How a hold on all robots is marked in the names of its users. */
+/** How `hold.by` marks a hold on all robots. */
 const ON_ALL = " (all)";
 
-/** A hold of one's own, or its end; for engineers the end of each other hold. */
+/** A hold of the user's own, or its end; for engineers also the end of each other hold. */
 export function holdActions({ robot_id: robotId, hold }: Robot, rights: Rights): readonly HoldAction[] {
   const path = `/robots/${encodeURIComponent(robotId)}/hold`;
   const own: HoldAction = hold.by.includes(rights.user)

@@ -3,7 +3,7 @@ import type { RequestField } from "../../northbound/web/api/operation.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 
-/** What fields of a form may name. */
+/** Values that fields of a form may name. */
 export interface Offers {
   readonly destinations: readonly string[];
   readonly points: readonly string[];
@@ -15,7 +15,7 @@ export interface Offers {
   readonly conveyors: readonly string[];
 }
 
-/** Which of them a field names, by its snake_case name. */
+/** The kind of value that a field names, by its snake_case name. */
 const kinds: Readonly<Record<string, keyof Offers>> = {
   destination_id: "destinations",
   end_point_code: "points",
@@ -28,15 +28,15 @@ const kinds: Readonly<Record<string, keyof Offers>> = {
   index: "conveyors",
 };
 
-/** The names that a field may take, as far as the page knows any. The gateway takes others too. */
+/** The values that a field may take, as far as the page knows them. The gateway accepts others too. */
 export function offersFor({ name }: Pick<RequestField, "name">, offers: Offers): readonly string[] {
   const kind = kinds[name];
   return kind === undefined ? [] : offers[kind];
 }
 
 /**
- * What the page knows, for a robot or for all. A destination has the name of its point: the alias, or the
- * code where it has none.
+ * The values that the page knows, for a robot or for all. A destination has the name of its point: the alias,
+ * or the code without one.
  */
 export function offersOf(fleet: Fleet, points: readonly MapPoint[], robot: Robot | null): Offers {
   const all = [...fleet.robots.values()].map((known) => known.robot);

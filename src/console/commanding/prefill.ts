@@ -3,7 +3,7 @@ import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FormObject, FormValue } from "./form.ts";
 
-/** What the fields of a form that name the robot, its mission or its chain hold at first. */
+/** The first values of the fields that name the robot, its mission or its chain. */
 export function prefilled(fields: readonly RequestField[], value: FormObject, robot: Robot): FormObject {
   const filled = fields.flatMap((field): ReadonlyArray<readonly [string, FormValue]> => {
     const { json_name: name } = field;
@@ -36,7 +36,7 @@ function valueFor(name: string, robot: Robot): string | null {
   }
 }
 
-/** The robot that a request names by id, by number, or by its task chain; null: none that is known. */
+/** The robot that a request names by id, by number, or by its task chain; null: not known. */
 export function robotNamed(
   fleet: Fleet,
   { robot_field: field }: Operation,

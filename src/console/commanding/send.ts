@@ -9,26 +9,27 @@ export interface SendParts {
   readonly sleep: (ms: number) => Promise<void>;
   /** The browser's wall clock. */
   readonly nowMs: () => number;
-  /** Asks the gateway in whose name this browser acts now. Null: it does not answer. */
+  /** Asks the gateway which user this browser has now. Null: it does not answer. */
   readonly isAsker: (asked: Asked) => Promise<boolean | null>;
 }
 
-/** How long the gateway may keep a request until the outcome is final. */
+/** How long the gateway may hold a request back until the outcome is final. */
 const WAIT_SECONDS = 30;
 const AGAIN_MS = 1_000;
-/** A command without an outcome is asked for again for so long: a stop has no expiry of its own. */
+/** How long a command without an outcome is sent again: a stop has no expiry of its own. */
 export const ASKED_FOR_MS = 60_000;
 const NO_ANSWER = "no answer yet";
-/** Of the service's answer, as people read it. */
+/** Of the service's answer, in characters. */
 const LONGEST_RESPONSE = 4_000;
-/** Answers that say nothing of the command: the request was too slow, at the wrong host, or one too many. */
+/**
+ * Answers that say nothing about the command: the request was too slow, at the wrong host, or one too many.
+ */
 const sayNothing = [408, 421, 429];
 
 /**
- * Asks for a command until its end is known, always under the same id with the same body: the gateway takes
- * that for one command, however often it is asked for. After a minute it asks for it no more, and looks what
- * the log says. Ends too when its user is not logged in any more: a refusal for that reason says nothing of
- * the command.
+ * Sends a command until its end is known, always under the same id with the same body: for the gateway that
+ * is one command, however often it is sent. After a minute it reads the log instead. Also ends when its user
+ * is no longer logged in: that refusal says nothing about the command.
  */
 export async function sendUntilKnown(asked: Asked, parts: SendParts): Promise<void> {
   const { commands, fetch, sleep, isAsker } = parts;
@@ -61,22 +62,22 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
     });
     return readAnswer(response.status, await response.json());
   } catch (error) {
-    // Lost on its way there, or on its way back: nobody knows.
+    // Lost on its way there or back: not known which.
     return askedAgain(error instanceof TypeError ? NO_ANSWER : String(error));
   }
 }
 
-/** Who waits is told that there is no need to ask once more. */
+/** Tells a waiting user that there is no need to send it again. */
 function askedAgain(problem: string): AskedState {
   return { state: "asked", problem: `${problem}; this page asks again for a minute` };
 }
 
-/** What the gateway's log says of a command. */
+/** The state of a command in the gateway's log. */
 async function lookUp(asked: Asked, { fetch }: SendParts): Promise<AskedState> {
   try {
     const response = await fetch(`/api/v1/commands?request_id=${encodeURIComponent(asked.id)}`, {});
     const body: unknown = await response.json();
-    // Its user is not logged in any more.
+    // Its user is no longer logged in.
     if (response.status === 401) return { state: "refused", reason: "" };
     if (!response.ok)
       return { state: "late", problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };

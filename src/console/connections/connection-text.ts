@@ -2,7 +2,7 @@ import type { Expiry } from "../../northbound/web/api/connection.ts";
 import { sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 
-/** The figures of a queue in words. Those that are 0 say nothing. */
+/** The figures of a queue in words, without those that are 0. */
 export function figuresText(figures: Readonly<Record<string, number>>): string {
   const told = Object.entries(figures).filter(([, value]) => value !== 0);
   return told.length === 0
@@ -13,7 +13,7 @@ export function figuresText(figures: Readonly<Record<string, number>>): string {
 const DAY_S = 86_400;
 const SOON_DAYS = 30;
 
-/** The gateway renews its token by itself; a certificate is for people to renew. */
+/** The gateway renews its token by itself; people renew a certificate. */
 export function leftWord({ kind, seconds_left: left }: Expiry): {
   readonly word: string;
   readonly emphasis: Emphasis;

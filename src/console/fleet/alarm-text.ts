@@ -3,7 +3,7 @@ import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
 import type { Emphasis } from "../floor/scene.ts";
 
-/** How an alarm stands: whether it still holds, and whether somebody has said that they look after it. */
+/** The state of an alarm: whether it is active, and whether somebody has acknowledged it. */
 export function alarmState({ active, priority, acknowledged_by: by }: Alarm): {
   readonly word: string;
   readonly emphasis: Emphasis;
@@ -14,7 +14,10 @@ export function alarmState({ active, priority, acknowledged_by: by }: Alarm): {
   return { word, emphasis: isGrave && by === null ? "alarm" : "abnormal" };
 }
 
-/** Why this user may not acknowledge an alarm: operators of its robot may, or of all where it is of none. */
+/**
+ * Why this user may not acknowledge an alarm: only operators of its robot may, or of all robots if it
+ * concerns none.
+ */
 export function whyNotAcknowledged(
   { robot_id: robotId }: Alarm,
   { role, robots }: Pick<SessionFacts, "role" | "robots">,
@@ -25,7 +28,7 @@ export function whyNotAcknowledged(
   return robots.includes(robotId) ? null : "only operators of its robot may acknowledge it";
 }
 
-/** How many alarms stand in each way, in words. */
+/** How many alarms are in each state, in words. */
 export function alarmCounts(alarms: readonly Alarm[]): string {
   const count = (has: (alarm: Alarm) => boolean) => alarms.filter(has).length;
   return [
@@ -36,8 +39,8 @@ export function alarmCounts(alarms: readonly Alarm[]): string {
 }
 
 /**
- * How many robots a cut link concerns; empty for any other alarm. Their own alarms rest meanwhile, so that it
- * is one alarm.
+ * How many robots a lost link concerns; empty for any other alarm. Their own alarms rest meanwhile, so that
+ * it is one alarm.
  */
 export function concernedText({ code, active }: Alarm, robots: readonly Pick<Robot, "quality">[]): string {
   if (code !== "FLEET_LINK_DOWN" || !active) return "";

@@ -2,15 +2,15 @@ import type { Command } from "../../northbound/web/api/command.ts";
 import { codeWord } from "./words.ts";
 
 /**
- * The operation, and what of its request tells one of them from another: an UpdateMission may pause, resume
- * or cancel, and a CreateMission has a goal.
+ * The operation, with the part of its request that distinguishes it: an UpdateMission may pause, resume or
+ * cancel, and a CreateMission has a goal.
  */
 export function operationText({ operation, request }: Pick<Command, "operation" | "request">): string {
   const details = request === null ? [] : detailsOf(request);
   return details.length === 0 ? operation : `${operation}: ${details.join(", ")}`;
 }
 
-/** Of a request with many goals. */
+/** How many goals of a request are named. */
 const MOST_DETAILS = 3;
 const LONGEST_DETAIL = 60;
 
@@ -25,7 +25,7 @@ function detailsOf(request: string): readonly string[] {
   }
 }
 
-/** Commands and destinations, wherever the operation has them. */
+/** Collects commands and destinations, wherever the request has them. */
 function collect(value: unknown, found: string[]): void {
   if (typeof value !== "object" || value === null) return;
   for (const [key, part] of Object.entries(value)) {

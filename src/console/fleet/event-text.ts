@@ -4,7 +4,7 @@ import { codeWord, sentence } from "./words.ts";
 /** The fields of an event are those of its kind over MQTT (docs/scada.md). */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What has happened, in the words of `fleetgate tail`. */
+/** An event in the words of `fleetgate tail`. */
 export function eventText(event: StreamEvent): string {
   const fields: Fields = event;
   const marks = [event.jump === true ? "jump" : "", event.historical === true ? "historical" : ""];
@@ -57,7 +57,7 @@ function user(event: Fields): string {
   return `${textOf(event, "protocol")}:${textOf(event, "user")}`;
 }
 
-/** A name of the service without its prefix, or the number of a value without a name. */
+/** A name of the service without its prefix, or the number of an unnamed value. */
 function coded(event: Fields, name: string, prefix: string): string {
   const value = event[name];
   return typeof value === "number" || typeof value === "string" ? codeWord(value, prefix) : "";

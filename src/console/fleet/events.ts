@@ -1,7 +1,7 @@
 import type { Gap, StreamEvent } from "../../northbound/web/api/stream.ts";
 import { eventText } from "./event-text.ts";
 
-/** An event as it is shown. */
+/** An event for the views. */
 export interface HeardEvent {
   readonly id: string;
   /** By the gateway's clock. */
@@ -12,9 +12,9 @@ export interface HeardEvent {
   readonly text: string;
 }
 
-/** What the page has heard of events, the newest last. */
+/** The events that the page has received, the newest last. */
 export interface EventLog {
-  /** By the gateway's clock. Older ones were not heard, or have made room. */
+  /** By the gateway's clock. Older ones were not received, or were evicted. */
   readonly since: string;
   readonly events: readonly HeardEvent[];
 }

@@ -1,7 +1,7 @@
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Emphasis } from "../floor/scene.ts";
 
-/** How a robot is, in few words, and whether somebody should look at it. */
+/** The state of a robot in few words, and whether somebody should look at it. */
 export interface RobotWord {
   readonly word: string;
   readonly emphasis: Emphasis;
@@ -37,12 +37,12 @@ export function wordOf(robot: Robot): RobotWord {
   return { word, emphasis };
 }
 
-/** `BATTERY_LOW` as people write it. */
+/** `BATTERY_LOW` in words. */
 export function sentence(code: string): string {
   return code.toLowerCase().replaceAll("_", " ");
 }
 
-/** An enum of the service without its prefix, or the number of a value without a name. */
+/** An enum of the service without its prefix, or the number of an unnamed value. */
 export function codeWord(code: string | number, prefix: string): string {
   if (typeof code === "number") return `code ${code}`;
   return sentence(code.startsWith(prefix) ? code.slice(prefix.length) : code);

@@ -1,12 +1,12 @@
-/** How map coordinates become pixels of the drawing: x to the right, y up. */
+/** The transformation of map coordinates into pixels of the drawing: x to the right, y up. */
 export interface Camera {
   readonly pixelsPerUnit: number;
-  /** Where the map's origin lies. */
+  /** The position of the map's origin. */
   readonly originX: number;
   readonly originY: number;
 }
 
-/** The user's zoom and pan over the view of the whole map, as d3-zoom has it. */
+/** The user's zoom and pan over the view of the whole map, as in d3-zoom. */
 export interface Zoom {
   readonly k: number;
   readonly x: number;

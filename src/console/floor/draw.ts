@@ -17,27 +17,27 @@ const colours = {
   chosen: "#0d47a1",
 } as const;
 
-/** Names of points would cover each other when fewer pixels lie between them. */
+/** With more points than this, their names would cover each other. */
 const NAMED_POINTS = 400;
-/** Texts whose width is kept: notes have times, and are new again and again. */
+/** How many widths of texts are cached: notes contain times, and are new again and again. */
 const MOST_WIDTHS = 5_000;
-/** Of a label's box, for what hangs below the line. */
+/** The part of a label's box below the line. */
 const BELOW_LINE = 3;
 const font = "12px system-ui, sans-serif";
 
 /** Draws scenes on one canvas. */
 export interface Painter {
-  /** Whatever was drawn before is gone. */
+  /** Replaces the earlier drawing. */
   draw(scene: Scene, camera: Camera, size: Size, picture: Picture | null): void;
 }
 
-/** A drawing of the floor, and where it lies. */
+/** A drawing of the floor, and its position. */
 export interface Picture {
   readonly image: CanvasImageSource;
   readonly layout: FloorPicture;
 }
 
-/** @param ratio pixels of the screen for one of the drawing */
+/** @param ratio pixels of the screen for each pixel of the drawing */
 export function createPainter(ink: Ink, ratio: number): Painter {
   const sprites = createSprites(ratio);
   const ground = createGround(ratio);
@@ -55,7 +55,7 @@ export function createPainter(ink: Ink, ratio: number): Painter {
   };
 }
 
-/** What stands still while marks move: it is drawn once for each view of the map. */
+/** The part that stands still while marks move: it is drawn once for each view of the map. */
 function createGround(ratio: number) {
   const canvas = document.createElement("canvas");
   const own = canvas.getContext("2d", { alpha: false });
@@ -100,7 +100,7 @@ function drawPoints(ink: Ink, points: Scene["points"], camera: Camera, size: Siz
   }
 }
 
-/** Grey, as all that is normal. */
+/** Grey, like everything normal. */
 function drawPoint(ink: Ink, shape: PointShape, x: number, y: number): void {
   ink.beginPath();
   switch (shape) {
@@ -125,7 +125,7 @@ function drawPoint(ink: Ink, shape: PointShape, x: number, y: number): void {
   ink.stroke();
 }
 
-/** Paler than what the service tells. */
+/** Paler than the values of the service. */
 function drawPicture(ink: Ink, { image, layout }: Picture, camera: Camera): void {
   ink.save();
   ink.globalAlpha = 0.5;
@@ -155,7 +155,7 @@ function drawRing(ink: Ink, place: Place, camera: Camera): void {
   ink.stroke();
 }
 
-/** All marks, then all names: to change between them for each takes longer. */
+/** All marks, then all names: switching between them for each takes longer. */
 function drawMarks(
   ink: Ink,
   sprites: Sprites,
@@ -175,7 +175,7 @@ function drawMarks(
     if (!isChosen) ink.fillText(text, left, bottom - BELOW_LINE);
   for (const { text, left, bottom, isChosen } of labels) {
     if (!isChosen) continue;
-    // Marks and names of points may lie below it.
+    // Marks and names of points may be below it.
     ink.fillStyle = colours.ground;
     ink.fillRect(left + 1, bottom - LABEL_HEIGHT, widthOf(text) - 2, LABEL_HEIGHT);
     ink.fillStyle = colours.chosen;
@@ -188,7 +188,7 @@ function drawFrame(ink: Ink, { x, y }: MarkAt): void {
   ink.strokeRect(x - 14, y - 14, 28, 28);
 }
 
-/** The widths of texts. They are kept: to measure a thousand in each frame takes longer than to draw them. */
+/** The widths of texts, cached: measuring a thousand in each frame takes longer than drawing them. */
 function createWidths(ink: Ink): (text: string) => number {
   const widths = new Map<string, number>();
   return (text) => {
@@ -221,7 +221,7 @@ function isWithin({ x, y }: { readonly x: number; readonly y: number }, { width,
   return x > -200 && x < width + 40 && y > -40 && y < height + 40;
 }
 
-/** The mark that is nearest to a place of the drawing, within a finger's width; null: none is. */
+/** The mark nearest to a point of the drawing, within a finger's width; null: none. */
 export function markNear(
   { marks }: Scene,
   camera: Camera,

@@ -5,9 +5,9 @@ import type { Scene } from "./scene.ts";
 
 /** With room for the names right of the outermost points. */
 const MARGIN_PIXELS = 72;
-/** Of a side at most: a narrow drawing would be mostly margin. */
+/** Of a side at most: otherwise a narrow drawing would be mostly margin. */
 const MARGIN_SHARE = 0.1;
-/** Of a map whose points lie in one place. */
+/** Of a map whose points are all in one place. */
 const SMALLEST_EXTENT = 10;
 
 /** The camera that shows all points, robots and the whole drawing, before the user's zoom. */

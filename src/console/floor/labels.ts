@@ -8,7 +8,7 @@ export interface MarkAt {
   readonly y: number;
 }
 
-/** A text of one line; its box has its lower left corner here. */
+/** A text of one line. This is the lower left corner of its box. */
 export interface Label {
   readonly text: string;
   readonly left: number;
@@ -17,19 +17,19 @@ export interface Label {
 }
 
 export const LABEL_HEIGHT = 14;
-/** From the middle of a mark to its name. */
+/** From the centre of a mark to its name. */
 const RIGHT = 14;
-/** From the middle of a mark down to the box of its name. */
+/** From the centre of a mark down to the box of its name. */
 const DOWN = -1;
 const CELL = { width: 7, height: 3 } as const;
 const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
 
 /**
- * The names that can be read: none lies over another. The chosen robot has its name in any case, then alarms,
- * then what is unusual, each by id, so that a name does not come and go while its robot stands. A name goes
- * without its note if only that fits.
+ * Chooses the names that can be read: none covers another. The chosen robot always has its name, then alarms,
+ * then unusual states, each by id, so that a name does not come and go while its robot stands. A name is
+ * drawn without its note if only that fits.
  *
- * @param widthOf the pixels that a text takes
+ * @param widthOf the width of a text in pixels
  */
 export function placeLabels(
   marks: readonly MarkAt[],
@@ -39,9 +39,9 @@ export function placeLabels(
   const taken = createTaken(size);
   return [...marks].sort(byRank).flatMap(({ mark, x, y }) => {
     const { name, note, isChosen } = mark;
-    // Whole pixels: to draw text between them takes longer.
+    // Whole pixels: drawing text between them takes longer.
     const bottom = Math.round(y + DOWN);
-    // Left of the mark where the drawing ends.
+    // Left of the mark at the edge of the drawing.
     const leftOf = (width: number) =>
       Math.round(x + RIGHT + width > size.width ? x - RIGHT - width : x + RIGHT);
     const place = (text: string): Label | null => {
@@ -62,7 +62,7 @@ function byRank({ mark: a }: MarkAt, { mark: b }: MarkAt): number {
 
 type Needed = Pick<Mark, "robotId" | "emphasis">;
 
-/** Whose name is needed first: alarms, then what is unusual, each by id. */
+/** The order of names by need: alarms, then unusual states, each by id. */
 function byNeed(a: Needed, b: Needed): number {
   const difference = ranks[a.emphasis] - ranks[b.emphasis];
   if (difference !== 0) return difference;
@@ -70,23 +70,23 @@ function byNeed(a: Needed, b: Needed): number {
 }
 
 /**
- * In the order to draw them in: alarms lie above. Names are placed in the opposite order, which is then found
+ * In the order of drawing: alarms are on top. Names are placed in the reverse order, which is then available
  * at once in each frame.
  */
 export function inDrawingOrder<T extends Needed>(robots: readonly T[]): readonly T[] {
   return [...robots].sort((a, b) => byNeed(b, a));
 }
 
-/** The boxes that are taken, by cells of a grid: to compare each with all others takes longer. */
+/** The occupied boxes, by cells of a grid: comparing each with all others takes longer. */
 export function createTaken({ width, height }: Size) {
   const columns = Math.ceil(width / CELL.width) + 2;
   const rows = Math.ceil(height / CELL.height) + 2;
   const cells = new Uint8Array(columns * rows);
-  // What lies outside of the drawing shares the cells of its edge, which nobody sees.
+  // Boxes outside of the drawing share the cells of its edge, which nobody sees.
   const column = (x: number) => Math.min(columns - 1, Math.max(0, Math.floor(x / CELL.width) + 1));
   const row = (y: number) => Math.min(rows - 1, Math.max(0, Math.floor(y / CELL.height) + 1));
   return {
-    /** Takes a box if none of it is taken. */
+    /** Occupies a box if all of it is free. */
     take(left: number, bottom: number, boxWidth: number): boolean {
       const [from, to] = [column(left), column(left + boxWidth)];
       const [top, low] = [row(bottom - LABEL_HEIGHT), row(bottom - 1)];

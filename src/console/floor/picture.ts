@@ -1,10 +1,13 @@
 import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
 import type { Camera } from "./camera.ts";
 
-/** How pixels of a drawing become pixels of the canvas, as `CanvasRenderingContext2D.transform` takes it. */
+/**
+ * The transformation of pixels of a drawing into pixels of the canvas, as for
+ * `CanvasRenderingContext2D.transform`.
+ */
 export type Transform = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
 
-/** Where the pixels of a drawing lie on the map: turned and scaled by `turn`, then moved. */
+/** The position of a drawing's pixels on the map: turned and scaled by `turn`, then moved. */
 interface Laid {
   readonly turn: MapPlace;
   /** Of the drawing's upper left corner. */
@@ -17,7 +20,7 @@ interface MapPlace {
 }
 
 /**
- * Lays a drawing on the map by its two anchors: scaled, turned and moved, never stretched. The map's y goes
+ * Places a drawing on the map by its two anchors: scaled, turned and moved, never stretched. The map's y goes
  * up, that of pixels down.
  */
 function laid({ first, second }: FloorPicture): Laid {
@@ -50,7 +53,7 @@ export function pictureTransform(picture: FloorPicture, camera: Camera): Transfo
   ];
 }
 
-/** Where the corners of a drawing lie on the map. */
+/** The positions of a drawing's corners on the map. */
 export function pictureCorners(picture: FloorPicture): readonly MapPlace[] {
   const { turn, origin } = laid(picture);
   const { width, height } = picture;

@@ -10,37 +10,37 @@ export interface FloorPoint {
   readonly x: number;
   readonly y: number;
   readonly name: string;
-  /** As the configuration wants it; a dot where it says nothing of the point's type. */
+  /** As configured; a dot if the configuration does not have the point's type. */
   readonly shape: PointShape;
 }
 
 export type Emphasis = "normal" | "abnormal" | "alarm";
 
-/** What the floor knows of a robot. */
+/** A robot on the floor. */
 export interface FloorRobot {
   readonly robotId: string;
   readonly name: string;
-  /** Whether its place was known to be true when it was sent. */
+  /** Whether its position was known to be true when it was sent. */
   readonly isPlaceGood: boolean;
-  /** Its quality, for a mark that is hollow. */
+  /** Its quality, for a hollow mark. */
   readonly qualityWord: string;
-  /** How it is, in few words. */
+  /** Its state in few words. */
   readonly word: string;
   readonly emphasis: Emphasis;
-  /** Null: no place has been reported. */
+  /** Null: no position was reported. */
   readonly track: Track | null;
   /** When the online list last had it there. */
   readonly seen: Dated;
-  /** Places of the last minutes, the oldest first. */
+  /** Positions of the last minutes, the oldest first. */
   readonly trail: readonly Place[];
-  /** Points that it has yet to pass, as far as the service tells them. */
+  /** The remaining points of its route, as far as the service reports them. */
   readonly ahead: readonly Place[];
 }
 
 export interface FloorState {
-  /** Null: there is none to show. */
+  /** Null: there is no map to show. */
   readonly mapId: number | null;
-  /** Of that map, as far as they could be read. */
+  /** The points of that map, as far as they could be read. */
   readonly points: readonly FloorPoint[];
   readonly robots: readonly FloorRobot[];
   /** The period of the polls of the online list; null: it is not polled. */
@@ -50,27 +50,27 @@ export interface FloorState {
   readonly chosenId: string | null;
 }
 
-/** A robot as it is drawn: a full mark is known to be there now, a hollow one was there once. */
+/** A robot in the drawing: a full mark is known to be there now, a hollow one was there before. */
 export interface Mark {
   readonly robotId: string;
   readonly name: string;
   readonly place: Place;
   readonly isHollow: boolean;
-  /** Written beside its name, unless the robot is as usual. */
+  /** Written beside its name, if its state is unusual. */
   readonly note: string;
   readonly emphasis: Emphasis;
   readonly isChosen: boolean;
 }
 
-/** All that is drawn of one map at one moment. */
+/** Everything that is drawn of one map at one moment. */
 export interface Scene {
   readonly points: readonly FloorPoint[];
   readonly marks: readonly Mark[];
   readonly trail: readonly Place[];
   readonly ahead: readonly Place[];
-  /** From the chosen robot to the next point that it has yet to pass: a direction, and no route. */
+  /** From the chosen robot to the next point of its route: a direction, and no route. */
   readonly direction: readonly [from: Place, to: Place] | null;
-  /** Whether the next moment may look different although nothing was heard. */
+  /** Whether the next frame may look different although no message comes. */
   readonly isMoving: boolean;
 }
 
@@ -78,7 +78,7 @@ const NO_POLLING =
   "Places are not known: the gateway does not poll the online list (fleet.times.rosterPollMs).";
 const NO_MAP = "No map is known yet.";
 
-/** The floor at a moment. Draws nothing that was not reported. */
+/** The floor at a moment. Draws only what was reported. */
 export function sceneAt(state: FloorState, now: Moment): Scene {
   const { mapId, points, pollMs, chosenId } = state;
   const tracked = pollMs === null ? [] : state.robots.flatMap((robot) => onMap(robot, mapId));
@@ -89,7 +89,7 @@ export function sceneAt(state: FloorState, now: Moment): Scene {
   const [next] = ahead;
   return {
     points,
-    // The chosen robot lies above the others.
+    // The chosen robot is on top.
     marks: [...marks].sort((a, b) => Number(a.isChosen) - Number(b.isChosen)),
     trail: chosen?.robot.trail ?? [],
     ahead,
@@ -116,7 +116,7 @@ function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: numb
   };
 }
 
-/** Why a robot may be somewhere else by now; null if it was reported there just now. */
+/** Why a robot may be somewhere else by now; null: it was just reported there. */
 export function doubtOf(robot: FloorRobot, isLive: boolean, pollMs: number, now: Moment): string | null {
   const isOld = ageMs(robot.seen, now) > POLLS_FORGIVEN * pollMs;
   if (isLive && robot.isPlaceGood && !isOld) return null;
@@ -124,7 +124,7 @@ export function doubtOf(robot: FloorRobot, isLive: boolean, pollMs: number, now:
   return robot.qualityWord === "good" ? seen : `${robot.qualityWord}, ${seen}`;
 }
 
-/** Why the floor shows no places; null if it may. */
+/** Why the floor shows no positions; null: it may. */
 export function noticeOf({ mapId, pollMs }: FloorState): string | null {
   if (pollMs === null) return NO_POLLING;
   return mapId === null ? NO_MAP : null;

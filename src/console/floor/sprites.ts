@@ -1,6 +1,6 @@
 import type { Emphasis, Mark } from "./scene.ts";
 
-/** Normal is grey: colour is for what somebody should look at. */
+/** Normal is grey: colours are for states that need attention. */
 const colours: Readonly<Record<Emphasis, string>> = {
   normal: "#546e7a",
   abnormal: "#8a5a00",
@@ -10,20 +10,20 @@ const colours: Readonly<Record<Emphasis, string>> = {
 type PictureInk = OffscreenCanvasRenderingContext2D;
 
 const RADIUS = 8;
-/** From the middle to the end of a heading. */
+/** From the centre to the end of a heading. */
 const HEADING = 1.6 * RADIUS;
 /** Half of a picture. */
 const REACH = 14;
-/** A picture for each; a person sees no finer ones at this size. */
+/** One picture for each; nobody sees finer ones at this size. */
 const HEADINGS = 64;
 
-/** Draws marks by pictures of them. To draw the paths of a thousand anew takes four times as long. */
+/** Draws marks from pictures. Drawing the paths of a thousand anew takes four times as long. */
 export interface Sprites {
-  /** Draws the mark with its middle there. */
+  /** Draws the mark with its centre there. */
   draw(ink: CanvasRenderingContext2D, mark: Mark, x: number, y: number): void;
 }
 
-/** @param ratio pixels of the screen for one of the drawing */
+/** @param ratio pixels of the screen for each pixel of the drawing */
 export function createSprites(ratio: number): Sprites {
   const pictures = new Map<string, ImageBitmap>();
 
@@ -51,7 +51,7 @@ export function createSprites(ratio: number): Sprites {
   };
 }
 
-/** The nearest place on whole pixels of the screen: to draw between two of them takes twice as long. */
+/** The nearest position on whole pixels of the screen: drawing between two of them takes twice as long. */
 function onPixel(at: number, ratio: number): number {
   return Math.round(at * ratio) / ratio;
 }
@@ -83,7 +83,7 @@ function drawPicture(ink: PictureInk, mark: Mark, heading: number | null): void 
   ink.stroke();
 }
 
-/** A circle, a diamond or a triangle: the shape says what the colour says. */
+/** A circle, a diamond or a triangle: the shape means the same as the colour. */
 function outline(ink: PictureInk, emphasis: Emphasis): void {
   if (emphasis === "normal") {
     ink.arc(0, 0, RADIUS, 0, 2 * Math.PI);

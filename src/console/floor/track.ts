@@ -1,44 +1,44 @@
 import { elapsedMs, type Moment } from "../trust/moment.ts";
 
-/** A place on a map, in the map's own unit. The service names none; robots of the simulator use metres. */
+/** A position on a map, in the map's own unit. The service names none; robots of the simulator use metres. */
 export interface Place {
   readonly x: number;
   readonly y: number;
   readonly headingRadians: number | null;
 }
 
-/** Where the online list found a robot. */
+/** A robot's position in the online list. */
 export interface Report {
-  /** Names the record of the list: another text is another report. */
+  /** Identifies the record of the list: another text is another report. */
   readonly record: string;
   readonly mapId: number;
   readonly place: Place;
   readonly heardAt: Moment;
 }
 
-/** How a mark moves: from where it was when the report came, to the place of the report. */
+/** The movement of a mark: from its position when the report came, to the reported one. */
 export interface Track {
   readonly report: Report;
   readonly from: Place;
-  /** 0: the mark is at the report at once. */
+  /** 0: the mark moves to the report at once. */
   readonly durationMs: number;
 }
 
-/** What decides how a mark moves. */
+/** The inputs for the movement of a mark. */
 export interface Pace {
   readonly pollMs: number;
-  /** How old the place before was when the report came. */
+  /** How old the last position was when the report came. */
   readonly ageBeforeMs: number;
   /** The user's system asks for less motion. */
   readonly isMotionReduced: boolean;
 }
 
-/** A place that is older than this many polls may not be the robot's any more. */
+/** A position that is older than this many polls may no longer be the robot's. */
 export const POLLS_FORGIVEN = 2.5;
 /** Faster than any robot of the fleet. */
 const IMPOSSIBLE_UNITS_PER_SECOND = 5;
 
-/** The track after another report. The same record, heard again with another value, moves nothing anew. */
+/** The track after another report. The same record with another value restarts no movement. */
 export function followed(track: Track | null, report: Report, pace: Pace): Track {
   if (track === null) return { report, from: report.place, durationMs: 0 };
   if (track.report.record === report.record && track.report.mapId === report.mapId) return track;
@@ -58,14 +58,14 @@ function isImpossible(from: Place, to: Place, pollMs: number): boolean {
   return Math.hypot(to.x - from.x, to.y - from.y) > (IMPOSSIBLE_UNITS_PER_SECOND * pollMs) / 1_000;
 }
 
-/** Where the mark is at a moment: on the line to the last report, and never beyond it. */
+/** The position of the mark at a moment: on the line to the last report, and never beyond it. */
 export function placeAt({ report, from, durationMs }: Track, now: Moment): Place {
   const passedMs = elapsedMs(report.heardAt, now);
   if (passedMs >= durationMs) return report.place;
   return between(from, report.place, passedMs / durationMs);
 }
 
-/** Whether the mark is still on its way at a moment. */
+/** Whether the mark still moves at a moment. */
 export function isMoving({ report, from, durationMs }: Track, now: Moment): boolean {
   return elapsedMs(report.heardAt, now) < durationMs && !isSamePlace(from, report.place);
 }
@@ -82,7 +82,7 @@ function between(from: Place, to: Place, part: number): Place {
   };
 }
 
-/** Never outside of the two, as rounding alone could put it. */
+/** Never outside of the two, where rounding could put it. */
 function mix(from: number, to: number, part: number): number {
   const value = from + (to - from) * part;
   return Math.min(Math.max(value, Math.min(from, to)), Math.max(from, to));

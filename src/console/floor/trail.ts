@@ -2,33 +2,34 @@ import { elapsedMs, type Moment } from "../trust/moment.ts";
 import type { Place } from "./track.ts";
 
 /**
- * Where a robot was in the last ten minutes, for it may be chosen later. Its memory is taken at the first
- * place and then kept: with a thousand robots, objects for each step would fill the page's heap.
+ * The positions of a robot in the last ten minutes, because it may be chosen later. Its memory is allocated
+ * at the first position and then kept: with a thousand robots, objects for each step would fill the page's
+ * heap.
  */
 export interface Trail {
-  /** Notes a place, unless it is the one before or too near to it. */
+  /** Adds a position, unless it equals the last one or is too near to it. */
   note(place: Place, mapId: number, now: Moment): void;
-  /** The places on a map, the oldest first. */
+  /** The positions on a map, the oldest first. */
   placesOn(mapId: number): Place[];
 }
 
 const TRAIL_MS = 600_000;
 export const MOST_PLACES = 120;
-/** A step that is shorter leaves no trace, in the map's unit. */
+/** A shorter step is not kept, in the map's unit. */
 const SHORTEST_STEP = 0.3;
 
-/** The numbers of a place: x, y, map, and when it was heard by the trail's own clock. */
+/** The numbers of a position: x, y, map, and its time by the trail's own clock. */
 const NUMBERS = 4;
 const [X, Y, MAP, HEARD] = [0, 1, 2, 3];
 
 export function createTrail(): Trail {
   let ring: Float64Array | null = null;
   let [first, count] = [0, 0];
-  /** The time since the first place; it counts a sleep of the machine too. */
+  /** The time since the first position, including a sleep of the machine. */
   let clockMs = 0;
   let before: Moment | null = null;
 
-  /** A number of a place: 0 is the oldest place. */
+  /** A number of a position: 0 is the oldest one. */
   const read = (at: number, number: number) => ring?.[((first + at) % MOST_PLACES) * NUMBERS + number] ?? 0;
 
   function drop(): void {

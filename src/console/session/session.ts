@@ -2,11 +2,11 @@ import { type Signal, signal } from "@preact/signals";
 import type { Problem } from "../../northbound/web/api/gateway.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
 
-/** In whose name this browser acts at the gateway. */
+/** The user of this browser at the gateway. */
 export type SessionState =
-  /** The gateway has not said yet. */
+  /** The gateway has not answered yet. */
   | { readonly state: "unknown" }
-  /** Nobody logs in: the gateway lets everybody in. */
+  /** Nobody logs in: the gateway accepts everybody. */
   | { readonly state: "open" }
   | ({ readonly state: "user" } & Pick<SessionFacts, "role" | "robots"> & { readonly name: string })
   /** Nobody is logged in. `reason` is empty until somebody was. */
@@ -14,11 +14,11 @@ export type SessionState =
 
 export interface Sessions {
   readonly now: Signal<SessionState>;
-  /** Asks the gateway. False: it did not answer, and what was known stays. */
+  /** Asks the gateway. False: it did not answer, and the state stays. */
   look(): Promise<boolean>;
-  /** Gives null when it is done, or why it is not. */
+  /** Resolves with null, or why it failed. */
   logIn(user: string, password: string): Promise<string | null>;
-  /** Gives null when it is done, or why it is not. */
+  /** Resolves with null, or why it failed. */
   logOut(): Promise<string | null>;
 }
 
@@ -74,7 +74,7 @@ export function createSessions(fetch: Fetch): Sessions {
   };
 }
 
-/** The user in whose name commands are asked for now; null: nobody can ask. Without log-in it is empty. */
+/** The user for commands now; null: nobody can send any. Without log-in it is empty. */
 export function askerOf(session: SessionState): string | null {
   if (session.state === "user") return session.name;
   return session.state === "open" ? "" : null;

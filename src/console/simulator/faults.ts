@@ -1,13 +1,13 @@
 import type { FaultName, SimulatedFaultState } from "../../northbound/web/api/simulator.ts";
 
-/** A fault that the view offers, in words. */
+/** A fault in the view, in words. */
 export interface OfferedFault {
   readonly name: FaultName;
   readonly isOfRobot: boolean;
   readonly label: string;
   /** What the simulated service does. */
   readonly does: string;
-  /** Where to look then. */
+  /** Where its effect can be seen. */
   readonly look: string;
 }
 
@@ -49,17 +49,17 @@ export const offeredFaults: readonly OfferedFault[] = [
   },
 ];
 
-/** A line of the view: a fault, of the service or of a robot, and whether it lasts. */
+/** A row of the view: a fault, of the service or of a robot, and whether it is present. */
 export interface FaultRow {
   readonly key: string;
   readonly fault: OfferedFault;
-  /** Null: it is of the whole service. */
+  /** Null: it concerns the whole service. */
   readonly robotId: string | null;
-  /** Null: it does not last now. */
+  /** Null: it is not present. */
   readonly active: SimulatedFaultState | null;
 }
 
-/** The faults of the service, those of the chosen robot, and what lasts of other robots. */
+/** The faults of the service, those of the chosen robot, and present ones of other robots. */
 export function faultRows(
   active: readonly SimulatedFaultState[],
   chosenId: string | null,

@@ -1,13 +1,13 @@
 import type { Answer } from "../api.ts";
 import { elapsedMs, type Moment } from "../trust/moment.ts";
 
-/** The newest answer of what is asked for again and again. */
+/** The newest answer of a poll. */
 export interface Polled<T> {
   /** Null: none has come yet. */
   readonly value: T | null;
-  /** When the newest answer was asked for: what it says was true then, or later. */
+  /** When the newest answer was requested: it was true then, or later. */
   readonly askedAt: Moment | null;
-  /** Why the last try has failed; empty: it has not. */
+  /** Why the last request failed; empty: it did not. */
   readonly problem: string;
 }
 
@@ -23,15 +23,15 @@ export interface PollParts<T> {
   readonly now: () => Moment;
 }
 
-/** Between an answer and the next question. */
+/** Between an answer and the next request. */
 export const POLL_MS = 2_000;
-/** What takes the gateway long is asked for less often, up to this wait. */
+/** If the gateway takes long, the wait is this many times as long, up to a limit. */
 const PARTS = 10;
 const LONGEST_MS = 5_000;
-/** Before the first question: somebody types, and each letter asks for something else. */
+/** Before the first request: a user may be typing, and each letter changes the request. */
 export const SETTLE_MS = 150;
 
-/** Asks until the signal aborts, and not while the page is hidden. */
+/** Polls until the signal aborts, and not while the page is hidden. */
 export async function poll<T>(parts: PollParts<T>, signal: AbortSignal): Promise<void> {
   await parts.sleep(SETTLE_MS, signal);
   while (!signal.aborted) {

@@ -6,12 +6,12 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** A message that is larger is not the gateway's. */
+/** A larger message is not the gateway's. */
 const LONGEST_MESSAGE = 64 * 1024 * 1024;
 
 /**
- * Reads the text of an event stream, in pieces as they come (HTML, Server-sent events). `EventSource` would
- * not tell the status and the reason of a refusal.
+ * Reads the text of an event stream, in pieces as they come (HTML, Server-sent events). It is no
+ * `EventSource` (docs/decisions.md, The stream is read by `fetch`).
  */
 export function createEventReader(onEvent: (event: ServerSentEvent) => void): (piece: string) => void {
   let rest = "";
@@ -40,7 +40,7 @@ export function createEventReader(onEvent: (event: ServerSentEvent) => void): (p
   return (piece) => {
     rest += piece;
     if (rest.length > LONGEST_MESSAGE) throw new Error("a message of the stream has no end");
-    // A piece may end between the two characters of a line's end.
+    // A piece may end between the two characters of a line end.
     const whole = rest.endsWith("\r") ? rest.slice(0, -1) : rest;
     const lines = whole.split(/\r\n|\n|\r/);
     rest = (lines.pop() ?? "") + rest.slice(whole.length);

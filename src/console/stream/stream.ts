@@ -1,18 +1,18 @@
 import { createEventReader, type ServerSentEvent } from "./server-sent-events.ts";
 
-/** How the stream is. */
+/** The state of the stream. */
 export type StreamState =
   | { readonly state: "connecting" }
   | { readonly state: "open" }
   /** The page is hidden, and reads nothing. */
   | { readonly state: "hidden" }
   | { readonly state: "waiting"; readonly reason: string; readonly forMs: number }
-  /** The gateway has closed it for good; a click opens it anew. */
+  /** The gateway has closed it for good; a click opens it again. */
   | { readonly state: "ended"; readonly reason: string };
 
-/** What the stream needs of the browser. */
+/** The parts of the browser that the stream needs. */
 export interface StreamParts {
-  /** Opens the stream; rejects when there is no connection. */
+  /** Opens the stream; rejects if there is no connection. */
   readonly open: (lastEventId: string, signal: AbortSignal) => Promise<Response>;
   readonly onEvent: (event: ServerSentEvent) => void;
   readonly onState: (state: StreamState) => void;
@@ -25,14 +25,14 @@ export interface StreamParts {
   readonly chance: () => number;
 }
 
-/** A connection on which nothing comes for this long is dead: the gateway sends a tick each second. */
+/** A connection that is silent for this long is dead: the gateway sends a tick each second. */
 const SILENCE_MS = 5_000;
-/** A hidden page keeps its stream for this long: somebody may only look at another tab. */
+/** A hidden page keeps its stream for this long, because its user may soon come back. */
 const HIDDEN_MS = 30_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Why the gateway asked not to be connected again. */
+/** The reason of the gateway's request not to connect again. */
 export class StreamEnded extends Error {}
 
 /** Reads the stream until the signal aborts, and connects again with backoff. */
@@ -65,7 +65,7 @@ export async function followStream(parts: StreamParts, signal: AbortSignal): Pro
   }
 }
 
-/** Rejects when the connection has ended, for whatever reason. */
+/** Rejects when the connection has ended, for any reason. */
 async function readOnce(parts: StreamParts, lastEventId: string, signal: AbortSignal): Promise<void> {
   const connection = new AbortController();
   const end = () => connection.abort(signal.reason);
@@ -90,7 +90,7 @@ async function readOnce(parts: StreamParts, lastEventId: string, signal: AbortSi
   }
 }
 
-/** Ends the connection after a silence. The function that it gives says that something was heard. */
+/** Ends the connection after a silence. Call the returned function when something was received. */
 function createSilenceWatch({ sleep }: StreamParts, connection: AbortController): () => void {
   let watch = new AbortController();
   const begin = () => {
@@ -129,7 +129,7 @@ async function shownOrAfter(parts: StreamParts, ms: number, signal: AbortSignal)
   over.abort();
 }
 
-/** Twice as long after each failure, and never as long for two pages. */
+/** Twice as long after each failure, and different for each page. */
 function backoffMs(failures: number, chance: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
   return Math.round(longest * (0.5 + 0.5 * chance));
@@ -140,7 +140,7 @@ async function refusalOf(response: Response): Promise<string> {
     const problem: unknown = await response.json();
     if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);
   } catch {
-    // No JSON: the status says enough.
+    // No JSON: the status is enough.
   }
   return `the gateway answers ${response.status}`;
 }

@@ -2,7 +2,7 @@ import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { TagFilter } from "../route.ts";
 
-/** The value of a tag as people read it. */
+/** The value of a tag for people. */
 export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): string {
   if (value === null) return "no value";
   const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -18,7 +18,7 @@ export function valueStart(tag: Pick<Tag, "value" | "clipped">): string {
   return text.length <= ROW_CHARACTERS ? text : `${text.slice(0, ROW_CHARACTERS)}…`;
 }
 
-/** How far a tag is to be believed. OPC UA has more to say where the value is not good. */
+/** The quality of a tag. If the value is not good, OPC UA's status is more precise. */
 export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">): {
   readonly word: string;
   readonly emphasis: Emphasis;
@@ -28,15 +28,15 @@ export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">
   return { word, emphasis: isGood ? "normal" : "abnormal" };
 }
 
-/** What the list is asked for. Empty texts ask for nothing. */
+/** The conditions for the list. Empty texts match all. */
 export interface TagQuery extends TagFilter {
-  /** One address alone. */
+  /** Exactly this address. */
   readonly address: string;
   /** Of the page; empty: the first. */
   readonly cursor: string;
 }
 
-/** Of one page: what a screen shows, and little enough to be asked for every other second. */
+/** Of one page: a screenful, and little enough for a request every other second. */
 const PAGE_TAGS = 50;
 
 /** The address of a page of tags, under `/api/v1`. */

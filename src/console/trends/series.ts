@@ -1,8 +1,8 @@
 import type { BatteryTrend, LatencyTrend } from "../../northbound/web/api/trend.ts";
 
-/** Points of a chart. A null is a gap: no line goes over it. */
+/** Points of a chart. A null is a gap in the line. */
 export interface Series {
-  /** Seconds since 1970, as the gateway's clock has them. */
+  /** Seconds since 1970, by the gateway's clock. */
   readonly at: readonly number[];
   readonly lines: ReadonlyArray<readonly (number | null)[]>;
 }
@@ -12,7 +12,7 @@ export interface TrendPoint {
   readonly value: number;
 }
 
-/** What a chart shows, for a reader who does not see it. */
+/** A chart in figures, for readers who do not see it. */
 export interface TrendSummary {
   readonly latest: TrendPoint;
   readonly lowest: TrendPoint;
@@ -55,7 +55,7 @@ export function summaryOf({ at }: Series, line: readonly (number | null)[]): Tre
   return { first, latest, lowest, highest, gaps: gaps.length };
 }
 
-/** The places of values with a gap on both sides: there is no line that would show them. */
+/** The indexes of values with a gap on both sides, which no line would show. */
 export function lonePoints(line: readonly (number | null | undefined)[]): number[] {
   return line.flatMap((value, index) => {
     const isLone = value != null && line[index - 1] == null && line[index + 1] == null;
@@ -63,7 +63,7 @@ export function lonePoints(line: readonly (number | null | undefined)[]): number
   });
 }
 
-/** Each value stands at the beginning of its step: the middle of the newest may not have come yet. */
+/** Each value is at the beginning of its step, because the middle of the newest step may still be to come. */
 function timesOf({ first_at: firstAt, step_ms: stepMs }: Times, count: number): readonly number[] {
   const firstMs = Date.parse(firstAt);
   return Array.from({ length: count }, (_, index) => (firstMs + index * stepMs) / 1_000);

@@ -1,18 +1,19 @@
 /**
- * How long messages have been kept back on their way: by a script that hung, or by the network. Ticks come a
- * second apart, so one that comes later than the quickest of the last minute was kept back for the
- * difference. Differences of each clock are compared, never the clocks.
+ * How long messages were delayed on their way, by a script that hung or by the network. Ticks come a second
+ * apart, so a tick that is later than the fastest one of the last minute was delayed by the difference.
+ * Differences of each clock are compared, never the clocks (docs/decisions.md, A tick that was kept back is
+ * no sign of life).
  */
 export interface Backlog {
-  /** Notes a tick, and gives for how long it was kept back. */
+  /** Notes a tick, and returns how long it was delayed. */
   note(sentMs: number, heardMs: number): number;
-  /** As the last tick showed it. */
+  /** The delay of the last tick. */
   delayMs(): number;
-  /** Another stream begins: its ticks are not compared with those before. */
+  /** Another stream begins: its ticks are not compared with earlier ones. */
   reset(): void;
 }
 
-/** A minute of ticks: in it two clocks drift apart by a few milliseconds only. */
+/** A minute of ticks: in that time two clocks drift apart by only a few milliseconds. */
 const TICKS = 60;
 
 export function createBacklog(): Backlog {

@@ -1,28 +1,29 @@
 import { elapsedMs, type Moment } from "./moment.ts";
 
-/** Without a tick for this long, nothing that is shown is known any more. */
+/** After this long without a tick, nothing that is shown is known any more. */
 const TICK_MS = 3_000;
-/** A tick that was kept back for longer says nothing of now. */
+/** A tick that was delayed for longer says nothing about the present. */
 const MOST_DELAY_MS = 1_500;
 
-/** An element whose `data-tick` chooses the animation. */
+/** An element whose `data-tick` selects the animation. */
 export interface Marked {
   readonly dataset: Record<string, string | undefined>;
 }
 
 /** Shows whether the gateway's ticks come in time. */
 export interface Liveness {
-  /** Notes a tick, and how long it was kept back. */
+  /** Notes a tick, and how long it was delayed. */
   tick(delayMs: number): void;
   /** Nothing is known from now on, until the next tick. */
   lose(): void;
-  /** Looks at the clocks; gives whether ticks come in time. */
+  /** Reads the clocks; returns whether ticks come in time. */
   isLive(): boolean;
 }
 
 /**
- * Each tick restarts the CSS animation that greys the values. The browser runs it apart from the script, so
- * that it ends even while the script hangs. Two animations of one kind take turns: another name restarts it.
+ * Each tick restarts the CSS animation that greys the values. The browser runs it independently of the
+ * script, so that it ends even if the script hangs. Two equal animations take turns, because another name
+ * restarts it.
  */
 export function createLiveness(root: Marked, now: () => Moment): Liveness {
   let tickedAt: Moment | null = null;
@@ -39,7 +40,7 @@ export function createLiveness(root: Marked, now: () => Moment): Liveness {
     },
     lose,
     isLive() {
-      // After a sleep of the machine, the animation goes on where it was.
+      // After a sleep of the machine, the animation continues where it was.
       if (tickedAt !== null && elapsedMs(tickedAt, now()) >= TICK_MS) lose();
       return tickedAt !== null;
     },

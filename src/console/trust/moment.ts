@@ -8,20 +8,20 @@ export interface Moment {
 }
 
 /**
- * The time between two moments: the larger of both clocks, because a sleep stops the one, and a user sets
- * the other back.
+ * The time between two moments: the larger of both clocks, because a sleep stops one, and a user may set the
+ * other back.
  */
 export function elapsedMs(since: Moment, now: Moment): number {
   return Math.max(0, now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }
 
-/** What was true at a moment, with the age that it had then. */
+/** A time at which something was true, with the age that it had then. */
 export interface Dated {
   readonly ageWhenSentMs: number;
   readonly heardAt: Moment;
 }
 
-/** The age of a value now: its age when it was sent, and all time since it was heard. */
+/** The present age of a value: its age when it was sent, plus the time since it was received. */
 export function ageMs({ ageWhenSentMs, heardAt }: Dated, now: Moment): number {
   return Math.max(0, ageWhenSentMs) + elapsedMs(heardAt, now);
 }

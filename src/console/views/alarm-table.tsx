@@ -8,7 +8,7 @@ import { robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 
-/** Alarms with what to do about them. */
+/** Alarms with their advice. */
 export function AlarmTable({
   caption,
   alarms,
@@ -49,7 +49,7 @@ export function AlarmTable({
   );
 }
 
-/** The alarm itself says when it is acknowledged; here is only why it is not. */
+/** An acknowledged alarm shows that itself; this shows only why it is not acknowledged. */
 function Acknowledge({ alarm }: { readonly alarm: Alarm }) {
   const { id, code } = alarm;
   const { session } = usePage();

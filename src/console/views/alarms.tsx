@@ -2,7 +2,7 @@ import { alarmCounts } from "../fleet/alarm-text.ts";
 import { AlarmTable } from "./alarm-table.tsx";
 import { usePage } from "./context.ts";
 
-/** The alarms that stand. */
+/** All alarms. */
 export function Alarms() {
   const { store } = usePage();
   const standing = store.fleet.value?.alarms ?? { count: 0, alarms: [] };

@@ -6,7 +6,7 @@ import { usePage } from "./context.ts";
 
 const MOST_SHOWN = 5;
 
-/** Asked, taken and standing: each from its own source. */
+/** Sent, accepted and standing: each from its own source. */
 export function AskedList({ robot }: { readonly robot: Robot | null }) {
   const { asked, store } = usePage();
   const log = [...(store.fleet.value?.commands.values() ?? [])];
@@ -34,7 +34,7 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
   );
 }
 
-/** What the robot itself shows, as its first line says it. */
+/** The robot's own state, as in its first line. */
 function standingText({ standing: { reason, text } }: Robot): string {
   if (reason === "MOVING") return "moves";
   return reason === "UNKNOWN" ? `not known: ${text}` : `stands: ${text}`;

@@ -14,11 +14,11 @@ import { Confirmed, usePolled } from "./polled.tsx";
 /** A certificate that is to be decided on. */
 interface Chosen {
   readonly certificate: Certificate;
-  /** Has the focus again afterwards. */
+  /** Gets the focus back afterwards. */
   readonly button: HTMLButtonElement;
 }
 
-/** A decision that was taken, which a list may not know yet. */
+/** A decision that a list may not have yet. */
 interface Decided {
   readonly certificate: Certificate;
   readonly at: Moment;
@@ -81,7 +81,7 @@ export function Certificates() {
   );
 }
 
-/** A list that was asked for before the decision shows what was true before. */
+/** A list that was requested before the decision shows the earlier state. */
 function asDecided(
   listed: readonly Certificate[],
   decided: Decided | null,
@@ -132,10 +132,10 @@ function Row(props: {
   );
 }
 
-/** The second step, with all that is to be compared. It asks for the password, which is not kept. */
+/** The second step, with all that must be compared. It asks for the password, which is not kept. */
 function Decision(props: {
   readonly certificate: Certificate;
-  /** Is given what became of the certificate; null: nothing was changed. */
+  /** Called with the certificate after the decision; null: nothing was changed. */
   readonly close: (decided: Certificate | null) => void;
 }) {
   const { certificate, close } = props;

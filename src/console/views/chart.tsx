@@ -14,22 +14,25 @@ type ChartKind = "charge" | "duration";
 const HEIGHT = 200;
 /** Seconds between the labels of the time axis. They name minutes: closer ones would be equal. */
 const wholeMinutes = [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720].map((minutes) => 60 * minutes);
-/** Dark and dashed beside light and whole: not by colour alone. */
+/** Dark and dashed beside light and solid: not by colour alone. */
 const strokes = [{ stroke: "#0d47a1" }, { stroke: "#7a4f00", dash: [6, 4] }] as const;
 
-/** The lowest and highest value of the axis; null: as the values are. */
+/** The lowest and highest value of the axis; null: by the values. */
 const ranges: Readonly<Record<ChartKind, readonly [number, number] | null>> = {
   charge: [0, 100],
   duration: null,
 };
 
 /**
- * The chart of each kind, once drawn. It is shown again with other values: the browser's engine may keep the
- * elements of a chart that is gone, because uPlot gives each a getter of its own.
+ * The chart of each kind, reused with other values: the browser's engine may keep the elements of a removed
+ * chart, because uPlot gives each a getter of its own.
  */
 const drawn = new Map<ChartKind, uPlot>();
 
-/** Lines over local time, one of a kind on a page. A picture only: the sentence beside it says the same. */
+/**
+ * Lines over local time; one chart of each kind on a page. It is only a picture: the sentence beside it says
+ * the same.
+ */
 export function Chart({ kind, series }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -73,7 +76,7 @@ function optionsOf(kind: ChartKind, { lines }: Series, width: number): uPlot.Opt
       ...lines.map((_, index) => ({
         ...strokes[index],
         width: 2,
-        // Where nothing was known, there is no line.
+        // No line while nothing was known.
         spanGaps: false,
         points: {
           show: true,

@@ -9,7 +9,7 @@ import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 
-/** The newest commands first: those that the gateway remembers, and those that the stream brings. */
+/** The newest commands first: those in the gateway's memory, and those of the stream. */
 export function CommandLog(props: {
   readonly caption: string;
   readonly robotId?: string;
@@ -28,7 +28,7 @@ export function CommandLog(props: {
   );
 }
 
-/** The commands that the gateway remembers, with those that the stream has brought since. */
+/** The commands in the gateway's memory, with those that the stream has brought since. */
 export function useCommands() {
   const { store } = usePage();
   const read = useSignal<readonly Command[]>([]);
@@ -85,7 +85,7 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
   );
 }
 
-/** Whether a command is listed. Parts of names will do, in any case. */
+/** Whether a command is listed. Filters match parts of names, in any case. */
 export function isWanted(command: Command, { robot, source, operation, state }: CommandFilter): boolean {
   const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
   return (
@@ -96,7 +96,7 @@ export function isWanted(command: Command, { robot, source, operation, state }: 
   );
 }
 
-/** What the outcome says besides its name. An unknown one says what to look at. */
+/** The outcome besides its name. For an unknown one, what to look at. */
 function saysText({ outcome, message, meaning, evidence, found_later: later }: Command): string {
   const advice = outcome === "unknown" ? meaning : null;
   const said = [
@@ -108,7 +108,7 @@ function saysText({ outcome, message, meaning, evidence, found_later: later }: C
   return said.filter((each) => each !== null && each !== "").join("; ");
 }
 
-/** The message of an unknown outcome ends with what the advice begins with. */
+/** The message of an unknown outcome ends with the beginning of the advice. */
 function withoutEndOf(message: string | null, advice: string | null): string | null {
   const [doubt = ""] = advice?.split(". ") ?? [];
   return doubt !== "" && message?.endsWith(`; ${doubt}`) ? message.slice(0, -doubt.length - 2) : message;
@@ -118,7 +118,7 @@ export function sourceText({ protocol, user, on_behalf_of: owner }: Command): st
   return owner === null ? `${protocol}:${user}` : `${protocol}:${user} for ${owner}`;
 }
 
-/** How far a command has come, or how it ended. */
+/** The stage of a command, or its outcome. */
 export function commandWord({ outcome, stage }: Command): {
   readonly word: string;
   readonly emphasis: Emphasis;

@@ -4,7 +4,7 @@ import { robotAddress } from "../route.ts";
 import { commandWord, sourceText, useCommands } from "./command-log.tsx";
 import { Link, Table, Time, Word } from "./parts.tsx";
 
-/** One command's whole life. */
+/** All stages of one command. */
 export function Command({ commandKey }: { readonly commandKey: string }) {
   const { remembered, problem, isRead } = useCommands();
   const command = remembered.get(commandKey);

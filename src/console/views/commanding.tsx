@@ -14,7 +14,7 @@ import { Link } from "./parts.tsx";
 import { type Intent, useSecondStep } from "./second-step.tsx";
 import { isAllowed, useRights } from "./use-rights.ts";
 
-/** What may be asked of a robot: a stop by one click, all else by two. */
+/** The actions on a robot: a stop by one click, all others by two. */
 export function Commanding({ known }: { readonly known: KnownRobot }) {
   const { robot } = known;
   const { rights, problem } = useRights(robot.robot_id);
@@ -33,7 +33,7 @@ export function Commanding({ known }: { readonly known: KnownRobot }) {
   );
 }
 
-/** Those that the robot's state and the user's rights allow, each with a second step. */
+/** The actions that the robot's state and the user's rights allow, each with a second step. */
 function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Rights }) {
   const { store, ask } = usePage();
   const { robot_id: robotId } = robot;
@@ -89,7 +89,8 @@ function useHolds(robot: Robot, rights: Rights) {
 }
 
 /**
- * One click, in a fixed place. The gateway says what stops the robot: its mission, its task chain, or both.
+ * One click, in a fixed place. The gateway decides what stops the robot: its mission, its task chain, or both
+ * (docs/decisions.md, A pause asks the gateway what to send).
  */
 function Pause({ robotId }: { readonly robotId: string }) {
   const { ask, asked } = usePage();

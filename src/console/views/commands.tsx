@@ -19,7 +19,7 @@ const states = [
   "checked",
 ];
 
-/** The log of commands, from whatever protocol they came. The address has the filter. */
+/** The log of commands of all protocols. The address has the filter. */
 export function Commands({ filter }: { readonly filter: CommandFilter }) {
   const { go } = usePage();
   const isLatencyShown = useSignal(false);
@@ -66,7 +66,7 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
   );
 }
 
-/** All that the gateway remembers and the filter leaves, as lines of JSON. */
+/** All commands in the gateway's memory that pass the filter, as lines of JSON. */
 function Download({ filter }: { readonly filter: CommandFilter }) {
   const problem = useSignal("");
   const download = async () => {

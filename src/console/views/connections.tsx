@@ -5,7 +5,7 @@ import { Certificates } from "./certificates.tsx";
 import { Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
-/** What connects the gateway to others, and what will not last. */
+/** The connections of the gateway to others, and what will end. */
 export function Connections() {
   const polled = usePolled<Facts>(() => "/connections");
   const facts = polled.value;
@@ -114,7 +114,7 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
   );
 }
 
-/** Figures that are 0 say nothing. */
+/** Without figures that are 0. */
 function Queues({ queues }: Pick<Facts, "queues">) {
   return (
     <Table caption="Queues, and what they dropped since the start" columns={["Queue", "Figures"]}>
@@ -150,7 +150,7 @@ function Expiries({ expiries }: Pick<Facts, "expiries">) {
   );
 }
 
-/** As `fleetgate status` counts. */
+/** The unit of `fleetgate status`. */
 const GB = 1e9;
 
 function Disk({ disk: { path, free_bytes: free, detail } }: Pick<Facts, "disk">) {

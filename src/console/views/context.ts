@@ -7,18 +7,18 @@ import type { SessionState } from "../session/session.ts";
 import type { Store } from "../store.ts";
 import type { Moment } from "../trust/moment.ts";
 
-/** What every view can reach. */
+/** The dependencies of every view. */
 export interface Page {
   readonly store: Store;
   readonly route: ReadonlySignal<Route>;
   readonly session: ReadonlySignal<SessionState>;
   readonly now: () => Moment;
   readonly asked: AskedCommands;
-  /** Asks the gateway for a command, until its end is known. A stop is sent though nothing can be stored. */
+  /** Sends a command until its end is known. A stop is sent even if nothing can be stored. */
   ask(robotId: string, label: string, wanted: Wanted, isStop?: boolean): void;
   /** Shows another address. */
   go(address: string, how?: "push" | "replace"): void;
-  /** Each gives null when it is done, or why it is not. */
+  /** Both resolve with null, or why it failed. */
   logIn(user: string, password: string): Promise<string | null>;
   logOut(): Promise<string | null>;
   /** Connects again after the gateway has ended the stream. */

@@ -9,7 +9,7 @@ import type { Moment } from "../trust/moment.ts";
 
 export interface DrawingProps {
   readonly state: FloorState;
-  /** Lies below the points; null: there is none. */
+  /** Below the points; null: there is none. */
   readonly picture: Picture | null;
   readonly now: () => Moment;
   readonly choose: (robotId: string) => void;
@@ -72,7 +72,8 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     const scene = sceneAt(shown.state, shown.now());
     const { mapId } = shown.state;
     const layout = shown.picture?.layout ?? null;
-    // The whole is fitted once a map and drawing: it must not move under the pointer when a robot does.
+    // The view is fitted once for each map and drawing: it must not move under the pointer when a robot
+    // moves.
     const of = JSON.stringify([mapId, scene.points.length, layout]);
     if (base?.of !== of) base = { of, camera: fitted(scene, layout, size) };
     const camera = zoomed(base.camera, transform);

@@ -22,7 +22,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   const { map, problem } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
   const { settings, picture, problem: settingsProblem } = useFloorSettings(mapId);
   const isLive = store.isLive.value;
-  // Each second, places may have become too old.
+  // Each second, positions may have become too old.
   const moment = store.now.value;
   const state = useMemo(
     () =>
@@ -32,7 +32,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   if (fleet === null || state === null) return null;
   const choose = (robotId: string) => {
     const isChosen = robotId === props.chosenId;
-    // It may be on another map than the one that is shown.
+    // It may be on another map than the shown one.
     const itsMap = fleet.robots.get(robotId)?.robot.place?.map_id ?? mapId;
     go(isChosen ? floorAddress(mapId, null) : floorAddress(itsMap, robotId), "replace");
   };
@@ -72,7 +72,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   );
 }
 
-/** The map that was asked for, else that of the chosen robot, else that of most robots. */
+/** The requested map, otherwise that of the chosen robot, otherwise that of most robots. */
 function shownMapId(
   { maps, robots }: Fleet,
   asked: { readonly mapId: number | null; readonly chosenId: string | null },
@@ -97,7 +97,7 @@ const shapeSigns: Readonly<Record<PointShape, string>> = {
   bar: "▬",
 };
 
-/** What the shapes of points mean, by the configuration. */
+/** The meaning of the points' shapes, by the configuration. */
 function Legend({ types }: { readonly types: FloorSettings["point_types"] }) {
   if (types.length === 0) return null;
   return (

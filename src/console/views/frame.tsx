@@ -19,7 +19,7 @@ const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneT
 const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags), "Tags");
 const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator), "Simulator");
 
-/** All of the page: what every view has, and the view that the address names. */
+/** The whole page: the common part of all views, and the view of the address. */
 export function Frame() {
   const { session } = usePage();
   const { value: now } = session;
@@ -33,7 +33,7 @@ export function Frame() {
   return <Inside />;
 }
 
-/** The page of a user who is let in. */
+/** The page of a user with access. */
 function Inside() {
   const { store } = usePage();
   const fleet = store.fleet.value;
@@ -95,7 +95,7 @@ function Views() {
   );
 }
 
-/** Is not drawn anew by itself: see `Whole` in main.tsx. */
+/** Not rendered by itself: see `Whole` in main.tsx. */
 function Inner() {
   return <View />;
 }
@@ -164,7 +164,7 @@ function LiveState() {
   );
 }
 
-/** Apart from the state, whose text a screen reader would else repeat each second. */
+/** Separate from the state, whose text a screen reader would otherwise repeat each second. */
 function Clock() {
   const { store } = usePage();
   return (

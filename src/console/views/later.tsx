@@ -3,9 +3,10 @@ import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 
 /**
- * A view whose code is loaded when it is first shown: most pages do not need it, and the first one is there
- * sooner.
- * @param title its heading while it is loaded; left out: it is a part of another view
+ * A view whose code is loaded when it is first shown: most pages do not need it, and the first page loads
+ * faster.
+ *
+ * @param title its heading while it is loaded; absent: it is a part of another view
  */
 export function viewLater<Props extends object>(
   load: () => Promise<ComponentType<Props>>,

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { usePage } from "./context.ts";
 
-/** What a gateway with users shows until somebody has logged in. */
+/** The page of a gateway with users until somebody has logged in. */
 export function LogIn({ reason }: { readonly reason: string }) {
   const { logIn } = usePage();
   const isBegun = useSignal(false);
@@ -33,7 +33,7 @@ export function LogIn({ reason }: { readonly reason: string }) {
   );
 }
 
-/** Who is logged in, and the way out. */
+/** The logged-in user, and the way to log out. */
 export function LoggedIn() {
   const { session, logOut } = usePage();
   const problem = useSignal("");

@@ -39,7 +39,7 @@ export function Word({ word, emphasis }: { readonly word: string; readonly empha
   );
 }
 
-/** A moment of the gateway's clock in local time; UTC when pointed at. */
+/** A moment of the gateway's clock in local time; UTC as a tooltip. */
 export function Time({ iso, isDated = false }: { readonly iso: string | null; readonly isDated?: boolean }) {
   if (iso === null) return <span>–</span>;
   const atMs = Date.parse(iso);
@@ -50,7 +50,7 @@ export function Time({ iso, isDated = false }: { readonly iso: string | null; re
   );
 }
 
-/** A table that scrolls by itself on a narrow screen, below a caption that does not. */
+/** A table that scrolls by itself on a narrow screen, below a fixed caption. */
 export function Table(props: {
   readonly caption: string;
   readonly columns: readonly string[];

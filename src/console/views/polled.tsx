@@ -7,17 +7,17 @@ import { elapsedMs } from "../trust/moment.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 
-/** Without an answer for this long, what is shown is not known to be true any more. */
+/** After this long without an answer, the shown values are no longer known to be true. */
 const MOST_AGE_MS = 8_000;
 
-/** What the gateway answers, asked for while the view is open and the page is seen. */
+/** An answer of the gateway, polled while the view is open and the page is visible. */
 export function usePolled<T>(address: () => string): Polled<T> {
   const { now } = usePage();
   const state = useSignal<Polled<T>>(nothingPolled);
   useSignalEffect(() => {
     const path = address();
     const over = new AbortController();
-    // An answer to another question is none to this one.
+    // An answer to another question does not count.
     state.value = nothingPolled;
     const parts = {
       ask: (signal: AbortSignal) => get<T>(path, signal),
@@ -35,7 +35,7 @@ export function usePolled<T>(address: () => string): Polled<T> {
   return state.value;
 }
 
-/** Greys what the gateway has not confirmed lately, and says since when. */
+/** Greys values that the gateway has not confirmed lately, and says since when. */
 export function Confirmed({
   polled: { askedAt, problem, value },
   children,

@@ -21,7 +21,7 @@ interface FormParts {
 /** The fields of a message, as the operation describes them. */
 export function RequestFields(props: {
   readonly fields: readonly RequestField[];
-  /** Of the message, as the gateway names it in what it refuses; empty: the request itself. */
+  /** The path of the message, as the gateway names it in refusals; empty: the request itself. */
   readonly path: string;
   readonly value: FormObject;
   readonly set: (value: FormObject) => void;
@@ -119,7 +119,7 @@ function Message({ field, path, value, set, form }: FieldProps) {
   return <RequestFields fields={field.fields} path={path} value={own} set={set} form={form} />;
 }
 
-/** One value. What it may name is offered, and anything else is taken too. */
+/** One value. Known values are offered, and any other is accepted too. */
 function Input(props: FieldProps & { readonly name: string }) {
   const { field, path, form, name } = props;
   const offers = offersFor(field, form.offers);

@@ -4,7 +4,7 @@ import { Table, Time } from "./parts.tsx";
 
 const MOST_SHOWN = 20;
 
-/** What has happened to a robot while the page listened, the newest first. */
+/** The events of a robot that the page has received, the newest first. */
 export function RobotEvents({ robotId }: { readonly robotId: string }) {
   const { store } = usePage();
   const log = store.events.value;

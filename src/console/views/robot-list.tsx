@@ -9,7 +9,7 @@ import { robotAddress } from "../route.ts";
 import type { Moment } from "../trust/moment.ts";
 import { Link, Word } from "./parts.tsx";
 
-/** Of a block of rows: more than a screen shows would be laid out with each of them. */
+/** Of a block of rows: with larger blocks, more than a screenful would be laid out. */
 const BLOCK_ROWS = 20;
 
 const order = new Intl.Collator(undefined, { numeric: true });
@@ -53,13 +53,13 @@ export function RobotList(props: ListProps) {
   );
 }
 
-/** Sorted anew only when there are other robots: it takes longer than all else of a change. */
+/** Sorted anew only if there are other robots: sorting takes longer than the rest of a change. */
 function inOrder(before: readonly string[], { robots }: Fleet): readonly string[] {
   const isSame = before.length === robots.size && before.every((robotId) => robots.has(robotId));
   return isSame ? before : [...robots.keys()].sort(order.compare);
 }
 
-/** The browser lays out only the blocks near to what is shown, and looks in each frame which those are. */
+/** The browser lays out only the blocks near the visible part, and finds these in each frame. */
 function inBlocks(rows: readonly KnownRobot[]): ReadonlyArray<readonly KnownRobot[]> {
   const count = Math.ceil(rows.length / BLOCK_ROWS);
   return Array.from({ length: count }, (_, at) => rows.slice(at * BLOCK_ROWS, (at + 1) * BLOCK_ROWS));
@@ -73,8 +73,8 @@ interface RowProps {
 }
 
 /**
- * Drawn anew only when what it says is another. An element that is kept and given again would be as quick,
- * but Preact lets it refer to the list that it was first in, and that to all rows of then.
+ * Rendered only if its content differs. Reusing an element would be as fast, but Preact keeps its reference
+ * to the first list, and through that to all rows of then.
  */
 class Row extends Component<RowProps> {
   readonly #row = createRef<HTMLDivElement>();
@@ -92,7 +92,7 @@ class Row extends Component<RowProps> {
     if (this.props.isChosen && !before.isChosen) this.#show();
   }
 
-  /** Scrolls the list alone: on a small screen the page, which would leave the map, stays. */
+  /** Scrolls only the list: on a small screen the page stays at the map. */
   #show(): void {
     const row = this.#row.current;
     const list = row?.closest(".robots");

@@ -19,7 +19,7 @@ const BatteryHours = viewLater<{ readonly robotId: string }>(() =>
 
 const A_DAY_MS = 86_400_000;
 
-/** One robot: why it stands first. */
+/** One robot: first, why it stands. */
 export function Robot({ robotId }: { readonly robotId: string }) {
   const { store } = usePage();
   const known = store.fleet.value?.robots.get(robotId);
@@ -142,7 +142,7 @@ function placeInQueue(mission: Mission, at: number, current: number): string {
   return hasEnded(mission) ? "last" : "▶ now";
 }
 
-/** The goal that it is at or heading for in brackets. */
+/** The goals, with the present one in brackets. */
 function goalsText({ goals, current_goal_index: current }: Mission): string {
   return goals.map((goal, at) => (at === current ? `[${goalText(goal)}]` : goalText(goal))).join(" → ");
 }

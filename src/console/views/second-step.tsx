@@ -9,35 +9,35 @@ import { elapsedMs, type Moment } from "../trust/moment.ts";
 import { sourceText } from "./command-log.tsx";
 import { usePage } from "./context.ts";
 
-/** A second step that nobody takes within this time lapses. */
+/** A second step lapses after this time. */
 const LAPSE_MS = 15_000;
-/** Commands of others that the second step names. */
+/** How recent the commands of others are that the second step names. */
 const RECENT_MS = 120_000;
 /** Of them. */
 const MOST_NAMED = 5;
 
-/** What a user has asked for by a first step. */
+/** The first step of a user. */
 export interface Intent {
   readonly label: string;
   /** What it does, as the end of a sentence. */
   readonly effect: string;
-  /** The request, where the user has written it. */
+  /** The request, if the user has written it. */
   readonly request?: string;
-  /** What it concerns, if not the robot alone. */
+  /** Its object, if it is not the robot alone. */
   readonly concerns?: string;
   /** The robot that it concerns; null: none that the page knows. */
   readonly robotId: string | null;
   readonly send: () => void;
 }
 
-/** The first step that was taken, and what was true then. */
+/** The first step, and the state at that time. */
 interface FirstStep {
   readonly intent: Intent;
   readonly basis: string;
   readonly at: Moment;
 }
 
-/** The second step of whatever is not a stop. */
+/** The second step of every action that is no stop. */
 export function useSecondStep() {
   const { store, now } = usePage();
   const first = useSignal<FirstStep | null>(null);
@@ -49,7 +49,7 @@ export function useSecondStep() {
     const reason = lapseOf(step, robotOf(step.intent.robotId), store.isLive.value, store.now.value);
     if (reason !== null) end(reason);
   });
-  /** Ends a step that was begun, and says why. */
+  /** Ends a step, with the reason. */
   function end(reason: string): void {
     const step = first.peek();
     if (step === null) return;
@@ -83,14 +83,14 @@ function basisText(robot: Robot | undefined): string {
   return robot === undefined ? "" : basisOf(robot);
 }
 
-/** Why a first step counts no more; null: it does. */
+/** Why a first step no longer counts; null: it does. */
 function lapseOf(step: FirstStep, robot: Robot | undefined, isLive: boolean, now: Moment): string | null {
   if (!isLive) return "the values are not live";
   if (basisText(robot) !== step.basis) return "the robot's state has changed";
   return elapsedMs(step.at, now) >= LAPSE_MS ? "15 s have passed" : null;
 }
 
-/** Names what would happen, and to what. Enter does not send. */
+/** Names the effect and its object. Enter does not send. */
 function SecondStep(props: {
   readonly step: FirstStep;
   readonly robot: Robot | null;
@@ -111,7 +111,7 @@ function SecondStep(props: {
     intent.send();
   };
   const box = useRef<HTMLDivElement>(null);
-  // On a small screen it would begin below what is seen, and lapse there.
+  // On a small screen it would begin below the visible part, and lapse there.
   useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [step]);
   return (
     <div ref={box} class="second" role="alertdialog" aria-label={`${intent.label}: second step`}>

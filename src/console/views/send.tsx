@@ -64,7 +64,7 @@ export function Send({ operation: wanted, robotId }: SendProps) {
   );
 }
 
-/** What is not offered, and why. */
+/** Operations that are not offered, and why. */
 function Refusals({
   rights,
   problem,
@@ -166,14 +166,14 @@ const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
 
 /**
  * Asks the gateway what would become of the command: bad input is named at its field, before a second step.
- * `changed` ends a step that was begun: what the form shows is what is sent.
+ * `changed` ends a step: the form shows what is sent.
  */
 function useCheckedSend(operation: Operation) {
   const { store, ask } = usePage();
   const problem = useSignal<FormProblem | null>(null);
   const isAsking = useSignal(false);
   const { begin, end, step } = useSecondStep();
-  /** The request that was asked about, while the form still shows it. */
+  /** The request under check, while the form still shows it. */
   const asking = useRef<object | null>(null);
   const { name } = operation;
   const check = async (request: Readonly<Record<string, unknown>>) => {
@@ -182,7 +182,7 @@ function useCheckedSend(operation: Operation) {
     problem.value = null;
     const answer = await post<Check>("/check", { operation: name, request });
     isAsking.value = false;
-    // The user has written something else meanwhile: the answer says nothing of that.
+    // The user has changed the form meanwhile: the answer is about something else.
     if (asking.current !== request) return;
     const fleet = store.fleet.peek();
     if ("problem" in answer) problem.value = { path: "", text: answer.problem };

@@ -9,17 +9,17 @@ import { ageText } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Word } from "./parts.tsx";
 
-/** The gateway's own ticks come as often. */
+/** As often as the gateway's own ticks. */
 const LOOK_MS = 1_000;
 const order = new Intl.Collator(undefined, { numeric: true });
 
-/** The faults that last, and when the gateway said so; null: it has not yet. */
+/** The present faults, and when the gateway reported them; null: it has not yet. */
 interface Heard {
   readonly states: SimulatedFaultStates;
   readonly heardAt: Moment;
 }
 
-/** What the simulated fleet service can be made to do. */
+/** The faults of the simulated fleet service. */
 export function Simulator() {
   const { store, now } = usePage();
   const heard = useSignal<Heard | null>(null);

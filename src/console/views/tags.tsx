@@ -6,7 +6,7 @@ import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
-/** Which page of a search is shown; that of another search begins anew. */
+/** The shown page of a search; another search begins with its first page. */
 interface Position {
   readonly search: string;
   readonly cursor: string;
@@ -19,7 +19,7 @@ function positionIn(position: Position, search: TagFilter): Position {
   return position.search === address ? position : { search: address, cursor: "", before: [] };
 }
 
-/** Every OPC UA node and MQTT topic, as far as the search fits. */
+/** Every OPC UA node and MQTT topic that matches the search. */
 export function Tags({ query }: { readonly query: TagFilter }) {
   const { go, route } = usePage();
   const position = useSignal<Position>({ search: "", cursor: "", before: [] });
@@ -29,7 +29,7 @@ export function Tags({ query }: { readonly query: TagFilter }) {
     const { cursor } = positionIn(position.value, search);
     return tagsRequest({ ...search, address: "", cursor });
   });
-  // The address can be shown to somebody else.
+  // The address can be shared.
   const ask = (change: Partial<TagFilter>) => go(tagsAddress({ ...query, ...change }), "replace");
   const now = positionIn(position.value, query);
   const turn = (cursor: string, before: readonly string[]) => {
@@ -200,7 +200,7 @@ function Copy({ text }: { readonly text: string }) {
   );
 }
 
-/** Browsers give the clipboard to pages that they trust: by TLS, or of their own machine. */
+/** Browsers give the clipboard to trusted pages: those by TLS, or of their own machine. */
 async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

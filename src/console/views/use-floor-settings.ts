@@ -6,7 +6,7 @@ import { usePage } from "./context.ts";
 
 const nothing: FloorSettings = { point_types: [], drawings: [] };
 
-/** What the configuration says of the floor, with the drawing of a map. Without it, the floor is neutral. */
+/** The floor settings of the configuration, with the drawing of a map. Without them, the floor is neutral. */
 export function useFloorSettings(mapId: number | null) {
   const { store } = usePage();
   const settings = useSignal(nothing);
@@ -27,7 +27,7 @@ export function useFloorSettings(mapId: number | null) {
   useSignalEffect(() => {
     const layout = settings.value.drawings.find(({ map_id: id }) => id === shownId.value);
     problem.value = null;
-    // That of the configuration before stays until the new one is there.
+    // The earlier drawing stays until the new one is there.
     if (picture.peek()?.layout.map_id !== layout?.map_id) picture.value = null;
     if (layout === undefined) return;
     const image = new Image(layout.width, layout.height);

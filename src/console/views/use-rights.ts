@@ -3,7 +3,7 @@ import type { Rights } from "../../northbound/web/api/rights.ts";
 import { get } from "../api.ts";
 import { usePage } from "./context.ts";
 
-/** What this browser's user may send; null: not known yet. */
+/** The rights of this browser's user; null: not known yet. */
 export interface KnownRights {
   readonly rights: ReadonlySignal<Rights | null>;
   readonly problem: ReadonlySignal<string>;

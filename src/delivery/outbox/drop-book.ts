@@ -4,14 +4,16 @@ import type { Store, StoreChange } from "../../platform/store.ts";
 import type { Entry } from "./entry.ts";
 import { DROPS, dropKey, type StoredDrop } from "./records.ts";
 
-/** What bounds have dropped, until it is handed over: one event for each robot or source, and reason. */
+/**
+ * Counts what bounds have dropped, until that is published: one event for each robot or source and reason.
+ */
 export interface DropBook {
-  /** The record that changes, to be written in one step with the end of the entry. */
+  /** The changed record, to be written in one step with the end of the entry. */
   note(entry: Entry, reason: DropReason): StoreChange;
   has(key: string): boolean;
-  /** At most so many, which grow no more: what is dropped from now on is told by another event. */
+  /** At most so many counts, which are closed by this: later drops are reported by another event. */
   take(most: number): readonly StoredDrop[];
-  /** It has arrived. */
+  /** The event has arrived. */
   release(drop: StoredDrop): StoreChange;
   readonly length: number;
 }
@@ -22,13 +24,17 @@ export interface DropBookParts {
   readonly nowMs: () => number;
 }
 
-/** More than robots and sources. Beyond it, one event tells of all others. */
+/** More than robots and sources. Beyond it, one event reports all others. */
 const MOST_DROPS = 20_000;
 
-/** Reads what earlier runs have left. @throws RecordDamaged */
+/**
+ * Reads the counts of earlier runs.
+ *
+ * @throws RecordDamaged
+ */
 export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBook {
   const drops = new Map<string, StoredDrop>();
-  /** Those that still grow, by what they are of. */
+  /** The counts that still grow, by robot or source and reason. */
   const growing = new Map<string, string>();
   const keys = new Map<string, number>();
   let count = 0;
@@ -87,7 +93,7 @@ export function openDropBook({ store, sessionId, nowMs }: DropBookParts): DropBo
       return Array.from(drops.values()).slice(0, most);
     },
     release(drop) {
-      // Once: a late answer of one connection may follow that of the next.
+      // Only once: a late answer of one connection may follow that of the next.
       if (drops.delete(drop.eventId)) {
         const left = (keys.get(drop.cause) ?? 1) - 1;
         if (left === 0) keys.delete(drop.cause);
@@ -109,7 +115,7 @@ function ofOthers(reason: DropReason): string {
   return `others/${reason}`;
 }
 
-/** The event that tells of it. */
+/** The event that reports the drop. */
 export function dropEvent(drop: StoredDrop): FleetEvent {
   const { eventId, cause, isOfCommands, reason, count, fromMs, toMs, atMs, sessionId } = drop;
   return {
@@ -127,7 +133,7 @@ export function dropEvent(drop: StoredDrop): FleetEvent {
   };
 }
 
-/** The source that `causeOf` of the queue has made a text of. */
+/** The source in a text that the queue's `causeOf` has made. */
 function sourceOf(cause: string): Source {
   const end = cause.indexOf(":");
   return { protocol: cause.slice(0, end) as Source["protocol"], name: cause.slice(end + 1) };

@@ -6,30 +6,34 @@ import { makeFolder } from "../../platform/make-folder.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import type { StoredEvent } from "./records.ts";
 
-/** An event is in the outbox; its numbers are not needed any more; a record of the store is another. */
+/** An event has entered the outbox; numbers are no longer needed; a record of the store has changed. */
 export type LogLine =
   | readonly ["event", number: number, stored: StoredEvent]
   | readonly ["gone", numbers: readonly number[]]
   | readonly ["change", change: StoreChange];
 
 /**
- * What the store does not have yet, in files that are only appended to. What was appended survives the end of
- * the process, without a sync (decisions.md, Events are logged, and stored when they wait).
+ * What the store does not have yet, in files that are only appended to. Appended lines survive the end of the
+ * process without a sync (docs/decisions.md, Events are logged, and stored when they wait).
  */
 export interface EventLog {
-  /** What earlier runs have left in files behind the number `stored`, in order. */
+  /** The lines of earlier runs in files after the number `stored`, in order. */
   read(stored: number): Promise<readonly LogLine[]>;
   /** One call at a time. Rejects with the disk's error. */
   append(lines: readonly LogLine[]): Promise<void>;
-  /** The next line begins a new file. @returns the number of the one before */
+  /**
+   * Begins a new file with the next line.
+   *
+   * @returns the number of the file before
+   */
   turn(): number;
-  /** The store has what files up to this number say. */
+  /** The store has all lines of the files up to this number. */
   remove(upTo: number): Promise<void>;
-  /** Also a power cut loses nothing of what was appended. */
+  /** Makes appended lines survive a power cut too. */
   sync(): Promise<void>;
-  /** Whether somebody has removed the file that is appended to. */
+  /** Whether somebody has removed the present file. */
   isGone(): boolean;
-  /** What was appended since the last turn. */
+  /** How much was appended since the last turn. */
   readonly bytes: number;
   close(): Promise<void>;
 }
@@ -38,7 +42,7 @@ const NAME = /^log-(\d+)$/;
 const OWNER_ONLY = 0o600;
 const SUM_RADIX = 36;
 
-/** @param folder of the store */
+/** @param folder the folder of the store */
 export function openEventLog(folder: string): EventLog {
   let file: Promise<FileHandle> | null = null;
   let number = 1;
@@ -57,7 +61,7 @@ export function openEventLog(folder: string): EventLog {
     return open(path, "a", OWNER_ONLY);
   }
 
-  /** What is being appended is appended first. */
+  /** Waits for the append under way first. */
   async function close(): Promise<void> {
     const ending = file;
     file = null;
@@ -83,7 +87,7 @@ export function openEventLog(folder: string): EventLog {
     },
     turn() {
       const before = number;
-      // The store takes over what it says.
+      // The store takes over its lines.
       close().catch(() => {});
       number += 1;
       bytes = 0;
@@ -108,7 +112,7 @@ function textOf(line: LogLine): string {
   return `${crc32(text).toString(SUM_RADIX)} ${text}\n`;
 }
 
-/** A crash may leave a part of a line, and a power cut anything behind what was synced. */
+/** A crash may leave a part of a line, and a power cut anything after the last sync. */
 function* linesOf(text: string): Generator<LogLine> {
   for (const each of text.split("\n")) {
     const end = each.indexOf(" ");
@@ -118,11 +122,11 @@ function* linesOf(text: string): Generator<LogLine> {
   }
 }
 
-/** What earlier runs have left in the log: the store does not have it. */
+/** The lines of earlier runs that the store does not have. */
 export interface LeftInLog {
-  /** By number; also those that have left, for what they have said. */
+  /** By number; with those that have left, because their content was published. */
   readonly events: ReadonlyMap<number, StoredEvent>;
-  /** Events that have left, of the log and of the store. */
+  /** Numbers of events that have left, of the log and of the store. */
   readonly gone: ReadonlySet<number>;
   /** By key. */
   readonly changes: ReadonlyMap<string, StoreChange>;
@@ -140,7 +144,7 @@ export function leftOf(lines: readonly LogLine[]): LeftInLog {
   return { events, gone, changes };
 }
 
-/** The store as it will be with these changes. */
+/** The store as it will be after these changes. */
 export function storeWith(store: Store, changes: LeftInLog["changes"]): Store {
   return {
     ...store,

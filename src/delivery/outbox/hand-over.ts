@@ -5,26 +5,26 @@ import { firstOf, type Lines } from "./lines.ts";
 import { createPace } from "./pace.ts";
 import type { StoredDrop } from "./records.ts";
 
-/** Decides what is handed over next: what happens now, and history in order and at its pace. */
+/** Decides what is handed over next: present events, and history in order and at its pace. */
 export interface HandOver {
   isOpen(): boolean;
   setOpen(isOpen: boolean): void;
   /** History may follow. */
   stateIsTold(): void;
   hasReady(): boolean;
-  /** Marks what it gives as under way. */
+  /** Marks the returned events as under way. */
   peek(most: number): { readonly drops: readonly StoredDrop[]; readonly entries: readonly Entry[] };
-  /** What is under way since the last peek. */
+  /** The events under way since the last peek. */
   recall(): readonly Entry[];
   /** `wake` is called when the pace allows more history. */
   onAllowance(wake: () => void): void;
 }
 
 export interface HandOverParts {
-  /** Of robots, and of commands. */
+  /** The lines of robots, and of commands. */
   readonly lines: readonly [Lines, Lines];
   readonly drops: DropBook;
-  /** Events of history a second. */
+  /** Events of history in a second. */
   readonly replayRate: number;
   readonly clock: Clock;
 }
@@ -47,7 +47,7 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
 
   const historyLength = () => robots.history.length + commands.history.length;
 
-  /** While more waits than is asked for, half of it is of robots and comes first. */
+  /** While more wait than are asked for, half of them are of robots and come first. */
   function share(most: number, chain: "live" | "history"): readonly Entry[] {
     const ofRobots = Math.min(
       robots[chain].length,
@@ -87,7 +87,7 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
       return false;
     },
     peek(most) {
-      // A turn for changes of state asks too.
+      // A turn for changes of state calls it too.
       if (!isOpen) return { drops: [], entries: [] };
       const told = isStateTold ? drops.take(most) : [];
       const live = share(most - told.length, "live");

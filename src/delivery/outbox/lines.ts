@@ -4,20 +4,24 @@ import type { Entry } from "./entry.ts";
 
 /**
  * The events of robots, or those of commands, that may be handed over. History is what could not be handed
- * over when it happened. What happens now passes it, but never an event of the same robot or source.
+ * over when it happened. Present events pass it, but never an event of the same robot or source.
  */
 export interface Lines {
-  /** Counts an entry in, which may be handed over later. @returns the one that makes room for it, or null */
+  /**
+   * Counts an entry, which may be handed over later.
+   *
+   * @returns the entry that is evicted for it, or null
+   */
   enter(entry: Entry): Entry | null;
   /** It may be handed over from now on. */
   line(entry: Entry, isHistory: boolean): void;
   /** Whether history of this robot or source waits. */
   hasHistory(key: string): boolean;
-  /** Takes it out: it is the oldest of its robot or source. */
+  /** Removes the entry: it is the oldest of its robot or source. */
   leave(entry: Entry): void;
-  /** Takes one out that was queued before this moment, and is not under way; null when there is none. */
+  /** Removes an entry that was queued before this moment, and is not under way; null: there is none. */
   takeOld(oldestMs: number): Entry | null;
-  /** What waits in the line becomes history. Of it, the memory keeps no event that the disk has. */
+  /** Waiting events become history. The memory then keeps none that the disk has. */
   endLive(): void;
   readonly live: Chain<Entry>;
   readonly history: Chain<Entry>;
@@ -93,7 +97,7 @@ export function createLines(limit: number): Lines {
   };
 }
 
-/** The first of a chain, at most so many. */
+/** The first entries of a chain, at most so many. */
 export function firstOf(chain: Chain<Entry>, count: number): Entry[] {
   const taken: Entry[] = [];
   for (let link = chain.first; link !== null && taken.length < count; link = link.next)

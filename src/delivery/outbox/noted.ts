@@ -9,15 +9,15 @@ export interface Handover {
   readonly gone: number[];
 }
 
-/** What is not urgent: what the store lacks, and of that what the log lacks. */
+/** Notes for the store and the log that are not urgent. */
 export class Noted {
   #changes = new Map<string, StoreChange>();
-  /** The numbers of events that are in the store, and not needed any more. */
+  /** The numbers of events that are in the store, and no longer needed. */
   #gone: number[] = [];
   #unloggedChanges = new Map<string, StoreChange>();
   #unloggedGone: number[] = [];
 
-  /** A record that no event of the log tells. */
+  /** A record that does not follow from an event of the log. */
   add(change: StoreChange): void {
     this.#unloggedChanges.set(change.key, change);
     this.addBeside(change);
@@ -28,7 +28,7 @@ export class Noted {
     this.#changes.set(change.key, change);
   }
 
-  /** An event is not needed any more. */
+  /** An event is no longer needed. */
   addGone(number: number, isStored: boolean): void {
     this.#unloggedGone.push(number);
     if (isStored) this.#gone.push(number);
@@ -38,7 +38,7 @@ export class Noted {
     return this.#gone.length;
   }
 
-  /** What the log lacks, which it gets now. */
+  /** Removes and returns the notes for the log. */
   takeLines(): LogLine[] {
     const lines = Array.from(this.#unloggedChanges.values(), (change): LogLine => ["change", change]);
     if (this.#unloggedGone.length > 0) lines.push(["gone", this.#unloggedGone]);
@@ -47,7 +47,7 @@ export class Noted {
     return lines;
   }
 
-  /** What the store lacks, which it gets now. */
+  /** Removes and returns the notes for the store. */
   take(upTo: number): Handover {
     const handover = { upTo, changes: this.#changes, gone: this.#gone };
     this.#changes = new Map();
@@ -56,14 +56,14 @@ export class Noted {
     return handover;
   }
 
-  /** The store did not take it. What was noted meanwhile is newer. */
+  /** The store did not take them. Later notes are newer. */
   putBack({ changes, gone }: Handover): void {
     this.#changes = new Map([...changes, ...this.#changes]);
     this.#gone = gone.concat(this.#gone);
   }
 }
 
-/** Records first: what an event has changed is in the store before the event leaves it. */
+/** Records first: the change that an event caused is in the store before the event leaves it. */
 export function stepsOf({ upTo, changes, gone }: Handover): readonly StoreChange[] {
   const removed = gone.map((number) => ({ key: eventKey(number), value: undefined }));
   return [...changes.values(), ...removed, { key: LOGGED_KEY, value: upTo }];

@@ -20,16 +20,16 @@ import { Writer } from "./writer.ts";
 
 /**
  * Events on their way to one northbound, logged before they are handed over, and stored if they still wait
- * after a moment (decisions.md, Delivery). It is a component of its own: it closes when nothing can happen
- * any more.
+ * after a moment (docs/decisions.md, Events are logged, and stored when they wait). It is a component of its
+ * own, which closes after all that can cause events.
  */
 export interface Outbox extends EventQueue, Component {
   /** `wake` is called when something may be handed over. */
   onReady(wake: () => void): void;
   readonly told: ToldBefore;
   /**
-   * Since when, in running time, a crash of the run before may have lost events of commands; null when it has
-   * lost none.
+   * Since when (in running time) a crash of the last run may have lost events of commands; null: it has lost
+   * none.
    */
   readonly commandsLostSinceMs: number | null;
 }
@@ -44,7 +44,7 @@ export interface OutboxParts {
   readonly log: Log;
 }
 
-/** What is handed over: an event that waits, or what tells of those that do not any more. */
+/** One event for handing over: a waiting one, or one that reports dropped ones. */
 interface Handed extends QueuedEvent {
   readonly entry: Entry | null;
   readonly drop: StoredDrop | null;
@@ -52,7 +52,11 @@ interface Handed extends QueuedEvent {
 
 const AGE_LOOK_MS = 1_000;
 
-/** Reads what earlier runs have left. @throws RecordDamaged where a record is not as it was written */
+/**
+ * Reads the events of earlier runs.
+ *
+ * @throws RecordDamaged a record is damaged
+ */
 export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
   const { store, eventLog } = parts;
   const left = leftOf(await eventLog.read((store.get(LOGGED_KEY) as number | undefined) ?? 0));
@@ -81,7 +85,7 @@ class StoredOutbox implements Outbox {
   #dropped = 0;
   #wake = () => {};
   #show: ShowEvent | null = null;
-  /** Somebody has taken events from this store, and may come back for more. */
+  /** A subscriber has taken events from this store, and may come back for more. */
   #isAwaited: boolean;
 
   constructor(parts: OutboxParts, left: LeftInLog) {
@@ -159,7 +163,7 @@ class StoredOutbox implements Outbox {
   release(held: readonly QueuedEvent[]): void {
     for (const { entry, drop, number } of held as readonly Handed[]) {
       if (drop !== null) this.#writer.note(this.#drops.release(drop));
-      // A connection that was lost may answer late: by now the entry can be of another event.
+      // A lost connection may answer late: by then the entry may be that of another event.
       if (entry === null || entry.hasLeft || entry.number !== number) continue;
       entry.isUnderWay = false;
       if (!this.#limbo.delete(entry)) this.#linesOf(entry).leave(entry);
@@ -183,7 +187,7 @@ class StoredOutbox implements Outbox {
     for (const entry of this.#handOver.recall()) {
       if (!entry.isUnderWay) continue;
       entry.isUnderWay = false;
-      // There is no room for it any more.
+      // There is no longer room for it.
       if (this.#limbo.delete(entry)) this.#drop(entry, "too_many");
     }
   }
@@ -250,7 +254,11 @@ class StoredOutbox implements Outbox {
     this.#writer.note({ key: AWAITED_KEY, value: true });
   }
 
-  /** Nobody is there to acknowledge it. @returns whether it waits for somebody */
+  /**
+   * No subscriber that acknowledges is there.
+   *
+   * @returns whether it waits for one
+   */
   #showAndKeep(entry: Entry, show: ShowEvent): boolean {
     if (entry.event !== null && !entry.hasLeft) show(entry.event);
     const lines = this.#linesOf(entry);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 
-/** How many events may be handed over now, so that a second sees no more than its share. */
+/** How many events may be handed over now, so that no second gets more than its share. */
 export interface Pace {
   allowance(): number;
   spend(count: number): void;
@@ -8,9 +8,9 @@ export interface Pace {
   waitMs(): number;
 }
 
-/** A pause saves nothing beyond so much of a second: what comes after it is no burst. */
+/** A pause saves allowance for this part of a second only, so that no burst follows it. */
 const SAVED_MS = 100;
-/** To wake up costs more than to hand over one event. */
+/** A wake-up costs more than handing over one event. */
 const SHORTEST_WAIT_MS = 20;
 
 export function createPace(perSecond: number, clock: Pick<Clock, "monotonicMs">): Pace {

@@ -5,10 +5,10 @@ import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const outboxFormat: StoreFormat = { store: "outbox", version: 2 };
 
-/** An event as the store has it: the running time when it was queued, the run that saw it, and itself. */
+/** An event in the store: the running time when it was queued, the run that saw it, and the event. */
 export type StoredEvent = readonly [queuedAtMs: number, sessionId: string, event: FleetEvent];
 
-/** What was dropped of one robot or source, until that is handed over. */
+/** A count of dropped events of one robot or source, until it is published. */
 export interface StoredDrop {
   readonly eventId: string;
   readonly cause: string;
@@ -23,17 +23,17 @@ export interface StoredDrop {
 
 /** How the last run ended. */
 export interface StoredRun {
-  /** Everything that it was given is in the store. */
+  /** The store has every event that it was given. */
   readonly isClosed: boolean;
   /**
-   * The running time up to which the store had every event of commands: when the last one was queued, and
-   * what has passed since without another. Before the first, when the store was made.
+   * The running time up to which the store had all events of commands: when the last one was queued, plus the
+   * quiet time since. Before the first event, when the store was made.
    */
   readonly commandsUntilMs: number;
 }
 
 export const RUN_KEY = "run";
-/** There when events were taken from this store once. */
+/** Present if events were taken from this store once. */
 export const AWAITED_KEY = "awaited";
 /** The number of the last file of the log that the store has taken over. */
 export const LOGGED_KEY = "logged";
@@ -45,7 +45,7 @@ export const TOLD = { from: "t/", to: "t0" };
 
 const NUMBER_DIGITS = 15;
 
-/** With toFixed: V8 keeps the last 16,000 texts that String has made of numbers, so each would die old. */
+/** With toFixed: V8 keeps the last 16,000 texts that String makes of numbers, so each would die old. */
 export function eventKey(number: number): string {
   return `${EVENTS.from}${number.toFixed().padStart(NUMBER_DIGITS, "0")}`;
 }
@@ -57,10 +57,10 @@ export function numberOf(key: string): number {
 /** With the digits of its parts' lengths, shorter than the longest key of the store. */
 const LONGEST_NAME = 500;
 
-/** Names of the service can be longer than a key of the store: then a hash stands for them. */
+/** Names of the service can be longer than a key of the store: then a hash replaces them. */
 export function toldKey(kind: "mission" | "conveyor", robotId: string, name: string): string {
   const isShort = robotId.length + name.length <= LONGEST_NAME;
-  // The length tells where the first name ends, whatever stands in it.
+  // The length shows where the first name ends, whatever it contains.
   if (isShort) return `${TOLD.from}${kind}/${robotId.length}/${robotId}/${name}`;
   return `${TOLD.from}${kind}/#${hash("sha256", JSON.stringify([robotId, name]), "base64url")}`;
 }

@@ -9,11 +9,12 @@ import { EVENTS, eventKey, numberOf, type StoredEvent } from "./records.ts";
 /** Reads events from the store. */
 export interface StoredEvents {
   /**
-   * Those of earlier runs, and between them those of the log that the store lacks: in order, in turns.
+   * Reads the events of earlier runs, merged with those of the log that the store lacks: in order, in turns.
+   *
    * @throws RecordDamaged
    */
   readAll(logged: LoggedEvents, take: TakeStored): Promise<void>;
-  /** The event of an entry, with its marks. One that cannot be read is told of as dropped, in its place. */
+  /** The event of an entry, with its marks. One that cannot be read is replaced by a report of its loss. */
   of(entry: Entry): FleetEvent;
   /** How many could not be read. */
   readonly damaged: number;
@@ -24,7 +25,7 @@ export type LoggedEvents = ReadonlyMap<number, StoredEvent>;
 
 type TakeStored = (number: number, stored: StoredEvent, isStored: boolean) => void;
 
-/** Read in one turn of the event loop at a start. */
+/** How many are read in one turn of the event loop at a start. */
 const READ_AT_ONCE = 2_000;
 
 /** @param sessionId names this run */

@@ -8,7 +8,7 @@ import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import { TOLD, toldKey } from "./records.ts";
 
-/** What events have said last of missions and conveyors, in the store beside the events. */
+/** The last published states of missions and conveyors, in the store beside the events. */
 export interface ToldMemory extends ToldBefore {
   /** The records that change with this event, to be written in one step with it. */
   note(event: FleetEvent): readonly StoreChange[];
@@ -24,18 +24,25 @@ interface ToldMission {
 }
 
 interface Told {
-  /** The one that was told of last at the end. No Map: see decisions.md, A Map whose keys come and go. */
+  /**
+   * In the order of publishing. No Map (docs/decisions.md, A Map whose keys come and go is not for what
+   * changes with each event).
+   */
   readonly missions: ToldMission[];
   readonly conveyors: Map<number, Conveyor>;
 }
 
-/** More than wait in a queue, and the finished ones behind them. */
+/** More than the missions in a queue, with the finished ones behind them. */
 const MOST_MISSIONS = 32;
-/** As many as the state takes. */
+/** The limit of the state. */
 const MOST_ROBOTS = 10_000;
 const nothing: readonly StoreChange[] = [];
 
-/** Reads what earlier runs have left. @throws RecordDamaged */
+/**
+ * Reads the records of earlier runs.
+ *
+ * @throws RecordDamaged
+ */
 export function openToldMemory(store: Store, time: RunningTime): ToldMemory {
   const robots = new Map<RobotId, Told>();
   const stored = Array.from(store.range(TOLD), ({ value }) => value as StoredTold);
@@ -54,7 +61,7 @@ export function openToldMemory(store: Store, time: RunningTime): ToldMemory {
     return told;
   }
 
-  /** The robot that is known for longest makes room. */
+  /** Evicts the robot that was known first. */
   function evictRobot(changes: StoreChange[]): void {
     for (const [robotId, { missions, conveyors }] of robots) {
       robots.delete(robotId);
@@ -101,7 +108,7 @@ export function openToldMemory(store: Store, time: RunningTime): ToldMemory {
   };
 }
 
-/** @returns the mission that makes room for it, or null */
+/** @returns the mission that is evicted for it, or null */
 function noteMission(
   missions: ToldMission[],
   missionId: string,
@@ -119,7 +126,7 @@ function noteMission(
     missions.push({ missionId, state });
     return null;
   }
-  // It is used again: a new one would die old.
+  // The object is used again: a new one would die old.
   const evicted = oldest.missionId;
   oldest.missionId = missionId;
   oldest.state = state;

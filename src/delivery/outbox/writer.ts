@@ -15,51 +15,51 @@ export interface WriterParts {
   readonly clock: Clock;
   readonly time: RunningTime;
   readonly log: Log;
-  /** Notes the records that change with an event which is settled. */
+  /** Notes the records that change with a settled event. */
   readonly noteBeside: (entry: Entry) => void;
-  /** These may be handed over: a crash tells nothing else of them. In the order of `put`. */
+  /** These may be handed over: after a crash no event says the same again. In the order of `put`. */
   readonly onSettled: (entries: readonly Entry[]) => void;
 }
 
 /**
- * Few enough for the first of them to be on the disk soon. So many that 20,000 a second do not pile up on a
+ * Few enough that the first of them is on the disk soon, and so many that 20,000 a second do not pile up on a
  * disk that takes 100 ms for each step.
  */
 const MOST_AT_ONCE = 2_000;
-/** With the time of a disk that answers, an event that still waits is in the store within 100 ms. */
+/** With the time that a disk needs, a waiting event is in the store within 100 ms. */
 const STORE_AFTER_MS = 75;
-/** What has arrived is logged a little later, with all that has by then. */
+/** Arrivals are logged a little later, in one batch. */
 const NOTE_MS = 100;
-/** A power cut takes what was logged since. */
+/** A power cut loses lines of this time at most. */
 const SYNC_MS = 10_000;
-/** The store takes over what the log has: as often as this, or when one of them has grown by so much. */
+/** The store takes over the log this often, or when one of the two has grown by so much. */
 const TIDY_MS = 600_000;
 const MOST_LOG_BYTES = 4_000_000;
 const MOST_GONE = 20_000;
-/** Events do not wait longer for a disk that does not answer. */
+/** Events wait no longer for a disk that does not answer. */
 const SLOW_MS = 1_000;
 const RETRY_MS = 1_000;
 const SLOW = "the disk does not answer";
 
 /**
  * Logs events before they are handed over, and stores those that still wait after a moment. Both in the order
- * in which they came, in few large steps.
+ * of their arrival, in few large steps.
  */
 export class Writer {
   readonly #parts: WriterParts;
   #puts: Entry[] = [];
-  /** Settled, and not in the store: some have left by the time that it is due. */
+  /** Settled, and not in the store: some have left by the time of the next step. */
   #unkept: Entry[] = [];
   readonly #noted = new Noted();
   #isNoteDue = false;
   #isTidyDue = false;
-  /** Handed on, although the disk does not have them. */
+  /** Handed on although the disk does not have them. */
   readonly #unstored = new Set<Entry>();
   #logging: Promise<void> | null = null;
   #storing: Promise<void> | null = null;
   #underWay: readonly Entry[] = [];
   #problem: string | null = null;
-  /** The log has failed: what it would say is in memory until the store has it. */
+  /** The log has failed: its lines are in memory until the store has them. */
   #isLogBroken = false;
   readonly #timers = new Map<() => void, Cancel>();
   #isClosing = false;
@@ -68,7 +68,7 @@ export class Writer {
     this.#parts = parts;
   }
 
-  /** Takes an event, which is settled as soon as the disk takes it. */
+  /** Takes an event. It is settled as soon as the disk has it. */
   put(entry: Entry): void {
     if (this.#problem === null || this.#isClosing) {
       this.#puts.push(entry);
@@ -85,13 +85,13 @@ export class Writer {
     this.#keepIn(0);
   }
 
-  /** Its event is not needed any more: it has arrived, or a bound has dropped it. */
+  /** Its event is no longer needed: it has arrived, or a bound has dropped it. */
   leave(entry: Entry): void {
     this.#unstored.delete(entry);
     this.leaveStore(entry.number, entry.place !== "queued");
   }
 
-  /** An event that has left is not needed any more. */
+  /** An event that has left is no longer needed. */
   leaveStore(number: number, isStored: boolean): void {
     this.#noted.addGone(number, isStored);
     this.#after(NOTE_MS, this.#logNoted);
@@ -99,7 +99,7 @@ export class Writer {
     if (this.#noted.gone >= MOST_GONE && this.#problem === null) this.tidy();
   }
 
-  /** A record of the store that no event tells. */
+  /** A record of the store that does not follow from an event. */
   note(change: StoreChange): void {
     this.#noted.add(change);
     this.#after(NOTE_MS, this.#logNoted);
@@ -112,19 +112,19 @@ export class Writer {
     this.#tidySoon();
   }
 
-  /** The store takes over now what was noted. */
+  /** The store now takes over the notes. */
   tidy(): void {
     this.#isTidyDue = true;
     this.#store();
   }
 
-  /** No event of a command waits for a disk. */
+  /** Whether no event of a command waits for a disk. */
   hasAllCommands(): boolean {
     if (this.#logging !== null || this.#storing !== null || this.#unstored.size > 0) return false;
     return !this.#unkept.some(({ isOfCommand, hasLeft }) => isOfCommand && !hasLeft);
   }
 
-  /** Why events wait in memory only; null while the disk takes them. */
+  /** Why events are in memory only; null: the disk takes them. */
   problem(): string | null {
     if (this.#problem === null) return null;
     return `events wait for the broker in memory only, for they cannot be written (${this.#problem})`;
@@ -140,7 +140,7 @@ export class Writer {
     };
   }
 
-  /** Stores what is left, and `last` behind it. */
+  /** Stores the rest, and `last` after it. */
   async close(last: StoreChange): Promise<void> {
     this.#isClosing = true;
     await this.#logging;
@@ -190,7 +190,7 @@ export class Writer {
   }
 
   async #drainLog(): Promise<void> {
-    // The turn goes on first: its other events belong to the same step.
+    // The present turn ends first: its other events belong to the same step.
     await null;
     while (this.#puts.length > 0 || this.#isNoteDue) await this.#logSome();
     this.#logging = null;
@@ -247,7 +247,7 @@ export class Writer {
 
   /** @returns whether the disk took it */
   async #storeSome(): Promise<boolean> {
-    // First, so that nothing older is written behind what is newer.
+    // First, so that nothing older is written after something newer.
     const isRetry = this.#unstored.size > 0;
     const entries = (isRetry ? firstOf(this.#unstored) : this.#takeUnkept()).filter(
       ({ hasLeft }) => !hasLeft,
@@ -268,7 +268,7 @@ export class Writer {
     }
   }
 
-  /** Those that are being logged too: the file in which their lines are may end meanwhile. */
+  /** Including those that are being logged: the file of their lines may end meanwhile. */
   #takeUnkept(): readonly Entry[] {
     const taken = this.#isTidyDue ? [...this.#unkept, ...this.#underWay] : this.#unkept;
     this.#unkept = [];
@@ -299,7 +299,7 @@ export class Writer {
     }
   }
 
-  /** What the store takes over from the log, which goes on in another file. */
+  /** Takes the notes for the store, and continues the log in another file. */
   #takeLogged(): Handover {
     this.#isTidyDue = false;
     this.#timers.get(this.#tidyNow)?.();
@@ -310,7 +310,7 @@ export class Writer {
   async #writeLogged(handover: Handover): Promise<void> {
     await this.#writeAll(stepsOf(handover));
     this.#isLogBroken = false;
-    // A file that stays is not read: the store has its number.
+    // A file that remains is not read: the store has its number.
     await this.#parts.eventLog.remove(handover.upTo).catch(() => {});
   }
 

@@ -4,10 +4,12 @@ import { grpcCodeNames } from "../../domain/errors.ts";
 import type { Tape } from "../../platform/recorder/tape.ts";
 import type { Method } from "../operations/method.ts";
 
-/** Their headers and URLs carry secrets, and refusals quote them: recorded are the calls and their codes. */
+/**
+ * Their headers and URLs carry secrets, and refusals quote them: only the calls and their codes are recorded.
+ */
 const withheld: ReadonlySet<string> = new Set(["CreateWebhook", "ListWebhooks"]);
 
-/** Records calls and what became of them. */
+/** Records calls and their endings. */
 export interface CallTape {
   /** A request leaves now. The result records its ending. */
   left(method: Method, request: Message): (ending: CallEnding) => void;

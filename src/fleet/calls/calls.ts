@@ -22,13 +22,11 @@ export interface CallsParts {
   readonly http: Http;
   /** Ends every call when the gateway stops. */
   readonly signal: AbortSignal;
-  /** Keeps what is called and answered; left out: nothing does. */
+  /** Records calls and answers; absent: they are not recorded. */
   readonly tape?: Tape;
 }
 
-/**
- * How long a call waits for a connection or a token before it is given up unsent: what leaves late acts late.
- */
+/** How long a call waits for a connection or a token before it is given up unsent: a late call acts late. */
 const LONGEST_WAIT_MS = 2_000;
 
 const alone: CallOrder = { isStop: false, mayLeave: () => true };
@@ -39,9 +37,9 @@ const overtaken: CallEnding = {
 };
 
 /**
- * Sends operations to the service: each once, over gRPC or HTTPS. The one repeat is
- * after UNAUTHENTICATED, an explicit refusal, with a new token (design, Commands), if
- * that comes soon. All of it is over within the deadline.
+ * Sends operations to the service: each once, over gRPC or HTTPS. The one exception follows UNAUTHENTICATED,
+ * an explicit refusal: the call is made again with a new token, if that comes soon. All of it is over within
+ * the deadline.
  */
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
   const { session, channel, http, signal } = parts;
@@ -57,7 +55,7 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
     if (!order.mayLeave()) return overtaken;
     let isOvertaken = false;
     let record: (ending: CallEnding) => void = () => {};
-    /** In the very moment in which it would leave. */
+    /** Called in the very moment in which it would leave. */
     const leaves = () => {
       isOvertaken = !order.mayLeave();
       if (isOvertaken) return false;
@@ -97,14 +95,14 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       if (ending.kind !== "refused" || ending.code !== "UNAUTHENTICATED") return ending;
       const waitMs = Math.min(LONGEST_WAIT_MS, time.toLeaveMs());
       const other = await within(signal, waitMs, (bounded) => session.replace(jwt, bounded));
-      // What may leave no more stays refused, as the service said.
+      // A call that may no longer leave stays refused, as the service said.
       const isOver = other === null || time.toLeaveMs() <= 0 || (order.isStop && !order.mayLeave());
       return isOver ? ending : send(method, request, other, time, order);
     },
   };
 }
 
-/** What is left of a call's time, in real milliseconds: connections know no other. */
+/** The remaining time of a call, in real milliseconds: connections know no other. */
 interface Time {
   leftMs(): number;
   toLeaveMs(): number;
@@ -128,13 +126,13 @@ function tokenWithin(session: Session, waitMs: number, signal: AbortSignal): Pro
 
 export interface CommandPortParts {
   readonly identifiers: IdentifierGate;
-  /** Keeps a map that was answered; null: nothing may be kept on disk. */
+  /** Keeps maps from answers; null: nothing may be kept on disk. */
   readonly maps: Pick<MapCache, "settle"> | null;
-  /** A task chain was made, and is to be followed. */
+  /** A task chain was made: follow it from now on. */
   readonly follow: (chainId: number) => void;
 }
 
-/** What the dispatcher calls: the service's answers, as far as they may be shown. */
+/** The port of the dispatcher: the service's answers without the secrets in them. */
 export function createCommandPort(
   calls: FleetPort,
   { identifiers, maps, follow }: CommandPortParts,
@@ -151,14 +149,14 @@ export function createCommandPort(
         const chainId = chainIdOf(ending.responseJson);
         if (identifiers.number("task_chain_id", chainId)) follow(chainId);
       }
-      // Whether webhooks are on here or not: the distributor's other gateways may have them.
+      // Also if this gateway has no webhooks: another gateway of the distributor may have them.
       if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
       return { ...ending, responseJson: hideSecrets(ending.responseJson) };
     },
   };
 }
 
-/** What was done is done, whatever the answer calls it: only the names are left out that cannot be one. */
+/** The command is done, whatever its answer says: only invalid ids are left out. */
 function withNamedMissions(ending: CallEnding, identifiers: IdentifierGate): CallEnding {
   if (ending.kind !== "ok" || ending.missionId === null) return ending;
   const missionIds = (ending.missionIds ?? [ending.missionId]).filter((id) =>

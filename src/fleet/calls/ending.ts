@@ -2,7 +2,7 @@ import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import { serviceText } from "../error-text.ts";
 
-/** The service's explicit refusals (design, Commands): all that proves that nothing was done. */
+/** The service's explicit refusals. No other code proves that nothing was done. */
 const refusals: ReadonlySet<GrpcCodeName> = new Set([
   "INVALID_ARGUMENT",
   "FAILED_PRECONDITION",
@@ -12,17 +12,17 @@ const refusals: ReadonlySet<GrpcCodeName> = new Set([
   "UNIMPLEMENTED",
 ]);
 
-/** How a call ended that did not end well. */
+/** The ending of a call without success. */
 export function unhappyEnding(code: GrpcCodeName, message: string): CallEnding {
   return refusals.has(code) ? { kind: "refused", code, message } : { kind: "unknown", code, message };
 }
 
-/** The name of a code; a number that is none is UNKNOWN, as gRPC says. */
+/** The name of a code; an unknown number is UNKNOWN, as gRPC says. */
 export function codeName(number: number): GrpcCodeName {
   return grpcCodeNames[number] ?? "UNKNOWN";
 }
 
-/** What is longer is no error of the service's, and is not read. */
+/** A longer body is no error of the service's, and is not read. */
 const LONGEST_ERROR_BODY = 64 * 1024;
 
 const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
@@ -40,9 +40,9 @@ const codeOfStatus: ReadonlyMap<number, GrpcCodeName> = new Map([
 ]);
 
 /**
- * The code of an HTTP answer that is not 200 (wire-facts, REST paths): the header
- * `grpc-status` where there is one, else the status, which a balancer may have
- * given. A status of no meaning here is UNKNOWN.
+ * The code of an HTTP answer that is not 200 (docs/service.md, ERR-59): the header
+ * `grpc-status` if there is one, else the status, which a balancer may have
+ * given. A status without a meaning here is UNKNOWN.
  */
 export function codeOfHttp(status: number, headers: Readonly<Record<string, string>>): GrpcCodeName {
   const number = Number(headers["grpc-status"] ?? Number.NaN);
@@ -51,8 +51,8 @@ export function codeOfHttp(status: number, headers: Readonly<Record<string, stri
 }
 
 /**
- * What an HTTP answer that is not 200 says, free of secrets: the header, which is percent-encoded, or the
- * body's message.
+ * The message of an HTTP answer that is not 200, without secrets: the header, which is percent-encoded, or
+ * the body's message.
  */
 export function messageOfHttp(
   status: number,
@@ -76,7 +76,7 @@ function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not every server encodes; then it is the text itself.
+    // Not every server encodes it; then it is the text itself.
     return text;
   }
 }

@@ -8,7 +8,7 @@ import { okEndingOf } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
 
-/** Endings that grpc-js makes up itself after the service had answered: they prove no refusal. */
+/** Endings that grpc-js makes up after the service had answered: they prove no refusal. */
 const madeUpHere: ReadonlySet<string> = new Set(["No message received", "Too many responses received"]);
 
 /** Sends one unary call on a READY connection, once. Never rejects. */
@@ -40,15 +40,15 @@ export function callGrpc(
     try {
       withoutStack(begin);
     } catch (error) {
-      // The channel was closed in this very moment: it takes no call, and nothing has left.
+      // The channel was closed in this very moment: it accepts no call, and nothing has left.
       resolve({ kind: "not_sent", message: errorText(error) });
     }
   });
 }
 
 /**
- * Only the service's own refusal proves that nothing was done. A refused token is refused before anything
- * else.
+ * Only the service's own refusal proves that nothing was done. A token is refused before anything else is
+ * looked at.
  */
 function codeOf({ code, details }: ServiceError): GrpcCodeName {
   const isMadeUp = madeUpHere.has(details) || (isNoGrpc(details) && code !== status.UNAUTHENTICATED);

@@ -6,7 +6,7 @@ import { okEndingOfJson } from "../operations/answer.ts";
 import type { Method } from "../operations/method.ts";
 import { codeOfHttp, messageOfHttp, unhappyEnding } from "./ending.ts";
 
-/** Where and with what a request goes over HTTPS. */
+/** The method, URL and body of a request over HTTPS. */
 export interface HttpShape {
   readonly path: string;
   readonly body: string | null;
@@ -48,7 +48,10 @@ export async function callHttp(
   }
 }
 
-/** `{field}` in the path takes its field; what remains travels in the query string or in a JSON body. */
+/**
+ * `{field}` in the path is replaced by that field; the other fields travel in the query string or in a JSON
+ * body.
+ */
 export function httpShape(method: Method, request: Message): HttpShape {
   const { desc, route } = method;
   const fields = toJson(desc.input, request, { alwaysEmitImplicit: true }) as JsonObject;
@@ -64,7 +67,7 @@ export function httpShape(method: Method, request: Message): HttpShape {
   return { path, body: JSON.stringify(rest) };
 }
 
-/** Lists become repeated parameters (wire-facts, REST paths). */
+/** Lists become repeated parameters (docs/service.md, END-05). */
 function queryOf({ desc }: Method, fields: JsonObject): string {
   const query = new URLSearchParams();
   for (const field of desc.input.fields) {
@@ -81,7 +84,7 @@ async function readAnswer({ desc, hasGrpc }: Method, text: string): Promise<Call
   try {
     return await okEndingOfJson(desc.output, text, hasGrpc);
   } catch (error) {
-    // What is no JSON is quoted by the error.
+    // The parser's error quotes the text.
     return { kind: "unknown", code: "DATA_LOSS", message: `the answer cannot be read: ${errorText(error)}` };
   }
 }

@@ -4,40 +4,40 @@ import type { Clock } from "../../platform/clock.ts";
 /** The right to one call on a connection that is READY. */
 export interface CallPermit {
   readonly client: Client;
-  /** The call is over. Once. */
+  /** The call is over. Call it once. */
   release(): void;
 }
 
 /** A call that wants a permit. */
 export interface Caller {
   readonly isStop: boolean;
-  /** Names the robot that the call is about: a stop follows a start of it on the same connection. */
+  /** Names the robot of the call: a stop follows a start of its robot on the same connection. */
   readonly robot?: string | undefined;
 }
 
 /** A connection on which calls are made. */
 export interface CallConnection {
   readonly client: Client;
-  /** Calls on it now. */
+  /** The number of calls on it now. */
   inUse(): number;
-  /** Whether it has had a call since this was asked last. */
+  /** Whether it has had a call since the last question. */
   wasUsed(): boolean;
-  /** Gives it no call any more, from this moment on. */
+  /** Gives it no calls from this moment on. */
   remove(): void;
 }
 
 /**
- * How many calls the open connections take. The server allows so many at once on each. A call beyond that
- * would wait inside the connection, out of reach, and leave when it is no longer wanted.
+ * How many calls the open connections can take. The server allows a number of calls on each at once. A
+ * further call would wait inside the connection, out of reach, and leave when it is no longer wanted.
  */
 export interface CallCapacity {
-  /** A permit, waiting for it at most `waitMs`. A text: why there is none. */
+  /** A permit, after waiting for it at most `waitMs`. A text: why there is none. */
   acquire(caller: Caller, waitMs: number): Promise<CallPermit | string>;
-  /** Calls are made on this one too, from now on. */
+  /** Uses this connection for calls too, from now on. */
   add(client: Client, streamLimit: number): CallConnection;
-  /** Calls that wait for a permit. */
+  /** How many calls wait for a permit. */
   waiting(): number;
-  /** Ends the waiting of all. */
+  /** Ends the waiting of all calls. */
   giveUp(): void;
   figures(): { readonly connections: number; readonly calls: number };
 }
@@ -46,11 +46,11 @@ export interface CallCapacityParts {
   readonly clock: Clock;
   /** Why there is no connection. */
   readonly problem: () => string;
-  /** A call waits, and goes on waiting with the connections that there are. */
+  /** A call waits because the open connections are full; it goes on waiting. */
   readonly onShort: () => void;
 }
 
-/** Of the calls that the server takes on a connection: so many are left to stops, one in ten at most. */
+/** How many calls on a connection are reserved for stops: one in ten at most. */
 const KEPT_FOR_STOPS = 20;
 
 interface Connection {
@@ -68,9 +68,9 @@ interface Waiter {
 
 export function createCallCapacity({ clock, problem, onShort }: CallCapacityParts): CallCapacity {
   const open = new Set<Connection>();
-  // Whether there is capacity depends on nothing else of a caller: only the first of each is looked at.
+  // Whether there is capacity depends on nothing else of a caller: only the first of each kind is looked at.
   const waiting = { stops: new Set<Waiter>(), others: new Set<Waiter>() };
-  /** Where a robot's start is under way: on another connection, a stop might come before it. */
+  /** The connection on which a robot's start is under way: on another one, a stop might arrive before it. */
   const starts = new Map<string, Connection>();
   let calls = 0;
 
@@ -160,7 +160,7 @@ export function createCallCapacity({ clock, problem, onShort }: CallCapacityPart
 function connectionOf(client: Client, streamLimit: number): Connection {
   return {
     client,
-    // One stream is left for the sign of life: without it, a connection that is full would seem dead.
+    // One stream is reserved for pings: without it, a full connection would seem dead.
     limit: Math.max(1, streamLimit - 1),
     keptForStops: Math.min(KEPT_FOR_STOPS, Math.floor(streamLimit / 10)),
     inUse: 0,
@@ -168,7 +168,7 @@ function connectionOf(client: Client, streamLimit: number): Connection {
   };
 }
 
-/** Waits among `waiters` until it is settled. `startTimer` gives what cancels the timer. */
+/** Waits among `waiters` until it is settled. `startTimer` returns a function that cancels the timer. */
 function wait(
   waiters: Set<Waiter>,
   caller: Caller,

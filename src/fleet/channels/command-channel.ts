@@ -4,30 +4,32 @@ import { messageOf } from "../../platform/error-text.ts";
 import { type Caller, type CallPermit, createCallCapacity } from "./call-capacity.ts";
 import { ConnectFailed, type Connection, type PoolParts } from "./connection.ts";
 
-/** The connections of unary calls: their own, so that none waits behind streams (pitfalls, gRPC). */
+/**
+ * The connections of unary calls: apart from those of streams, behind which gRPC would queue a call unseen.
+ */
 export interface CommandChannel {
   /**
-   * A permit for one call, waiting for it at most `waitMs`. The last ones are kept for stops, and when other
-   * calls have to wait another connection is made. A text: why there is none, and nothing was sent.
+   * A permit for one call, after waiting for it at most `waitMs`. The last ones are reserved for stops; if
+   * other calls have to wait, another connection is made. A text: why there is none, and nothing was sent.
    */
   acquire(caller: Caller, waitMs: number): Promise<CallPermit | string>;
   /** Why there is no connection; null while there is one. */
   problem(): string | null;
-  /** Connections that are open, and calls that are under way on them. */
+  /** Open connections, and the calls under way on them. */
   figures(): { readonly connections: number; readonly calls: number };
   /** Keeps one connection open until the signal is aborted, and more while they are needed. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Beside the main one: a hundred robots that do not answer use up a connection for as long as the service
- * waits for them.
+ * Beside the main one: a hundred robots that do not answer fill a connection for as long as the service waits
+ * for them.
  */
 const MOST_FURTHER = 3;
 
 /**
- * One connection after the other, with backoff between them; the time that an attempt took counts as waited.
- * Beside it up to three more when its capacity is used up, each closed when it was not used for a while.
+ * One connection after the other, with backoff between them; the duration of an attempt counts as waited.
+ * Beside it up to three further ones when it is full, each closed after it was not used for a while.
  */
 export function createCommandChannel(parts: PoolParts): CommandChannel {
   const { clock, times, log } = parts;
@@ -41,10 +43,7 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
   const whyNone = () => problem ?? "none yet";
   const capacity = createCallCapacity({ clock, problem: whyNone, onShort: () => void widen(running) });
 
-  /**
-   * Makes another connection, as the capacity of those that are open is used up. One at a time, with backoff
-   * after a failure.
-   */
+  /** Makes another connection when the open ones are full. One at a time, with backoff after a failure. */
   async function widen(signal: AbortSignal): Promise<void> {
     const isReady = !signal.aborted && !isWidening && capacity.figures().connections > 0;
     if (!isReady || further >= MOST_FURTHER) return;
@@ -62,7 +61,7 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
       await serve(connection, signal, true);
       further -= 1;
     }
-    // Nothing else tells of a call that has waited since.
+    // No other event reports a call that has waited since.
     if (capacity.waiting() > 0) void widen(signal);
   }
 
@@ -75,18 +74,18 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
     problem = null;
     const current = capacity.add(client, streamLimit);
     const over = new AbortController();
-    // Closing it is what makes it `lost`. A command that is written to a dead connection has an unknown
-    // ending, so an idle one is asked for a sign of life.
+    // `lost` follows from closing it. A command that is written to a dead connection has an unknown ending,
+    // so an idle connection gets pings.
     const close = () => {
-      // At once, not when it is seen to be lost: no call may take a permit on it meanwhile.
+      // At once, and not when `lost` resolves: no call may get a permit on it meanwhile.
       current.remove();
       connection.close();
     };
     signal.addEventListener("abort", close, { once: true });
     every(clock, times.streamSilenceMs / 2, over.signal, () => {
-      // The last one stays: the main one may be lost, and not come back.
+      // The last connection stays: the main one may be lost, and not come back.
       if (!current.wasUsed() && isFurther && capacity.figures().connections > 1) return close();
-      // In line behind calls, the question would get no answer, and that would say nothing.
+      // A ping queued behind calls may time out on a healthy connection.
       if (current.inUse() >= streamLimit) return;
       void parts.prove(client).then((answers) => {
         if (!answers && !over.signal.aborted) close();

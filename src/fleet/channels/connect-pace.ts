@@ -4,7 +4,8 @@ import type { FleetTimes } from "../options.ts";
 import { type PooledConnection, SETTLED_MS } from "./pooled-connection.ts";
 
 /**
- * The first attempt after a GOAWAY is made within this time: gateways that were told together come spread.
+ * The first attempt after a GOAWAY is made at a random moment within this time: gateways that got it together
+ * come back spread.
  */
 const HANDOVER_MS = 100;
 
@@ -12,26 +13,24 @@ const HANDOVER_MS = 100;
 export interface ConnectPace {
   /** How long the next attempt has to wait, in milliseconds; 0 or less: not at all. */
   delayMs(): number;
-  /** @param beganAtMs since then the attempt has waited: its time counts */
+  /** @param beganAtMs when the attempt began: its duration counts as waited */
   failed(beganAtMs: number): void;
   opened(): void;
-  /** A connection takes no more calls. `isLast`: there is no other. */
+  /** A connection accepts no more calls. `isLast`: there is no other. */
   left(connection: PooledConnection, isLast: boolean): void;
 }
 
 /**
- * Backoff after failures, and after connections that hardly lived: others that live are no reason to hammer
+ * Backoff after failures, and after short-lived connections: other open connections are no reason to hammer
  * at the server.
  */
 export function createConnectPace(times: FleetTimes, clock: Clock, chance: Chance): ConnectPace {
   const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
-  /**
-   * When the last attempt began that came to nothing, or the last connection was lost; null: no wait is due.
-   */
+  /** When the last failed attempt began, or when the last connection was lost; null: no wait is due. */
   let failedAtMs: number | null = null;
-  /** When a connection was lost last that had hardly begun; null: none was. */
+  /** When a short-lived connection was last lost; null: none was. */
   let shortLivedAtMs: number | null = null;
-  /** The last connection, if the server told it to go: its streams may live on for the moment. */
+  /** The last connection, if the server sent GOAWAY on it: its streams may live on for the moment. */
   let handover: PooledConnection | null = null;
 
   return {
@@ -54,7 +53,7 @@ export function createConnectPace(times: FleetTimes, clock: Clock, chance: Chanc
     left(connection, isLast) {
       const nowMs = clock.monotonicMs();
       const livedMs = nowMs - connection.openedAtMs;
-      // A connection that lived was no failure: the next attempt need not wait long.
+      // A connection that lived was no failure: the next attempt comes soon.
       if (livedMs > times.backoffCapMs) backoff.reset();
       if (livedMs < SETTLED_MS) shortLivedAtMs = nowMs;
       if (!isLast) return;

@@ -10,11 +10,11 @@ import { tlsCredentials } from "./tls-credentials.ts";
 /** An open gRPC connection. */
 export interface Connection {
   readonly client: Client;
-  /** Streams that the server allows on it. */
+  /** How many streams the server allows on it. */
   readonly streamLimit: number;
-  /** Resolves when no new call should be made on it: it was cut, or the server said GOAWAY. Never rejects. */
+  /** Resolves when no new call should be made on it: it was cut, or the server sent GOAWAY. Never rejects. */
   readonly lost: Promise<void>;
-  /** Closes it; calls that are still open on it go on to their end. */
+  /** Closes it; open calls on it continue to their end. */
   close(): void;
 }
 
@@ -30,13 +30,15 @@ export class ConnectFailed extends Error {
   }
 }
 
-/** Makes one connection; rejects with ConnectFailed that says why, also when the signal is aborted. */
+/**
+ * Makes one connection. Rejects with ConnectFailed, which gives the reason, also if the signal is aborted.
+ */
 export type Connect = (signal: AbortSignal) => Promise<Connection>;
 
-/** What is needed to keep connections open, and to make more. */
+/** The dependencies for keeping connections open, and for making more. */
 export interface PoolParts {
   readonly connect: Connect;
-  /** Whether the server gives any answer on this connection. */
+  /** Whether the server answers anything on this connection. */
   readonly prove: (client: Client) => Promise<boolean>;
   readonly times: FleetTimes;
   readonly clock: Clock;
@@ -49,8 +51,8 @@ const NEVER_MS = 2_147_483_647;
 /**
  * Connections to the service's gRPC address, each of its own (no shared
  * subchannels), over TLS always. Reconnecting is left to our own backoff: a
- * connection that is lost is thrown away, and so nothing is ever retried
- * behind our back (pitfalls, gRPC).
+ * connection that is lost is thrown away, so grpc-js never sends a call again
+ * by itself.
  */
 export function createConnect(options: ConnectOptions, clock: Clock, preflight: Preflight): Connect {
   const channelCredentials = tlsCredentials(options.tls);
@@ -77,9 +79,8 @@ export function createConnect(options: ConnectOptions, clock: Clock, preflight: 
 }
 
 /**
- * Closes a channel whose attempt failed. One in TRANSIENT_FAILURE would connect all
- * the same when its own backoff ends, and that connection would never be closed: so it
- * is closed when it has connected, or when it has given up.
+ * Closes a channel whose attempt failed. In TRANSIENT_FAILURE it would still connect after its own backoff,
+ * and that connection would never be closed. So it is closed when it has connected, or when it has given up.
  */
 function closeQuietly(client: Client): void {
   const channel = client.getChannel();
@@ -95,7 +96,7 @@ function channelSettings(options: ConnectOptions) {
     "grpc.service_config_disable_resolution": 1,
     "grpc.enable_retries": 0,
     "grpc.enable_channelz": 0,
-    // The environment is read by config/ alone.
+    // Only config/ reads the environment.
     "grpc.enable_http_proxy": 0,
     "grpc.client_idle_timeout_ms": NEVER_MS,
     "grpc.max_receive_message_length": 16 * 1024 * 1024,
@@ -121,7 +122,7 @@ function channelSettings(options: ConnectOptions) {
   };
 }
 
-/** Waits for READY. The first failure is the end of the attempt. */
+/** Waits for READY. The first failure ends the attempt. */
 function becomeReady(client: Client, timeoutMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const channel = client.getChannel();
@@ -153,7 +154,7 @@ function becomeReady(client: Client, timeoutMs: number, clock: Clock, signal: Ab
   });
 }
 
-/** Resolves as soon as the channel is anything but READY. */
+/** Resolves as soon as the channel is no longer READY. */
 function becomeUnready(client: Client): Promise<void> {
   return new Promise((resolve) => {
     const channel = client.getChannel();

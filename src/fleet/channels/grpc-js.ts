@@ -1,18 +1,18 @@
 import { Metadata } from "@grpc/grpc-js";
 
-/** The header that every call carries (fleet-service-interface, Authentication). */
+/** The header that every call carries (docs/service.md, Operations). */
 export function authorization(jwt: string): Metadata {
   const metadata = new Metadata();
   metadata.set("authorization", `Bearer ${jwt}`);
   return metadata;
 }
 
-/** Messages are bytes for grpc-js. */
+/** grpc-js gets and gives messages as bytes. */
 export const asIs = (bytes: Buffer): Buffer => bytes;
 
 /**
- * Begins a call of grpc-js, which takes a stack trace of each for an error that it may end with. Here an
- * ending is a value and the trace is not read; taking it showed in the profile of 2,000 commands a second.
+ * Begins a call of grpc-js without the stack trace that grpc-js takes for a possible error. Here an ending is
+ * a value, and nobody reads the trace; taking it showed in the profile of 2,000 commands a second.
  */
 export function withoutStack<Call>(begin: () => Call): Call {
   const { stackTraceLimit } = Error;
@@ -25,13 +25,13 @@ export function withoutStack<Call>(begin: () => Call): Call {
 }
 
 /**
- * How grpc-js describes an answer that is no gRPC, and whose HTTP status it takes for the service's own code.
+ * How grpc-js describes an answer that is no gRPC, whose HTTP status it would use as the service's own code.
  */
 const NO_GRPC = "Received HTTP status code";
 
 /**
- * Whether a status is a balancer's, which answers with a page: it stands before a service that
- * cannot be reached now, and its 403 or 404 is no refusal of the service's.
+ * Whether a status is that of a balancer, which answers with a page: the service behind it cannot be reached
+ * now, and a 403 or 404 is no refusal of the service.
  */
 export function isNoGrpc(details: string): boolean {
   return details.startsWith(NO_GRPC);

@@ -3,25 +3,26 @@ import type { Clock } from "../../platform/clock.ts";
 /** A connection that left a plain call unanswered. */
 export interface Unresponsive {
   readonly sinceMs: number;
-  /** Whether its other streams were heard meanwhile: then it may only have no room for another stream. */
+  /** Whether other streams of it had messages meanwhile: then it may only have no room for another stream. */
   readonly isOthersHeard: boolean;
 }
 
-/** Whether one connection is alive, as far as it has shown. Monotonic milliseconds. */
+/** Tracks whether one connection is alive. Monotonic milliseconds. */
 export interface Liveness {
   /** Something came from the server. */
   hear(): void;
   /** Whether anything ever came. */
   isHeard(): boolean;
   provenAtMs(): number;
-  /** For how long questions have had no answer since the last proof; 0 when nobody asked. */
+  /** How long pings have had no answer since the last proof; 0: none was sent. */
   askedInVainMs(): number;
-  /**
-   * Asks the server for a sign of life; resolves whether one came. Callers at the same time share one
-   * question.
-   */
+  /** Sends a ping; resolves with whether it was answered. Callers at the same time share one ping. */
   prove(): Promise<boolean>;
-  /** The server left a plain call unanswered. @returns null when that is known already */
+  /**
+   * The server left a plain call unanswered.
+   *
+   * @returns null: that is known already
+   */
   unanswered(): Unresponsive | null;
   isResponsive(): boolean;
 }
@@ -33,7 +34,7 @@ export interface LivenessParts {
   readonly onAnswered: (before: Unresponsive) => void;
 }
 
-/** A connection counts as heard when it is opened. */
+/** An open connection counts as proven alive. */
 export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liveness {
   let isHeard = false;
   let provenAtMs = clock.monotonicMs();

@@ -13,19 +13,19 @@ export interface StreamPermit {
   proven(): void;
   /** Monotonic time of the last proof that the connection is alive. */
   provenAtMs(): number;
-  /** Asks the server for a sign of life now; resolves whether one came. */
+  /** Sends a ping now; resolves with whether it was answered. */
   prove(): Promise<boolean>;
   /**
-   * The server left a stream and a plain call unanswered. Either it hangs; or it allows fewer streams than it
-   * says; or, if it never answered anything on this connection, the connection is dead.
+   * The server left a stream and a plain call unanswered. It hangs; or it allows fewer streams than it says;
+   * or, if it never answered anything on this connection, the connection is dead.
    */
   unanswered(): void;
   release(): void;
 }
 
-/** What the holder of a permit is told. */
+/** Receives changes of the connection of a permit. */
 export interface PermitHolder {
-  /** The connection takes no new calls; the ones on it may end soon. */
+  /** The connection accepts no new calls; those on it may end soon. */
   leaving(): void;
   /** The connection is dead: nothing came for too long. */
   silent(): void;
@@ -36,20 +36,21 @@ export interface PooledConnection {
   readonly openedAtMs: number;
   streams(): number;
   /**
-   * `leaving`: it takes no new calls, and those on it end by themselves. `dead`: the same, and it is silent.
+   * `leaving`: it accepts no new calls, and those on it end by themselves. `dead`: the same, and it is
+   * silent.
    */
   standing(): "open" | "leaving" | "dead";
   /** Whether new streams go to it at all. */
   takesStreams(): boolean;
   hasRoom(): boolean;
   occupy(holder: PermitHolder): StreamPermit;
-  /** It was cut, or the server said GOAWAY. */
+  /** It was cut, or the server sent GOAWAY. */
   leave(): void;
-  /** Tells the holders of permits that it leaves. */
+  /** Notifies the holders of permits that it leaves. */
   tellHolders(): void;
-  /** Looks whether it is silent. */
+  /** Checks whether it is silent. */
   look(): void;
-  /** Closes it; calls that are still open on it go on to their end. */
+  /** Closes it; open calls on it continue to their end. */
   close(): void;
 }
 
@@ -57,25 +58,25 @@ export interface PooledConnectionParts {
   readonly times: FleetTimes;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether the server gives any answer on this connection. */
+  /** Whether the server answers anything on this connection. */
   readonly prove: (client: Client) => Promise<boolean>;
   /** There may be room for another stream. */
   readonly onRoom: () => void;
   readonly onReleased: () => void;
-  /** It takes no new calls from now on. Once, and not when it is closed. */
+  /** It accepts no new calls from now on. Called once, and not when it is closed. */
   readonly onLeft: () => void;
 }
 
-/** Beyond this, one connection's flow control and loss hurt too many streams at once. */
+/** Beyond this, one connection's flow control and loss would hurt too many streams at once. */
 const MOST_STREAMS = 1_000;
 /** An answer that had only waited for room comes within this time. */
 const AT_ONCE_MS = 1_000;
-/** How long a connection that took fewer streams than the server says is not asked for more. */
+/** How long a connection that took fewer streams than the server says is not tried with more. */
 const LOWERED_MS = 10 * 60_000;
-/** A connection that lived this long was no failed attempt, also if the server tells it to go then. */
+/** A connection that lived this long was no failed attempt, even if the server then sends GOAWAY. */
 export const SETTLED_MS = 1_000;
 
-/** How many streams a connection takes. One is kept for the calls that ask for a sign of life. */
+/** How many streams a connection takes. One is reserved for pings. */
 export function capacityOf(streamLimit: number): number {
   return Math.max(1, Math.min(streamLimit - 1, MOST_STREAMS));
 }
@@ -144,15 +145,15 @@ export function createPooledConnection(
     look() {
       const nowMs = clock.monotonicMs();
       const silentMs = nowMs - liveness.provenAtMs();
-      // After the gateway itself was held up, nothing may have come because nobody asked.
+      // After the gateway itself was held up, silence may mean that nobody has asked.
       const wasAsked = liveness.askedInVainMs() >= times.streamSilenceMs / LOOKS_A_SILENCE / 2;
       if (silentMs > times.streamSilenceMs && (wasAsked || standing !== "open"))
         giveUp("a connection is silent: it is given up");
-      // A call on one that is leaving would go by another connection, and prove that one.
+      // A call on a leaving connection would go by another one, and prove that one.
       else if (standing === "open" && (!liveness.isResponsive() || silentMs > times.streamSilenceMs / 2)) {
         void liveness.prove();
       }
-      // It may have been a hang after all: then the connection that was made for the others can go.
+      // It may have been a hang after all: then the connection that was made for the others can be closed.
       if (capacity.loweredAtMs !== null && nowMs - capacity.loweredAtMs > LOWERED_MS) {
         capacity = fullCapacity(streamLimit);
       }
@@ -172,8 +173,8 @@ function fullCapacity(streamLimit: number): Capacity {
 }
 
 /**
- * A server that went on with other streams, or answers as soon as one stream less waits, was not hanging: it
- * allows no more than those that are left.
+ * A server that continued with other streams, or answers as soon as one stream fewer waits, was not hanging:
+ * it allows no more streams than the remaining ones.
  */
 function capacityAfter(
   { sinceMs, isOthersHeard }: Unresponsive,
@@ -189,7 +190,7 @@ function capacityAfter(
   return { streams, loweredAtMs: nowMs };
 }
 
-/** New streams go elsewhere until a plain call is answered again. */
+/** New streams use other connections until a plain call is answered again. */
 function logUnresponsive(now: Unresponsive | null, streams: number, provenAtMs: number, log: Log): void {
   if (now === null) return;
   const why = now.isOthersHeard

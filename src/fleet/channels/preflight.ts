@@ -9,19 +9,19 @@ import { within } from "../../platform/within.ts";
 import type { FleetOptions } from "../options.ts";
 import { ProxyFailed, proxyAnswer, proxyFailed } from "../proxy-fault.ts";
 
-/** Where the service is, and how it is reached. */
+/** The address of the service, and the way to it. */
 export type ConnectOptions = Pick<FleetOptions, "grpcAddress" | "proxyUrl" | "tls" | "times">;
 
-/** HTTP/2 without a word about it means: no limit. */
+/** In HTTP/2, no setting means no limit. */
 const UNLIMITED = 4_294_967_295;
 
 /**
  * Finds out whether the service can be reached, and how many streams it allows on one
  * connection: connects, reads its SETTINGS, and closes again. Rejects with what is wrong.
  *
- * grpc-js does neither. It knows the limit, does not tell, and queues in silence what
- * exceeds it (pitfalls, gRPC). And a channel that is closed after a failed attempt
- * connects later all the same, and that connection is never closed; so a channel is
+ * grpc-js does neither. It knows the limit, does not show it, and queues further
+ * calls in silence. And a channel that is closed after a failed attempt connects
+ * later all the same, and that connection is never closed; so a channel is
  * made only after an attempt that succeeded.
  */
 export type Preflight = (signal: AbortSignal) => Attempt;
@@ -80,7 +80,7 @@ async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TL
   const host = bareHost(hostname);
   const settings: ConnectionOptions = {
     ALPNProtocols: ["h2"],
-    // Also through a proxy's tunnel: the certificate is checked for it.
+    // Also through a proxy's tunnel: the certificate is checked for this name.
     host,
     // RFC 6066 allows no IP address as the server's name.
     ...(isIP(host) === 0 ? { servername: host } : {}),
@@ -105,7 +105,7 @@ async function openTls(options: ConnectOptions, signal: AbortSignal): Promise<TL
   });
 }
 
-/** A connection through an HTTP proxy to `address`, before TLS. */
+/** Opens a tunnel through an HTTP proxy to `address`, before TLS. */
 export function openTunnel(proxyUrl: string, address: string, signal: AbortSignal): Promise<Socket> {
   const proxy = new URL(proxyUrl);
   const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;

@@ -3,7 +3,7 @@ import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import type { FleetOptions } from "../options.ts";
 import { asIs, authorization, isNoGrpc } from "./grpc-js.ts";
 
-/** Codes that grpc-js gives where nothing came from the server. */
+/** Codes of grpc-js that mean that nothing came from the server. */
 const noAnswer: ReadonlySet<number> = new Set([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
@@ -12,14 +12,14 @@ const noAnswer: ReadonlySet<number> = new Set([
   status.UNKNOWN,
 ]);
 
-/** An answer that is missing this much after its time may lie unread: the process was held up. */
+/** If the timer is this late, the process was held up, and an answer may lie unread. */
 const HELD_UP_MS = 50;
 
 /**
- * Whether the server answers on this connection at all. HTTP/2 pings would tell, but grpc-js does not show
- * their answers and many servers punish them; so a read is called that names no robot. Any answer is a sign
- * of life, a refusal too. If the process was held up beyond the time for the answer, it is called once more:
- * the timer runs before the answer is read.
+ * Whether the server answers on this connection at all. HTTP/2 pings would show it, but grpc-js hides their
+ * answers and many servers punish them. So this calls a read that names no robot: any answer is a sign of
+ * life, also a refusal. If the process was held up beyond the time for the answer, it calls once more,
+ * because the timer runs before the answer is read.
  */
 export async function proveAlive(
   client: Client,
@@ -32,7 +32,7 @@ export async function proveAlive(
   const ask = () => answerTo(client, options.serviceName, jwt, waitMs);
   const answer = await ask();
   if (answer !== "late" || performance.now() - dueAtMs <= HELD_UP_MS) return answer === "given";
-  // The connection may have been closed meanwhile, on which grpc-js throws.
+  // The connection may have been closed meanwhile: then grpc-js throws.
   return (await ask().catch(() => "none")) === "given";
 }
 

@@ -18,7 +18,7 @@ export interface PoolState {
   readonly connections: number;
   readonly streams: number;
   readonly waiting: number;
-  /** Streams a connection that the server allows; null while not known. */
+  /** How many streams the server allows on a connection; null: not known. */
   readonly streamLimit: number | null;
   /** Attempts to connect that failed. */
   readonly failures: number;
@@ -26,9 +26,9 @@ export interface PoolState {
   readonly problem: string | null;
 }
 
-/** As many connections as the streams need, made when they are needed. */
+/** A pool of connections for streams. It makes connections as the streams need them. */
 export interface StreamPool {
-  /** Waits for room. Resolves null when the signal is aborted first. */
+  /** Waits for room. Resolves with null if the signal is aborted first. */
   acquire(holder: PermitHolder, signal: AbortSignal): Promise<StreamPermit | null>;
   state(): PoolState;
   /** Makes and watches connections until the signal is aborted, then closes them. */
@@ -40,7 +40,9 @@ interface Waiter {
   readonly resolve: (permit: StreamPermit | null) => void;
 }
 
-/** What most HTTP/2 servers allow (pitfalls, gRPC): taken until the server has said. */
+/**
+ * What most HTTP/2 servers allow (docs/service.md, How deployed services behave), until the server says it.
+ */
 const USUAL_LIMIT = 100;
 
 export function createStreamPool(parts: PoolParts): StreamPool {
@@ -53,7 +55,7 @@ export function createStreamPool(parts: PoolParts): StreamPool {
   let connecting = 0;
   let running: AbortSignal = AbortSignal.abort();
 
-  /** Gives waiters what room there is, and makes connections for the others. */
+  /** Gives room to waiting streams, and makes connections for the others. */
   function admit(): void {
     for (const connection of connections) {
       for (const waiter of waiters) {
@@ -103,7 +105,7 @@ export function createStreamPool(parts: PoolParts): StreamPool {
     closeIfIdle(pooled);
   }
 
-  /** No new calls on it; the ones there end by themselves, or move when they can. */
+  /** No new calls on it; those on it end by themselves, or move when they can. */
   function left(connection: PooledConnection): void {
     const isLast = openOf(connections) === 0;
     pace.left(connection, isLast);
@@ -139,8 +141,8 @@ export function createStreamPool(parts: PoolParts): StreamPool {
 }
 
 /**
- * How many further connections the waiting streams want. While there is no connection at all, one attempt is
- * made at a time: all our connections at once would burden a service that comes back.
+ * How many further connections the waiting streams need. While there is no connection at all, one attempt is
+ * made at a time: all connections at once would burden a service that comes back.
  */
 function wantedConnections(
   connections: ReadonlySet<PooledConnection>,
@@ -170,7 +172,7 @@ function stateOf(connections: ReadonlySet<PooledConnection>, failures: ReturnTyp
   };
 }
 
-/** Why there is no connection. Logged when it is another reason than before. */
+/** Why there is no connection. Logs each new reason. */
 function createFailures(log: Log) {
   let problem: string | null = "not connected yet";
   let count = 0;

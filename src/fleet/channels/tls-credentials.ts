@@ -3,16 +3,16 @@ import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 
 /** PEM texts. */
 interface TlsFiles {
-  /** The authorities to trust; null: those of the system. */
+  /** The trusted CAs; null: those of the system. */
   readonly ca: string | null;
-  /** The gateway's own certificate and key; null: it shows none. */
+  /** The gateway's own certificate and key; null: none. */
   readonly client: { readonly certificate: string; readonly key: string } | null;
 }
 
 /**
  * Credentials for gRPC over TLS. grpc-js 1.14.7 sends the host of the address as the server's name (SNI),
- * also an IP address. RFC 6066 forbids that, and Node 26 refuses it. The certificate is checked for the IP
- * address all the same: Node takes `host` where there is no server name.
+ * even if it is an IP address. RFC 6066 forbids that, and Node 26 refuses it. So no name is sent for an IP
+ * address. The certificate is checked for it all the same: without a server name, Node uses `host`.
  */
 export function tlsCredentials({ ca, client }: TlsFiles): ChannelCredentials {
   const made = credentials.createSsl(

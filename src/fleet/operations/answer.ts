@@ -21,15 +21,15 @@ const reading = { ignoreUnknownFields: true } as const;
 /** As it is published: proto3 JSON in snake_case with defaults. */
 const publishing = { alwaysEmitImplicit: true, useProtoFieldName: true } as const;
 
-/** An answer over gRPC that is larger is given up: decoding it would hold up everything else. */
+/** A larger answer over gRPC is given up: decoding it would hold up everything else. */
 const LARGEST_BINARY_BYTES = 256 * 1024;
-/** One that is no list of messages is decoded in one go. */
+/** An answer that is no list of messages is decoded in one go, up to this size. */
 const LARGEST_UNDIVIDED_BYTES = 64 * 1024;
-/** An answer over HTTPS that is longer is read in turns, and a list over gRPC. */
+/** A longer answer over HTTPS, or a longer list over gRPC, is read in turns. */
 const LONGEST_AT_ONCE = 2 * 1024;
 /**
- * As long as what is made of an answer may be, in characters. With its defaults an empty element becomes a
- * hundred times as long. What gRPC can answer is parsed again, in one go.
+ * How long the result of an answer may be, in characters. With its defaults an empty element becomes a
+ * hundred times as long. Answers that gRPC can give are parsed again, in one go.
  */
 const LONGEST_RESULT = 16 * 1024 * 1024;
 const LONGEST_SMALL_RESULT = 1024 * 1024;
@@ -39,8 +39,8 @@ function answerJson(desc: DescMessage, message: Message): string {
 }
 
 /**
- * What the service said OK with, as it came over gRPC. A long list of messages is read one by one in turns of
- * the event loop. Rejects when the bytes are no such message, or too many.
+ * The ending of an OK answer over gRPC. A long list of messages is read one by one in turns of the event
+ * loop. Rejects if the bytes are no such message, or too many.
  */
 export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<Ok> {
   const list = bytes.length > LONGEST_AT_ONCE ? listOf(desc) : null;
@@ -56,8 +56,8 @@ export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<
 }
 
 /**
- * Most answers to commands are empty, and all of one kind alike: decoding each showed in the profile of 2,000
- * a second.
+ * Most answers to commands are empty, and alike for each kind: decoding each showed in the profile of 2,000 a
+ * second.
  */
 function emptyEnding(desc: DescMessage): Ok {
   const known = empty.get(desc);
@@ -68,9 +68,9 @@ function emptyEnding(desc: DescMessage): Ok {
 }
 
 /**
- * What the service said OK with, as JSON text of any length. A list of messages is read one by one in turns
- * of the event loop: a map has 10,000 points. Rejects when the text is no such message, or one part of it is
- * too large.
+ * The ending of an OK answer as JSON text of any length. A list of messages is read one by one in turns of
+ * the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is too
+ * large.
  *
  * @param isSmall for an operation that gRPC has too: its answer may not be larger over HTTPS
  */
@@ -91,7 +91,7 @@ export async function okEndingOfJson(desc: DescMessage, text: string, isSmall = 
   return listEnding(desc, list, parts, isSmall ? LONGEST_SMALL_RESULT : LONGEST_RESULT);
 }
 
-/** An answer that consists of a list, apart from its elements. */
+/** An answer that consists of a list: its elements, and the rest. */
 interface ListParts<Element> {
   readonly elements: readonly Element[];
   readonly read: (element: Element) => Message;
@@ -126,14 +126,14 @@ async function listEnding<Element>(
 
 type ListOfMessages = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
 
-/** The list of messages that an answer consists of; null where it has none. No such answer names missions. */
+/** The list of messages that an answer consists of; null: it has none. Such answers name no missions. */
 function listOf(desc: DescMessage): ListOfMessages | null {
   const isList = (field: DescField): field is ListOfMessages =>
     field.fieldKind === "list" && field.listKind === "message";
   return desc.fields.find(isList) ?? null;
 }
 
-/** What the service said OK with. */
+/** The ending of an OK answer. */
 function okEnding(desc: DescMessage, message: Message): Ok {
   const missionIds = missionIdsOf(message);
   return {
@@ -144,7 +144,7 @@ function okEnding(desc: DescMessage, message: Message): Ok {
   };
 }
 
-/** The missions that an answer names, in its order: one, or a workflow's. */
+/** The missions that an answer names, in their order: one, or those of a workflow. */
 function missionIdsOf(message: Message): readonly string[] {
   const named =
     "missionIds" in message && Array.isArray(message.missionIds)

@@ -15,7 +15,7 @@ const onlineRobots: EvidenceQuery = {
 const chainsRequest = (taskChainIds: number[]) =>
   requestOf("QueryTaskChain", QueryTaskChainRequestSchema, { taskChainIds });
 
-/** The chains with these numbers; nothing is asked when there are none. */
+/** Queries the chains with these numbers; null without any. */
 function chainsQuery(chainIds: (answers: readonly unknown[]) => readonly number[]): EvidenceQuery {
   return {
     operation: "QueryTaskChain",
@@ -26,7 +26,7 @@ function chainsQuery(chainIds: (answers: readonly unknown[]) => readonly number[
   };
 }
 
-/** The chains that robots are at, or the one of a robot with this number. */
+/** The chains of robots in the online list, or that of the robot with this number. */
 function chainsOfRobots(answers: readonly unknown[], amrId?: number): readonly number[] {
   return listIn(answers[0], "robots")
     .filter((robot) => amrId === undefined || valueIn(robot, "id") === String(amrId))
@@ -39,7 +39,7 @@ const chainIdOf = (chain: unknown) => Number(valueIn(chain, "task_chain_state", 
 const tasksOf = (chain: unknown) => listIn(chain, "task_states");
 const taskIdOf = (task: unknown) => Number(valueIn(task, "id"));
 
-/** The robot that executes a chain, as QueryTaskChain names it. */
+/** Queries the robot that executes a chain (QueryTaskChain). */
 export function robotOfChain(chainId: number): ChainQuery {
   return {
     request: () => chainsRequest([chainId]),
@@ -51,8 +51,8 @@ export function robotOfChain(chainId: number): ChainQuery {
 }
 
 /**
- * A chain that carries this reference and did not before (design, Commands: found
- * through GetOnlineRobots and QueryTaskChain). A chain that still waits for a robot is
+ * A chain that has this reference now and had it not before, found through
+ * GetOnlineRobots and QueryTaskChain. A chain that still waits for a robot is
  * not found, which proves nothing.
  */
 export function chainWithReference(taskSeq: string): EvidenceRule {
@@ -75,7 +75,7 @@ export function chainWithReference(taskSeq: string): EvidenceRule {
   };
 }
 
-/** A request to reassign tasks, by whichever operation. */
+/** A request to reassign tasks, of either operation. */
 interface Reassignment {
   /** Where the new tasks go, counted from 1. */
   readonly sequence: number;
@@ -84,7 +84,7 @@ interface Reassignment {
   readonly reassignTasks: readonly Task[];
 }
 
-/** The new tasks of a reassignment, where they were to go, in the chain of a robot or in this chain. */
+/** The new tasks of a reassignment are at their place, in the chain of a robot or in this chain. */
 export function tasksReassigned(
   chain: { readonly amrId: number } | { readonly chainId: number },
   { sequence, isRetained, reassignTasks: tasks }: Reassignment,
@@ -103,7 +103,7 @@ export function tasksReassigned(
       if (!Array.isArray(baseline)) return null;
       const now = tasksNow(answers);
       const point = sequence - 1;
-      // Tasks that are kept behind the new ones may be made anew by the service, so their ids tell nothing.
+      // The service may make the tasks behind the new ones anew, so their ids show nothing.
       const behind = isRetained ? baseline.length - point : 0;
       if (now.length !== point + tasks.length + behind) return null;
       const fresh = now.slice(point, point + tasks.length);

@@ -36,7 +36,7 @@ export const chainRules: ReadonlyMap<string, Rule> = new Map([
     "AddTaskChain",
     rule(AddTaskChainRequestSchema, "operator", ["task_chain", "tasks"], ({ taskChain, tasks }) => {
       const { amrId = 0, groupId = 0, taskSeq = "" } = taskChain ?? {};
-      // Number 0, and a number with a group: the service picks the robot (wire-facts, Robots, maps, chains).
+      // Number 0, and a number with a group: the service picks the robot (docs/service.md, TRN-47).
       const subject = amrId === 0 || groupId !== 0 ? fleetSubject : robotNumber(amrId);
       const identityField = ["taskChain", "taskSeq"];
       return { ...moving(subject, chainWithReference(taskSeq), headingOf(tasks)), identityField };

@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../../platform/json.ts";
 /**
  * The first thing wrong with a request in proto3 JSON, with its path as the sender
  * wrote it; null when it has the message's shape. Keys may be camelCase or
- * snake_case, enums names or numbers (wire-facts, Names on the wire).
+ * snake_case, enums names or numbers (docs/service.md, END-29).
  */
 export function checkMessage(desc: DescMessage, json: unknown, path: string): Problem | null {
   switch (desc.typeName) {
@@ -38,7 +38,7 @@ export function checkMessage(desc: DescMessage, json: unknown, path: string): Pr
 
 const fieldsOf = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
 
-/** By either of its names. */
+/** Finds a field by either of its names. */
 function fieldOf(desc: DescMessage, key: string): DescField | undefined {
   let fields = fieldsOf.get(desc);
   if (fields === undefined) {
@@ -108,14 +108,14 @@ function checkEnum(desc: DescEnum, json: Json, path: string): Problem | null {
 
 const numbersAsText: ReadonlySet<string> = new Set(["NaN", "Infinity", "-Infinity"]);
 
-/** The decoder drops this key without a word. */
+/** The decoder drops this key silently. */
 const LOST_KEY = "__proto__";
 
 function lost(path: string): Problem {
   return { path, message: `has the key "${LOST_KEY}", which no message can carry` };
 }
 
-/** JSON of any shape, whose keys are names that a user chose. */
+/** JSON of any shape, with keys that a user chose. */
 function checkFree(json: unknown, path: string): Problem | null {
   if (typeof json !== "object" || json === null) return null;
   if (Object.hasOwn(json, LOST_KEY)) return lost(path);
@@ -145,8 +145,8 @@ function checkScalar(scalar: ScalarType, json: Json, path: string): Problem | nu
 }
 
 /**
- * No text of the interface is longer, and a service that repeats one in its refusal could not send that:
- * HTTP/2 bounds its headers. The refusal would be an unknown ending.
+ * No text of the interface is longer. A service that repeated a longer one in its refusal could not send the
+ * refusal, because HTTP/2 bounds its headers, and the ending would be unknown.
  */
 const LONGEST_TEXT = 4_096;
 
@@ -169,7 +169,7 @@ function show(json: unknown): string {
   if (json === undefined) return "missing";
   if (Array.isArray(json)) return "a list";
   if (typeof json === "object" && json !== null) return "an object";
-  // JSON has no infinity, and would say null.
+  // JSON has no infinity, and would contain null.
   const text = typeof json === "number" ? String(json) : (JSON.stringify(json) ?? String(json));
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }

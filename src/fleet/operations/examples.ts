@@ -1,6 +1,6 @@
 import type { RequestExample } from "../../contracts/operation-manual.ts";
 
-/** What a person is told of an operation. */
+/** The documentation of an operation. */
 interface About {
   readonly summary: string;
   readonly examples: readonly RequestExample[];

@@ -2,7 +2,8 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import type { DescribedOperation, RequestField } from "../../contracts/operation-manual.ts";
 
 /**
- * The fields of a request as its descriptor has them; `required` names those without which it means nothing.
+ * The fields of a request, from its descriptor; `required` names those without which the request has no
+ * meaning.
  */
 export function requestFields(desc: DescMessage, required: readonly string[]): readonly RequestField[] {
   return desc.fields.map((field) => ({ ...describe(field), isRequired: required.includes(field.name) }));
@@ -30,7 +31,7 @@ function typeOf(field: DescField): string {
   return field.scalar === undefined ? "unknown" : (ScalarType[field.scalar] ?? "unknown").toLowerCase();
 }
 
-/** Where a request names its robot: by robot_id, or by amr_id, at the top or in a message of it. */
+/** Where a request names its robot: by robot_id or by amr_id, at the top level or one level below. */
 export function robotFieldOf(fields: readonly RequestField[]): DescribedOperation["robotField"] {
   for (const { name, jsonName, fields: inner, isList } of fields) {
     if (name === "robot_id") return { path: [jsonName], by: "id" };

@@ -3,7 +3,7 @@ import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { type Route, route } from "../../wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 
-/** Operations that change nothing, anywhere (design, Commands). */
+/** Operations that change nothing, anywhere. */
 const reads: ReadonlySet<string> = new Set([
   "GetConveyorIndex",
   "ListWebhooks",
@@ -12,12 +12,12 @@ const reads: ReadonlySet<string> = new Set([
   "GetMap",
 ]);
 
-/** A unary operation of the interface document, as its descriptor has it. */
+/** A unary operation of the fleet service, as its descriptor has it. */
 export interface Method {
   readonly name: string;
   readonly desc: DescMethod;
   readonly route: Route;
-  /** Operations of the gRPC service; the others travel over HTTPS only. */
+  /** Of the gRPC service; the other operations travel over HTTPS only. */
   readonly hasGrpc: boolean;
   /** It changes nothing. */
   readonly reads: boolean;

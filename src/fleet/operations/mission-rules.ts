@@ -63,7 +63,7 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
   ],
   [
     "ChargeRobot",
-    // The type and the feedback of a charge mission are unset (wire-facts, Missions).
+    // The type and the feedback of a charge mission are unset (docs/service.md, TRN-39).
     rule(ChargeRobotRequestSchema, "operator", ["robot_id"], ({ robotId }) =>
       starting(robotId, newMission([{ family: "none" }], null)),
     ),
@@ -104,7 +104,7 @@ function starting(robotId: string, evidence: EvidenceRule, heading?: Heading): J
   return heading === undefined ? judgement : { ...judgement, heading };
 }
 
-/** Undefined where the goals cannot be told: by tray, or by pose alone. */
+/** Undefined: the goals are not known by name, because they are given by tray, or only by pose. */
 function headingOf(goals: readonly Goal[] | null | undefined): Heading | undefined {
   const names = (goals ?? []).flatMap((goal) => (goal.kind === "destination" ? [goal.destinationId] : []));
   return names.length === 0 ? undefined : { kind: "goals", names };
@@ -144,7 +144,7 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
         switches,
       };
     case MissionCommand_Command.PAUSE:
-      // FAILED_PRECONDITION would not tell a paused mission from one that has ended.
+      // FAILED_PRECONDITION does not tell a paused mission from one that has ended.
       return { effect: "stops", subject, repeat: repeatable(), evidence: seenAs("STATE_PAUSED"), switches };
     case MissionCommand_Command.RESUME:
       return {
@@ -165,7 +165,7 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
         heading: { kind: "next_mission", missionId },
       };
     default:
-      // A command that this version does not know is held back like the most dangerous one.
+      // A command that this version does not know is treated like the most dangerous one.
       return { effect: "moves", subject, repeat: never, evidence: noEvidence, switches, heading: goesOn };
   }
 }

@@ -9,7 +9,7 @@ import { goalFromProto } from "../translate/mission.ts";
 type AnyMission = BaseMission | ServeMission | CartMission;
 type MissionCase = NonNullable<AnyMission["mission"]["case"]>;
 
-/** The type that the stream shows of each mission (wire-facts, Missions). */
+/** The type that the stream shows of each mission (docs/service.md, TRN-46). */
 const typeOf = {
   base: { navigateMission: "BASE_TYPE_NAVIGATE", navigateAutoMission: "BASE_TYPE_NAVIGATE_AUTO" },
   serve: {
@@ -28,9 +28,7 @@ const typeOf = {
   },
 } as const;
 
-/**
- * The types by which a mission that was asked for may appear in the stream; none when it names no mission.
- */
+/** The types with which a requested mission may appear in the stream; none if it names no mission. */
 export function typesOfMission({ mission }: Mission): readonly MissionType[] {
   switch (mission.case) {
     case "baseMission":
@@ -53,7 +51,7 @@ function named<Family extends keyof typeof typeOf>(
   return [];
 }
 
-/** The goals that the stream shows of a mission that was asked for; null when they cannot be told. */
+/** The goals with which a requested mission appears in the stream; null: not known. */
 export function goalsOfMission({ mission }: Mission): readonly Goal[] | null {
   const inner = mission.value?.mission.value;
   if (inner === undefined) return null;
@@ -62,7 +60,7 @@ export function goalsOfMission({ mission }: Mission): readonly Goal[] | null {
   return oneGoal(inner.goal);
 }
 
-/** A workflow's first mission; the last of them is the way home (wire-facts, Missions). */
+/** A workflow's first mission; its last one is the way home (docs/service.md, TRN-41). */
 export function typesOfWorkflow({ workflow }: MissionWorkflow): readonly MissionType[] {
   switch (workflow.case) {
     case "serveWorkflow":
@@ -94,13 +92,13 @@ function serveWorkflowTypes(
       return [{ family: "serve", type: "SERVE_TYPE_BUSSING" }];
     case "bussingPatrol":
       return [{ family: "serve", type: "SERVE_TYPE_BUSSING_PATROL" }];
-    // The document does not say how hosting appears: there is no telling it from other missions.
+    // How hosting appears is not documented: nothing tells it from other missions.
     default:
       return [];
   }
 }
 
-/** The goals of a workflow's first mission; null when they cannot be told. */
+/** The goals of a workflow's first mission; null: not known. */
 export function goalsOfWorkflow({ workflow }: MissionWorkflow): readonly Goal[] | null {
   const inner = workflow.value?.workflow.value;
   if (inner === undefined) return null;

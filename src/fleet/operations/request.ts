@@ -2,7 +2,7 @@ import { create, type DescMessage, type Message, type MessageInitShape } from "@
 import type { OpaqueRequest } from "../../contracts/operation.ts";
 import { type Method, methods } from "./method.ts";
 
-/** A request of the catalogue as a message, with the operation that it is for. */
+/** A request of the catalogue as a message, with its operation. */
 export class FleetRequest {
   readonly method: Method;
   readonly message: Message;
@@ -13,18 +13,19 @@ export class FleetRequest {
   }
 }
 
-/** Closes a request for its way through rooms that do not know messages. */
+/** Wraps a request for its way through modules that do not know messages. */
 export function sealRequest(method: Method, message: Message): OpaqueRequest {
   return new FleetRequest(method, message) as unknown as OpaqueRequest;
 }
 
-/** What was sealed here; null for anything else. */
+/** Unwraps a request that was sealed here; null for anything else. */
 export function openRequest(request: OpaqueRequest): FleetRequest | null {
   return request instanceof FleetRequest ? request : null;
 }
 
 /**
- * A sealed request of the gateway's own. Throws when there is no such operation, or it takes another message.
+ * A sealed request of the gateway's own. Throws if there is no such operation, or if it needs another
+ * message.
  */
 export function requestOf<Desc extends DescMessage>(
   operation: string,

@@ -2,7 +2,10 @@ import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import type { EvidenceRule, Heading, ParsedRequest, RepeatRule, Subject } from "../../contracts/operation.ts";
 import type { Effect, Role } from "../../domain/command.ts";
 
-/** What one request of an operation does, and what may be known of it afterwards (design, Commands). */
+/**
+ * What one request of an operation does, and what may be known of it afterwards (docs/commands.md,
+ * Operations).
+ */
 export interface Judgement {
   readonly effect: Effect;
   readonly subject: Subject;
@@ -17,14 +20,14 @@ export interface Judgement {
 /** One row of the table of operations. */
 export interface Rule {
   readonly role: Role;
-  /** Fields, by their proto names, without which a request means nothing. */
+  /** Fields, by their proto names, without which a request has no meaning. */
   readonly required: readonly string[];
   /** Paths (camelCase) of maps whose values are secrets. */
   readonly secretMaps?: readonly (readonly string[])[];
   judge(request: Message): Judgement;
 }
 
-/** A row whose judgement knows the request's type. */
+/** A row whose judgement is typed by the request. */
 export function rule<Desc extends DescMessage>(
   _desc: Desc,
   role: Role,
@@ -40,7 +43,7 @@ export const fleetSubject: Subject = { kind: "fleet" };
 
 type AlreadyDone = Extract<RepeatRule, { kind: "repeatable" }>["alreadyDone"];
 
-/** Repeatable within its expiry; these refusals of a repeat say that it was done already. */
+/** Repeatable within its expiry; these refusals of a repetition mean that it was done already. */
 export function repeatable(...alreadyDone: AlreadyDone): RepeatRule {
   return { kind: "repeatable", until: "expiry", alreadyDone };
 }
@@ -50,7 +53,7 @@ export function repeatableLate(...alreadyDone: AlreadyDone): RepeatRule {
   return { kind: "repeatable", until: "evidence", alreadyDone };
 }
 
-/** What every read is: without effect, and so free to be repeated. */
+/** The judgement of every read: no effect, so free to be repeated. */
 export function reading(subject: Subject): Judgement {
   return { effect: "reads", subject, repeat: repeatable(), evidence: noEvidence };
 }

@@ -1,20 +1,25 @@
 import type { Turns } from "../../platform/turns.ts";
 
-/** A JSON object whose list is apart from it. Nothing was parsed yet: each part is a text of its own. */
+/** A JSON object with its list apart. Nothing is parsed yet: each part is a text of its own. */
 export interface SplitList {
   /** The elements of the list, in its order. */
   readonly elements: readonly string[];
-  /** The object with an empty list in its place. */
+  /** The object with an empty list instead. */
   readonly rest: string;
 }
 
-/** What is parsed in one go. With more of it, a list of numbers takes longer than a turn may. */
+/**
+ * The largest part that is parsed in one go. In a larger one, a list of numbers takes longer than a turn may.
+ */
 const LARGEST_PART = 256 * 1024;
-/** More than a map has points, or a fleet robots. Each costs memory beside its text, which may be empty. */
+/**
+ * More than the points of a map or the robots of a fleet. Each element costs memory beside its text, which
+ * may be empty.
+ */
 const MOST_ELEMENTS = 50_000;
 const LOOK_EVERY = 64 * 1024;
 
-/** An answer has a part that is larger than LARGEST_PART, or more than MOST_ELEMENTS of them. */
+/** An answer has a part that is larger than LARGEST_PART, or more than MOST_ELEMENTS. */
 class PartTooLarge extends Error {
   override readonly name = "PartTooLarge";
 
@@ -24,8 +29,8 @@ class PartTooLarge extends Error {
 }
 
 /**
- * Finds the list that is a member of the JSON object `text` under one of `names`, in turns. Null when there
- * is none. Whether the parts are JSON is for the parser to say. Rejects with PartTooLarge.
+ * Finds the list that is a member of the JSON object `text` under one of `names`, in turns. Null: there is
+ * none. The parser checks whether the parts are JSON. Rejects with PartTooLarge.
  */
 export async function splitList(
   text: string,
@@ -51,16 +56,16 @@ export async function splitList(
 interface Scan {
   readonly names: readonly string[];
   depth: number;
-  /** The last text at the object's own level: a member's name, when its value begins. */
+  /** The last text at the object's own level: the name of a member, when its value begins. */
   name: string;
   list: { readonly at: number; readonly elements: string[] } | null;
-  /** Where the element begins that is looked through. */
+  /** The offset of the element that is being scanned. */
   from: number;
-  /** Behind the list; 0 while its end was not seen. */
+  /** The offset after the list; 0: its end was not seen yet. */
   to: number;
 }
 
-/** Takes in what begins at `at`, and says where that ends. */
+/** Scans the token at `at`, and returns the offset of its end. */
 function step(scan: Scan, text: string, at: number): number {
   switch (text[at]) {
     case '"': {
@@ -104,7 +109,7 @@ function addElement(elements: string[], element: string): void {
   elements.push(element);
 }
 
-/** Where the closing quote stands, or the end of the text. A text of any length is looked at in one turn. */
+/** The offset of the closing quote, or of the end of the text. Scans a text of any length in one turn. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     if (end - at > LARGEST_PART) throw new PartTooLarge();

@@ -1,17 +1,17 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Turns } from "../../platform/turns.ts";
 
-/** A message whose list of messages is apart from it. Nothing was decoded yet. */
+/** A message with its list of messages apart. Nothing is decoded yet. */
 export interface SplitMessage {
   /** The elements of the list, in its order. */
   readonly elements: readonly Uint8Array[];
-  /** The message without them. */
+  /** The message without the list. */
   readonly rest: Uint8Array;
 }
 
 /**
  * Finds the elements of the list with this field number, in turns of the event loop: an empty element has two
- * bytes, so that there can be 100,000. Rejects when the bytes are no message.
+ * bytes, so there may be 100,000. Rejects if the bytes are no message.
  */
 export async function splitMessage(
   bytes: Uint8Array,

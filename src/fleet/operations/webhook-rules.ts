@@ -9,7 +9,7 @@ import { requestOf } from "./request.ts";
 import { fleetSubject, never, noEvidence, type Rule, reading, repeatable, rule } from "./rule.ts";
 
 /**
- * Webhooks send data out, and list the secrets of their headers: engineers only (design, Commands: Rights).
+ * Webhooks send data out, and list the secrets of their headers: for engineers only.
  */
 export const webhookRules: ReadonlyMap<string, Rule> = new Map([
   [
@@ -26,7 +26,7 @@ export const webhookRules: ReadonlyMap<string, Rule> = new Map([
           evidence: newWebhook(url, eventType),
         }),
       ),
-      // A receiver knows its caller by the headers.
+      // A receiver recognises its caller by the headers.
       secretMaps: [["options", "headers"]],
     },
   ],
@@ -42,7 +42,7 @@ export const webhookRules: ReadonlyMap<string, Rule> = new Map([
   ],
 ]);
 
-/** ListWebhooks before and after: exactly one new subscription of this address and event type. */
+/** ListWebhooks before and after the call: exactly one new subscription of this address and event type. */
 function newWebhook(url: string, eventType: string): EvidenceRule {
   const idsOf = (answers: readonly unknown[]) =>
     listIn(answers[0], "webhooks")

@@ -1,17 +1,17 @@
 import { type Clock, sleep } from "../../platform/clock.ts";
 
-/** Sees to it that every map that robots are on is kept on disk, before the service is away. */
+/** Fetches every map with a robot of the gateway, so that it is on disk before the service is away. */
 export interface MapsOnce {
-  /** Asks for those that were not asked for yet, once, one after the other. */
+  /** Fetches the maps that were not fetched yet, one after the other. */
   want(mapIds: ReadonlySet<number>): void;
 }
 
 export interface MapsOnceParts {
-  /** Whether it is on disk already. Never rejects. */
+  /** Whether the map is on disk already. Never rejects. */
   readonly isKept: (mapId: number) => Promise<boolean>;
-  /** Asks the service for it, which keeps it. Whether it is kept now. Never rejects. */
+  /** Fetches the map, which is then kept. Resolves with whether it is on disk now. Never rejects. */
   readonly ask: (mapId: number) => Promise<boolean>;
-  /** After how long one that was not answered is asked for again. */
+  /** After how long a map without an answer is asked for again. */
   readonly retryMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;

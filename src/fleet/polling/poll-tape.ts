@@ -7,8 +7,8 @@ export type PollTape = (operation: string, requestJson: string, answer: Buffer) 
 const MOST_KEPT = 200;
 
 /**
- * A poll often brings the same again: an answer is recorded when it is another one, and once a segment, so
- * that none is missing when older segments are gone.
+ * A poll often has the same answer as before: an answer is recorded when it differs, and once for each
+ * segment, so that none is missing when older segments are removed.
  */
 export function createPollTape(tape: Tape): PollTape {
   const last = new Map<string, { readonly segment: number; readonly answer: Buffer }>();

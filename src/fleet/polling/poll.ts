@@ -4,35 +4,35 @@ import type { Log } from "../../platform/log.ts";
 import { errorText } from "../error-text.ts";
 import { ReadFailed } from "./reader.ts";
 
-/** What a poll can say of itself. */
+/** The state of a poll. */
 export interface PollState {
   readonly turns: number;
   readonly failures: number;
-  /** Why the last turn failed; null when it did not. */
+  /** Why the last poll failed; null: it did not. */
   readonly problem: string | null;
 }
 
 export interface PollParts {
   readonly name: string;
   readonly periodMs: number;
-  /** The distance of turns while the service does not have the operation. */
+  /** The period while the service does not have the operation. */
   readonly unimplementedMs: number;
   readonly clock: Clock;
   readonly log: Log;
   turn(): Promise<void>;
   /**
-   * Whether the last turn came before what it was for was there: the next ones follow soon, at growing
+   * Whether the last poll came before the values that it needs: the next ones follow soon, at growing
    * distances.
    */
   isEarly?(): boolean;
 }
 
-/** The first distance of turns that come early. */
+/** The first period of early polls. */
 const EARLY_MS = 250;
 
 /**
- * Does the same again and again, one turn at a time; a failed turn is counted, and said when it is another
- * failure.
+ * Polls again and again, one request at a time; a failure is counted, and logged if it differs from the one
+ * before.
  */
 export function createPoll(parts: PollParts): {
   state(): PollState;
@@ -53,7 +53,7 @@ export function createPoll(parts: PollParts): {
       problem = null;
     } catch (error) {
       failures += 1;
-      // What is no JSON is quoted by the error.
+      // The parser's error quotes the text.
       const message = errorText(error);
       if (problem !== message) log.warn({ poll: parts.name, problem: message }, "a poll failed");
       problem = message;
@@ -62,7 +62,7 @@ export function createPoll(parts: PollParts): {
     return Math.max(0, distanceMs() - (clock.monotonicMs() - startedAtMs));
   }
 
-  /** From the beginning of one turn to the next. */
+  /** From the beginning of one poll to the next. */
   function distanceMs(): number {
     if (problem === null && parts.isEarly?.() === true) return early.nextMs();
     early.reset();

@@ -10,7 +10,7 @@ import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { createPollTape } from "./poll-tape.ts";
 
-/** A read did not succeed. `code` says whether it is worth trying again soon. */
+/** A read failed. `code` shows whether another try soon is worth it. */
 export class ReadFailed extends Error {
   override readonly name = "ReadFailed";
   readonly code: GrpcCodeName;
@@ -22,10 +22,10 @@ export class ReadFailed extends Error {
 }
 
 /**
- * Reads an HTTP operation that has no effect, as the service's own JSON in UTF-8: a roster of 1,000 robots is
- * too large to go through messages every two seconds, and most often the same as before. Rejects with
- * ReadFailed, also when the whole answer is not there within `pollTimeoutMs`. If the token is refused, it
- * asks once more with another.
+ * Reads an HTTP operation that has no effect, as the service's own JSON in UTF-8. A list of 1,000 robots is
+ * too large to become messages every two seconds, and is mostly the same as before. Rejects with ReadFailed,
+ * also if the answer is not complete within `pollTimeoutMs`. If the token is refused, it asks once more with
+ * another.
  */
 export type ReadOperation = (operation: string, request: JsonValue) => Promise<Buffer>;
 
@@ -33,7 +33,7 @@ export interface ReaderParts {
   readonly http: Http;
   readonly session: Session;
   readonly signal: AbortSignal;
-  /** Keeps the answers; left out: nothing does. */
+  /** Records the answers; absent: they are not recorded. */
   readonly tape?: Tape;
 }
 

@@ -14,7 +14,7 @@ import type { ReadOperation } from "./reader.ts";
 interface Listed {
   readonly robotId: RobotId;
   readonly presence: Presence;
-  /** The chain that it is at, and the map that it is on; null: none, or a number that cannot be one. */
+  /** The robot's chain and map; null: none, or an invalid number. */
   readonly chainId: number | null;
   readonly mapId: number | null;
 }
@@ -25,45 +25,44 @@ export interface RosterParts {
   readonly log: Log;
   readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
-  /** Whether the gateway is for this robot. */
+  /** Whether it is a robot of the gateway. */
   readonly knows: (robotId: RobotId) => boolean;
-  /** Robot numbers that configuration gives. */
+  /** Robot numbers from the configuration. */
   readonly amrIds: ReadonlyMap<RobotId, number>;
 }
 
-/** Reads GetOnlineRobots and tells which robots are online. */
+/** Reads GetOnlineRobots and reports which robots are online. */
 export interface Roster {
   turn(): Promise<void>;
-  /** The chains that robots are at now, by the last turn. */
+  /** The chains of robots, by the last answer. */
   chainIds(): readonly number[];
   /**
-   * Whether robots are listed, by the last turn, and the gateway knew none of them: streams may not have told
-   * of them yet.
+   * Whether the last answer has robots, but none that the gateway knows: streams may not have named them yet.
    */
   isOfOthers(): boolean;
   readonly malformed: number;
-  /** The maps that the gateway's robots are on, by the last turn. */
+  /** The maps of the gateway's robots, by the last answer. */
   mapIds(): ReadonlySet<number>;
 }
 
 /**
- * The answer of a fleet at rest is the same each time, and is not parsed. A robot that is listed as before
- * keeps its Presence, the same object: state that holds it sees without comparing that nothing changed.
+ * The answer of an idle fleet is the same each time, and is not parsed. A robot with the same record keeps
+ * its Presence, the same object: the state sees without comparing that nothing changed.
  */
 export function createRoster(parts: RosterParts): Roster {
   const { identifiers } = parts;
   const byNumber = new Map([...parts.amrIds].map(([robotId, amrId]) => [amrId, robotId]));
   let lastAnswer: Buffer | null = null;
-  /** By the service's own words. */
+  /** By the service's own text. */
   let listed: ReadonlyMap<string, Listed> = new Map();
   let malformed = 0;
-  /** Robots that are listed with a record that cannot be read. */
+  /** Robots whose records cannot be read. */
   let unread: readonly RobotId[] = [];
   let chainIds: readonly number[] = [];
   let mapIds: ReadonlySet<number> = new Set();
   let isOfOthers = false;
 
-  /** 0 stands for none. */
+  /** 0 means none. */
   function named(kind: NumberIdentifier, id: number): number | null {
     return id !== 0 && identifiers.number(kind, id) ? id : null;
   }
@@ -114,8 +113,8 @@ export function createRoster(parts: RosterParts): Roster {
     chainIds: () => chainIds,
     async turn() {
       const answer = await parts.read("GetOnlineRobots", {});
-      // Compared before it is decoded: a text of 1,000 robots costs more than all that follows from no
-      // change.
+      // Compared before it is decoded: decoding a text of 1,000 robots costs more than all that an unchanged
+      // list causes.
       if (lastAnswer === null || !answer.equals(lastAnswer)) {
         listed = await readRobots(String(answer));
         chainIds = Array.from(listed.values(), ({ chainId }) => chainId).filter((id) => id !== null);
@@ -138,7 +137,7 @@ async function robotsOf(text: string, turns: Turns): Promise<readonly string[]> 
   return split.elements;
 }
 
-/** Robots that a record that cannot be read may be about, as far as it says. */
+/** The robots that an unreadable record may belong to, as far as it names any. */
 function namesIn(json: Json, byNumber: ReadonlyMap<number, RobotId>): readonly RobotId[] {
   if (!isJsonObject(json)) return [];
   const known = byNumber.get(Number(json.id));

@@ -16,13 +16,13 @@ export interface TaskChainsParts {
   readonly log: Log;
   readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
-  /** Chains that robots are at now. */
+  /** The chains of robots now. */
   readonly current: () => readonly number[];
 }
 
 /** Follows task chains until they are finished. */
 export interface TaskChains {
-  /** A chain to follow from now on. */
+  /** Follows this chain from now on. */
   follow(chainId: number): void;
   turn(): Promise<void>;
   readonly followed: number;
@@ -30,30 +30,29 @@ export interface TaskChains {
   readonly malformed: number;
 }
 
-/** Chains a request: their numbers travel in the URL. */
+/** Chains in one request: their numbers travel in the URL. */
 const CHAINS_A_REQUEST = 100;
-/** The service leaves out chains that it does not know; one may also be too new for it. */
+/** The service leaves out unknown chains; a new chain may not be known yet. */
 const MOST_MISSES = 3;
 
-/** As many as the state holds: a service that invents chains must not fill the memory. */
+/** The limit of the state: a service that invents chains must not fill the memory. */
 const MOST_FOLLOWED = 10_000;
 
 /** A chain that is not finished. */
 interface Followed {
   /** How often in a row the service left it out. */
   misses: number;
-  /** By the service's own words, as they were read last. */
+  /** The service's own text at the last read. */
   words: string;
   chain: TaskChain | null;
-  /** Why it could not be read, as it was logged already. */
+  /** The logged reasons why it could not be read. */
   readonly complaints: Set<string>;
 }
 
 /**
- * Polls QueryTaskChain for every chain that is not finished: one that is finished changes no more. One that
- * is told in the same words keeps its TaskChain, the same object: state that holds it sees that nothing
- * changed. One whose record cannot be read counts as not told: it turns stale, and is followed on, for the
- * service knows it.
+ * Polls QueryTaskChain for every unfinished chain, because a finished one no longer changes. A chain with the
+ * same text keeps its TaskChain, the same object: the state sees that nothing changed. A chain whose record
+ * cannot be read counts as missing: it turns stale, and is followed further, because the service knows it.
  */
 export function createTaskChains(parts: TaskChainsParts): TaskChains {
   const followed = new Map<number, Followed>();
@@ -96,7 +95,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
       if (chain.finished) finish(chain.chainId);
       parts.sink({ kind: "task_chain", atMs: parts.clock.nowMs(), chain });
     }
-    // Any that seems to be left out may be the one that does not say its number.
+    // A chain that seems to be missing may be the one that does not give its number.
     if (hasNameless) return;
     for (const chainId of chainIds) if (!found.has(chainId)) miss(chainId);
   }
@@ -140,7 +139,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     follow,
     async turn() {
       const current = new Set(parts.current());
-      // What is done need not be remembered longer than a robot names it.
+      // A finished chain is kept no longer than a robot names it.
       for (const chainId of done) if (!current.has(chainId)) done.delete(chainId);
       for (const chainId of current) if (!done.has(chainId)) follow(chainId);
       const chainIds = [...followed.keys()];
@@ -151,10 +150,10 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
   };
 }
 
-/** Records that cannot be read: each complaint about a chain is logged once. */
+/** Records that cannot be read: each reason for a chain is logged once. */
 function createComplaints(log: Log) {
   let count = 0;
-  /** About records that do not say their chain. Their wordings are as few as the message's fields. */
+  /** For records without a chain number. There are only as many reasons as fields of the message. */
   const nameless = new Set<string>();
   return {
     count: () => count,
@@ -176,7 +175,7 @@ function tryToRead(json: Json): TaskChain | MalformedAnswer {
   }
 }
 
-/** Which chain a record that cannot be read is about, as far as it says. */
+/** The chain of an unreadable record, as far as it names one. */
 function chainIdIn(json: Json): number | null {
   if (!isJsonObject(json)) return null;
   const state = json.taskChainState ?? json.task_chain_state;

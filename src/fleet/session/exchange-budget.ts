@@ -1,20 +1,20 @@
 /**
  * The documented rate of the token exchange: 20 requests in 5 minutes for one key
- * and address (wire-facts). Two are left for a person who tries the key by hand.
+ * and address (docs/service.md, ERR-56). Two are left for a person who tries the key by hand.
  */
 const windowMs = 5 * 60_000;
 const requestsInWindow = 18;
 
-/** Counts token requests, so that no failure whatever makes us exceed the rate. Monotonic milliseconds. */
+/** Counts token requests, so that no failure makes the gateway exceed the rate. Monotonic milliseconds. */
 export interface ExchangeBudget {
   /** How long to wait before the next request is allowed; 0: now. */
   waitMs(nowMs: number): number;
-  /** Requests that are still allowed at this moment. */
+  /** How many requests are still allowed at this moment. */
   left(nowMs: number): number;
   spend(nowMs: number): void;
-  /** The last one was not made after all. */
+  /** The last request was not made after all. */
   refund(): void;
-  /** When those of the window were made. */
+  /** The times of the requests in the window. */
   spent(): readonly number[];
 }
 

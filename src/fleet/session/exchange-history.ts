@@ -4,22 +4,20 @@ import { createKeptFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
 
 /**
- * When token requests were made, over restarts too: a service manager that starts a daemon
- * again and again must not make it exceed the documented rate. Monotonic milliseconds.
+ * The times of token requests, over restarts too: a service manager that starts a daemon again and again must
+ * not make it exceed the documented rate. Monotonic milliseconds.
  */
 export interface ExchangeHistory {
-  /** What earlier processes asked for, as far as it is known. Never rejects. */
+  /** The requests of earlier processes, as far as they are known. Never rejects. */
   load(): Promise<readonly number[]>;
-  /**
-   * To be awaited before the request leaves. Without a disk requests are made all the same. Never rejects.
-   */
+  /** Await it before the request leaves. Without a disk, requests are made all the same. Never rejects. */
   keep(atMs: readonly number[], log: Log): Promise<void>;
 }
 
 const FILE = "token-requests.json";
 /** More than any rate that matters. */
 const MOST = 100;
-/** Requests that come to nothing, because there is no connection, must not wear out a flash disk. */
+/** Requests without a connection must not wear out a flash disk. */
 const SPARING_MS = 60_000;
 
 /**
@@ -35,12 +33,12 @@ export function createExchangeHistory(directory: string, clock: Clock): Exchange
         const kept: unknown = JSON.parse((await file.read()) ?? "[]");
         if (!Array.isArray(kept)) return [];
         const wallMs = kept.filter((each) => typeof each === "number").slice(-MOST);
-        // A time to come means that the clock was set back: it may as well have been just now.
+        // A future time means that the clock was set back: the request may have been made just now.
         return wallMs
           .map((atMs) => clock.monotonicMs() - Math.max(0, clock.nowMs() - atMs))
           .sort((a, b) => a - b);
       } catch {
-        // There is none, or it is damaged: nothing is known.
+        // There is no file, or it is damaged: nothing is known.
         return [];
       }
     },

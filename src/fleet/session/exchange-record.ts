@@ -1,28 +1,28 @@
 import type { Log } from "../../platform/log.ts";
 import type { ExchangeEnding, Token } from "./exchange.ts";
 
-/** What token requests have come to. */
+/** The results of token requests. */
 export interface ExchangeRecord {
   note(ending: ExchangeEnding): void;
-  /** The next request has to wait until then, for the documented rate allows no more; null: it need not. */
+  /** The next request has to wait until then, because of the documented rate; null: it need not wait. */
   waitsUntil(atMs: number | null): void;
-  /** There is no token, and none may be asked for now. */
+  /** There is no token, and none may be requested now. */
   rateIsUsedUp(): void;
   /** Why there is no new token, and when that may change if it is known. */
   problem(): string;
-  /** Why the token in use cannot be renewed; null while it can be, as far as is known. */
+  /** Why the token in use cannot be renewed; null: no reason is known. */
   renewalProblem(inUse: Token): string | null;
   readonly isRefused: boolean;
   readonly failuresInARow: number;
-  /** Requests that reached the server, and all that failed. */
+  /** Requests that reached the server, and all failed ones. */
   readonly exchanges: number;
   readonly failures: number;
 }
 
 const TOO_MANY = "it waits, for no more token requests are allowed now (20 in 5 minutes)";
-/** From so many failures in a row on they are told, while the token in use still counts. */
+/** From this many failures in a row on they are reported, while the token in use is still valid. */
 const NOTABLE_FAILURES = 2;
-/** The last moment that has a date: a server may write any number. */
+/** The last moment that has a date: a server may send any number. */
 const LAST_DATE_MS = 8.64e15;
 
 export function createExchangeRecord(log: Log): ExchangeRecord {

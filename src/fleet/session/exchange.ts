@@ -8,34 +8,33 @@ import type { FleetOptions } from "../options.ts";
 export interface Token {
   readonly jwt: string;
   readonly obtainedAtMs: number;
-  /** Its `exp`, judged by the server's own clock: ours may be wrong. */
+  /** Its `exp`, converted by the server's own clock, because ours may be wrong. */
   readonly expiresAtMs: number;
-  /** Its `exp` as the server wrote it, for a person: milliseconds since 1970, by the server's clock. */
+  /** Its `exp` as the server wrote it, for people: milliseconds since 1970, by the server's clock. */
   readonly expMs: number;
 }
 
-/** How one exchange ended. `message` is free of secrets. */
+/** The ending of one exchange. `message` is free of secrets. */
 export type ExchangeEnding =
   | { readonly kind: "token"; readonly token: Token }
-  /** The key is wrong (401) or malformed (400): asking again soon is no use. */
+  /** The key is wrong (401) or malformed (400): asking again soon does not help. */
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
   | { readonly kind: "failed"; readonly message: string }
   /** There was no connection, so nothing was asked: it does not count towards the rate. */
   | { readonly kind: "unreached"; readonly message: string };
 
-/** Far more than any token, and nothing to a gateway's memory. */
+/** Far more than any token, and little for a gateway's memory. */
 const LARGEST_TOKEN_BYTES = 64 * 1024;
-/** What servers take of a header. */
+/** The longest header that servers accept. */
 const LONGEST_TOKEN = 8_192;
-/** A token that is over in a moment helps no call, and renewing it would use up the documented rate. */
+/** A token of a shorter life helps no call, and renewing it would use up the documented rate. */
 const SHORTEST_LIFE_MS = 1_000;
 /** Three parts of base64url, of which the signature may be empty (RFC 7515, JWS Compact Serialization). */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
- * Exchanges the API key document for a JWT within `deadlineMs` (fleet-service-interface, Authentication).
- * Never rejects.
+ * Exchanges the API key document for a JWT within `deadlineMs` (docs/service.md, END-24). Never rejects.
  */
 export async function exchangeToken(
   options: FleetOptions,
@@ -54,7 +53,7 @@ export async function exchangeToken(
       deadlineMs,
       largestBytes: LARGEST_TOKEN_BYTES,
       signal,
-      // A second token is harmless, and the rate is counted by the caller.
+      // A second token does no harm, and the caller counts the rate.
       reads: true,
     });
     const serverNowMs = Date.parse(answer.headers.date ?? "");
@@ -93,7 +92,7 @@ function judge(
   return readToken(text, clock, clockSkewMs);
 }
 
-/** Retry-After in either form, seconds or a date; null when it says nothing of use. */
+/** Retry-After in either form, seconds or a date; null: it has no usable value. */
 function retryAfterMs(text: string, serverNowMs: number): number | null {
   const seconds = Number(text);
   const delayMs = Number.isNaN(seconds) ? Date.parse(text) - serverNowMs : seconds * 1000;
@@ -101,11 +100,11 @@ function retryAfterMs(text: string, serverNowMs: number): number | null {
 }
 
 /**
- * Checks a token before anything uses it: a header that it stands in would throw on other characters, with
- * the token in the message. So no message here quotes any of it.
+ * Checks a token before it is used. In a header, other characters would throw an error that quotes the token;
+ * so no message here quotes any of it.
  */
 function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
-  // Some servers answer the bare JWT, some the JWT as a JSON text.
+  // Some servers answer with the bare JWT, some with the JWT as a JSON text.
   const jwt = text.trim().replace(/^"(.*)"$/, "$1");
   const wrong = (what: string): Judgement => ({ kind: "failed", message: what });
   if (jwt.length > LONGEST_TOKEN) return wrong(`the token is longer than ${LONGEST_TOKEN} characters`);
@@ -127,7 +126,7 @@ function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
   };
 }
 
-/** Null when the payload cannot be read. */
+/** Null: the payload cannot be read. */
 function claimsOf(jwt: string): JWTPayload | null {
   try {
     return decodeJwt(jwt);

@@ -2,7 +2,7 @@ import { type Chance, createBackoff } from "../../platform/backoff.ts";
 import type { FleetTimes } from "../options.ts";
 import type { ExchangeEnding, Token } from "./exchange.ts";
 
-/** When the next token request is due. Milliseconds from the end of the request before. */
+/** When the next token request is due, in milliseconds from the end of the last one. */
 export interface RetryPlan {
   /** After a token: its renewal. */
   renewalMs(token: Token): number;
@@ -13,19 +13,19 @@ export interface RetryPlan {
 }
 
 /**
- * A token is renewed at 15 to 20 minutes (fleet-service-interface, Authentication): `tokenRefreshMs`, or up
- * to a third later.
+ * A token is renewed at 15 to 20 minutes (docs/service.md, How deployed services behave): `tokenRefreshMs`,
+ * or up to a third later.
  */
 const REFRESH_JITTER = 1 / 3;
 const FIRST_RETRY_MS = 1_000;
-/** Attempts at this distance stay within the documented rate for ever. */
+/** Attempts at this distance always stay within the documented rate. */
 const LONGEST_RETRY_MS = 20_000;
-/** Between attempts with a key that the server refuses. */
+/** Between attempts with a refused key. */
 export const REFUSED_RETRY_MS = 60_000;
 const LIMITED_RETRY_MS = 60_000;
 /**
- * A Retry-After counts up to the window of the documented rate: after that the server owes an answer,
- * whatever it said.
+ * A longer Retry-After does not count: this is the window of the documented rate, after which the server must
+ * answer.
  */
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 
@@ -33,7 +33,7 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
   // If no server was reached, a long backoff protects nobody, so it stays short.
   const unreached = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
   /**
-   * In a row, what the server answered and what needs another request soon: failures, and tokens that live
+   * Answers of the server in a row after which another request is due soon: failures, and tokens that live
    * for seconds.
    */
   let failures = 0;
@@ -54,14 +54,15 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
     renewalMs({ obtainedAtMs, expiresAtMs }) {
       unreached.reset();
       const lifeMs = expiresAtMs - obtainedAtMs;
-      // A token that lives shorter than the margin is still used for most of its life.
+      // A token with a life shorter than the margin is still used for most of its life.
       const marginMs = Math.min(times.tokenMarginMs, lifeMs / 4);
       const renewalMs = Math.min(times.tokenRefreshMs * (1 + REFRESH_JITTER * chance()), lifeMs - marginMs);
       if (renewalMs >= LONGEST_RETRY_MS) {
         failures = 0;
         return renewalMs;
       }
-      // Renewed in time, a few of these would use up the rate, and a token that lasts could not be had.
+      // If they were renewed in time, a few of these would use up the rate, and none would be left for a
+      // lasting token.
       const retryMs = Math.max(renewalMs, distanceMs());
       failures += 1;
       return retryMs;
@@ -77,13 +78,14 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
         case "refused":
           return jittered(REFUSED_RETRY_MS);
         case "failed":
-          // At the longest there is no jitter: what is left out would be missing in the window later on.
+          // At the longest distance there is no jitter: an earlier attempt would be missing in the window
+          // later on.
           return retryMs === LONGEST_RETRY_MS ? retryMs : jittered(retryMs);
       }
     },
-    // A server that hangs may never answer the request that it took, though it answers the next one: so the
-    // first attempts are short. Later ones wait as long as the rate makes them: a slow server gets its
-    // chance.
+    // A server that hangs may never answer the request that it took, and still answer the next one: so the
+    // first attempts are short. Later ones wait as long as the rate makes them, for the sake of a slow
+    // server.
     deadlineMs: () => Math.min(times.callMs, Math.max(times.pollTimeoutMs, distanceMs())),
   };
 }

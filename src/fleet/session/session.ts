@@ -11,17 +11,17 @@ import type { ExchangeHistory } from "./exchange-history.ts";
 import { createExchangeRecord, type ExchangeRecord } from "./exchange-record.ts";
 import { createRetryPlan, REFUSED_RETRY_MS } from "./retry-plan.ts";
 
-/** What the session can say of itself. */
+/** The state of the session. */
 export interface SessionState {
-  /** Why there is no usable token; null while there is one. */
+  /** Why there is no usable token; null: there is one. */
   readonly problem: string | null;
   /**
-   * Why the token in use cannot be renewed, and when it ends; null while it can be, as far as is known, or
-   * there is none. It counts from the second failure in a row, for the next attempt mends most within
-   * seconds, and at once if the key is refused: only a person mends that.
+   * Why the token in use cannot be renewed, and when it ends; null: no reason is known, or there is no token.
+   * It is set from the second failure in a row on, because the next attempt mends most failures within
+   * seconds; and at once if the key is refused, because only a person mends that.
    */
   readonly renewalProblem: string | null;
-  /** Whether the authentication server said no, rather than nothing or an error of its own. */
+  /** Whether the authentication server refused the key, and did not just fail. */
   readonly isRefused: boolean;
   readonly tokenAgeSeconds: number | null;
   readonly tokenSecondsLeft: number | null;
@@ -31,14 +31,13 @@ export interface SessionState {
 
 /** One JWT for every channel and for REST. */
 export interface Session {
-  /** The token to use now; null while there is none that is valid. */
+  /** The token to use now; null: there is no valid one. */
   token(): string | null;
-  /** Waits for a valid token. Resolves null when the signal is aborted first. */
+  /** Waits for a valid token. Resolves with null if the signal is aborted first. */
   authorized(signal: AbortSignal): Promise<string | null>;
   /**
-   * The service refused this token: gets another, if the documented rate allows.
-   * Resolves with one that is not `refused`, or null when the signal is aborted
-   * or the exchange fails.
+   * The service refused this token: gets another, if the documented rate allows it. Resolves with a token
+   * other than `refused`, or with null if the signal is aborted or the exchange fails.
    */
   replace(refused: string, signal: AbortSignal): Promise<string | null>;
   state(): SessionState;
@@ -51,18 +50,18 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
-  /** What earlier processes have asked for; null: nothing is known of them. */
+  /** The requests of earlier processes; null: nothing is known of them. */
   readonly history: ExchangeHistory | null;
 }
 
-/** A disk that hangs keeps the gateway from its token for this long at most. */
+/** A disk that hangs delays the token by this much at most. */
 const DISK_WAIT_MS = 1_000;
-/** A refused token younger than this is not the token's fault: another would fare no better. */
+/** A service that refuses a younger token would refuse another one too. */
 const YOUNGEST_REPLACED_MS = 5_000;
-/** Requests kept back for the ordinary refresh when calls ask for a new token. */
+/** Requests that are reserved for the ordinary refresh when calls need a new token. */
 const KEPT_BACK = 4;
 
-/** At most one exchange is in flight, for there is one loop that makes them. */
+/** At most one exchange is in flight, because one loop makes them all. */
 export function createSession(options: FleetOptions, parts: SessionParts): Session {
   const { clock, log } = parts;
   const budget = createExchangeBudget();
@@ -79,13 +78,13 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
 
   /** @returns in how many milliseconds the next exchange is due */
   function settle(ending: ExchangeEnding, beganAtMs: number): number {
-    // Without another, the refused one may as well be tried again: the service may have changed its mind.
+    // Without another token, the refused one may as well be tried again: the service may accept it now.
     rejected = null;
     record.note(ending);
     if (ending.kind === "token") token = ending.token;
     const delayMs = ending.kind === "token" ? plan.renewalMs(ending.token) : plan.retryMs(ending);
     record.waitsUntil(ending.kind === "limited" ? clock.nowMs() + delayMs : null);
-    // The time that an attempt hung counts as waited.
+    // The duration of a hanging attempt counts as waited.
     const mayHang = ending.kind === "unreached" || ending.kind === "failed";
     return delayMs - (mayHang ? clock.monotonicMs() - beganAtMs : 0);
   }
@@ -124,7 +123,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       pause.end();
       await ending;
       const found = usable();
-      // After an exchange that failed the refused one counts again, and is no other.
+      // After a failed exchange the refused token is used again, so it is no other.
       return found === null || found.jwt === refused ? null : found.jwt;
     },
     state: () => stateOf(token, usable(), record, clock.monotonicMs()),
@@ -168,7 +167,7 @@ function stateOf(
   };
 }
 
-/** The ends of exchanges, for everything that waits for one. */
+/** Waits for the ends of exchanges. */
 function createEndings() {
   const waiters = new Set<() => void>();
   return {
@@ -213,7 +212,7 @@ function createPause(clock: Clock) {
   };
 }
 
-/** Logs that the service refuses tokens: once, until there was none refused for a minute. */
+/** Logs that the service refuses tokens: once, until none was refused for a minute. */
 function createRefusalLog(clock: Clock, log: Log) {
   let isTold = false;
   let lastAtMs = 0;

@@ -8,13 +8,13 @@ import type { Session } from "../session/session.ts";
 import { openStream, type StreamCall, type StreamRequest } from "./stream-call.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
-/** How the opening of a call went. */
+/** The result of opening a call. */
 export type Opening =
   | { readonly kind: "taken" }
   | { readonly kind: "ended"; readonly ending: StreamEnding }
   | { readonly kind: "aborted" };
 
-/** A call that the service took. Calls of a subscription are numbered upwards. */
+/** A call that the service has accepted. Calls of a subscription are numbered upwards. */
 export interface OpenCall {
   readonly number: number;
   readonly stream: StreamCall;
@@ -27,23 +27,27 @@ export interface CallOpeningParts {
   readonly pool: StreamPool;
   readonly session: Session;
   readonly clock: Clock;
-  /** The service has `connectMs` to take a call. */
+  /** The service has `connectMs` to accept a call. */
   readonly times: Pick<FleetTimes, "connectMs">;
-  /** The call leaves now. @returns its number */
+  /**
+   * The call leaves now.
+   *
+   * @returns its number
+   */
   readonly begin: () => number;
-  /** The service took the call. */
+  /** The service has accepted the call. */
   readonly taken: (call: OpenCall) => void;
   readonly receive: (bytes: Buffer, call: number) => void;
-  /** The call's connection takes no new calls, and may be closed soon. */
+  /** The call's connection accepts no new calls, and may be closed soon. */
   readonly leaving: (call: number) => void;
   /**
-   * The call ended, and not because the signal was aborted. `isSilent`: it was given up, as nothing came on
-   * its connection for too long.
+   * The call ended, and not because the signal was aborted. `isSilent`: it was given up, because its
+   * connection was silent for too long.
    */
   readonly ended: (call: number, ending: StreamEnding, isSilent: boolean) => void;
 }
 
-/** Opens one call, which lives until the signal is aborted. Waits for a token and for a connection first. */
+/** Opens one call, which lives until the signal is aborted. First waits for a token and a connection. */
 export async function openCall(
   request: StreamRequest,
   parts: CallOpeningParts,
@@ -83,7 +87,7 @@ export async function openCall(
   return { kind: "ended", ending };
 }
 
-/** Null when the service took the call. */
+/** Null: the service has accepted the call. */
 async function endingBeforeTaken(
   stream: StreamCall,
   permit: StreamPermit,
@@ -92,8 +96,8 @@ async function endingBeforeTaken(
   const first = await noLaterThan(clock, connectMs, stream.accepted, "late" as const);
   if (first === true) return null;
   if (first === false) return stream.ended;
-  // A server with nothing to send yet need not answer a stream. But if it leaves a plain call unanswered too,
-  // the stream waits in a queue that grpc-js does not show.
+  // A server that has nothing to send yet need not answer a stream. But if it leaves a plain call unanswered
+  // too, the stream waits in a hidden queue of grpc-js.
   if (await permit.prove()) return null;
   permit.unanswered();
   stream.cancel();

@@ -14,13 +14,13 @@ import { createCounts } from "./sequence-tracker.ts";
 const conveyorResponse = createDecoder(SubscribeConveyorStatusResponseSchema);
 
 /**
- * The conveyor streams, one a cart. Their messages have no number and no time: one
- * that says the same as the last is a confirmation, as a repeat is elsewhere.
+ * The conveyor streams, one for each cart. Their messages have no number and no time: a message with the same
+ * content as the last is a confirmation, like a repeat of other streams.
  */
 export function createConveyorAspect(parts: AspectParts): Aspect {
   const held = new Map<RobotId, readonly Conveyor[]>();
   const counts = createCounts();
-  /** Of each stream that has brought its robot, the newest call that did. */
+  /** The newest call of each stream that has brought its robot. */
   const newestCalls = new Map<string, number>();
 
   function read(bytes: Buffer): readonly Conveyor[] | null {
@@ -33,7 +33,7 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
     }
   }
 
-  /** Two conveyors with one index cannot be told apart. */
+  /** Two conveyors with the same index cannot be told apart. */
   function areNamed(conveyors: readonly Conveyor[]): boolean {
     const indexes = new Set<number>();
     for (const { index } of conveyors) {
@@ -61,7 +61,7 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
       const conveyors = read(bytes);
       const robotId = conveyorRobot(stream);
       if (robotId === null || conveyors === null || !areNamed(conveyors)) return null;
-      // The call before may bring something when the next has already done so.
+      // The earlier call may bring a message after the next one has done so.
       newestCalls.set(stream, Math.max(call, newestCalls.get(stream) ?? call));
       const atMs = parts.clock.nowMs();
       const before = held.get(robotId);

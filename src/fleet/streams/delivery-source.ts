@@ -1,15 +1,15 @@
 import type { RobotId } from "../../domain/robot.ts";
 
-/** Aspects that webhooks have events for. Conveyors have none (fleet-service-interface, Webhook events). */
+/** Aspects that have webhook events. Conveyors have none (docs/service.md, WHK-04). */
 export const deliveredAspects = ["mission", "battery"] as const;
 export type DeliveredAspect = (typeof deliveredAspects)[number];
 
 /**
- * Deliveries that bring the events of streams. While they do, a stream takes its snapshot and is suspended
- * until the next one is due; while they do not, streams stay open.
+ * Deliveries of the events of streams. While they work, a stream takes its snapshot and is suspended until
+ * the next one is due; otherwise streams stay open.
  */
 export interface DeliverySource {
-  /** Monotonic time of the last proof that it brings an aspect's events; null while there is none. */
+  /** Monotonic time of the last proof that deliveries bring an aspect's events; null: there is none. */
   provenAtMs(aspect: string): number | null;
   /** A stream brought news of a robot: a delivery should bring the same. */
   streamHadNews(aspect: DeliveredAspect, robotId: RobotId): void;

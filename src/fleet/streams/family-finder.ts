@@ -9,9 +9,9 @@ import type { FleetTimes } from "../options.ts";
 import type { FoundFamily } from "./family-memory.ts";
 
 /**
- * The family that a robot's missions show. A mission of the cart or the serve family runs on no other robot.
- * Every family takes base missions, so a base type tells nothing; nor does a type that is unknown, or two
- * that contradict.
+ * The family that a robot's missions show. A mission of the cart or serve family runs on no other robot.
+ * Every family takes base missions, so a base type shows nothing; nor does an unknown type, or two
+ * contradicting ones.
  */
 export function familyOf({ missions }: MissionQueue): Family {
   let found: Family = "unknown";
@@ -24,13 +24,13 @@ export function familyOf({ missions }: MissionQueue): Family {
   return found;
 }
 
-/** Asks the service which robots are carts, where configuration does not say. */
+/** Asks the service which robots are carts, if the configuration does not say so. */
 export interface FamilyFinder {
-  /** Asks about a robot until it is answered. The second time it does nothing. */
+  /** Asks about a robot until it is answered. A second call for the same robot does nothing. */
   ask(robotId: RobotId): void;
-  /** Asks about a robot that an earlier start found to be no cart: later, one such robot a second. */
+  /** Asks again about a robot that an earlier start found to be no cart: later, one robot a second. */
   askAgain(robotId: RobotId): void;
-  /** Robots that `ask` has no answer about yet. */
+  /** How many robots wait for an answer to `ask`. */
   pending(): number;
 }
 
@@ -42,19 +42,16 @@ export interface FamilyFinderParts {
   readonly signal: AbortSignal;
   /** The service's answer about a robot. */
   readonly onFound: (robotId: RobotId, family: FoundFamily) => void;
-  /** Whether the family is known from elsewhere by now: then the robot is not asked about. */
+  /** Whether the family is known from another source by now: then the robot is not asked about. */
   readonly isKnown: (robotId: RobotId) => boolean;
 }
 
-/**
- * A thousand robots are asked about in a second at 30 ms a round trip; a command behind them waits some 10
- * ms.
- */
+/** At 30 ms a round trip, a thousand robots take a second; a command behind them waits some 10 ms. */
 const ASKED_AT_A_TIME = 32;
-/** A robot that was replaced by a cart is found within 17 minutes in a fleet of 1,000. */
+/** In a fleet of 1,000, a robot that was replaced by a cart is found within 17 minutes. */
 const ASK_AGAIN_MS = 1_000;
 
-/** `refused`: the service does not tell of this robot. `unsaid`: it could not be asked. */
+/** `refused`: the service refuses to answer for this robot. `unsaid`: it could not be asked. */
 type Answer = FoundFamily | "refused" | "unsaid";
 
 export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
@@ -66,7 +63,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
   let pending = 0;
   let isAskingAgain = false;
 
-  /** A robot that is refused is asked about as seldom as its streams are opened. */
+  /** A refused robot is asked about as seldom as its streams are opened. */
   async function askLater(robotId: RobotId): Promise<void> {
     if (await sleep(clock, times.refusedRetryMs, signal)) enqueue(robotId);
   }
@@ -125,7 +122,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
   };
 }
 
-/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (fleet-service-interface, Errors). */
+/** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (docs/service.md, ERR-32). */
 async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
   const request = requestOf("GetConveyorIndex", GetConveyorIndexRequestSchema, { robotId });
   const ending = await port.call(request, deadlineMs);

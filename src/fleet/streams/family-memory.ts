@@ -12,19 +12,19 @@ export const familiesFormat: StoreFormat = { store: "robot families", version: 2
 export type FoundFamily = "cart" | "other";
 
 /**
- * The families that were found out, over restarts too. It may be wrong: a robot may have been replaced
- * meanwhile. A lost memory costs the next start one call for each robot.
+ * The families that were found out, over restarts too. They may be wrong: a robot may have been replaced
+ * meanwhile. If they are lost, the next start makes one call for each robot.
  */
 export interface FamilyMemory {
-  /** What was found out last; null: nothing. */
+  /** The family that was found last; null: none. */
   recall(robotId: RobotId): FoundFamily | null;
-  /** Keeps what was found out. A disk that fails is logged once, and nothing waits for it. */
+  /** Keeps a family that was found. A disk that fails is logged once, and delays nothing. */
   note(robotId: RobotId, family: FoundFamily): void;
-  /** Waits for what is being written. */
+  /** Waits for writes under way. */
   close(): Promise<void>;
 }
 
-/** A memory that no restart survives. */
+/** A memory that does not outlive the process. */
 export function forgetfulFamilyMemory(): FamilyMemory {
   const families = new Map<RobotId, FoundFamily>();
   return {
@@ -35,7 +35,7 @@ export function forgetfulFamilyMemory(): FamilyMemory {
 }
 
 /**
- * Opens the store in `folder`, which prepareStore has looked at. Never rejects: without a disk, nothing is
+ * Opens the store in `folder`, which prepareStore has checked. Never rejects: without a disk, nothing is
  * recalled.
  */
 export async function openFamilyMemory(folder: string, log: Log): Promise<FamilyMemory> {
@@ -49,7 +49,7 @@ export async function openFamilyMemory(folder: string, log: Log): Promise<Family
 }
 
 const PREFIX = "f/";
-/** As many robots as the gateway takes. What is not kept is asked for again. */
+/** The limit of robots in the gateway. The service is asked about the others again. */
 const MOST_KEPT = 10_000;
 
 /** Keeps each robot's family under `f/<robot id>`. */

@@ -5,9 +5,8 @@ import { openStream, type StreamRequest } from "./stream-call.ts";
 import { isRefusal } from "./stream-ending.ts";
 
 /**
- * Asks the service whether it takes a subscription, without using it. A server that
- * has nothing to send may stay silent: that is no refusal. Rejects with CannotAsk
- * when the stream ended for another reason.
+ * Finds out whether the service accepts a subscription, without using it. A server that has nothing to send
+ * may stay silent: that is no refusal. Rejects with CannotAsk if the stream ended for another reason.
  */
 export async function probeStream(
   request: StreamRequest,

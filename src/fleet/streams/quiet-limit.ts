@@ -3,29 +3,30 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 
 /**
- * For how long the way to the service lets a stream be quiet. A proxy may end streams on which nothing comes,
- * and says so nowhere: it shows in calls that end at the same age, one time after the other.
+ * How long the way to the service lets a stream be quiet. A proxy may end quiet streams without announcing
+ * it: then calls end at the same age, one time after the other (docs/decisions.md, The limit of a proxy is
+ * learned).
  */
 export interface QuietLimit {
-  /** A call was ended after so long without a message. */
+  /** A call was cut after this long without a message. */
   cut(quietMs: number): void;
-  /** A call was open for so long without a message, when a new one replaced it. */
+  /** A call was open this long without a message when a new one replaced it. */
   survived(quietMs: number): void;
-  /** The `resyncMs` by which streams are renewed: the configured one, or less if the limit needs that. */
+  /** The `resyncMs` for renewing streams: the configured one, or less if the limit needs it. */
   resyncMs(): number;
-  /** The limit that was found; null: none was. */
+  /** The limit that was found; null: none. */
   foundMs(): number | null;
 }
 
-/** What ends sooner than this has not been quiet for long: the service itself may have ended it. */
+/** A stream that ends sooner was not quiet for long: the service itself may have ended it. */
 const SHORTEST_MS = 2_000;
-/** So many cuts in a row, at different times, show a limit. */
+/** How many cuts in a row, at different times, show a limit. */
 const CUTS = 3;
-/** Those that differ by less than this share were made at the same age. */
+/** Cuts whose ages differ by less than this share have the same age. */
 const TOLERANCE = 0.1;
 /** A stream is renewed at this share of the limit at the latest. */
 const MARGIN = 0.8;
-/** However short a limit is, streams are renewed no more often than this asks for. */
+/** However short a limit is, streams are renewed as if by this at the most. */
 const LEAST_RESYNC_MS = 10_000;
 
 /** One for a session: all its streams go the same way. */
@@ -50,7 +51,7 @@ export function createQuietLimit(configuredMs: number, clock: Clock, log: Log): 
   return {
     cut(quietMs) {
       const nowMs = clock.monotonicMs();
-      // Streams that began together are cut together: what cut them may have happened once.
+      // Streams that began together are cut together: the cause may have occurred once.
       if (quietMs < SHORTEST_MS || nowMs - seenAtMs < quietMs / 2) return;
       seenAtMs = nowMs;
       const isSame = seenMs.every((otherMs) => Math.abs(otherMs - quietMs) <= quietMs * TOLERANCE);

@@ -4,24 +4,24 @@ import type { Selection } from "./aspect.ts";
 import { CannotAsk, findRefused } from "./refused.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
-/** What the service refuses of one stream's selection. It is left out of the stream's requests. */
+/** The part of one stream's selection that the service refuses. The stream's requests leave it out. */
 export interface RefusedRobots {
   /** Robots, or the location, each with what the service says. */
   readonly refused: ReadonlyMap<string, string>;
-  /** What is left to ask for; null: nothing. */
+  /** The rest of the selection, to ask for; null: nothing. */
   wanted(): Selection | null;
-  /** Finds out which robots a refusal is about. Resolves whether something else can now be asked for. */
+  /** Finds out which robots a refusal concerns. Resolves with whether something else can be asked for now. */
   sortOut(ending: StreamEnding, signal: AbortSignal): Promise<boolean>;
-  /** Asks for the refused robots again. Resolves whether the service takes any of them now. */
+  /** Asks for the refused robots again. Resolves with whether the service now accepts any of them. */
   reconsider(signal: AbortSignal): Promise<boolean>;
-  /** The service took the location's stream. */
+  /** The service has accepted the location's stream. */
   locationTaken(): void;
 }
 
 export interface RefusedRobotsParts {
   readonly stream: string;
   readonly log: Log;
-  /** Whether the service refuses a stream of these robots, and what it says. Rejects with CannotAsk. */
+  /** Whether the service refuses a stream of these robots, and its message. Rejects with CannotAsk. */
   readonly probe: (
     ids: readonly RobotId[],
     signal: AbortSignal,
@@ -88,7 +88,7 @@ export function createRefusedRobots(selection: Selection, parts: RefusedRobotsPa
         }
         return allowed.length > 0;
       } catch (error) {
-        // The next turn asks again.
+        // The next try asks again.
         log.debug({ stream, err: error }, "the refused robots could not be asked for");
         return false;
       }

@@ -6,10 +6,9 @@ export class CannotAsk extends Error {
 }
 
 /**
- * The service refuses a selector as a whole, whichever of its robots is to blame.
- * Given robots that are refused together, finds the ones that are refused, by asking
- * for halves: k among n cost about 2k·log₂(n/k) questions. Rejects with what
- * `isRefused` rejects with.
+ * The service refuses a selector as a whole, whichever robots are to blame. Finds the refused ones among
+ * robots that are refused together, by asking for halves: k among n cost about 2k·log₂(n/k) questions.
+ * Rejects with the error of `isRefused`.
  */
 export async function findRefused(
   ids: readonly RobotId[],

@@ -4,7 +4,7 @@ import type { Chance } from "../../platform/backoff.ts";
 /** A renewal takes place from this share of `resyncMs` on. */
 const RENEW_FROM = 0.65;
 /**
- * The moments in a `resyncMs` at which streams are renewed: a wake-up for each stream alone costs more than
+ * The moments in a `resyncMs` at which streams are renewed: a wake-up for each stream would cost more than
  * its renewal.
  */
 const MOMENTS = 64;
@@ -14,17 +14,17 @@ export interface RenewalPlan {
   /** From `nowMs`, monotonic, to the next renewal, in milliseconds. */
   delayMs(nowMs: number): number;
   /**
-   * The same for a renewal on request, which is not wanted before `backoffMs` from now: never later than the
-   * one that was planned last, for the robots of the whole stream depend on that.
+   * The same for a renewal on request, which should wait `backoffMs` from now. It is never later than the
+   * last planned one, because the robots of the whole stream depend on that.
    */
   onRequestMs(nowMs: number, backoffMs: number): number;
-  /** The stream was lost: others were with it, and come again at the same time. */
+  /** The stream was lost, together with others that come again at the same time. */
   restart(): void;
 }
 
 /**
- * Plans renewals between 0.65 and 0.7 of `resyncMs`, which may become less with time, so that a snapshot that
- * is lost can be asked for again in time, and the first of all anywhere before: so streams that began
+ * Plans renewals between 0.65 and 0.7 of `resyncMs`, which may become less with time, so that a lost snapshot
+ * can be asked for again in time. The first renewal may be at any moment before: so streams that began
  * together part, and stay apart. All streams share the moments.
  */
 export function planRenewals(resyncMs: () => number, chance: Chance): RenewalPlan {

@@ -10,28 +10,29 @@ import { planRenewals } from "./renewal-plan.ts";
  * Renewals on request keep this distance, which grows while they go on; none is later than the planned one.
  */
 const ON_REQUEST = { baseMs: 1_000, capMs: 30_000 };
-/**
- * The calls of a connection that takes no more leave it spread over this time: it may be closed in a second.
- */
+/** The calls of a connection that closes leave it spread over this time: it may be closed in a second. */
 const MOVE_MS = 100;
 
 /** Waits between the calls of one subscription. */
 export interface RenewalWait {
   /** A renewal is wanted soon. */
   request(): void;
-  /** The newest call's connection takes no new calls: the next call is due at once. */
+  /** The newest call's connection accepts no new calls: the next call is due at once. */
   connectionLeaves(): void;
   /** A new call is being made. */
   called(): void;
-  /** No call serves any more. */
+  /** No call serves the subscription any more. */
   lost(): void;
-  /** Waits for the planned renewal, for a request, for a connection that leaves, or until no call serves. */
+  /**
+   * Waits for the planned renewal, a request, or a connection that leaves, or until no call serves the
+   * subscription.
+   */
   untilDue(signal: AbortSignal): Promise<void>;
   /** Waits until a renewal is requested, or until the time has passed. */
   untilRequested(delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** @param isServing whether a call serves at this moment */
+/** @param isServing whether a call serves the subscription at this moment */
 export function createRenewalWait(
   times: FleetTimes,
   quiet: QuietLimit,
@@ -41,7 +42,7 @@ export function createRenewalWait(
 ): RenewalWait {
   const plan = planRenewals(quiet.resyncMs, chance);
   const requestBackoff = createBackoff(ON_REQUEST, () => 1);
-  // It grows only where every connection leaves as soon as it is there.
+  // It grows only if every connection leaves as soon as it is there.
   const moveBackoff = createBackoff({ baseMs: MOVE_MS, capMs: times.backoffCapMs }, chance);
   let isRequested = false;
   let isLeaving = false;
@@ -100,7 +101,7 @@ export function createRenewalWait(
         if (clock.monotonicMs() - calledAtMs >= SETTLED_MS) moveBackoff.reset();
         await wait(plan.onRequestMs(clock.monotonicMs(), moveBackoff.nextMs()), signal, () => false);
       }
-      // A request that comes while one waits, or while no call serves, is met by the next call.
+      // A request during the wait, or while no call serves, is satisfied by the next call.
       isRequested = false;
     },
     async untilRequested(delayMs, signal) {

@@ -35,16 +35,16 @@ export interface AspectParts {
   readonly identifiers: IdentifierGate;
   readonly clocks: RobotClocks;
   /**
-   * Called before a robot's first event, and again when it comes back to a stream that no longer expected it.
+   * Called before a robot's first event, and again when it returns to a stream that no longer expected it.
    */
   readonly seen: (robotId: RobotId) => void;
-  /** What brings the same events beside the streams; null: nothing. */
+  /** Brings the same events beside the streams; null: nothing does. */
   readonly deliveries: DeliverySource | null;
 }
 
-/** An aspect whose events come by webhook too. Both share one sequence per robot. */
+/** An aspect with webhook events too. Both share one sequence for each robot. */
 export interface DeliveredAspectOf<Value> extends Aspect {
-  /** Judges and hands on what a delivery says. */
+  /** Checks and hands on a delivery. */
   deliver(robotId: RobotId, stamp: Stamp, value: Value): void;
   /** Whether some stream brings the robot: its last snapshot had it, or is not proven to lack it. */
   brings(robotId: RobotId): boolean;
@@ -124,7 +124,8 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
 }
 
 /**
- * A queue is told as a whole or not at all: its index counts its missions. One that never ran may have no id.
+ * A queue is accepted as a whole or not at all, because its index counts its missions. A mission that never
+ * ran may have no id.
  */
 function areNamed(
   missions: readonly { readonly missionId: string }[],
@@ -156,7 +157,7 @@ function common(tracker: SequenceTracker) {
   };
 }
 
-/** Judges a message; a repeat is told as proof that the value held still stands. */
+/** Checks a message; a repeat is handed on as a confirmation. */
 function judge(
   tracker: SequenceTracker,
   parts: AspectParts,
@@ -178,7 +179,7 @@ function judge(
   return { verdict, stamp };
 }
 
-/** The id of the stream that the event is told under; null when it is no news. */
+/** The id of the stream under which the event is handed on; null: it is no news. */
 function judgeDelivery(
   tracker: SequenceTracker,
   parts: AspectParts,
@@ -196,12 +197,12 @@ function judgeDelivery(
   return null;
 }
 
-/** The stream id under which deliveries are told for robots that come by no stream yet. */
+/** The stream id for deliveries of robots that no stream brings yet. */
 export function deliveryStream(aspect: DeliveredAspect): string {
   return `webhook/${aspect}`;
 }
 
-/** Null when the bytes are no such message: counted, and said the first time. */
+/** Null: the bytes are no such message, which is counted, and logged the first time. */
 function decode<T>(
   read: (bytes: Uint8Array) => T,
   bytes: Buffer,

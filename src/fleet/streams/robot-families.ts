@@ -3,22 +3,22 @@ import type { Family, RobotId } from "../../domain/robot.ts";
 import { createFamilyFinder, type FamilyFinder, type FamilyFinderParts } from "./family-finder.ts";
 import { type FamilyMemory, forgetfulFamilyMemory } from "./family-memory.ts";
 
-/** The robots that the gateway is for, and the family of each as far as it is known. */
+/** The robots of the gateway, and the family of each as far as it is known. */
 export interface RobotFamilies {
   has(robotId: RobotId): boolean;
   size(): number;
-  /** Whether a robot was met whose family is not known. */
+  /** Whether the robot was seen and its family is not known. */
   isUnknown(robotId: RobotId): boolean;
-  /** A robot is there, or is back. */
+  /** A robot was seen, or is back. */
   meet(robotId: RobotId): void;
-  /** The robot's messages show its family. What is known already stays: a contradiction proves neither. */
+  /** The robot's messages show its family. A known family stays: a contradiction proves neither. */
   learn(robotId: RobotId, family: Family): void;
   /**
-   * The service refuses to tell of this robot's conveyors, as it does for all but carts. True: it was only
-   * recalled to be a cart.
+   * The service refuses the conveyors of this robot, as it does for all but carts. True: it was a cart only
+   * by memory.
    */
   refusedAsCart(robotId: RobotId): boolean;
-  /** Robots whose family is being asked for. */
+  /** How many robots wait for their family. */
   pending(): number;
   /** From now on families are asked for, and kept in the memory. */
   open(memory: FamilyMemory, finder: Omit<FamilyFinderParts, "onFound" | "isKnown">): void;
@@ -27,14 +27,14 @@ export interface RobotFamilies {
 export interface RobotFamiliesParts {
   readonly configured: ReadonlyMap<RobotId, Family>;
   readonly sink: UpdateSink;
-  /** Called for each cart that is met. Does nothing the second time. */
+  /** Called for each cart. A second call for the same cart does nothing. */
   readonly startConveyors: (robotId: RobotId) => void;
 }
 
 /**
- * The family comes from the configuration; or from the robot's messages; or from the service's answer. A
- * family that is recalled from an earlier start is not told before the service has confirmed it: for a cart,
- * by its first conveyor message.
+ * The family comes from the configuration, from the robot's messages, or from the service's answer. A family
+ * from an earlier start is not published before the service has confirmed it: for a cart, by its first
+ * conveyor message.
  */
 export function createRobotFamilies({ configured, sink, startConveyors }: RobotFamiliesParts): RobotFamilies {
   const families = new Map<RobotId, Family>();
@@ -51,7 +51,7 @@ export function createRobotFamilies({ configured, sink, startConveyors }: RobotF
     if (family === "cart") startConveyors(robotId);
   }
 
-  /** What an earlier start found out saves the call, not the proof. */
+  /** The result of an earlier start saves the call, but proves nothing. */
   function findOut(robotId: RobotId): void {
     const recalled = memory.recall(robotId);
     if (recalled === null) finder?.ask(robotId);

@@ -2,39 +2,44 @@ import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isNews, judgeSequence, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
 
-/** What was counted of one kind of stream since the start. Nothing is dropped in silence. */
+/** The counts of one kind of stream since the start. Nothing is dropped in silence. */
 export interface StreamCounts {
   messages: number;
   repeats: number;
   /** Numbers that were skipped within a subscription. */
   missed: number;
   resets: number;
-  /** Messages older than the value held, dropped. */
+  /** Messages older than the held value, which were dropped. */
   outdated: number;
   /** Older messages that were accepted, because one subscription after the other brought them. */
   setBack: number;
-  /** Lower numbers that were no reset: each made us subscribe again. */
+  /** Lower numbers that were no reset: each caused a new subscription. */
   regressed: number;
   /** Messages that could not be decoded. */
   malformed: number;
 }
 
-/** The sequence numbers of one event type, robot by robot (design, Sequence numbers). */
+/**
+ * The sequence numbers of one event type, robot by robot (docs/decisions.md, The sequence rules run in the
+ * southbound).
+ */
 export interface SequenceTracker {
   readonly counts: StreamCounts;
-  /** Whether this call of this stream has brought nothing of the robot yet: then a message is a snapshot. */
+  /**
+   * Whether this call of the stream has brought no message of the robot yet: then a message is a snapshot.
+   */
   isFirst(robotId: RobotId, stream: string, call: number): boolean;
-  /** Judges a message that came by this call of this stream, and counts it. */
+  /** Evaluates and counts a message of this call of the stream. */
   judge(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
   /**
-   * Judges a webhook delivery, and counts it. Deliveries may overtake each other, so each is
-   * judged as the first of a subscription is: by number and time.
+   * Evaluates and counts a webhook delivery. Deliveries may overtake each other, so each counts as the first
+   * message of a subscription: by number and time.
    */
   judgeDelivery(robotId: RobotId, stamp: Stamp): SequenceVerdict;
-  /** The stream that this robot comes by; null while it comes by none. */
+  /** The stream that brings this robot; null: none does. */
   streamOf(robotId: RobotId): string | null;
   has(robotId: RobotId): boolean;
-  /** How many robots this stream has sent before and this call of it has not. */
+  /** How many robots this stream has sent before and the present call of it has not. */
   unheard(stream: string, call: number): number;
   /** Those robots are no longer expected on this stream. */
   releaseUnheard(stream: string, call: number): void;
@@ -46,11 +51,11 @@ interface Sequence {
   mark: Stamp | null;
   stream: string;
   call: number;
-  /** Subscriptions in a row that began with a message older than the mark. */
+  /** How many subscriptions in a row began with a message older than the mark. */
   outdated: number;
 }
 
-/** Counts that begin. */
+/** New counts. */
 export function createCounts(): StreamCounts {
   return {
     messages: 0,
@@ -64,7 +69,7 @@ export function createCounts(): StreamCounts {
   };
 }
 
-/** One sequence per robot, kept for as long as the process lives: a robot that comes back goes on with it. */
+/** One sequence for each robot, kept for the life of the process: a robot that comes back continues it. */
 export function createSequenceTracker(): SequenceTracker {
   const sequences = new Map<RobotId, Sequence>();
   const counts = createCounts();

@@ -7,11 +7,11 @@ import type { StreamEnding } from "./stream-ending.ts";
 
 /** One call of a server stream, from its start to its end. */
 export interface StreamCall {
-  /** Resolves true at the first sign that the service took it, false when it ended before. */
+  /** Resolves with true at the first sign that the service accepts it, with false if it ended before. */
   readonly accepted: Promise<boolean>;
   /** Resolves when either side has ended it. Never rejects. */
   readonly ended: Promise<StreamEnding>;
-  /** Ends it; not one message is delivered after this. */
+  /** Ends it; no message is delivered after this. */
   cancel(): void;
 }
 
@@ -23,8 +23,8 @@ export interface StreamRequest {
 }
 
 /**
- * Opens a stream with `permit`, which is released when the stream ends. Messages
- * are handed over as they come off the wire, synchronously: no promise a message.
+ * Opens a stream with `permit`, which is released when the stream ends. Messages are handed over
+ * synchronously as they arrive, without a promise for each.
  */
 export function openStream(
   request: StreamRequest,
@@ -41,7 +41,7 @@ export function openStream(
     accept = resolve;
   });
   stream.on("metadata", (metadata: Metadata) => {
-    // Headers of a page that a balancer answers with are no sign of the service.
+    // The headers of a balancer's page are no sign of the service.
     if (!String(metadata.get("content-type")[0]).startsWith("application/grpc")) return;
     permit.proven();
     accept(true);
@@ -52,7 +52,7 @@ export function openStream(
     accept(true);
     onMessage(bytes);
   });
-  // Every ending, this one too, arrives as a status.
+  // Every ending, this one too, also arrives as a status.
   stream.on("error", () => {});
   const ended = new Promise<StreamEnding>((resolve) => {
     stream.on("status", ({ code, details }) => {

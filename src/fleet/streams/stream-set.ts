@@ -7,25 +7,25 @@ import { createStream, type Stream, type StreamParts } from "./stream.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 import { NOT_OPEN_YET } from "./subscription.ts";
 
-/** What the wanted streams say of themselves together. */
+/** The common state of the wanted streams. */
 export interface StreamSetState {
   readonly wanted: number;
   readonly open: number;
-  /** Of these, how many are suspended until their next snapshot, as webhooks bring what happens. */
+  /** How many of them are suspended until their next snapshot, because webhooks bring the events. */
   readonly suspended: number;
-  /** What is refused: robots and locations, each with what the service says. */
+  /** Refused robots and locations, each with the service's message. */
   readonly refused: ReadonlyMap<string, string>;
-  /** Why streams are not open, one sentence a reason. */
+  /** Why streams are not open, one sentence for each reason. */
   readonly problems: readonly string[];
   /** How often a stream was cut since the start. */
   readonly cuts: number;
-  /** Whether none that is not open has failed so far. */
+  /** Whether none of the closed ones has failed so far. */
   readonly isUntried: boolean;
 }
 
 /** The streams that are wanted now. */
 export interface StreamSet {
-  /** Starts a stream. Does nothing when one with this id is wanted already. */
+  /** Starts a stream. Does nothing if one with this id is wanted already. */
   start(id: string, aspect: Aspect, selection: Selection): void;
   /** Ends a stream for good. */
   end(id: string): void;
@@ -34,7 +34,7 @@ export interface StreamSet {
   refused(): ReadonlyMap<string, string>;
   state(): StreamSetState;
   /**
-   * Tells that a quiet stream is live whose connection was proven alive: now and then, and soon after a
+   * Reports a quiet stream as live if its connection was proven alive: now and then, and soon after a
    * silence.
    */
   tellLive(): void;
@@ -49,14 +49,14 @@ export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onCut" | "
   readonly sink: UpdateSink;
   readonly clock: Clock;
   readonly log: Log;
-  /** A stream that is proven alive is told to be live this often. */
+  /** A stream that is proven alive is reported as live this often. */
   readonly tellingMs: number;
 }
 
 interface Running {
   readonly stream: Stream;
   readonly end: () => void;
-  /** The proof that was told last, and when. */
+  /** The proof that was reported last, and when. */
   toldMs: number;
   toldAtMs: number;
 }
@@ -73,7 +73,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
   const streamParts: StreamParts = {
     ...parts,
     onOpen(id, method) {
-      // A renewal opens a stream that is open already; only the first of all brings the link up.
+      // A renewal opens a stream that is open already; only the very first brings the link up.
       if (open.size === 0) tellLink("up", "");
       open.add(id);
       warnUnserved.served(method);
@@ -166,7 +166,7 @@ function problemsOf(
   return { suspended, problems: [...problems], isUntried };
 }
 
-/** Logs each method that the service does not have once, until it has it. */
+/** Logs each missing method of the service once, until it has it. */
 function createUnservedLog({ serviceName, log }: Pick<StreamSetParts, "serviceName" | "log">) {
   const unserved = new Map<string, string>();
   return {

@@ -11,14 +11,14 @@ import type { StreamRequest } from "./stream-call.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 import { createSubscription, type Subscription, type SubscriptionParts } from "./subscription.ts";
 
-/** One aspect of some robots, by one subscription, for as long as the gateway runs. */
+/** One aspect of some robots, by one subscription, for the life of the gateway. */
 export interface Stream {
   readonly id: string;
   readonly aspect: Aspect["name"];
   readonly subscription: Subscription;
-  /** Robots, or the location, that the service refuses, each with what it says. */
+  /** Robots, or the location, that the service refuses, each with its message. */
   readonly refused: ReadonlyMap<string, string>;
-  /** Deliveries no longer bring its events: if it is suspended it is lost, and asks again at once. */
+  /** Deliveries no longer bring its events: if it is suspended, it counts as lost, and asks again at once. */
   resume(): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -27,25 +27,25 @@ export interface StreamParts extends SubscriptionParts {
   readonly serviceName: string;
   readonly sink: UpdateSink;
   readonly log: Log;
-  /** Told when the stream begins to serve, when it was cut, and when it no longer serves. */
+  /** Called when the stream begins to serve, when it was cut, and when it no longer serves. */
   readonly onOpen: (id: string, method: string) => void;
   readonly onCut: () => void;
   readonly onLost: (id: string, ending: StreamEnding) => void;
-  /** Told each time that the service refuses what the stream asks for. */
+  /** Called each time that the service refuses the stream's request. */
   readonly onRefused: (id: string, ending: StreamEnding) => void;
-  /** Told each time that the service does not have what the stream asks for. */
+  /** Called each time that the service does not have the stream's operation. */
   readonly onUnserved: (method: string, ending: StreamEnding) => void;
-  /** What brings the events of an aspect beside its streams; null: nothing. */
+  /** Brings the events of an aspect beside its streams; null: nothing does. */
   readonly deliveries: DeliverySource | null;
-  /** Keeps what comes; left out: nothing does. */
+  /** Records the messages; absent: they are not recorded. */
   readonly tape?: Tape;
 }
 
-/** Decoding one takes at most some 50 ms, whatever is in it. A queue of 100 missions has 10 kB. */
+/** Decoding a message takes at most some 50 ms, whatever is in it. A queue of 100 missions has 10 kB. */
 const LARGEST_MESSAGE_BYTES = 64 * 1024;
-/** How long after a renewal every robot should have been heard. */
+/** How long after a renewal every robot should have sent a message. */
 const SNAPSHOT_SHARE = 0.05;
-/** How often a robot is asked for again that a renewal did not bring, before it is no longer expected. */
+/** How often a robot that a renewal did not bring is asked for again, before it is no longer expected. */
 const SNAPSHOT_TRIES = 2;
 
 type Told = Extract<FleetUpdate, { kind: "stream" }>["state"];
@@ -71,7 +71,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     onRefused: aspect.release,
   });
 
-  /** Some time after a call began: asks again for robots that were not heard, or suspends the stream. */
+  /** Some time after a call began: asks again for missing robots, or suspends the stream. */
   function lookForMissing(call: number): void {
     if (call !== newestCall) return;
     if (aspect.unheard(id, call) > 0 && tries < SNAPSHOT_TRIES) {
@@ -155,7 +155,7 @@ function requestOf(serviceName: string, aspect: Aspect, selected: Selection): St
   return { path: `/${serviceName}/${aspect.method}`, bytes: aspect.encode(selected) };
 }
 
-/** Writes when calls of a stream begin, and once for each when it ends. */
+/** Records when calls of a stream begin, and once for each when it ends. */
 function recordCalls(tape: Tape, method: string) {
   let isOpen = true;
   return {
@@ -171,14 +171,15 @@ function recordCalls(tape: Tape, method: string) {
 }
 
 /**
- * What a recording must say of a message beside its bytes: conveyors name no robot, and nothing a location.
+ * What a recording needs of a message beside its bytes: conveyor messages name no robot, and no message names
+ * a location.
  */
 function originOf({ name }: Aspect, selection: Selection): string {
   if (selection.kind === "location") return selection.locationId;
   return name === "conveyors" ? (selection.ids[0] ?? "") : "";
 }
 
-/** The stream goes on: its other robots have done nothing. */
+/** The stream continues, because its other robots are not to blame. */
 function leaveOut(stream: string, { counts }: Aspect, bytes: number, log: Log): void {
   counts.malformed += 1;
   if (counts.malformed > 1) return;

@@ -21,24 +21,26 @@ import type { StreamCounts } from "./sequence-tracker.ts";
 import type { StreamParts } from "./stream.ts";
 import { createStreamSet, type StreamSet, type StreamSetState } from "./stream-set.ts";
 
-/** What streams can say of themselves. */
+/** The state of the streams. */
 export interface StreamsState extends StreamSetState {
   readonly robots: number;
   readonly familiesPending: number;
-  /** The way to the service ends streams that are quiet for so long; null: not known to do so. */
+  /** How long the way to the service lets streams be quiet; null: no limit is known. */
   readonly quietLimitMs: number | null;
   readonly counts: Readonly<Record<"mission" | "battery" | "conveyors", StreamCounts>>;
 }
 
 /** Every stream of the fleet. */
 export interface Streams {
-  /** Whether the gateway is for this robot: configured, or seen at one of its locations. */
+  /** Whether this is a robot of the gateway: configured, or seen at one of its locations. */
   knows(robotId: RobotId): boolean;
-  /** Robots and locations that the service refuses, each with what it says. */
+  /** Refused robots and locations, each with the service's message. */
   refused(): ReadonlyMap<string, string>;
-  /** Takes in what a webhook brought, by the rules of the streams. Of a robot that is not ours: false. */
+  /** Handles a delivery by the rules of the streams. False: it is of a robot that is not ours. */
   deliver(event: WebhookEvent): boolean;
-  /** Webhooks no longer bring an aspect's events: its suspended streams are lost, and ask again at once. */
+  /**
+   * Webhooks no longer bring an aspect's events: its suspended streams count as lost, and ask again at once.
+   */
   resume(aspect: DeliveredAspect): void;
   state(): StreamsState;
   counts(): StreamsState["counts"];
@@ -55,7 +57,7 @@ export type StreamsParts = Omit<
   readonly clocks: RobotClocks;
 };
 
-/** Robots a stream: few enough that a snapshot is no burst and one that is refused is found fast. */
+/** Robots in a stream: few enough that a snapshot is no burst and a refused robot is found fast. */
 const ROBOTS_A_STREAM = 50;
 
 /** Subscribes to missions and batteries by selector, and to conveyors by robot as carts are found. */
@@ -120,7 +122,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       set.tellLink("down", "not connected yet");
       every(clock, silenceLookMs(times.streamSilenceMs), signal, set.tellLive);
       every(clock, tellingMs, signal, tellDelivered);
-      // Robots that are named in configuration are ours wherever they are.
+      // Robots in the configuration are ours wherever they are.
       if (options.robots.kind === "locations") {
         every(clock, tellingMs, signal, () => endGoneConveyors(set, aspects, parts));
       }
@@ -134,7 +136,7 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
 
 type Aspects = ReturnType<typeof createAspects>;
 
-/** The kinds of streams. Missions and conveyors show which family a robot is of. */
+/** The kinds of streams. Missions and conveyors show the family of a robot. */
 function createAspects(parts: StreamsParts, families: RobotFamilies) {
   const { sink } = parts;
   const aspectParts = { ...parts, seen: families.meet };
@@ -164,7 +166,7 @@ function openMemory({ cacheDirectory }: FleetOptions, { log }: StreamsParts) {
     : openFamilyMemory(familiesFolder(cacheDirectory), log);
 }
 
-/** Where the families of robots are remembered. */
+/** The folder in which the families of robots are kept. */
 export function familiesFolder(cacheDirectory: string): string {
   return join(cacheDirectory, "families");
 }
@@ -192,9 +194,9 @@ function startSelected(
 }
 
 /**
- * Ends the conveyor stream of each cart that left our locations: the service refuses it, and their snapshots
- * no longer have it. Either alone proves nothing: a refusal may be a fault, and a snapshot may lack a robot
- * that is offline.
+ * Ends the conveyor stream of each cart that left our locations: the service refuses it, and the snapshots no
+ * longer have it. Either alone proves nothing: a refusal may be a fault, and a snapshot may lack an offline
+ * robot.
  */
 function endGoneConveyors(set: StreamSet, { mission, battery }: Aspects, { log }: StreamsParts): void {
   for (const { id, refused } of [...set.all()]) {

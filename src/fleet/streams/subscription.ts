@@ -10,26 +10,26 @@ import { createRenewalWait } from "./renewal-wait.ts";
 import type { StreamRequest } from "./stream-call.ts";
 import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
 
-/** What a subscription serves: it says what to ask for, and is told what comes. */
+/** The client of a subscription: it gives the request, and receives the messages. */
 export interface Subscriber {
-  /** What to ask for now; null: nothing, until `renewSoon` is called. */
+  /** The present request; null: none, until `renewSoon` is called. */
   request(): StreamRequest | null;
-  /** A message of the call with this number; calls are numbered upwards. */
+  /** Receives a message of the call with this number; calls are numbered upwards. */
   receive(bytes: Buffer, call: number): void;
-  /** From now on the call with this number is the one that serves. */
+  /** From now on the call with this number serves the subscription. */
   opened(call: number): void;
-  /** The call that served was cut; another is opened at once. */
+  /** The serving call was cut; another is opened at once. */
   cut(ending: StreamEnding): void;
   /** No call serves any more, and none has come in the time for which a cut is forgiven. */
   lost(ending: StreamEnding): void;
   /**
-   * The service refuses what was asked. Resolves true when asking again at once has
-   * a chance, because something else will be asked for.
+   * The service refuses the request. Resolves with true if another request will be made, which may succeed at
+   * once.
    */
   refused(ending: StreamEnding, signal: AbortSignal): Promise<boolean>;
-  /** The service does not have what was asked for. */
+  /** The service does not have the operation. */
   unserved(ending: StreamEnding): void;
-  /** Monotonic time of the last proof that deliveries bring what a call would; null: nothing does. */
+  /** Monotonic time of the last proof that deliveries bring the events of a call; null: they do not. */
   deliveredAtMs(): number | null;
 }
 
@@ -39,18 +39,18 @@ export interface SubscriptionState {
    * still forgiven.
    */
   readonly standing: "closed" | "open" | "suspended" | "cut";
-  /** Why it is closed; null while it is not. */
+  /** Why it is closed; null: it is not. */
   readonly problem: string | null;
 }
 
 /** A logical stream, which outlives the calls that serve it one after the other. */
 export interface Subscription {
-  /** Asks again soon, new before old: something is missing, or something else is wanted. */
+  /** Asks again soon, new before old: a robot is missing, or the request has changed. */
   renewSoon(): void;
-  /** Ends the call until the next renewal, without being lost: deliveries bring what it would. */
+  /** Ends the call until the next renewal without being lost: deliveries bring its events. */
   suspend(): void;
   state(): SubscriptionState;
-  /** Monotonic time of the last proof that it is alive; null while no call serves. */
+  /** Monotonic time of its last proof of life; null: no call serves. */
   provenAtMs(): number | null;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -64,10 +64,10 @@ export interface SubscriptionParts {
   readonly chance: Chance;
 }
 
-/** The first wait before a request is repeated that the service refused. */
+/** The first wait before a refused request is repeated. */
 const REFUSED_BASE_MS = 1_000;
 
-/** The problem of a subscription that has not been answered yet. */
+/** The problem of a subscription without an answer yet. */
 export const NOT_OPEN_YET = "not open yet";
 
 type Standing =
@@ -76,8 +76,8 @@ type Standing =
   | { readonly standing: "suspended" | "cut"; readonly problem: null };
 
 /**
- * Keeps a stream open whatever happens to the calls under it: opens the new one before it ends the old,
- * renews in good time, and comes back after every ending with backoff and full jitter.
+ * Keeps a stream open whatever happens to its calls: opens the new call before it ends the old one, renews in
+ * good time, and comes back after every ending with backoff and full jitter.
  */
 export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
   const { times, clock, quiet } = parts;
@@ -105,7 +105,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     },
     receive: subscriber.receive,
     leaving(call) {
-      // A call that has a successor has nothing left to move.
+      // A call with a successor has nothing left to move.
       if (call === calls) wait.connectionLeaves();
     },
     ended(call, ending, isSilent) {
@@ -135,7 +135,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     else lose(ending);
   }
 
-  /** A suspended subscription is lost when there is no connection to open a call on. */
+  /** A suspended subscription is lost if there is no connection to open a call on. */
   async function open(request: StreamRequest, signal: AbortSignal): Promise<Opening> {
     const cancel =
       now.standing === "suspended" ? clock.after(times.connectMs, () => notTaken(late(times))) : null;
@@ -187,7 +187,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   };
 }
 
-/** Waits until another call may be tried, after one that was not taken. */
+/** Waits until another call may be tried, after one that was not accepted. */
 async function goOnAfter(
   ending: StreamEnding,
   subscriber: Subscriber,
@@ -224,7 +224,7 @@ function createPace({ times, clock, chance }: SubscriptionParts, calledAtMs: () 
       if (isOver) await sleep(clock, backoff.nextMs(), signal);
     },
     async afterFailure(ending: StreamEnding, signal: AbortSignal) {
-      // The time that a call hung until it was given up counts as waited.
+      // The time for which a call hung until it was given up counts as waited.
       const hungMs = clock.monotonicMs() - calledAtMs();
       const delayMs = isFutile(ending) ? refusalBackoff.nextMs() : backoff.nextMs() - hungMs;
       await sleep(clock, delayMs, signal);

@@ -19,12 +19,12 @@ import type {
 } from "../../wire/fleet/v1/mission_pb.js";
 
 /**
- * Missions and goals of a queue together. More of them, which may be empty, become megabytes on MQTT: brokers
- * that take less cut the connection, and it would be sent again on the next one.
+ * The limit of missions and goals of a queue together. Even empty ones become megabytes on MQTT: a broker
+ * that accepts less would close the connection, and get them again on the next one.
  */
 const MOST_PARTS = 5_000;
 
-/** Whether a queue has no more missions and goals than are shown. */
+/** Whether a queue has no more missions and goals than the limit. */
 export function isQueueShown(missions: readonly { readonly goals: readonly unknown[] }[]): boolean {
   return missions.reduce((sum, { goals }) => sum + 1 + goals.length, 0) <= MOST_PARTS;
 }
@@ -32,8 +32,8 @@ export function isQueueShown(missions: readonly { readonly goals: readonly unkno
 const emptyQueue: MissionQueue = { missions: [], currentMissionIndex: -1 };
 
 /**
- * A robot's queue. Where `mission_states` is unset, the legacy `mission_state`
- * (the current mission alone) stands in for it (wire-facts, Missions).
+ * A robot's queue. If `mission_states` is unset, the legacy `mission_state`
+ * (the current mission alone) is used instead (docs/service.md, TRN-43).
  */
 export function queueFromProto(
   states: MissionStates | undefined,
@@ -63,7 +63,7 @@ function missionFromProto(state: MissionState): Mission {
 
 const noGoal: Goal = { kind: "none" };
 
-/** A goal of a mission; a member that this version does not know becomes `none`. */
+/** A goal of a mission; an unknown member becomes `none`. */
 export function goalFromProto(wire: WireGoal): Goal {
   switch (wire.goal.case) {
     case "destinationId":

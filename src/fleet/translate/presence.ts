@@ -7,9 +7,9 @@ import { createSnakeRecord, MalformedAnswer } from "./snake-record.ts";
 const readInfo = createSnakeRecord(OnlineAMRInfoSchema);
 
 /**
- * One robot of GetOnlineRobots from its JSON, with the name it goes by. Its `id` is
- * the robot's number in decimal, its `name` the robot_id (wire-facts, Robots, maps,
- * chains). Throws MalformedAnswer.
+ * One robot of GetOnlineRobots from its JSON, with its name. `id` is the robot's number
+ * in decimal, `name` its robot_id (docs/service.md, How deployed services behave).
+ * Throws MalformedAnswer.
  */
 export function presenceFromJson(json: Json): { readonly name: string; readonly presence: Presence } {
   const info = readInfo(json);

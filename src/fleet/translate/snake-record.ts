@@ -2,15 +2,15 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import type { Json, JsonObject } from "../../platform/json.ts";
 import { isJsonObject } from "../../platform/json.ts";
 
-/** An answer of the service that has not the shape of its message. */
+/** An answer of the service does not have the shape of its message. */
 export class MalformedAnswer extends Error {
   override readonly name = "MalformedAnswer";
 }
 
 /**
- * Turns JSON of the service, in either spelling, into what the gateway publishes:
- * snake_case, every scalar present, unset messages null. Fields that the message
- * does not have are left out. Throws MalformedAnswer where a type is wrong.
+ * Turns JSON of the service, in either spelling, into the published form: snake_case, every scalar present,
+ * unset messages null. Fields that the message does not have are left out. Throws MalformedAnswer for a wrong
+ * type.
  */
 export type SnakeRecord = (json: Json) => Readonly<Record<string, unknown>>;
 
@@ -23,8 +23,8 @@ interface Plan {
 }
 
 /**
- * Made once for a message, from its descriptor: a roster of 1,000 robots is read
- * every two seconds, so nothing is looked up while reading.
+ * Made once for a message, from its descriptor: a list of 1,000 robots is read every two seconds, so nothing
+ * is looked up while reading.
  */
 export function createSnakeRecord(desc: DescMessage): SnakeRecord {
   const read = messageReader(desc);
@@ -32,7 +32,7 @@ export function createSnakeRecord(desc: DescMessage): SnakeRecord {
 }
 
 function messageReader(desc: DescMessage): Reader {
-  // What JSON can say any way it likes: Value, Struct, ListValue.
+  // Messages with JSON of any shape: Value, Struct, ListValue.
   if (desc.typeName.startsWith("google.protobuf.")) return (json) => json;
   const plans: readonly Plan[] = desc.fields.map((field) => ({
     camel: field.jsonName,
@@ -103,7 +103,7 @@ function scalarReader(scalar: ScalarType): Reader {
 function numberIn(json: Json, path: string): number {
   // proto3 JSON allows numbers as text.
   const value = typeof json === "string" && json.trim() !== "" ? Number(json) : json;
-  // JSON has no word for infinity, but 1e999 is one.
+  // JSON has no infinity, but 1e999 parses as one.
   if (typeof value !== "number" || !Number.isFinite(value)) throw malformed(path, "a number", json);
   return value;
 }

@@ -1,14 +1,14 @@
 import type { Stamp } from "../../domain/observed.ts";
 import type { EventMetadata } from "../../wire/fleet/v1/common_pb.js";
 
-/** Never negative, and a number that can be compared and counted on from: no robot has sent 2^53 messages. */
+/** Not negative, and small enough to be compared exactly: no robot has sent 2^53 messages. */
 function isCountable(sequence: bigint): boolean {
   return sequence >= 0n && sequence <= BigInt(Number.MAX_SAFE_INTEGER);
 }
 
 /**
- * When and in which order a message was recorded. `receivedAtMs` is the gateway's
- * wall clock; the robot's time is cut to whole milliseconds, as it is published.
+ * The times and the number of a message. `receivedAtMs` is the gateway's wall clock; the robot's time is cut
+ * to whole milliseconds, as it is published.
  */
 export function stampFromProto(metadata: EventMetadata | undefined, receivedAtMs: number): Stamp {
   if (metadata === undefined) return { sourceTimeMs: null, sequence: null, receivedAtMs };

@@ -7,7 +7,7 @@ const readInfo = createSnakeRecord(QueryTaskChainInfoSchema);
 
 /**
  * One chain of QueryTaskChain from its JSON. A chain is finished when it has a
- * finish time: the document does not list the statuses, but says that the time is
+ * finish time: the statuses are not documented, but it is documented that the time is
  * empty while unfinished. Throws MalformedAnswer.
  */
 export function taskChainFromJson(json: Json): TaskChain {

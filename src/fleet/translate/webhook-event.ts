@@ -12,17 +12,16 @@ import { isQueueShown, queueFromProto } from "./mission.ts";
 import { MalformedAnswer } from "./snake-record.ts";
 import { stampFromProto } from "./stamp.ts";
 
-/** What one webhook delivery says. */
+/** The content of one webhook delivery. */
 export type WebhookEvent = { readonly robotId: RobotId; readonly stamp: Stamp } & (
   | { readonly aspect: "mission"; readonly queue: MissionQueue }
   | { readonly aspect: "battery"; readonly battery: Battery }
 );
 
 /**
- * Reads the default body of a delivery (fleet-service-interface, Webhook events) into what
- * the streams' messages become: through the same messages, so there is one translation.
- * Fields that this version does not know are left out; an enum name that it does not know
- * is that enum's UNKNOWN, for a delivery has no number to pass on. Throws MalformedAnswer.
+ * Reads the default body of a delivery (docs/service.md, WHK-27). It is decoded into the streams' messages
+ * first, so that there is one translation. Unknown fields are left out. An unknown enum name becomes that
+ * enum's UNKNOWN, because a delivery has no number to pass on. Throws MalformedAnswer.
  */
 export function webhookEventFromJson(text: string, receivedAtMs: number): WebhookEvent {
   const { robotId, state } = readEnvelope(text);
@@ -33,7 +32,7 @@ export function webhookEventFromJson(text: string, receivedAtMs: number): Webhoo
     return { aspect: "battery", robotId, stamp, battery: batteryFromProto(batteryState) };
   }
   if (!Object.hasOwn(state, "missions")) throw new MalformedAnswer("state is of no event that is known");
-  // Before it is read: what is left out must not cost a turn of its own.
+  // Before it is read: a queue that is left out must not cost a turn of its own.
   if (!isQueueShown(countable(state.missions)))
     throw new MalformedAnswer("missions are too many to be shown");
   const { metadata, missions, currentMissionIndex } = read(MissionEventStateSchema, state);
@@ -42,7 +41,7 @@ export function webhookEventFromJson(text: string, receivedAtMs: number): Webhoo
   return { aspect: "mission", robotId, stamp, queue: queueFromProto(states, undefined) };
 }
 
-/** The missions and goals of a state, as far as it has any: what is no list is for the reader to refuse. */
+/** The missions and goals of a state, if it has lists of them: the reader refuses anything else. */
 function countable(missions: Json | undefined): readonly { readonly goals: readonly Json[] }[] {
   if (!Array.isArray(missions)) return [];
   return missions.map((mission: Json) => {

@@ -12,15 +12,15 @@ import { createMissionAspect } from "../streams/robot-aspects.ts";
 import { openStream } from "../streams/stream-call.ts";
 import type { StreamEnding } from "../streams/stream-ending.ts";
 
-/** How a trial of one stream went. */
+/** The result of a trial of one stream. */
 export type StreamTrial =
   | { readonly kind: "message"; readonly afterMs: number; readonly robotId: string | null }
-  /** The service took it, and has sent nothing in time. */
+  /** The service has accepted it, and has sent nothing in time. */
   | { readonly kind: "silent" }
   | { readonly kind: "ended"; readonly ending: StreamEnding }
   | { readonly kind: "unconnected"; readonly message: string };
 
-/** As many as one stream of the gateway asks for. */
+/** The number of robots in one stream of the gateway. */
 const MOST_ROBOTS = 50;
 
 /** Subscribes to missions once, waits for the first message, and closes. */

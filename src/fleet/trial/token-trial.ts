@@ -6,16 +6,16 @@ import { type ExchangeEnding, exchangeToken } from "../session/exchange.ts";
 import { createExchangeBudget } from "../session/exchange-budget.ts";
 import { createExchangeHistory } from "../session/exchange-history.ts";
 
-/** How a trial of the API key went. */
+/** The result of a trial of the API key. */
 export type TokenTrial =
   | Exclude<ExchangeEnding, { readonly kind: "token" }>
   | { readonly kind: "token"; readonly jwt: string; readonly lifeMs: number; readonly skewMs: number | null }
-  /** Nothing was asked: the gateway has used up the rate for so long. */
+  /** Nothing was asked: the gateway has used up the rate for this long. */
   | { readonly kind: "withheld"; readonly waitMs: number };
 
 /**
- * Asks for one token, once. It is one of the two requests that the gateway leaves free of the documented
- * rate; where the gateway has used up its own, nothing is asked. Nothing is written.
+ * Requests one token, once. It is one of the two requests of the documented rate that the gateway leaves
+ * free; if the gateway has used up its own, nothing is asked. Writes nothing.
  */
 export async function tryToken(
   options: FleetOptions,

@@ -6,11 +6,11 @@ import type { StoreFormat } from "../../platform/stores/store-marks.ts";
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const eventsFormat: StoreFormat = { store: "webhook events", version: 2 };
 
-/** Which events were taken in, over restarts too: a service may deliver one more than once. */
+/** The ids of received events, over restarts too: a service may deliver an event more than once. */
 export interface EventMemory {
   /** Whether this event is new. From now on it is not. */
   take(eventId: string): boolean;
-  /** Writes what is left, and closes the store. */
+  /** Writes the rest, and closes the store. */
   close(): Promise<void>;
 }
 
@@ -24,13 +24,13 @@ export interface EventMemoryOptions {
 /** More than come while a service repeats a delivery. */
 const MOST_EVENTS = 20_000;
 const KEY_DIGITS = 5;
-/** A commit for each event would wear out a disk of flash. */
+/** A commit for each event would wear out a flash disk. */
 const WRITE_WITHIN_MS = 10_000;
 
 /**
- * Remembers the last events in a ring of records, so that the disk holds no more than the
- * memory. The disk is written afterwards: a crash forgets the last few, and a snapshot or the
- * sequence rules catch what is then delivered again. Events are taken while the disk fails.
+ * Keeps the last events in a ring of records, so that the disk holds no more than the memory. The disk is
+ * written later: a crash loses the last few, and the sequence rules drop them when they are delivered again.
+ * Events are accepted while the disk fails.
  */
 export function createEventMemory(
   store: Store,
@@ -46,7 +46,7 @@ export function createEventMemory(
   for (const { key, value } of store.range({ from: "0", to: ":" })) {
     const [count, eventId] = value as readonly [number, string];
     const place = Number(key);
-    // A ring that was larger once; what lies beyond is old.
+    // The ring was larger in an earlier run; records beyond its size are old.
     if (place >= limit) continue;
     ring[place] = eventId;
     known.add(eventId);

@@ -10,7 +10,7 @@ import { descriptionOf } from "./subscription-plan.ts";
 import { createWebhookCalls } from "./webhook-calls.ts";
 
 export interface FormerSubscriptionsParts {
-  /** The folder that webhooks had, as in `WebhookOptions`. */
+  /** The earlier folder of webhooks, as in `WebhookOptions`. */
   readonly directory: string;
   readonly identifiers: IdentifierGate;
   readonly port: FleetPort;
@@ -21,7 +21,7 @@ export interface FormerSubscriptionsParts {
 
 /**
  * Deletes the subscriptions that this gateway made while it had webhooks, and then its folder of them.
- * Asks until the service lists none, or the signal is aborted.
+ * Repeats until the service lists none, or the signal is aborted.
  */
 export async function removeFormerSubscriptions(
   parts: FormerSubscriptionsParts,

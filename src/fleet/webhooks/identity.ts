@@ -6,13 +6,12 @@ import { readIfThere, replaceFile } from "../../platform/kept-file.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 
-/** By what a gateway knows its own subscriptions again, and their deliveries. */
+/** Identifies a gateway's own subscriptions, and their deliveries. */
 export interface Identity {
-  /** Stands in the description of our subscriptions. No secret. */
+  /** Stands in the description of our subscriptions. It is no secret. */
   readonly instance: string;
   /**
-   * Stands in a header of every delivery (fleet-service-interface, Webhook events: deliveries are not
-   * signed).
+   * Stands in a header of every delivery, because deliveries are not signed (docs/service.md, WHK-37).
    */
   readonly secret: string;
 }
@@ -21,8 +20,8 @@ const FILE = "webhook-secret.json";
 const OWNER_ONLY = 0o600;
 
 /**
- * Reads the identity that `directory` keeps, or makes one there. A damaged file is renamed, and said in the
- * log: the subscriptions of before are then unknown. Rejects when the file cannot be read or kept.
+ * Reads the identity in `directory`, or makes one there. A damaged file is renamed and logged: the earlier
+ * subscriptions are then unknown. Rejects if the file cannot be read or written.
  */
 export async function loadIdentity(directory: string, nowMs: number, log: Log): Promise<Identity> {
   await makeFolder(directory);
@@ -43,7 +42,7 @@ export async function loadIdentity(directory: string, nowMs: number, log: Log): 
   return kept;
 }
 
-/** The identity that `directory` keeps; null: none that can be read. */
+/** The identity in `directory`; null: none can be read. */
 export async function readIdentity(directory: string): Promise<Identity | null> {
   const text = await readIfThere(join(directory, FILE));
   return text === undefined ? null : identityIn(text);

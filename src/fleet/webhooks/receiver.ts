@@ -8,10 +8,10 @@ import { listenError } from "../../platform/port-taken.ts";
 import { usablePair } from "../../platform/server-tls.ts";
 import type { WebhookOptions } from "../options.ts";
 
-/** The header of ours that every delivery carries. */
+/** The gateway's own header, which every delivery carries. */
 export const SECRET_HEADER = "x-fleetgate-secret";
 
-/** What the receiver has seen since the start. */
+/** Counts of the receiver since the start. */
 export interface ReceiverCounts {
   /** Answered 204. */
   received: number;
@@ -19,35 +19,35 @@ export interface ReceiverCounts {
   unauthorized: number;
   /** With the secret, but no delivery. */
   unfit: number;
-  /** Connections that are there now. */
+  /** Open connections. */
   readonly connections: number;
-  /** Connections that were closed at once, for there were too many. */
+  /** Connections that were closed at once because there were too many. */
   closed: number;
 }
 
 /** An HTTPS server for the service's deliveries. */
 export interface Receiver {
   readonly counts: ReceiverCounts;
-  /**
-   * Whether all connections that may be were there within the last half minute. Says in the log when that
-   * changes.
-   */
+  /** Whether all allowed connections were in use within the last half minute. Logs a change. */
   isFull(): boolean;
-  /** Where it listens; 0 before. */
+  /** The port on which it listens; 0 before. */
   port(): number;
-  /** Resolves when the port is bound. Rejects with PortTaken, or what else is wrong. */
+  /** Resolves when the port is bound. Rejects with PortTaken, or with another error. */
   open(secret: string): Promise<void>;
   /** Ends every connection. */
   close(): Promise<void>;
 }
 
-/** Parsed in one go. A queue of 100 missions has 60 kB. */
+/** The largest body that is parsed in one go. A queue of 100 missions has 60 kB. */
 const LARGEST_BODY_BYTES = 256 * 1024;
 const LONGEST_EVENT_ID = 256;
 const MOST_CONNECTIONS = 200;
 /** A client that holds all connections loses some now and then, so one moment with room proves nothing. */
 const FULL_MS = 30_000;
-/** Anyone can connect: a client without a request by then is closed, which makes room for the service. */
+/**
+ * Anyone can connect: a client without a request within this time is closed, which makes room for the
+ * service.
+ */
 const LIMITS = {
   handshakeTimeout: 5_000,
   headersTimeout: 5_000,
@@ -57,13 +57,13 @@ const LIMITS = {
   maxHeaderSize: 16_384,
 };
 
-/** Header names carry the maker's own word: X-Service-Webhook-Event-Id here, another elsewhere. */
+/** Header names contain the maker's own word: X-Service-Webhook-Event-Id here, another one elsewhere. */
 const EVENT_ID_HEADER = /^x-.+-webhook-event-id$/;
 
 /**
- * Takes deliveries: checks the secret before anything else, in constant time; reads a bounded
- * body in bounded time; answers at once. `deliver` is called after the answer has left, so that
- * no work of ours is a timeout of the service's.
+ * Receives deliveries: checks the secret before anything else, in constant time; reads a bounded body in
+ * bounded time; answers at once. `deliver` is called after the answer has left, so that the gateway's work
+ * causes no timeout at the service.
  */
 export function createReceiver(
   options: Pick<WebhookOptions, "listen" | "certificate" | "key">,
@@ -71,7 +71,7 @@ export function createReceiver(
   log: Log,
   deliver: (eventId: string, body: string) => void,
 ): Receiver {
-  /** When a connection was closed last for want of room; null: none was within FULL_MS. */
+  /** When a connection was last closed for lack of room; null: not within FULL_MS. */
   let closedAtMs: number | null = null;
   const { host, port } = options.listen;
   let expected = digest("");
@@ -82,7 +82,7 @@ export function createReceiver(
     },
   );
   server.maxConnections = MOST_CONNECTIONS;
-  /** Those whose handshake is not done too: `closeAllConnections` does not know them. */
+  /** Including those in their handshake, which `closeAllConnections` does not know. */
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -121,7 +121,7 @@ export function createReceiver(
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
     const given = request.headers[SECRET_HEADER];
-    // Digests have one length, so that the comparison tells nothing of the secret's.
+    // Digests have one length, so the comparison reveals nothing of the secret's length.
     const isFriend = typeof given === "string" && timingSafeEqual(digest(given), expected);
     const eventId = eventIdOf(request);
     if (!isFriend) refuse(response, 401);
@@ -156,7 +156,7 @@ export function createReceiver(
         server.once("error", fail);
         server.listen(port, host, () => {
           server.off("error", fail);
-          // One connection could not be taken; the service tries again.
+          // A connection could not be accepted; the service tries again.
           server.on("error", (error) => log.warn({ err: error }, "a webhook connection was not taken"));
           resolve();
         });
@@ -164,7 +164,7 @@ export function createReceiver(
     },
     close() {
       return new Promise((resolve) => {
-        // Its error says that it never listened, which is closed enough.
+        // An error means that it never listened, which counts as closed.
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       });
@@ -182,7 +182,7 @@ function eventIdOf({ headers }: IncomingMessage): string | null {
   return typeof value === "string" && value !== "" && value.length <= LONGEST_EVENT_ID ? value : null;
 }
 
-/** Hands over the whole body, or null once it is too large. A body that breaks off is handed over never. */
+/** Calls `done` with the whole body, or with null once it is too large. Never for a body that breaks off. */
 function readBody(request: IncomingMessage, done: (body: string | null) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;

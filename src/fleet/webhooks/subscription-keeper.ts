@@ -18,25 +18,26 @@ import { descriptionOf, planSubscriptions, type WantedSubscription } from "./sub
 import type { Trust } from "./trust.ts";
 import { codeOf, createWebhookCalls, type WebhookCalls } from "./webhook-calls.ts";
 
-/** Sees to it that the service has our subscriptions, one an event type. */
+/** Keeps our subscriptions at the service, one for each event type. */
 export interface SubscriptionKeeper {
   /**
-   * Looks at what the service lists, and makes what is missing. Rejects with ReadFailed when it cannot look.
+   * Compares the service's list with what is wanted, and makes what is missing. Rejects with ReadFailed if
+   * the list cannot be read.
    */
   turn(): Promise<void>;
   /**
-   * Deletes all of ours, as far as the service answers within `budgetMs` altogether; says which are left.
+   * Deletes all of ours, as far as the service answers within `budgetMs` altogether; logs those that remain.
    * Never rejects.
    */
   remove(budgetMs: number): Promise<void>;
-  /** Subscriptions that were made since the start. */
+  /** How many subscriptions were made since the start. */
   made(): number;
 }
 
 export interface SubscriptionKeeperParts {
   readonly identity: Identity;
   readonly publicUrl: string;
-  /** What the gateway is for now: without what the service refuses. */
+  /** The robots of the gateway now, without the refused ones. */
   readonly robots: () => RobotChoice;
   readonly trust: Trust;
   readonly identifiers: IdentifierGate;
@@ -50,8 +51,8 @@ export interface SubscriptionKeeperParts {
 const TRY_AGAIN_MS = 250;
 
 /**
- * CreateWebhook is never repeated (design, Commands): each turn lists before, and the next one
- * finds what an unanswered call has made. So subscriptions of an earlier run are taken over too.
+ * CreateWebhook is never repeated (docs/commands.md, Operations): each turn lists the subscriptions first,
+ * so the next turn finds what an unanswered call has made, and takes over those of an earlier run too.
  */
 export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): SubscriptionKeeper {
   const { identity, trust, port, times, clock, log } = parts;
@@ -101,12 +102,12 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
   }
 
   async function reconcile(): Promise<void> {
-    // One answer that does not come must not cost the proof that the next one would give.
+    // A missing answer must not delay the next one, which may be the proof.
     const watchMs = Math.min(times.callMs, times.streamSilenceMs / LOOKS_A_SILENCE);
     const plan = planSubscriptions(await calls.list(watchMs), wanted(), identity);
     for (const { aspect } of plan.kept) trust.confirmed(aspect);
     for (const { wanted: one, reason } of plan.missing) trust.denied(one.aspect, reason);
-    // New before old: one that serves a part of what is wanted serves on until then.
+    // New before old: a subscription with a part of the robots serves until then.
     if (!(await makeAll(plan.missing))) return;
     tellLeft(await calls.remove(plan.useless, times.callMs));
   }
@@ -123,7 +124,7 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
     made: () => made,
     turn() {
       const turn = reconcile();
-      // Its failure is the caller's; `remove` only waits for its end.
+      // Its failure goes to the caller; `remove` only waits for its end.
       underWay = turn.then(
         () => {},
         () => {},
@@ -144,8 +145,8 @@ export function createSubscriptionKeeper(parts: SubscriptionKeeperParts): Subscr
 }
 
 /**
- * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated (design,
- * Commands). Resolves with those that may be there still. Rejects when the service does not list them.
+ * Deletes our subscriptions until none is left, or the time is over: deleting may be repeated. Resolves with
+ * those that may still be there. Rejects when the service does not list them.
  */
 async function removeUntil(
   calls: WebhookCalls,
@@ -170,7 +171,7 @@ async function removeUntil(
   }
 }
 
-/** A call that left and was not answered; without a connection there is no use in waiting for one. */
+/** Whether a call has left without an answer; without a connection there is no use in waiting. */
 function isWorthAnotherTry({ code }: ReadFailed): boolean {
   return code === "DEADLINE_EXCEEDED";
 }

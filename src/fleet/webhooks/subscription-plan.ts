@@ -11,13 +11,13 @@ export interface WantedSubscription {
   readonly robots: RobotChoice;
 }
 
-/** What is to be done so that there is one subscription for each that is wanted, and no other of ours. */
+/** The steps to one subscription for each wanted one, and none of ours beside them. */
 export interface SubscriptionPlan {
-  /** Wanted, and there. */
+  /** Wanted, and present. */
   readonly kept: readonly WantedSubscription[];
-  /** Wanted and not there, with the reason. */
+  /** Wanted and missing, with the reason. */
   readonly missing: ReadonlyArray<{ readonly wanted: WantedSubscription; readonly reason: string }>;
-  /** Ours and of no use: disabled, a second one, or for what is wanted no longer. */
+  /** Ours and useless: disabled, a duplicate, or no longer wanted. */
   readonly useless: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function descriptionOf({ instance }: Identity): string {
   return `Fleetgate events ${instance}`;
 }
 
-/** Compares what the service lists with what is wanted. Subscriptions of others are not looked at. */
+/** Compares the service's list with the wanted subscriptions. Ignores those of others. */
 export function planSubscriptions(
   listed: readonly WebhookSubscription[],
   wanted: readonly WantedSubscription[],
@@ -55,7 +55,7 @@ function serves(one: WebhookSubscription, wanted: WantedSubscription, { secret }
     one.url === wanted.url &&
     one.filter === undefined &&
     one.requestTemplate === undefined &&
-    // A service may keep the values of headers to itself.
+    // A service may hide the values of headers.
     (given === undefined || given === secret) &&
     isSameChoice(one.selector?.selector, wanted.robots)
   );

@@ -2,40 +2,42 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "../streams/delivery-source.ts";
 
-/** Whether webhooks may be relied on, and if not, why. */
+/** Whether webhooks can be relied on, and if not, why. */
 export interface Trust extends DeliverySource {
-  /** The service lists a subscription of ours as enabled, for all that is wanted. */
+  /** The service lists our subscription as enabled, for all that is wanted. */
   confirmed(aspect: DeliveredAspect): void;
   /** It does not. */
   denied(aspect: DeliveredAspect, reason: string): void;
   /** An event of this robot was delivered. */
   delivered(aspect: DeliveredAspect, robotId: RobotId): void;
-  /** Doubts what lacks proof by now. The aspects that were relied on until now, and are no longer. */
+  /**
+   * Checks which proofs are missing now. Returns the aspects that were relied on until now, and no longer
+   * are.
+   */
   look(): readonly DeliveredAspect[];
-  /** Why streams stand in for an aspect; null while they need not, or while nothing was delivered yet. */
+  /** Why streams replace deliveries of an aspect; null: they do not, or nothing was delivered yet. */
   problem(aspect: DeliveredAspect): string | null;
-  /** News that a stream brought and no delivery did, since the start. */
+  /** How many changes a stream brought and no delivery did, since the start. */
   undelivered(): number;
 }
 
 interface Standing {
   confirmedAtMs: number | null;
-  /** Whether a delivery has shown that the way from the service to here is open. */
+  /** Whether a delivery has shown that the way from the service to the gateway is open. */
   isHeard: boolean;
   wasProven: boolean;
-  /** Before they were relied on once there is nothing to complain of: streams serve as they did. */
+  /** Before they were relied on once, there is no problem to report: streams serve as before. */
   wasEverProven: boolean;
   problem: string | null;
-  /** Robots of which a stream brought news that no delivery did yet, since when. */
+  /** Robots with a change from a stream that no delivery has brought yet, and since when. */
   readonly awaited: Map<RobotId, number>;
 }
 
 /**
- * That webhooks work cannot be seen from silence: a subscription may be there and a firewall
- * between. So they are relied on only while all of this holds, and streams stay open otherwise:
- * the service has listed our subscription as enabled within `silenceMs`; a delivery has come
- * since there last was a doubt; and no stream or snapshot has brought news that was not
- * delivered within `silenceMs` as well.
+ * Silence does not show whether webhooks work: a subscription may exist, and a firewall block it. So they are
+ * relied on only while all of this holds: the service has listed our subscription as enabled within
+ * `silenceMs`; a delivery has come since the last doubt; and no stream or snapshot has brought a change that
+ * was not delivered within `silenceMs`. Otherwise streams stay open.
  */
 export function createTrust(silenceMs: number, clock: Clock): Trust {
   const standings: Readonly<Record<DeliveredAspect, Standing>> = {

@@ -10,11 +10,15 @@ import type { IdentifierGate } from "../identifiers.ts";
 import { requestOf } from "../operations/request.ts";
 import { ReadFailed } from "../polling/reader.ts";
 
-/** The calls about subscriptions that may be repeated (design, Commands). */
+/** The calls about subscriptions that may be repeated (docs/commands.md, Operations). */
 export interface WebhookCalls {
-  /** What the service lists. Rejects with ReadFailed when it does not. */
+  /** The list of the service. Rejects with ReadFailed if it does not answer. */
   list(deadlineMs: number): Promise<readonly WebhookSubscription[]>;
-  /** Deletes all at the same time. @returns those that may be there still, each with why */
+  /**
+   * Deletes all at the same time.
+   *
+   * @returns those that may still be there, each with the reason
+   */
   remove(ids: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -44,7 +48,7 @@ export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate)
   };
 }
 
-/** The gRPC code of a call that did not succeed. */
+/** The gRPC code of a call without success. */
 export function codeOf(ending: Exclude<CallEnding, { kind: "ok" }>) {
   return ending.kind === "not_sent" ? "UNAVAILABLE" : ending.code;
 }

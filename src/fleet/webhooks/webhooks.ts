@@ -21,11 +21,11 @@ import { createReceiver, type Receiver } from "./receiver.ts";
 import { createSubscriptionKeeper, type SubscriptionKeeper } from "./subscription-keeper.ts";
 import type { Trust } from "./trust.ts";
 
-/** What webhooks can say of themselves. */
+/** The state of webhooks. */
 export interface WebhooksState {
-  /** The watch over the subscriptions. */
+  /** The poll of the subscriptions. */
   readonly poll: PollState | null;
-  /** Why streams stand in, one sentence an event type; and whether deliveries find no room. */
+  /** Why streams replace them, one sentence for each event type; and whether deliveries find no room. */
   readonly problems: readonly string[];
   readonly figures: Readonly<Record<string, number>>;
 }
@@ -33,14 +33,16 @@ export interface WebhooksState {
 /** The service's webhooks as the source of missions and batteries. */
 export interface Webhooks {
   state(): WebhooksState;
-  /** Receives until the signal is aborted. Rejects when the port cannot be bound, or the disk not be used. */
+  /**
+   * Receives until the signal is aborted. Rejects if the port cannot be bound, or the disk cannot be used.
+   */
   run(signal: AbortSignal, ready: () => void): Promise<void>;
-  /** To be called before the end: deletes the subscriptions if they are to be. Never rejects. */
+  /** Call it before the end: deletes the subscriptions if the configuration says so. Never rejects. */
   leave(): Promise<void>;
 }
 
 export interface WebhooksParts {
-  /** What the gateway is for, by configuration. */
+  /** The robots of the gateway, by configuration. */
   readonly robots: RobotChoice;
   readonly trust: Trust;
   readonly identifiers: IdentifierGate;
@@ -50,7 +52,7 @@ export interface WebhooksParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
-  /** Keeps what is delivered; left out: nothing does. */
+  /** Records deliveries; absent: they are not recorded. */
   readonly tape?: Tape;
 }
 
@@ -87,7 +89,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   }
 
   function look(): void {
-    // The look itself logs that there is room again.
+    // The call itself logs that there is room again.
     receiver.isFull();
     for (const aspect of trust.look()) {
       log.warn({ events: aspect, reason: trust.problem(aspect) }, "streams stand in for webhooks");

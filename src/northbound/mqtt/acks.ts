@@ -1,10 +1,10 @@
 import type { Loss } from "./loss.ts";
 
-/** Counts what was published with QoS 1 and is not acknowledged, without a promise a message. */
+/** Counts messages with QoS 1 that are not acknowledged yet, without a promise for each. */
 export interface Acks {
-  /** One message more; the result is the callback that its acknowledgement calls. */
+  /** Counts one more message; the returned callback is called by its acknowledgement. */
   expect(): () => void;
-  /** Resolves when everything is acknowledged; rejects when the connection ends first. */
+  /** Resolves when everything is acknowledged; rejects if the connection ends first. */
   settled(): Promise<void>;
 }
 

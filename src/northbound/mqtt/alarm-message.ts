@@ -33,10 +33,10 @@ interface AlarmMessageParts {
   readonly holds: Holds;
 }
 
-/** What is asked, and of which robot where one is named. */
+/** A request, with its robot if it names one. */
 interface Asked {
   readonly robotId: string | null;
-  /** Null when it is done; otherwise the refusal. */
+  /** Null: it is done; otherwise the refusal. */
   perform(source: Source): Outcome | null;
 }
 
@@ -45,8 +45,8 @@ type ReadAlarmMessage =
   | { readonly ok: false; readonly id: string | null; readonly reason: string };
 
 /**
- * Takes what a client says of alarms: `ack` with `{"id","alarm_id"}`, or `service` with
- * `{"id","robot_id","out_of_service":true|false}`. Either is taken as often as it comes.
+ * Handles a client's message about alarms: `ack` with `{"id","alarm_id"}`, or `service` with
+ * `{"id","robot_id","out_of_service":true|false}`. Each is done as often as it comes.
  */
 export async function takeAlarmMessage(
   parts: AlarmMessageParts,

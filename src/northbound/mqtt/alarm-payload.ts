@@ -1,15 +1,12 @@
 import { alarmJson } from "../../domain/alarm-json.ts";
 import type { StateChange } from "../../domain/change.ts";
 
-/** More are counted, and not listed: brokers and consoles bound their messages. */
+/** Further alarms are counted, and not listed: brokers and consoles bound their messages. */
 const MOST_LISTED = 200;
 
 type AlarmsChange = Extract<StateChange, { readonly kind: "robot_alarms" | "station_alarms" | "alarms" }>;
 
-/**
- * The alarms that stand, the most urgent first, for `robots/<id>/alarms`, `stations/<name>/alarms` and
- * `alarms`.
- */
+/** The alarms for `robots/<id>/alarms`, `stations/<name>/alarms` and `alarms`, the most urgent first. */
 export function alarmsPayload(change: AlarmsChange, sessionId: string): string {
   const { alarms } = change;
   return JSON.stringify({

@@ -14,8 +14,8 @@ export interface BrokerOrderParts {
   /** Opens the gateway's connection to a broker. */
   readonly open: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>;
   /**
-   * Resolves when a broker has been reachable for so long without a break; rejects with the reason it is not.
-   * Calls `onReached` when that begins. It must not disturb a connection of the gateway.
+   * Resolves when a broker was reachable for this long without a break; rejects with the reason why it is
+   * not. Calls `onReached` when that time begins. It must not disturb a connection of the gateway.
    */
   readonly reachable: (
     options: MqttOptions,
@@ -23,18 +23,20 @@ export interface BrokerOrderParts {
     onReached: () => void,
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Lets a broker that was left without a goodbye show that the gateway is not there. */
+  /** Publishes at a broker that was left without a goodbye that the gateway is not there. */
   readonly correctStatus: (options: MqttOptions, signal: AbortSignal) => Promise<void>;
 }
 
-/** Chooses among the brokers of the plant: the first that takes the gateway, and back to an earlier one. */
+/**
+ * Chooses among the brokers of the plant: the first that accepts the gateway, and later an earlier one again.
+ */
 export interface BrokerOrder {
   connect(signal: AbortSignal): Promise<Connection>;
-  /** The place of the broker in use, or last used, in the order of preference. */
+  /** The index of the broker in use, or last used, in the order of preference. */
   place(): number;
-  /** Why a broker is not used, by its place; empty: nothing is known against it. */
+  /** Why a broker is not used, by its index; empty: no reason is known. */
   reason(place: number): string;
-  /** Why the connection is not to the first broker, as one sentence; null when it is. */
+  /** Why the connection is not to the first broker, as one sentence; null: it is. */
   problem(): string | null;
 }
 
@@ -44,9 +46,9 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
   const { brokers, clock, log } = parts;
   const first = brokers[0]?.broker;
   const wait = createReturnWait(first?.kind === "external" ? first.returnMs : 0, clock);
-  /** The broker of the connection. */
+  /** The index of the broker of the connection. */
   let current = 0;
-  /** The earlier broker that the gateway goes back to; null while it does not. */
+  /** The earlier broker to which the gateway returns; null: it does not. */
   let target: number | null = null;
   /** Why each earlier broker is not used. */
   let reasons: readonly string[] = [];
@@ -61,7 +63,7 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
     reasons = brokers.map((_, other) => (other === place ? reason : (reasons[other] ?? "")));
   }
 
-  /** The connection is open. Told in the log when it is at another broker than the last one. */
+  /** The connection is open. Logged if it is to another broker than the last one. */
   function arrive(place: number, connection: Connection): void {
     const isReturn = target !== null;
     if (isReturn && place !== target) wait.failed();
@@ -79,7 +81,7 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
     left.arrived(place);
   }
 
-  /** Whether an earlier broker has now been reachable for long enough. */
+  /** Whether an earlier broker was reachable for long enough. */
   async function isEarlierBack(place: number, signal: AbortSignal): Promise<boolean> {
     for (const [earlier, options] of brokers.slice(0, place).entries()) {
       const neededMs = wait.neededMs();
@@ -95,7 +97,7 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
     return false;
   }
 
-  /** Looks at the other brokers; true when an earlier one is to be used, false at the end. */
+  /** Watches the other brokers; true: use an earlier one; false: the end. */
   async function tendOthers(place: number, signal: AbortSignal): Promise<boolean> {
     while (place > 0 || !left.isEmpty()) {
       if (!(await sleep(clock, RETRY_MS, signal))) return false;

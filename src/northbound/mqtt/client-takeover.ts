@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 /** This many signs in a row, without a lasting connection between them, are no accident. */
 const SIGNS = 2;
 /**
- * After a connection of this length no other gateway has our client id: the two would disconnect each other
+ * A connection of this length shows that no other gateway has our client id: two would disconnect each other
  * in seconds.
  */
 const LASTING_MS = 60_000;
@@ -12,8 +12,8 @@ const LASTING_MS = 60_000;
 const SESSION_TAKEN_OVER = 0x8e;
 
 /**
- * Notices another gateway with our MQTT client id, as a copied configuration has it. The broker keeps only
- * the newer connection, so the two are never connected at once; each finds the status that the other one has
+ * Notices another gateway with our MQTT client id, for example from a copied configuration. The broker keeps
+ * only the newer connection, so the two are never connected at once; each finds the status that the other has
  * published.
  */
 export interface TakeoverWatch {

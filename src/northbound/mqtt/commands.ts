@@ -26,17 +26,19 @@ import { createReplies, type ReplyBounds } from "./replies.ts";
 import { createHeartbeatCounters, takeStationMessage } from "./station-message.ts";
 import type { AlarmTopic, CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
 
-/** A command message that has its shape. Its request is for the intake to read. */
+/** A well-formed command message. The intake reads its request. */
 export interface CommandMessage {
   readonly id: string;
-  /** Wall time in milliseconds; null when the message named none. */
+  /** Wall time in milliseconds; null: the message named none. */
   readonly expiresAtMs: number | null;
-  /** From its receipt; null when the message named none. */
+  /** From its receipt; null: the message named none. */
   readonly expiresInMs: number | null;
   readonly request: unknown;
 }
 
-/** What became of a payload. `id` is the message's own where it could be read: then it can be answered. */
+/**
+ * The result of reading a payload. `id` is the message's own if it could be read: then it can be answered.
+ */
 export type ReadMessage =
   | { readonly ok: true; readonly message: CommandMessage }
   | { readonly ok: false; readonly id: string | null; readonly reason: string };
@@ -47,32 +49,32 @@ const shape: MessageShape = {
   example: '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}',
 };
 
-/** What the messages of clients need of the rest of the gateway. */
+/** The dependencies for messages of clients. */
 export interface CommandParts {
   readonly options: MqttOptions;
   readonly topics: Topics;
   readonly clock: Clock;
   readonly log: Log;
   readonly commander: Commander;
-  /** Where refusals of what is no command are audited. */
+  /** Refusals of messages that are no command are audited there. */
   readonly audit: RefusalAudit;
   readonly stations: Stations;
   readonly holds: Holds;
   readonly alarms: Alarms;
-  /** Where they are not the usual ones. */
+  /** Present if they differ from the default. */
   readonly replyBounds?: ReplyBounds;
 }
 
 /**
- * Takes commands from MQTT to the commander and its outcomes back. Lives as long as the link, over all its
+ * Takes commands from MQTT to the commander, and its outcomes back. Lives as long as the link, over all its
  * connections.
  */
 export interface CommandMessages {
-  /** Takes clients' messages out of the bytes of one connection. */
+  /** Separates clients' messages from the bytes of one connection. */
   sorter(): (bytes: Buffer) => Sorted;
-  /** Listens on a new connection, where commands are on. Rejects when the broker refuses the subscription. */
+  /** Listens on a new connection, if commands are on. Rejects if the broker refuses the subscription. */
   serve(client: MqttClient): Promise<void>;
-  /** Why clients may wait for an answer that does not come; null when there is no reason. */
+  /** Why clients may wait in vain for an answer; null: there is no reason. */
   problem(): string | null;
   figures(): Readonly<Record<string, number>>;
 }
@@ -97,7 +99,7 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
       retained: packet.retain,
       unanswerable: answerProblem(topics, topic.client, packet),
     };
-    // The journal and the robot want the outcome, whatever becomes of this connection.
+    // Without a signal: the journal and the robot need the outcome, whatever becomes of this connection.
     void parts.commander.submit(envelope, null).then((outcome) => replies.send(to, outcome));
   };
 
@@ -155,7 +157,7 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
       replies.use(client);
       publisher = client;
       cleared.clear();
-      // Retain as published (MQTT 5): a command sent with the retain flag is known as such at once.
+      // Retain as published (MQTT 5): a command with the retain flag is recognised at once.
       const { commandFilter, stationFilter, holdFilters, alarmFilter } = topics;
       const filters = [commandFilter, stationFilter, ...holdFilters, alarmFilter];
       const refused = await subscribe(client, filters, { qos: 1, rap: true });
@@ -183,8 +185,8 @@ function commandsOn(options: MqttOptions, log: Log): boolean {
 }
 
 /**
- * Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: what is not understood is refused,
- * never ignored.
+ * Reads `{"id","expires_in_ms"?,"expires_at"?,"request":{…}}` strictly: an unknown field is refused, never
+ * ignored.
  */
 export function readCommandMessage(payload: Uint8Array): ReadMessage {
   const read = readObject(payload, shape);

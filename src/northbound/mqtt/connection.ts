@@ -26,36 +26,36 @@ import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 import { createValueWriter } from "./values.ts";
 
-/** What one connection publishes, and counts. */
+/** The content and the counts of one connection. */
 export interface ConnectionParts {
   readonly topics: Topics;
   readonly sessionId: string;
   readonly gatewayId: string;
   readonly stopping: AbortSignal;
   readonly stateQos: 0 | 1;
-  /** Null where retained state cannot expire (MQTT 3.1.1). */
+  /** Null: retained state cannot expire (MQTT 3.1.1). */
   readonly refreshMs: number | null;
   readonly tags: boolean;
   /** The robots that the configuration names now. */
   readonly robots: () => readonly PlacedRobot[];
-  /** How old the places of robots are; over all connections. */
+  /** The ages of robots' positions, over all connections. */
   readonly ages: Map<RobotId, Age>;
   readonly clock: Clock;
   readonly log: Log;
   readonly health: () => HealthReport;
   readonly counts: PublishCounts;
-  /** What is published now. */
+  /** The topics that are published now. */
   readonly book: TopicBook;
   /**
-   * What this gateway has published at this broker over its runs; null where the broker forgets it with the
-   * gateway.
+   * The topics that this gateway has published at this broker over its runs; null: the broker loses them with
+   * the gateway.
    */
   readonly record: PublishedTopics | null;
   /** Whether no other gateway with the same id is known at the broker. */
   readonly isAlone: () => boolean;
-  /** Who has events at the gateway's own broker; null where the broker keeps them. */
+  /** The arrival of events at the gateway's own broker; null: the broker stores them. */
   readonly arrivals: EventArrivals | null;
-  /** The size of events that this broker takes; null with the gateway's own. */
+  /** The size limit of events at this broker; null with the gateway's own. */
   readonly sizes: SizeLimit | null;
   /** An event was left out because of its size. */
   readonly onTooLarge: (topic: string, limitBytes: number) => void;
@@ -77,13 +77,13 @@ const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
 const GOODBYE_MS = 2_000;
 
-/** State expires after so many refreshes that did not come (design, MQTT). */
+/** State expires when so many refreshes have not come (docs/scada.md, State). */
 const REFRESHES_TO_LIVE = 3;
 
-/** Takes over a client that the broker has accepted, and says that the gateway is online. */
+/** Takes over an accepted client, and publishes that the gateway is online. */
 export async function openConnection(client: LimitedClient, parts: ConnectionParts): Promise<Connection> {
   const { topics, clock, book } = parts;
-  // A reload may move it: this connection says its goodbye where it has said hello.
+  // A reload may move the topic: this connection says its goodbye on the topic of its hello.
   const { status } = topics;
   const loss = watchLoss(client);
   const life = new AbortController();
@@ -92,7 +92,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const { publish, remove: removeTopic } = statePublisher(client, parts, acks, life.signal);
   book.begin();
   const { record } = parts;
-  // Before anything that names this session is published: a later run knows it by the record.
+  // Before anything with this session's id is published: a later run recognises it by the record.
   await record?.keep();
   record?.note(status);
   record?.note(topics.health, status);
@@ -120,7 +120,8 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     parts.noteStatus(payload);
     book.note(status, payload);
     return loss.orElse((done) => {
-      // Who watches sees the gateway's values without its status, and health names the topic.
+      // If the broker refuses it, subscribers see the gateway's values without its status, and the health
+      // names the topic.
       const unlessRefused = (error?: Error | null) => done(error instanceof TopicRefused ? null : error);
       client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, unlessRefused));
     });
@@ -128,14 +129,14 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   await sayStatus();
   const stopFollowing = onAbort(parts.stopping, () => void sayStatus().catch(() => {}));
   life.signal.addEventListener("abort", stopFollowing, { once: true });
-  // Not retained, it must come again: a client that subscribes later would never know of it.
+  // Not retained, it would have to be repeated: a client that subscribes later would never get it.
   if (parts.refreshMs !== null && !client.limits.retainAvailable)
     every(clock, parts.refreshMs, life.signal, () => void sayStatus().catch(() => {}));
   publishHealth(client, parts, life.signal);
   const leftovers =
     parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
   every(clock, TICK_MS, life.signal, () => {
-    // A broker that cannot keep up gets no more than what changes.
+    // A slow broker gets only changes.
     if (!client.isBehind) values.tick();
   });
   const earlier =
@@ -161,8 +162,8 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
       life.abort();
       if (loss.cause() !== null) return;
       values.sayOffline();
-      // Acknowledged after all that was published before it: then everything has arrived. Where
-      // it is not, the last will says the same.
+      // Acknowledged after all that was published before it: then everything has arrived. Otherwise the last
+      // will says the same.
       await within(clock, GOODBYE_MS, sayStatus());
       await endClient(client, clock);
       loss.report(new Error("the gateway closed the connection"));
@@ -190,7 +191,7 @@ function watchLoss(client: LimitedClient): Loss {
   return loss;
 }
 
-/** Publishes retained state, and again before MQTT 5 lets it expire; what is removed, no more. */
+/** Publishes retained state, and repeats it before MQTT 5 lets it expire; removed state is not repeated. */
 function statePublisher(
   client: LimitedClient,
   parts: ConnectionParts,
@@ -220,7 +221,7 @@ function statePublisher(
     send(topic, payload);
   };
   every(clock, refreshMs / REFRESH_SLICES, signal, () => {
-    // A broker that cannot keep up gets no more than what changes.
+    // A slow broker gets only changes.
     if (client.isBehind) return;
     refresh.due(clock.monotonicMs(), refreshMs, REFRESH_LIMIT, sendNoted);
   });

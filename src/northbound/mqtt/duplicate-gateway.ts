@@ -22,8 +22,8 @@ export interface DuplicateParts {
 }
 
 /**
- * Notices another gateway with the same id at the broker: it publishes `online` with a
- * session id that is not ours. Both would publish on the same topics.
+ * Notices another gateway with the same id at the broker: it publishes `online` with a session id that is not
+ * ours. Both would publish on the same topics.
  */
 export interface DuplicateWatch {
   /**
@@ -33,16 +33,16 @@ export interface DuplicateWatch {
    * @param broker names the broker among several
    */
   serve(client: MqttClient, broker: string): Promise<void>;
-  /** The problem as one sentence; null when there is no other gateway. */
+  /** The problem as one sentence; null: there is no other gateway. */
   problem(): string | null;
   /**
-   * Resolves when the next connection may be opened: two gateways with one client id end each other's, as
-   * fast as they connect.
+   * Resolves when the next connection may be opened: two gateways with one client id end each other's
+   * connection as fast as they connect.
    */
   turn(signal: AbortSignal): Promise<void>;
 }
 
-/** Of another gateway with the same client id. Each turn publishes the whole state. */
+/** The wait if another gateway has the same client id. Each connection publishes the whole state. */
 const TURN_MS = 10_000;
 /** How many other sessions are remembered. */
 const MOST_SESSIONS = 64;
@@ -100,8 +100,8 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
   }
 
   /**
-   * The status retained before ours. A gateway with another client id answers our `online`, and is heard
-   * then.
+   * Reads the status retained before ours. A gateway with another client id answers our `online`, and is
+   * noticed then.
    */
   function find(text: string): void {
     const other = readStatus(text)?.sessionId ?? sessionId;

@@ -7,13 +7,16 @@ import type { Loss } from "./loss.ts";
 import { eventPayload } from "./payloads.ts";
 import type { Topics } from "./topics.ts";
 
-/** Who has the events that the gateway publishes at its own broker (`broker/event-arrivals.ts`). */
+/** The arrival of events that the gateway publishes at its own broker (`broker/event-arrivals.ts`). */
 export interface EventArrivals {
-  /** How many clients are there that acknowledge events. */
+  /** How many clients that acknowledge events are connected. */
   subscribers(): number;
-  /** Whether one is coming, which is sent the state first. */
+  /** Whether one is connecting, and gets the state first. */
   areComing(): boolean;
-  /** `look` is called when the first comes or has come, or the last has gone, until the result is called. */
+  /**
+   * `look` is called when the first comes or has all state, or when the last has gone, until the returned
+   * function is called.
+   */
   watch(look: () => void): () => void;
   /** Whether the event of this packet identifier has arrived. */
   arrived(messageId: number): Promise<boolean>;
@@ -23,7 +26,7 @@ export interface EventArrivals {
 export interface EventWriter {
   /** Resolves when the broker has acknowledged them. */
   write(events: readonly FleetEvent[]): Promise<void>;
-  /** Hands them over to the subscribers of a broker that keeps none. */
+  /** Hands them over to the subscribers of a broker that stores none. */
   to(arrivals: EventArrivals): EventSubscribers;
 }
 
@@ -31,7 +34,7 @@ export interface EventWriterParts {
   readonly topics: Topics;
   readonly sessionId: string;
   readonly counts: { events: number };
-  /** Null with the gateway's own broker, which takes all. */
+  /** Null with the gateway's own broker, which has no limit. */
   readonly sizes: SizeLimit | null;
   /** An event was left out because of its size. */
   readonly onTooLarge: (topic: string, limitBytes: number) => void;
@@ -43,7 +46,7 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
   const { topics, sessionId, counts, sizes } = parts;
   if (sizes !== null) void loss.lost.then(sizes.lost);
 
-  /** Whether it is larger than what the broker has closed a connection for. */
+  /** Whether it is larger than an event for which the broker has closed a connection. */
   function isTooLarge(topic: string, bytes: number): boolean {
     const limitBytes = sizes?.limitBytes() ?? null;
     if (limitBytes === null || bytes <= limitBytes) return false;
@@ -67,14 +70,14 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
       else if (isNeverTaken(error)) sizes?.leftOut(event.eventId);
       namingTopic(topic, (named) => {
         if (!isNeverTaken(named)) done(named, packet?.messageId ?? null);
-        // Not tried again: the broker takes it in no connection.
+        // Not tried again: the broker refuses it in every connection.
         else if (kind === "dropped") done(null, null);
         else publish(leftOut(event, named instanceof TopicRefused ? "refused" : "too_large"), qos, done);
       })(error);
     });
   }
 
-  /** Resolves with its packet identifier; null: no broker takes it. */
+  /** Resolves with its packet identifier; null: no broker accepts it. */
   async function publishOne(event: FleetEvent): Promise<number | null> {
     let messageId: number | null = null;
     await loss.orElse((done) =>
@@ -137,7 +140,7 @@ function isNeverTaken(error: unknown): boolean {
   return error instanceof PacketTooLarge || error instanceof TopicRefused;
 }
 
-/** What tells of an event that the broker does not take. A repeat has the same id. */
+/** The report of an event that the broker does not accept. A repeat has the same id. */
 function leftOut(event: FleetEvent, reason: DropReason): FleetEvent {
   const { eventId, atMs, historical, sessionId } = event;
   const isOfCommand = event.kind === "command";

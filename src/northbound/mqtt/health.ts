@@ -19,7 +19,7 @@ export function healthPayload(report: HealthReport, sessionId: string, nowMs: nu
   });
 }
 
-/** What makes a health message worth sending before its time: states and sentences, not figures. */
+/** The part of the health that makes a message due at once: states and sentences, not figures. */
 export function healthSignature(report: HealthReport): string {
   let signature = "";
   for (const [name, part] of Object.entries(report))

@@ -19,7 +19,8 @@ const shape: MessageShape = {
 };
 
 /**
- * Takes what a client says of a hold: `{"id","hold":true|false,"user"?}`. It is taken as often as it comes.
+ * Handles a client's message about a hold: `{"id","hold":true|false,"user"?}`. It is done as often as it
+ * comes.
  */
 export function takeHoldMessage(
   parts: { readonly topics: Topics; readonly holds: Holds },

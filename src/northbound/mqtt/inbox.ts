@@ -5,18 +5,21 @@ import { createPublishReader } from "./client/sorted-stream.ts";
 
 /**
  * Messages of clients between the connection and their handling. All clients share one connection, so a
- * message is taken from it at once, and handled when it is its client's turn: a flood of one client delays no
- * other one's stop.
+ * message is taken from it at once, and handled in its client's turn: a flood of one client delays no stop of
+ * another.
  */
 export interface Inbox {
-  /** Handles the message now if nothing waits and this turn of the event loop has room for it; else later. */
+  /**
+   * Handles the message now if nothing waits and this turn of the event loop has room for it; otherwise
+   * later.
+   */
   put(topic: string, frame: Buffer): void;
   readonly length: number;
 }
 
 /** Handled in one turn of the event loop: a stop needs several turns from its message to its call. */
 const A_TURN = 32;
-/** What may wait. Beyond it the next ones are handled at once, and the connection is read more slowly. */
+/** Waiting messages. Beyond it the next ones are handled at once, and the connection is read more slowly. */
 const MOST_WAITING = 65_536;
 const MOST_WAITING_BYTES = 32 * 1024 * 1024;
 
@@ -29,7 +32,7 @@ interface Waiting {
 
 /**
  * @param clientOf the client in a topic; each has its turn
- * @param take is given each message that is well formed, the messages of one client in their order, and how
+ * @param take is called with each well-formed message, the messages of one client in their order, and how
  * long it has waited
  */
 export function createInbox(

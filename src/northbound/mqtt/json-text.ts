@@ -3,7 +3,7 @@ import { shortestFloat } from "../../platform/float.ts";
 /** Text that JSON must escape: quotes, backslashes, control characters and surrogates. */
 const needsEscape = /["\\\p{Cc}\p{Surrogate}]/u;
 
-/** A string as JSON. Most ids need no escaping, and looking is cheaper than JSON.stringify. */
+/** A string as JSON. Most ids need no escaping, and checking is cheaper than JSON.stringify. */
 export function jsonText(text: string): string {
   return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
@@ -17,16 +17,16 @@ export function jsonFloat(value: number): string {
 const LATEST_MS = 253_402_300_799_999;
 const EARLIEST_MS = -62_135_596_800_000;
 /**
- * The text of the last second seen in each of 16 places: the gateway's clock and
- * a robot's that is off by some seconds do not push each other out.
+ * A cache of 16 seconds as text: the gateway's clock, and a robot's that is off by some seconds, do not evict
+ * each other.
  */
 const PLACES = 16;
 const secondAt: number[] = new Array(PLACES).fill(Number.NaN);
 const secondText: string[] = new Array(PLACES).fill("");
 
 /**
- * Milliseconds since 1970 as ISO 8601, UTC, exactly three digits of a second; null
- * for a time that a Timestamp cannot say (a robot's clock may be anything).
+ * Milliseconds since 1970 as ISO 8601, UTC, with exactly three digits of a second; null for a time outside
+ * the range of a Timestamp (a robot's clock may have any).
  */
 export function isoTime(timeMs: number): string | null {
   if (!(timeMs >= EARLIEST_MS && timeMs <= LATEST_MS)) return null;

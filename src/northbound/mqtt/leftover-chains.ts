@@ -25,15 +25,16 @@ export interface LeftoverChains {
   note(change: StateChange): void;
 }
 
-/** How long the broker has for what it retains, and the fleet for the list of its robots after the first. */
+/** How long the broker may take for its retained messages, and the fleet for the second list of robots. */
 const SETTLE_MS = 5_000;
 const LOOK_MS = 1_000;
 const REMOVED_A_LOOK = 500;
 const MOST_FOUND = 100_000;
 
 /**
- * For a broker where retained state does not expire (MQTT 3.1.1). A chain is gone when this run has not
- * published it and no robot of the online list is at it. One that a robot comes back with is published again.
+ * For a broker whose retained state does not expire (MQTT 3.1.1). A chain is gone if this run has not
+ * published it and no robot of the online list executes it. If a robot comes back with it, it is published
+ * again.
  */
 export async function openLeftoverChains(
   client: MqttClient,
@@ -43,7 +44,7 @@ export async function openLeftoverChains(
   const { topics, clock, log } = parts;
   const found = new Set<string>();
   const shown = new Set<string>();
-  /** The topic of each robot's chain, by the robot. */
+  /** The topic of each robot's chain. */
   const underWay = new Map<string, string>();
   const over = new AbortController();
   const life = AbortSignal.any([signal, over.signal]);
@@ -56,7 +57,7 @@ export async function openLeftoverChains(
     if (!shown.has(topic)) found.add(topic);
   }
 
-  /** Only what a gateway's envelope says: nothing that another client has put there is touched. */
+  /** Only envelopes of a gateway: messages of other clients are not touched. */
   function isOfEarlierRun(topic: string, text: string): boolean {
     const chainId = topics.readTaskChain(topic);
     if (chainId === null) return false;

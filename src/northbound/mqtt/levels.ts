@@ -2,8 +2,8 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Placement } from "./topic-templates.ts";
 
 /**
- * An id as one topic level: what a level cannot carry (and dots, which NodeIds use)
- * is percent-encoded. Never throws: half a surrogate pair becomes U+FFFD.
+ * An id as one topic level: characters that a level cannot carry (and dots, which NodeIds use) are
+ * percent-encoded. Never throws: half a surrogate pair becomes U+FFFD.
  */
 export function encodeLevel(id: string): string {
   if (plainLevel.test(id)) return id;
@@ -16,7 +16,7 @@ export function encodeLevel(id: string): string {
     );
 }
 
-/** The id that a topic level stands for; undefined for one that is not encoded as `encodeLevel` does. */
+/** The id in a topic level; undefined: it is not encoded as by `encodeLevel`. */
 function decodeLevel(level: string): string | undefined {
   try {
     return decodeURIComponent(level);
@@ -30,17 +30,17 @@ const plainLevel = /^[A-Za-z0-9_-]+$/;
 const halfSurrogate = /\p{Surrogate}/gu;
 const needsEncoding = /[\p{Cc}\p{Noncharacter_Code_Point}/#+%.]/gu;
 
-/** How robots stand in topics. */
+/** The names of robots in topics. */
 export interface RobotLevels {
   of(robotId: RobotId): string;
-  /** The robot of a level; undefined for one that is not encoded as `encodeLevel` does. */
+  /** The robot of a level; undefined: it is not encoded as by `encodeLevel`. */
   read(level: string): RobotId | undefined;
 }
 
 /** Marks an id that is the alias of another robot, as in the names of nodes (OPC UA, robot names). */
 const NOT_THE_ALIAS = "~id";
 
-/** By id; or by alias and otherwise by id, where the placement says `{alias}`. */
+/** By id; or by alias and otherwise by id, if the placement has `{alias}`. */
 export function createRobotLevels({ robot, robots }: Placement): RobotLevels {
   if (robot === null || !robot.includes("{alias}")) return { of: encodeLevel, read: decodeLevel };
   const byId = new Map<RobotId, string>();

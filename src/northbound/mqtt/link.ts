@@ -25,17 +25,13 @@ import { statusPayload } from "./status.ts";
 import { createTopicBook } from "./topic-book.ts";
 import type { Topics } from "./topics.ts";
 
-/** What the MQTT northbound needs of the rest of the gateway. */
+/** The dependencies of the MQTT northbound. */
 export interface MqttParts {
   readonly options: MqttOptions;
   readonly topics: Topics;
-  /**
-   * This run of the gateway: state and status carry it, so that state left by another run is known as such.
-   */
+  /** This run of the gateway: state and status carry it, so that state of another run is recognised. */
   readonly sessionId: string;
-  /**
-   * Aborted when the gateway takes nothing new: it is offline from then on, and what is left is delivered.
-   */
+  /** Aborted when the gateway accepts nothing new: it is offline from then on, and the rest is delivered. */
   readonly stopping: AbortSignal;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,25 +40,25 @@ export interface MqttParts {
   readonly stations: Stations;
   readonly holds: Holds;
   readonly alarms: Alarms;
-  /** The daemon's health for the `health` topic; asked once a second. */
+  /** The daemon's health for the `health` topic; read once a second. */
   readonly health: () => HealthReport;
-  /** The way into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
+  /** Opens a stream into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
   readonly openBroker: OpenBroker | null;
-  /** Who has its events (`EmbeddedBroker.arrivals`); null with an external one, which keeps them. */
+  /** The arrival of its events (`EmbeddedBroker.arrivals`); null with an external one, which stores them. */
   readonly arrivals: EventArrivals | null;
-  /** What the gateway's own broker retains (`EmbeddedBroker.retained`). */
+  /** The retained topics of the gateway's own broker (`EmbeddedBroker.retained`). */
   readonly retained: () => Promise<readonly string[]>;
-  /** Where published topics are recorded; null with the embedded broker, which forgets them itself. */
+  /** The files of published topics; null with the embedded broker, which loses them itself. */
   readonly topicsFiles: TopicsFiles | null;
-  /** Another gateway with this one's id has come to the broker, or gone. */
+  /** Another gateway with the same id has come to the broker, or has gone. */
   readonly onDuplicate: (active: boolean, text: string) => void;
-  /** Of the replies to commands, where they are not the usual ones. */
+  /** Of the replies to commands, if they differ from the default. */
   readonly replyBounds?: ReplyBounds;
 }
 
-/** The MQTT link, and how it fares. */
+/** The MQTT link, and its state. */
 export interface MqttLink extends Link {
-  /** A reload has moved topics: publishes all of them anew, and clears those that are left. */
+  /** A reload has moved topics: publishes all of them anew, and clears the old ones. */
   topicsMoved(move: TopicsMove): void;
   /** A reload may have named other certificates for the broker: the next connection uses them. */
   certificatesChanged(): void;
@@ -123,7 +119,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     try {
       limits.connected(client);
       const watching = duplicates.serve(client, brokerName(brokerOptions));
-      // Awaited below, unless the connection is lost first: that is what tells then.
+      // Awaited below, unless the connection is lost first, which is then the error.
       watching.catch(() => {});
       for (const move of moves.take()) await records.move(topics.taskChainFilter, move, parts.retained);
       const connection = await openConnection(client, {
@@ -170,7 +166,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
         ...commands.figures(),
         ...limits.figures(),
       };
-      // Without a connection every reply is dropped, and that there is none is what has to be said.
+      // Without a connection every reply is dropped, and only the missing connection is reported.
       const ofConnection = [...brokers.problems(), ...limits.problems(), commands.problem()];
       return healthOf(connected, [duplicates.problem(), ...(connected ? ofConnection : [])], figures);
     },
@@ -187,11 +183,11 @@ function healthOf(
   return { state: isConnected ? "degraded" : "down", detail, figures };
 }
 
-/** Lets a connection make room for another when topics have moved since it began. */
+/** Ends a connection for the next one when topics have moved since it began. */
 function createMoves() {
   /** For the next connection: the goodbye of this one is still on the old topics. */
   const pending: TopicsMove[] = [];
-  /** Tells the newest connection. One promise for all of them would keep every connection for ever. */
+  /** Notifies the newest connection. One promise for all of them would keep every connection for ever. */
   let tell = () => {};
   return {
     add(move: TopicsMove): void {
@@ -216,7 +212,7 @@ function createMoves() {
   };
 }
 
-/** On the status topic of the moment: a reload may move it. */
+/** On the present status topic: a reload may move it. */
 function lastWill(topics: Topics, gatewayId: string, sessionId: string) {
   return {
     get topic() {
@@ -231,7 +227,7 @@ function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number 
   return broker.kind === "external" && protocolVersion === 5 ? refreshMs : null;
 }
 
-/** Gives up when it is aborted, or when no answer has come in time. */
+/** Gives up if it is aborted, or if no answer has come in time. */
 function watchSilence(clock: Clock, signal: AbortSignal, giveUp: () => void) {
   let cause: Error | null = null;
   signal.addEventListener("abort", giveUp, { once: true });

@@ -1,14 +1,13 @@
 /**
- * The end of a connection, told once. Waiting for either a drain or the end goes
- * through `orElse`, because racing a promise that lives for weeks keeps a
- * reaction of every race until it settles.
+ * The end of a connection, reported once. Waiting for either a drain or the end goes through `orElse`: racing
+ * a promise that lives for weeks would keep a reaction of every race until it settles.
  */
 export interface Loss {
   readonly lost: Promise<Error>;
-  /** Why the connection ended; null while it is there. */
+  /** Why the connection ended; null: it has not. */
   cause(): Error | null;
   report(cause: Error): void;
-  /** Waits for what `start` calls back about; rejects when the connection ends first. */
+  /** Waits for the callback of `start`; rejects if the connection ends first. */
   orElse(start: (done: (error?: Error | null) => void) => void): Promise<void>;
 }
 

@@ -7,33 +7,33 @@ import { readJson } from "../../platform/strict-json.ts";
 import type { Topics } from "./topics.ts";
 
 /**
- * A message from a client as an object with an id, or what is wrong with it. `id` is its own where it can be
+ * A message from a client as an object with an id, or what is wrong with it. `id` is its own if it can be
  * answered.
  */
 export type ReadObject =
   | { readonly ok: true; readonly id: string; readonly object: JsonObject }
   | { readonly ok: false; readonly id: string | null; readonly reason: string };
 
-/** What a kind of message looks like. */
+/** The shape of a kind of message. */
 export interface MessageShape {
-  /** What it is, as in "not a field of a command". */
+  /** Its name, as in "not a field of a command". */
   readonly kind: string;
   readonly fields: readonly string[];
-  /** A whole message, shown to a client that sends something else. */
+  /** A whole message, for the reply to a client that sends something else. */
   readonly example: string;
 }
 
-/** Where an answer goes. No topic: the sender gave nothing to answer to. */
+/** The topic of an answer. No topic: the sender gave nothing for an answer. */
 export interface ReplyTo {
   readonly client: string;
   readonly operation: string;
   readonly id: string | null;
   readonly topic: string | null;
-  /** MQTT 5: sent back as it came. */
+  /** MQTT 5: sent back unchanged. */
   readonly correlationData: Buffer | null;
 }
 
-/** What became of a message that is no command, and where that is told. */
+/** The answer to a message that is no command, and its topic. */
 export interface Answer {
   readonly to: ReplyTo;
   readonly outcome: Outcome;
@@ -41,7 +41,7 @@ export interface Answer {
   readonly robotId: string | null;
 }
 
-/** Who is asking, and for what: for the answer, and for the log. */
+/** The sender and the kind of a message, for the answer and for the log. */
 interface Asking {
   readonly client: string;
   readonly operation: string;
@@ -50,14 +50,14 @@ interface Asking {
 /** The largest payload that is read, in bytes. */
 export const MESSAGE_LIMIT_BYTES = 256 * 1024;
 
-/** What is kept of a sender's own while its command runs, each: thousands may run at once. */
+/** How much of a sender's own is kept while its command runs, each: thousands may run at once. */
 const LONGEST_KEPT_BYTES = 1_024;
 const READABLE_ID_LIMIT = 1_000;
 /** In UTF-16 units. */
 const LONGEST_NAME = 256;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads what every message has; what is in the other fields is for the caller to judge. */
+/** Reads the common fields of every message; the caller checks the others. */
 export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject {
   if (payload.byteLength > MESSAGE_LIMIT_BYTES) {
     const reason = `the message has ${payload.byteLength} bytes; at most ${MESSAGE_LIMIT_BYTES} are read`;
@@ -74,12 +74,12 @@ export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject
   return unknown === null ? { ok: true, id, object: value } : { ok: false, id, reason: unknown };
 }
 
-/** `Object.hasOwn`, so that no inherited name is taken for a field. */
+/** `Object.hasOwn`, so that no inherited name counts as a field. */
 export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** The name in a field, of a robot or an alarm; or what is wrong with it. */
+/** The name of a robot or an alarm in a field; or what is wrong with it. */
 type ReadName =
   | { readonly ok: true; readonly name: string }
   | { readonly ok: false; readonly reason: string };
@@ -113,7 +113,7 @@ function parse(payload: Uint8Array): Parsed {
   return { ok: false, id: isNamed ? readableId(read.value) : null, reason };
 }
 
-/** An id that an answer can carry, also where it is not one that a command may have. */
+/** An id that an answer can carry, even if a command may not have it. */
 function readableId(object: JsonObject): string | null {
   const id = own(object, "id");
   if (typeof id === "number") return String(id);
@@ -127,7 +127,10 @@ function unknownField(object: JsonObject, { kind, fields }: MessageShape): strin
   return `${quoted(name)}: is not a field of a ${kind}; it has ${all}`;
 }
 
-/** Where a message is answered: on its own response topic if the client may have it, else by its id. */
+/**
+ * The topic of the answer to a message: its own response topic if the client may have it, otherwise by its
+ * id.
+ */
 export function replyTo(
   topics: Topics,
   { client, operation }: Asking,
@@ -145,9 +148,7 @@ export function replyTo(
   };
 }
 
-/**
- * Why a client cannot be answered as it wants (MQTT 5: response topic, correlation data); null when it can.
- */
+/** Why a client cannot be answered as it wants (MQTT 5: response topic, correlation data); null: it can. */
 export function answerProblem(topics: Topics, client: string, packet: IPublishPacket): string | null {
   const { responseTopic, correlationData } = packet.properties ?? {};
   if (isTooLong(correlationData)) return `correlation data of more than ${LONGEST_KEPT_BYTES} bytes`;

@@ -46,7 +46,7 @@ export interface ExternalBrokerOptions {
   readonly tlsPaths: TlsPaths;
 }
 
-/** How commands from MQTT are taken (design, MQTT). */
+/** How commands from MQTT are taken (docs/scada.md, Commands). */
 interface CommandOptions {
   readonly enabled: boolean;
   /**

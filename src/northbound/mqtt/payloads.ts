@@ -21,12 +21,12 @@ import { isoTime, jsonFloat, jsonText, jsonTime } from "./json-text.ts";
 
 /**
  * The JSON that the gateway publishes, built as text: names are constants, so only
- * the values are worth looking at. `state` is the webhook event's `state` of the
- * interface document, byte for byte: snake_case in field-number order, enums by
- * name, every scalar present, unset messages null.
+ * the values are worth looking at. `state` is the `state` of the service's webhook
+ * event, byte for byte (docs/service.md, WHK-27): snake_case in field-number order,
+ * enums by name, every scalar present, unset messages null.
  */
 
-/** `state` of a mission event (fleet-service-interface, Webhook events). */
+/** `state` of a mission event. */
 export function missionState(queue: MissionQueue, stamp: Stamp): string {
   const active = currentMission(queue);
   let missions = "";
@@ -52,8 +52,8 @@ export function conveyorState(conveyor: Conveyor): string {
 }
 
 /**
- * The envelope of every state topic. `robotId` is null for a task chain whose robot
- * is not known. A value that is lost is not shown any more: its state is null.
+ * The envelope of every state topic. `robotId` is null for a task chain whose robot is not known. A lost
+ * value has the state null.
  */
 export function envelope(
   robotId: string | null,
@@ -66,14 +66,14 @@ export function envelope(
   return `{"robot_id":${robot},"quality":"${quality}","received_at":${jsonTime(receivedAtMs)},"session_id":${jsonText(sessionId)},"state":${quality === "lost" ? "null" : state}}`;
 }
 
-/** A map as GetMap answered it, for `maps/<id>`; empty for one that is gone. */
+/** A map of the last GetMap, for `maps/<id>`; empty for one that is gone. */
 export function mapPayload(mapId: number, map: FleetMap | null, sessionId: string): string {
   if (map === null) return "";
   const { readAtMs, json, bytes } = map;
   return `{"map_id":${mapId},"read_at":${jsonTime(readAtMs)},"bytes":${bytes},"session_id":${jsonText(sessionId)},"state":${json ?? "null"}}`;
 }
 
-/** What holds a robot, or (null) all robots: for `robots/<id>/hold` and `hold`. */
+/** The hold on a robot, or (null) on all robots: for `robots/<id>/hold` and `hold`. */
 export function holdPayload(robotId: string | null, hold: HoldState, sessionId: string): string {
   const { isHeld, by, isStored } = hold;
   const robot = robotId === null ? {} : { robot_id: robotId };
@@ -86,14 +86,14 @@ export function eventPayload(event: FleetEvent, sessionId: string): string {
   return `{"event_id":${jsonText(event.eventId)},"robot_id":${jsonText(event.robotId)},"at":${jsonTime(event.atMs)},"session_id":${jsonText(event.sessionId ?? sessionId)}${marks(event)},${fields}`;
 }
 
-/** Only those that hold: most events have none. */
+/** Only those that are set: most events have none. */
 function marks({ jump, historical }: FleetEvent): string {
   return `${jump === true ? ',"jump":true' : ""}${historical === true ? ',"historical":true' : ""}`;
 }
 
 type CommandEvent = Extract<FleetEvent, { kind: "command" }>;
 
-/** What a command's event says, without the first brace: there is one for each command. */
+/** A command's event without the first brace: there is one for each command. */
 function commandText({ command, operation, from, outcome, foundLater }: CommandEvent): string {
   const { source, requestId } = command;
   const sender = `"command_id":${jsonText(commandId(command))},"command":{"protocol":"${source.protocol}","user":${jsonText(source.name)},"request_id":${jsonText(requestId)}}`;
@@ -123,7 +123,7 @@ function eventFields(event: Exclude<FleetEvent, CommandEvent>): Record<string, u
         to: plainConveyor(event.to),
       };
     case "alarm":
-      // Every event has it already, and a key that is there twice is no good JSON.
+      // Every event has `robot_id` already, and a repeated key is no valid JSON.
       return { from: event.from, to: event.to, ...alarmJson(event.alarm), robot_id: undefined };
     case "lease":
       return {
@@ -181,7 +181,7 @@ function typeText(type: MissionType | null): string {
   return `{"${type.family}_type":${code(type.type)}}`;
 }
 
-/** EventMetadata; null when the message had none. */
+/** EventMetadata; null: the message had none. */
 function metadata(stamp: Stamp): string {
   if (stamp.sourceTimeMs === null && stamp.sequence === null) return "null";
   const time = stamp.sourceTimeMs === null ? "null" : jsonTime(stamp.sourceTimeMs);

@@ -9,37 +9,34 @@ import { namingTopic } from "./client/broker-problem.ts";
 import { PacketTooLarge } from "./client/limited-client.ts";
 import type { ReplyTo } from "./message.ts";
 
-/** Publishes outcomes on whichever connection there is, each client's in turn. */
+/** Publishes outcomes on the present connection, each client's in turn. */
 export interface Replies {
   use(client: MqttClient): void;
   send(to: ReplyTo, outcome: Outcome): void;
-  /** Why replies were dropped within the last half minute; null when none was. */
+  /** Why replies were dropped within the last half minute; null: none was. */
   problem(): string | null;
   figures(): Readonly<Record<string, number>>;
 }
 
-/** How many replies there may be. */
+/** Bounds on the number of replies. */
 export interface ReplyBounds {
   /**
-   * Handed to the broker and not acknowledged. The others wait, so that a flood of one client's does not
-   * stand before them.
+   * Handed to the broker and not acknowledged. Further ones wait, so that other clients' replies are not
+   * behind one client's flood.
    */
   readonly unacknowledged: number;
   /**
-   * A client that has fewer of them need not wait: where acknowledgements are late, one who asks little is
+   * A client with fewer of them need not wait: if acknowledgements are late, a client that asks little is
    * answered at once.
    */
   readonly ofOneAtOnce: number;
-  /**
-   * Beyond it the oldest of the client that has most waiting is dropped, and counted: that client may ask
-   * again.
-   */
+  /** Beyond it the oldest of the client with the most is dropped, and counted: that client may ask again. */
   readonly waiting: number;
 }
 
 /**
- * At 2,000 a second, what a broker a quarter of a second away has in hand; and more than there can be
- * commands in flight, for refusals need none.
+ * At 2,000 a second, as many as a broker at a distance of a quarter of a second has in hand. More wait than
+ * there can be commands in flight, because refusals need none.
  */
 const BOUNDS: ReplyBounds = { unacknowledged: 512, ofOneAtOnce: 64, waiting: 8_192 };
 /** Of a client's name, in a log line. */
@@ -76,7 +73,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     log.warn(fields, "a reply was dropped, and more may be");
   };
 
-  /** What the broker takes of a reply that is too large: the outcome, which must not be lost. */
+  /** A reply that is too large for the broker, without its response: the outcome must not be lost. */
   function withoutResponse(outcome: Outcome): Outcome {
     const told = outcome.message === "" ? "" : `${outcome.message}; `;
     return { ...outcome, message: `${told}${NO_RESPONSE}`, responseJson: null, evidence: null };
@@ -105,7 +102,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
   }
 
   function publishWaiting(): void {
-    // A client that is closing refuses at once, and each refusal would go one call deeper.
+    // A client that is closing refuses at once, and each refusal would be one call deeper.
     if (isPublishing) return;
     isPublishing = true;
     while (client?.connected && unacknowledged < bounds.unacknowledged) {
@@ -116,7 +113,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     isPublishing = false;
   }
 
-  /** Whether the client's next reply goes before all that wait. */
+  /** Whether the client's next reply goes before all waiting ones. */
   function isNext(name: string): boolean {
     if (waiting.length === 0 && unacknowledged < bounds.unacknowledged) return true;
     const isOneOfFew = (byClient.get(name) ?? 0) < bounds.ofOneAtOnce && !waiting.has(name);

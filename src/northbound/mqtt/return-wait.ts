@@ -1,12 +1,12 @@
 import type { Connection } from "../../contracts/link.ts";
 import type { Clock } from "../../platform/clock.ts";
 
-/** How long an earlier broker must have been reachable: the longer, the more often a return did not last. */
+/** How long an earlier broker must have been reachable: longer after each return that did not last. */
 export interface ReturnWait {
   neededMs(): number;
-  /** The gateway has gone back, with this connection. */
+  /** The gateway has returned, with this connection. */
   returned(connection: Connection): void;
-  /** The broker did not take the gateway back. */
+  /** The broker did not accept the gateway again. */
   failed(): void;
 }
 

@@ -5,18 +5,18 @@ import type { PublishState } from "./publish.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 
-/** What a robot is, beside what it does: for `robots/<id>/info`, and the list `robots`. */
+/** The identity of robots, apart from their state: for `robots/<id>/info`, and the list `robots`. */
 export interface RobotInfos {
   note(change: StateChange): void;
-  /** Publishes the info of each robot of which something is new. */
+  /** Publishes the info of each robot with something new. */
   flush(): void;
-  /** Publishes the list, if it is another one. To be called about once a second. */
+  /** Publishes the list, if it has changed. Call it about once a second. */
   tick(): void;
 }
 
 export interface RobotInfoParts {
   readonly topics: Topics;
-  /** Those that the configuration names now. The same list until it is another. */
+  /** The robots that the configuration names now. The same list object until it changes. */
   readonly robots: () => readonly PlacedRobot[];
   readonly sessionId: string;
   readonly publish: PublishState;
@@ -31,10 +31,10 @@ interface Info {
   mapId: number | null;
 }
 
-/** A snapshot comes in slices: so many ticks may bring robots before the list is published all the same. */
+/** A snapshot comes in slices: after so many ticks with new robots the list is published all the same. */
 const MOST_TICKS = 5;
 
-/** The infos that one connection publishes. A robot that was heard of stays in the list. */
+/** The infos that one connection publishes. A robot that was seen stays in the list. */
 export function createRobotInfos({ topics, robots, sessionId, publish }: RobotInfoParts): RobotInfos {
   const aliasOf = createAliases(robots);
   const infos = new Map<RobotId, Info>();

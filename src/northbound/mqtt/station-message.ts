@@ -16,7 +16,7 @@ import {
 } from "./message.ts";
 import type { StationTopic, Topics } from "./topics.ts";
 
-/** What a client may do about a station's leases of robots. */
+/** The acts of a client on a station's leases of robots. */
 const actions = ["ask", "beat", "release", "override"] as const;
 type Action = (typeof actions)[number];
 
@@ -48,8 +48,8 @@ export function createHeartbeatCounters(): HeartbeatCounters {
 }
 
 /**
- * Takes what a client says for a station: it asks for a robot, releases it, ends somebody else's lease, or is
- * alive. It may be said any number of times, so it needs no record of the command, and no expiry.
+ * Handles a client's message for a station: it asks for a robot, releases it, ends another's lease, or sends
+ * a heartbeat. It may be repeated at will, so it needs neither a record nor an expiry.
  */
 export function takeStationMessage(
   parts: {
@@ -91,7 +91,7 @@ export function takeStationMessage(
   return outcome instanceof Promise ? outcome.then(answer) : answer(outcome);
 }
 
-/** Null when it is done. */
+/** Null: it is done. */
 function perform(
   stations: Stations,
   action: Action,
@@ -113,7 +113,7 @@ function perform(
   }
 }
 
-/** With what the client leases now: a lease that has ended by itself is missed there. */
+/** With the client's present leases: a lease that has ended by itself is missing there. */
 function done(leased: readonly string[]): Outcome {
   return { ...ending("succeeded", "OK", "", true), responseJson: JSON.stringify({ leased }) };
 }

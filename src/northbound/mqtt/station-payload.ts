@@ -2,7 +2,9 @@ import { isValidSight } from "../../domain/station-sight.ts";
 import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
 import type { StationPayload } from "./models/state.ts";
 
-/** What a station shows, for `stations/<station>`. Nothing looks true that is not known to be true now. */
+/**
+ * The value of a station, for `stations/<station>`. Nothing in it is true unless it is known to be true now.
+ */
 export function stationPayload(
   station: string,
   { sight, counters }: StationShown,

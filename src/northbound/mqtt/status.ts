@@ -1,7 +1,7 @@
 import { isoTime } from "./json-text.ts";
 import type { StatusPayload } from "./models/state.ts";
 
-/** The content of the `status` topic. `at` is missing in the last will: nobody knows when that will be. */
+/** The content of the `status` topic. `at` is missing in the last will: its time is not known. */
 export function statusPayload(
   state: "online" | "offline",
   gatewayId: string,

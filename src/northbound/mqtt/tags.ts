@@ -9,17 +9,17 @@ import type { Clock } from "../../platform/clock.ts";
 import type { PublishState } from "./publish.ts";
 import type { RobotTopics, Topics } from "./topics.ts";
 
-/** Publishes bare values, one a topic, for clients that cannot read JSON. */
+/** Publishes bare values, one for each topic, for clients that cannot read JSON. */
 export interface TagWriter {
   write(change: StateChange): void;
-  /** Lets the ages of places grow. To be called once a second. */
+  /** Updates the ages of positions. Call it once a second. */
   tick(): void;
 }
 
 export interface TagParts {
   readonly topics: Topics;
   readonly publish: PublishState;
-  /** How old the places of robots are; over all connections. */
+  /** The ages of robots' positions, over all connections. */
   readonly ages: Map<RobotId, Age>;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
@@ -27,12 +27,11 @@ export interface TagParts {
 type Tags = ReadonlyArray<readonly [name: string, value: string | number]>;
 
 /**
- * A tag writer for one connection. Only what changed is published. A value that
- * does not exist, or is lost, has no topic; `…/valid` says whether the value
- * beside it is known to be true now.
+ * A tag writer for one connection. Only changes are published. A value that does not exist, or is lost, has
+ * no topic; `…/valid` says whether the value beside it is known to be true now.
  */
 export function createTagWriter({ topics, publish, ages, clock }: TagParts): TagWriter {
-  /** The robots whose place is shown, and not good. */
+  /** Robots whose position is published, and not good. */
   const ageing = new Map<RobotId, Age>();
   const shown = new Map<string, string>();
   const show = (robot: RobotTopics, name: string, text: string) => {
@@ -44,13 +43,13 @@ export function createTagWriter({ topics, publish, ages, clock }: TagParts): Tag
   const showAll = (robotId: string, group: string, quality: Quality, tags: Tags) => {
     const robot = topics.robot(robotId);
     const gone = quality === "lost" || quality === "unknown";
-    // Before the values when it turns bad, after them when it turns good: never true beside an old value.
+    // Before the values if it turns bad, after them if it turns good: never true beside an old value.
     if (quality !== "good") show(robot, `${group}/valid`, "false");
     for (const [name, value] of tags) show(robot, `${group}/${name}`, gone ? "" : String(value));
     if (quality === "good") show(robot, `${group}/valid`, "true");
   };
 
-  /** The age of a robot's place, as OPC UA counts it. */
+  /** The age of a robot's position, counted as for OPC UA. */
   function ageOf(robotId: RobotId, quality: Quality): number {
     const nowMs = clock.monotonicMs();
     let age = ages.get(robotId);
@@ -130,7 +129,7 @@ export function createTagWriter({ topics, publish, ages, clock }: TagParts): Tag
   };
 }
 
-/** Where the robot is on its map; a coordinate that the list does not give has no topic. */
+/** The robot's position on its map; a coordinate that the list does not have has no topic. */
 function placeTags(presence: Presence): Tags {
   return [
     ["x", coordinateOf(presence, "x") ?? ""],

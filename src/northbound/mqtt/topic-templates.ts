@@ -30,7 +30,7 @@ export interface TopicTemplates {
   readonly reply: string;
 }
 
-/** The topics of design.md, MQTT. */
+/** The topics of docs/scada.md, State. */
 export const defaultTopicTemplates: TopicTemplates = {
   status: "status",
   health: "health",

@@ -10,18 +10,18 @@ import type { TagWriter } from "./tags.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 
-/** Shows state changes on one connection. */
+/** Publishes state changes on one connection. */
 export interface ValueWriter {
   write(change: StateChange): void;
-  /** Publishes what the changes written until now say together. */
+  /** Publishes the combined result of the changes written until now. */
   flush(): void;
-  /** Publishes what changes with time. To be called once a second. */
+  /** Publishes what changes with time. Call it once a second. */
   tick(): void;
-  /** Says of every robot that nobody watches it any more, before the gateway leaves. */
+  /** Publishes before the gateway leaves that every robot is offline. */
   sayOffline(): void;
 }
 
-/** What a value writer needs. `tags` is null when the flat topics are off. */
+/** The dependencies of a value writer. `tags` is null if the flat topics are off. */
 export interface ValueParts {
   readonly topics: Topics;
   readonly sessionId: string;
@@ -33,9 +33,9 @@ export interface ValueParts {
 }
 
 /**
- * A writer for one connection. It starts knowing nothing of what the broker has
- * retained, so the first change of each topic is always published, and a robot
- * never heard of takes away what an earlier gateway may have left there.
+ * A writer for one connection. At its start it does not know what the broker has retained. So the first
+ * change of each topic is always published, and a robot that was never seen clears what an earlier gateway
+ * may have left there.
  */
 export function createValueWriter(parts: ValueParts): ValueWriter {
   const { topics, sessionId, remove, tags } = parts;
@@ -44,7 +44,7 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
   const publish: PublishState = (topic, payload) => parts.publish(topic, payload, mark);
   const { say, removeStation } = createWholeTexts(publish, remove);
   const availabilities = new Map<string, string>();
-  /** By the number that the online list gives them: task chains know no other name of a robot. */
+  /** By the number of the online list: task chains know no other name of a robot. */
   const robotIds = new Map<number, string>();
   const infos = createRobotInfos(parts);
 
@@ -129,10 +129,10 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
   };
 }
 
-/** What was said last on topics whose text tells all there is to tell. */
+/** The last text on topics whose text is the whole state. */
 function createWholeTexts(publish: PublishState, remove: RemoveTopic) {
   const said = new Map<string, string>();
-  /** The topics of each station, which the configuration does not tell any more when it is gone. */
+  /** The topics of each station, because the configuration no longer has them when the station is gone. */
   const ofStations = new Map<string, Set<string>>();
   return {
     say(change: StateChange, topic: string, text: string): void {
@@ -152,7 +152,7 @@ function createWholeTexts(publish: PublishState, remove: RemoveTopic) {
   };
 }
 
-/** A task chain has a look of its own (leftover-chains.ts): there are too many to keep a record of. */
+/** leftover-chains.ts finds task chains: there are too many of them for the record. */
 function markOf(change: StateChange, topics: Topics): string | null | undefined {
   if ("robotId" in change) return topics.robot(change.robotId).info;
   if (change.kind === "task_chain" || change.kind === "task_chain_evicted") return null;
@@ -164,7 +164,7 @@ type WholeChange = Extract<
   { readonly kind: "hold" | "hold_all" | "robot_alarms" | "station_alarms" | "alarms" | "station" }
 >;
 
-/** The topic and the text of what tells all there is to tell. */
+/** The topic and the text of a value whose text is the whole state. */
 function wholeText(change: WholeChange, topics: Topics, sessionId: string): [topic: string, text: string] {
   switch (change.kind) {
     case "hold":
@@ -182,7 +182,7 @@ function wholeText(change: WholeChange, topics: Topics, sessionId: string): [top
   }
 }
 
-/** The bare text of an availability topic; nothing for a robot never heard of. */
+/** The bare text of an availability topic; empty for a robot that was never seen. */
 function availabilityText(quality: Quality): string {
   return quality === "unknown" ? "" : quality;
 }

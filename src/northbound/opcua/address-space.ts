@@ -40,7 +40,7 @@ import { openServiceLevel } from "./service-level.ts";
 import { addStationFolder } from "./station-folder.ts";
 import type { TagBook } from "./tag-book.ts";
 
-/** What the server needs of the rest of the gateway. */
+/** The dependencies of the server. */
 export interface OpcUaParts
   extends Pick<
     SlotParts,
@@ -56,7 +56,7 @@ export interface OpcUaParts
     | "log"
   > {
   readonly facts: GatewayFacts;
-  /** Does what a client asks for; left out: nobody looks how long it takes. */
+  /** Times the work for a client's request; absent: it is not timed. */
   readonly timeRequest?: (task: () => void) => void;
   readonly stations: Stations & StandingStations;
   readonly permits: Permits;
@@ -64,11 +64,11 @@ export interface OpcUaParts
   readonly alarms: Alarms & StandingAlarms;
   /** Sets the counters of a station to 0. */
   readonly resetCounters: (station: string) => void;
-  /** Opens what must be known again after a restart. Called once, when the server runs. */
+  /** Opens the stores that survive a restart. Called once, when the server runs. */
   readonly openMemory: () => Memory;
 }
 
-/** Shows what belongs to no single robot. */
+/** Updates tags that belong to no single robot. */
 export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms"> {
   showStationAlarms(station: string, alarms: readonly Alarm[]): void;
   showStation(station: string, shown: StationShown): void;
@@ -83,9 +83,9 @@ export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold" | "
 const TICK_MS = 1_000;
 
 /**
- * Gives an initialised server our nodes: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as
- * robots are heard of. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old
- * tickets are replaced. Answers with what shows the gateway's own tags.
+ * Adds our nodes to an initialised server: `Gateway`, `Operations`, `Stations`, and `Robots`, which fills as
+ * robots are seen. Once a second, until the signal is aborted, the heartbeat counts, ages grow and old
+ * tickets are replaced. Returns the updaters of the gateway's own tags.
  */
 export function openAddressSpace(
   server: OPCUAServer,
@@ -188,7 +188,7 @@ export function openAddressSpace(
   };
 }
 
-/** The nodes of a robot, with what the configuration or the register says of it. */
+/** Adds the nodes of a robot, with its data from the configuration or the register. */
 function addKnownRobot(
   builder: NodeBuilder,
   folder: Folder,
@@ -202,7 +202,7 @@ function addKnownRobot(
   return tags;
 }
 
-/** What stations need of the rest of the server. */
+/** The dependencies of stations. */
 function stationParts(
   {
     nameOf,
@@ -229,9 +229,9 @@ function stationParts(
   };
 }
 
-/** How stations name robots. */
+/** The names of robots for stations. */
 interface RobotNaming {
-  /** By alias and number of the configuration; by id and 0 where it has none. */
+  /** Alias and number of the configuration; without them, the id and 0. */
   of(robotId: RobotId): { readonly name: string; readonly number: number };
   /** The configuration describes other robots. */
   follow(): void;

@@ -3,13 +3,13 @@ import { createAge } from "../../domain/age.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Tag, timesAt } from "./node-opcua/tag.ts";
 
-/** Lets an age grow; called about once a second. */
+/** Updates an age; called about once a second. */
 export type Age = () => void;
 
 /**
- * Shows for how many seconds something has not been good; 0 while it is. A wall clock that is set changes no
- * age. Only what is not good is in `ageing`: a thousand good robots cost nothing a second. Answers with what
- * is told whether it is good.
+ * Shows for how many seconds something has not been good; 0 while it is. Setting the wall clock changes no
+ * age. Only values that are not good are in `ageing`: a thousand good robots cost nothing each second.
+ * Returns a callback; pass it whether the value is good.
  */
 export function startAge(
   tag: Tag,

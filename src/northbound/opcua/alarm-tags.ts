@@ -15,7 +15,7 @@ import { isWholeValue } from "./written-value.ts";
 
 export interface AlarmTagParts {
   readonly alarms: Alarms & StandingAlarms;
-  /** Where refused writes are audited. */
+  /** Refused writes are audited there. */
   readonly audit: RefusalAudit;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
@@ -33,13 +33,13 @@ export interface RobotAlarmTags {
 
 /** Characters: at most 254 bytes, which a STRING of a PLC takes. */
 const LONGEST_ALARM = 80;
-/** How long after an acknowledgement that is not on the disk it is asked again. */
+/** After this time, the disk is asked again whether it has the acknowledgement. */
 const STORED_AGAIN_MS = 5_000;
 const good = StatusCodes.Good;
 
 /**
- * Adds the folder of a station, or (null) the gateway, with the alarms that stand. The id of any alarm may be
- * written to its `Ack`.
+ * Adds the folder of a station, or (null) of the gateway, with its alarms. The id of any alarm may be written
+ * to its `Ack`.
  */
 export function addAlarmTags(
   builder: NodeBuilder,
@@ -53,7 +53,7 @@ export function addAlarmTags(
   return tags;
 }
 
-/** Adds the folder of a robot, which has `OutOfService` too, with the alarms that stand. */
+/** Adds the folder of a robot, with its alarms and `OutOfService`. */
 export function addRobotAlarmTags(
   builder: NodeBuilder,
   robot: Folder,
@@ -97,8 +97,8 @@ function fillFolder(
   let acknowledged = 0;
 
   /**
-   * Shows an acknowledgement, as Uncertain while it is not on the disk. Beside the write: requests are done
-   * one after the other, and a stop must not wait for a disk.
+   * Shows an acknowledgement, as Uncertain until it is on the disk. It does not delay the write: requests are
+   * done one after the other, and a stop must not wait for a disk.
    */
   async function showAcknowledged(alarmId: string, isLast: () => boolean): Promise<void> {
     const isStored = (await alarms.storeProblem()) === null;
@@ -111,7 +111,7 @@ function fillFolder(
   addWritable(path, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.String, range)) return StatusCodes.BadTypeMismatch;
     const alarmId: string = variant.value ?? "";
-    // A driver writes what it has: nothing is no alarm.
+    // A driver may write an empty text in every cycle: that names no alarm.
     if (alarmId === "") return good;
     const refused = alarms.acknowledge({ source: sourceOf(account), alarmId });
     if (refused === null) {

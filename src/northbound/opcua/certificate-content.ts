@@ -5,16 +5,16 @@ import { domainToASCII } from "node:url";
 import { bareHost } from "../../platform/url-host.ts";
 import type { OpcUaOptions } from "./options.ts";
 
-/** What the server's certificate must say. */
+/** The required content of the server's certificate. */
 export interface CertificateContent {
   readonly applicationUri: string;
   /** Host names and addresses by which clients reach the server. */
   readonly names: readonly string[];
-  /** One of them that nobody has chosen: what this machine is called now. A certificate may lack it. */
+  /** One of these names that nobody has chosen: the machine's present name. A certificate may lack it. */
   readonly assumedName?: string;
 }
 
-/** Every address of the machine: none of them is one that a client could use. */
+/** Wildcard addresses, which no client can use. */
 const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The names by which clients reach the server: those of the configuration, and those of this machine. */
@@ -37,7 +37,7 @@ export function contentOf({
   };
 }
 
-/** The names of a certificate that is made now: with the addresses of this machine, each once. */
+/** The names for a new certificate, with the addresses of this machine, each once. */
 export function namesToCertify({ names }: CertificateContent): readonly string[] {
   return [...new Set([...names, ...addresses()].map(encodedHost))];
 }
@@ -56,12 +56,12 @@ export function namesHost(certificate: X509Certificate, host: string): boolean {
   return match !== undefined;
 }
 
-/** A name as it stands in certificates and travels in DNS: `gäte.example` is `xn--gte-qla.example`. */
+/** A name in the encoding of certificates and DNS: `gäte.example` is `xn--gte-qla.example`. */
 function encodedHost(host: string): string {
   return /^[\x20-\x7e]*$/.test(host) ? host : domainToASCII(host) || host;
 }
 
-/** Addresses of this machine now. They come and go, so that a certificate is not renewed for them. */
+/** The present addresses of this machine. They change, so a certificate is not renewed for them. */
 function addresses(): readonly string[] {
   return Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])

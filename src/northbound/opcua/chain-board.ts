@@ -8,17 +8,17 @@ export type ChainChange = Extract<StateChange, { kind: "task_chain" | "task_chai
 /** Undefined: nothing is known of the chain. */
 type ShowChain = (chain: Observed<TaskChain> | undefined) => void;
 
-/** The task chains that the state knows, for the robots that execute them. */
+/** The task chains of the state, for the robots that execute them. */
 export interface ChainBoard {
   apply(change: ChainChange): void;
-  /** The robot is at this chain from now on (0: none). `show` is told at once, and of each change. */
+  /** The robot executes this chain from now on (0: none). `show` is called at once, and with each change. */
   follow(robotId: RobotId, chainId: number, show: ShowChain): void;
 }
 
-/** As large as what the state keeps: it tells of each chain that it drops. */
+/** Bounded by the state, which reports each chain that it drops. */
 export function createChainBoard(): ChainBoard {
   const chains = new Map<number, Observed<TaskChain>>();
-  /** A robot is at one chain, and a chain may pass from one robot to another. */
+  /** The chain of each robot. A chain may pass from one robot to another. */
   const followed = new Map<RobotId, number>();
   const followers = new Map<number, Map<RobotId, ShowChain>>();
 

@@ -10,12 +10,12 @@ import { isShown, statusOfQuality } from "./status.ts";
 export interface ChainTags {
   /** The robot is at this chain (0: none); `position` is the code of the point where it is. */
   show(chainId: number, position: string, status: StatusCode, times: TagTimes): void;
-  /** What QueryTaskChain says of the chain; undefined: nothing yet. */
+  /** The data of QueryTaskChain; undefined: none yet. */
   showChain(chain: Observed<TaskChain> | undefined): void;
   fail(status: StatusCode, times: TagTimes): void;
 }
 
-/** Where the robot was listed last. */
+/** The robot's place in the last online list. */
 interface Place {
   readonly chainId: number;
   readonly position: string;

@@ -13,30 +13,33 @@ import { pruneRejected } from "./rejected-certificates.ts";
 /** The store of clients' certificates. */
 export interface ClientCertificates {
   readonly manager: OPCUACertificateManager;
-  /** How often a client was refused for its certificate. */
+  /** How often a client was refused because of its certificate. */
   readonly refusedCount: number;
-  /** Says of any certificate whether an operator has rejected it. Rejects when the folders cannot be read. */
+  /**
+   * Resolves with a function that tells whether an operator has rejected a certificate. Rejects if the
+   * folders cannot be read.
+   */
   rejected(): Promise<(chain: Buffer | readonly Buffer[]) => boolean>;
   /**
-   * Trusts clients of these authorities, and of no others any more. New clients wait until that is done.
-   * Rejects when the disk does not take them, or cannot be read.
+   * Trusts clients of these CAs, and no longer those of others. New clients wait until that is done. Rejects
+   * if the disk fails.
    */
   trust(authorities: OpcUaAuthorities): Promise<void>;
-  /** Whether a client with this certificate would be let in now. Nothing is logged or put aside. */
+  /** Whether a client with this certificate would be accepted now. Logs nothing and moves no file. */
   isTrusted(chain: Buffer): Promise<boolean>;
 }
 
-/** OPC UA part 7: every security policy that is not outdated. */
+/** OPC UA part 7: the minimum of every security policy that is not outdated. */
 const LEAST_RSA_BITS = 2_048;
 /** Characters of a client's name in the name of a file, which may have 255 bytes. */
 const LONGEST_FILE_NAME = 40;
-/** Refusals that are known to be logged, and lines in so long. */
+/** How many refusals are remembered as logged, and how many lines a period may have. */
 const MOST_REMEMBERED = 500;
 const lineBounds = { most: 10, windowMs: 60_000 };
 
 /**
- * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each certificate that is refused once and
- * how to approve it, and keeps the newest 200 of them (rejected-certificates.ts).
+ * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each refused certificate once with the
+ * command that approves it, and keeps the newest 200 of them (rejected-certificates.ts).
  */
 export function createClientCertificates(folder: string, clock: Clock, log: Log): ClientCertificates {
   const manager = new OPCUACertificateManager({
@@ -59,8 +62,8 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   }
 
   /**
-   * Puts a refused certificate where an operator approves it. node-opcua's own way would move one that was
-   * approved while it was judged back to the rejected ones.
+   * Puts a refused certificate where an operator approves it. node-opcua's own way would move a certificate
+   * that was approved during its check back to the rejected ones.
    */
   async function putAside(chain: Buffer | readonly Buffer[]): Promise<void> {
     const leaf = leafOf(chain);
@@ -83,7 +86,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     return true;
   }
 
-  /** One after the other: a store that reads its folders anew knows nobody. */
+  /** One after the other: a store that reads its folders anew trusts nobody meanwhile. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const ended = turn.then(work);
     turn = ended.catch(() => {});
@@ -94,7 +97,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
 
   async function statusOf(chain: Buffer | readonly Buffer[], leaf: Buffer): Promise<StatusCode> {
     const status = await check(chain);
-    // The store sees files late, those of operators too.
+    // The store sees files late, also those that operators have moved.
     if (status.isGood()) return (await rejected())(chain) ? StatusCodes.BadCertificateUntrusted : status;
     const isNews = status.equals(StatusCodes.BadCertificateUntrusted) && (await approve(leaf));
     return isNews ? check(chain) : status;
@@ -165,13 +168,13 @@ async function trustNow(
   await manager.reloadCertificates();
 }
 
-/** As `checkCertificate` judges, which puts aside what it refuses. */
+/** Like `checkCertificate`, which puts refused certificates aside. */
 async function isGood(manager: OPCUACertificateManager, chain: Buffer): Promise<boolean> {
   const options = { acceptCertificateWithValidIssuerChain: true };
   return (await manager.verifyCertificate(chain, options)) === "Good";
 }
 
-/** The command that approves a certificate. In a folder of this run alone, `fleetgate` does not look. */
+/** The command that approves a certificate. `fleetgate` does not search a folder of this run alone. */
 function approval(manager: OPCUACertificateManager, file: string, thumbprint: string): string {
   const pkiFolder = dirname(manager.rootDir);
   return basename(pkiFolder) === "opcua"
@@ -181,14 +184,14 @@ function approval(manager: OPCUACertificateManager, file: string, thumbprint: st
 
 type CheckCertificate = (chain: Buffer | readonly Buffer[]) => Promise<StatusCode>;
 
-/** The first certificate of a chain: each is a DER sequence, whose length stands in it. */
+/** The first certificate of a chain: each is a DER sequence with its length. */
 function leafOf(chain: Buffer | readonly Buffer[]): Buffer {
   const bytes = Buffer.isBuffer(chain) ? chain : (chain[0] ?? Buffer.alloc(0));
   const isLong = bytes.length > 4 && bytes[0] === 0x30 && bytes[1] === 0x82;
   return isLong ? bytes.subarray(0, 4 + bytes.readUInt16BE(2)) : bytes;
 }
 
-/** One that cannot be read is left to the store, which refuses it. */
+/** False for a certificate that cannot be read: the store refuses it. */
 function hasWeakKey(leaf: Buffer): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(leaf).publicKey;
@@ -198,7 +201,7 @@ function hasWeakKey(leaf: Buffer): boolean {
   }
 }
 
-/** What names a client in the log. */
+/** The names of a client for the log. */
 export function nameOfClient(chain: Buffer): { readonly thumbprint: string; readonly subject: string } {
   const leaf = leafOf(chain);
   return { thumbprint: thumbprintOf(leaf), subject: subjectOf(leaf) };
@@ -216,7 +219,7 @@ function commonNameOf(leaf: Buffer): string {
   return /^CN=(.*)$/m.exec(new X509Certificate(leaf).subject)?.[1] ?? "";
 }
 
-/** A client chooses its name: without what a file system or a shell reads as more than a name. */
+/** A client chooses its name: without characters that have a meaning for a file system or a shell. */
 function fileNameOf(name: string): string {
   return name
     .replaceAll(/[^\p{L}\p{N} ._@-]/gu, "_")

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { OpcUaAuthorities } from "./options.ts";
 
-/** How the files of these folders begin that the configuration made; an operator's own stay. */
+/** The prefix of the files that the configuration made in these folders; an operator's own stay. */
 const PREFIX = "configured-";
 
 /**
- * Puts the authorities of the configuration into the folders of a certificate store, and removes those of an
- * earlier configuration. Rejects when the disk does not take all of it.
+ * Puts the CAs of the configuration into the folders of a certificate store, and removes those of an earlier
+ * configuration. Rejects if the disk does not take all of it.
  */
 export async function placeAuthorities(
   storeFolder: string,
@@ -27,7 +27,7 @@ async function place(folder: string, texts: readonly string[]): Promise<void> {
   }
   for (const [name, text] of wanted) {
     const path = join(folder, name);
-    // A full disk takes nothing, and need not where nothing has changed.
+    // A full disk takes nothing, and need not if nothing has changed.
     if ((await readFile(path, "utf8").catch(() => null)) !== text)
       await writeFile(path, text, { flush: true });
   }

@@ -5,21 +5,21 @@ import type { RobotChange } from "./robot-tags.ts";
 /** The newest change of each value of one robot, by `changeKey`. */
 export type Changes = Map<string, RobotChange>;
 
-/** Changes of robots that are heard of before robots can be listed, of at most `maxRobots`. */
+/** Changes of at most `maxRobots` robots that come before robots can be listed. */
 export interface EarlyChanges {
   apply(change: RobotChange): void;
-  /** Hands over those of a robot; none when there are none. */
+  /** Removes and returns those of a robot; empty if there are none. */
   take(robotId: RobotId): Changes;
-  /** Hands over those of all robots. */
+  /** Removes and returns those of all robots. */
   takeAll(): ReadonlyMap<RobotId, Changes>;
 }
 
-/** A hold or an alarm alone is no sign that there is such a robot: the gateway has kept them. */
+/** A hold or an alarm alone does not show that the robot exists: the gateway has stored them. */
 export function isOwn({ kind }: RobotChange): boolean {
   return kind === "hold" || kind === "robot_alarms";
 }
 
-/** @param refuse is called with a robot that is one too many */
+/** @param refuse is called with a robot beyond the limit */
 export function createEarlyChanges(maxRobots: number, refuse: (robotId: RobotId) => void): EarlyChanges {
   let early = new Map<RobotId, Changes>();
   return {

@@ -3,12 +3,12 @@ import type { EnumModel } from "./model/enum-model.ts";
 import { cached } from "./node-opcua/lower.ts";
 import type { Tag, TagTimes } from "./node-opcua/tag.ts";
 
-/** What ValueAsText shows for a number without a name: nothing, rather than a guess. */
+/** ValueAsText for a number without a name: empty, rather than a guess. */
 const noText = new LocalizedText({ text: "" });
 
 const texts = new WeakMap<EnumModel, ReadonlyMap<number, LocalizedText>>();
 
-/** An enum as a number, and as text for people. A number that has no name is passed through. */
+/** An enum as a number, and as text for people. A number without a name is passed on. */
 export class EnumTag {
   readonly #number: Tag;
   readonly #text: Tag;
@@ -17,7 +17,7 @@ export class EnumTag {
   constructor(number: Tag, text: Tag, model: EnumModel) {
     this.#number = number;
     this.#text = text;
-    // Made once, shared by every node of that enum.
+    // Made once, and shared by every node of that enum.
     this.#texts = cached(
       texts,
       model,

@@ -1,22 +1,22 @@
 import type { NodesetSource } from "node-opcua";
 
-/** Names the namespace of robots and gateway, whatever the gateway is called. */
+/** The namespace of robots and gateway, whatever the gateway's name. */
 export const FLEET_NAMESPACE = "urn:fleetgate:fleet";
 
 /**
- * 0 is OPC UA's, 1 the server's own; ours is loaded before any companion specification, so that no NodeId
- * ever moves.
+ * 0 is OPC UA's, 1 the server's own. Ours is loaded before any companion specification, so that no NodeId
+ * ever changes.
  */
 export const FLEET_NAMESPACE_INDEX = 2;
 
-/** The version of our types: a member that is added raises the second number. */
+/** The version of our types: a new member raises the second number. */
 export const MODEL_VERSION = "1.2.0";
 export const MODEL_DATE = "2026-11-01T00:00:00Z";
 
 /**
- * The head of each NodeSet of ours. A compiler reads its Uri by lines, and takes white space as a part of it.
- * Others refuse a required model without version and date: that of OPC UA 1.04, which was the first to have
- * AnalogUnitType. A newer one would keep out tools that have no newer one.
+ * The head of each NodeSet of ours. One compiler reads its Uri by lines, and counts white space as a part of
+ * it. Others refuse a required model without version and date. It is that of OPC UA 1.04, the first with
+ * AnalogUnitType, because a newer one would keep out tools that do not have it.
  */
 export const modelHead: readonly string[] = [
   "  <NamespaceUris>",

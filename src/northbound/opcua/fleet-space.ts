@@ -11,13 +11,13 @@ import type { ListedRobots } from "./robot-changes.ts";
 import { createRobotNames } from "./robot-names.ts";
 import type { RobotChange, RobotTags } from "./robot-tags.ts";
 
-/** Makes the nodes of one robot, in two steps: its folder, and what is in it. */
+/** Makes the nodes of one robot, in two steps: its folder, and its content. */
 export interface RobotNodes {
   /** The folder alone, so that a browse of all robots misses none. */
   list(name: string): void;
-  /** All nodes in the folder, which is there. */
+  /** All nodes in the existing folder. */
   build(name: string, robot: KnownRobot): RobotTags;
-  /** The robots that are listed, or those whose nodes are missing, are others now. */
+  /** The listed robots, or those with missing nodes, have changed. */
   changed(): void;
 }
 
@@ -28,19 +28,19 @@ export interface RobotCounts {
   readonly built: number;
   /** Robots whose nodes are missing. */
   readonly missing: number;
-  /** Those of them whose values are not good. */
+  /** How many of them have values that are not good. */
   readonly missingNotGood: number;
-  /** Robots refused because there were too many. */
+  /** Robots beyond the limit. */
   readonly refused: number;
 }
 
 /**
  * The robots that clients see. Each has its folder at once. The nodes in it are built in the background, in
- * slices, or as soon as somebody asks for one of them. Changes of a robot whose nodes are missing wait, the
- * newest of each value, so that nothing is shown late and nothing grows.
+ * slices, or as soon as a client asks for one of them. Changes of a robot with missing nodes wait, the newest
+ * of each value, so that nothing is shown late and nothing grows.
  */
 export interface FleetSpace extends ListedRobots {
-  /** Lists `known` robots, heard of or not. Each other robot follows when it is first heard of. */
+  /** Lists `known` robots, seen or not. Each other robot follows when it is first seen. */
   open(known: readonly KnownRobot[], nodes: RobotNodes): void;
   /** Lists those of the configuration's robots that are not listed yet. */
   add(robots: readonly KnownRobot[]): void;
@@ -72,7 +72,7 @@ type ListedRobot =
     }
   | { readonly state: "built"; readonly robot: KnownRobot; readonly name: string; readonly tags: RobotTags };
 type MissingRobot = Extract<ListedRobot, { state: "missing" }>;
-/** Makes the space; robots that are heard of before it is opened wait. */
+/** Makes the space; robots that are seen before it is opened wait. */
 export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): FleetSpace {
   const listed = new Map<RobotId, ListedRobot>();
   const missing = new Map<string, MissingRobot>();
@@ -84,7 +84,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
   let names = createRobotNames([]);
   const pacer = createPacer(clock, buildNext);
 
-  /** Whether there are more to build. */
+  /** Returns whether there are more to build. */
   function buildNext(): boolean {
     const [first] = missing.values();
     if (first !== undefined) build(first);
@@ -93,7 +93,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
 
   function build({ robot, name, changes }: MissingRobot): RobotTags | undefined {
     if (nodes === null) return undefined;
-    // First: what is built looks nodes up as well.
+    // First, because building looks up nodes as well.
     missing.delete(name);
     if (!isGood(changes)) missingNotGoodCount -= 1;
     const tags = nodes.build(name, robot);
@@ -178,7 +178,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
   };
 }
 
-/** A robot whose nodes are missing is asked for its lease when they are built. */
+/** A robot with missing nodes reads its lease when they are built. */
 function tellLease(robot: ListedRobot | undefined): void {
   if (robot?.state === "built") robot.tags.leaseChanged();
 }
@@ -207,14 +207,14 @@ function findListed(listed: Iterable<ListedRobot>, name: string, number: number)
   return undefined;
 }
 
-/** Keeps a change. Answers with how many more robots are not good: 1, 0 or -1. */
+/** Keeps a change. Returns by how many robots more are not good: 1, 0 or -1. */
 function keep(changes: Changes, change: RobotChange): number {
   const wasGood = isGood(changes);
   changes.set(changeKey(change), change);
   return Number(wasGood) - Number(isGood(changes));
 }
 
-/** Whether the robot was last heard of as one whose values are good. */
+/** Whether the robot's last known quality is good. */
 function isGood(changes: Changes): boolean {
   for (const change of changes.values()) if (change.kind === "robot") return change.quality === "good";
   return false;

@@ -7,7 +7,7 @@ import { gatewayTags, gatewayType } from "./model/gateway.ts";
 import type { NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 
-/** What the gateway knows of itself, asked for when it is shown. */
+/** The gateway's own values, read when they are shown. */
 export interface GatewayFacts {
   readonly version: string;
   /** When this program was built. */
@@ -28,17 +28,17 @@ interface GatewayFigures {
 
 /** The `Gateway` folder. */
 export interface GatewayTags {
-  /** Counts the heartbeat on and shows what is true now; called once a second. */
+  /** Increments the heartbeat and shows the present values; called once a second. */
   tick(nowMs: number, figures: GatewayFigures): void;
-  /** Shows at once whether the link is up: called before robots' qualities are shown, which follow it. */
+  /** Shows the state of the link at once: called before robots' qualities, which follow it. */
   showLink(nowMs: number): void;
-  /** Shows what holds all robots. */
+  /** Shows the hold on all robots. */
   showHold(hold: HoldState): void;
-  /** Shows all alarms that stand. */
+  /** Shows all alarms. */
   showAlarms(alarms: readonly Alarm[]): void;
 }
 
-/** What an INT of a PLC holds; the heartbeat starts again from 0 after it. */
+/** The largest INT of a PLC; the heartbeat then starts again from 0. */
 const LAST_HEARTBEAT = 32_767;
 
 /** Adds the folder. */

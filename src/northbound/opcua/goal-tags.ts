@@ -42,7 +42,7 @@ export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
   };
 }
 
-/** Nearly always: then the lists need not be made. */
+/** Nearly always true: then the lists need not be made. */
 function areSame(ones: readonly Goal[], others: readonly Goal[]): boolean {
   if (ones.length !== others.length) return false;
   for (let place = 0; place < ones.length; place += 1) {
@@ -63,7 +63,7 @@ function isSameGoal(one: Goal, other: Goal): boolean {
   );
 }
 
-/** Filled anew for each message and copied by the tag only when it differs: a message allocates no list. */
+/** Filled for each message, and copied by the tag only if it differs: a message allocates no list. */
 const shownNames: string[] = new Array(LISTED_GOALS).fill("");
 const shownXs: number[] = new Array(LISTED_GOALS).fill(0);
 const shownYs: number[] = new Array(LISTED_GOALS).fill(0);
@@ -76,7 +76,7 @@ export function goalText(goal: Goal | undefined): string {
   return `pose ${xMeters} ${yMeters} ${headingRadians}`;
 }
 
-/** 0 for what is no place on any map. */
+/** 0 for a value that is no place on any map. */
 function millimetres(metres: number | undefined): number {
   const value = Math.round((metres ?? 0) * MILLI);
   return Math.abs(value) <= LARGEST_INT32 ? value : 0;

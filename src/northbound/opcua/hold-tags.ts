@@ -17,7 +17,7 @@ import { isWholeValue } from "./written-value.ts";
 
 export interface HoldTagParts {
   readonly holds: Holds;
-  /** Where refused writes are audited. */
+  /** Refused writes are audited there. */
   readonly audit: RefusalAudit;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
@@ -74,9 +74,9 @@ export function addHoldTags(
   addWritable(`${folder.path}.HoldRelease`, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.String, range)) return StatusCodes.BadTypeMismatch;
     const written: string = variant.value ?? "";
-    // A driver writes what it has: nothing is no user.
+    // A driver may write an empty text in every cycle: that names no user.
     if (written === "") return good;
-    // As `HeldBy` shows it.
+    // The name as `HeldBy` shows it.
     const user = holds.holdState(robotId).by.find((name) => shownName(name) === written) ?? written;
     const status = ask(account, `${folder.path}.HoldRelease`, { isHeld: false, user });
     if (status === good) releaseTag.set(shownName(written), good, times());

@@ -8,7 +8,7 @@ const germanTexts = new WeakMap<LocalizedText, LocalizedText>();
 const nodeTexts = new WeakMap<Text, Required<NodeTexts>>();
 const namedTexts = new WeakMap<Text, NodeTexts>();
 
-/** The English text. The same object for the same texts: many nodes have it. */
+/** The English text. The same object for equal texts: many nodes share it. */
 export function localized({ en, de }: Text): LocalizedText {
   return cached(texts, `${en}\0${de}`, () => {
     const english = new LocalizedText({ locale: "en", text: en });
@@ -17,22 +17,22 @@ export function localized({ en, de }: Text): LocalizedText {
   });
 }
 
-/** What a German session is told instead of an English text; null: the same. */
+/** The German text for an English one; null: there is none. */
 export function germanOf(text: unknown): LocalizedText | null {
   return text instanceof LocalizedText ? (germanTexts.get(text) ?? null) : null;
 }
 
-/** What people read of a node of this name. In English it is shown by that name, as programs know it. */
+/** The texts of a node of this name. In English its DisplayName is its name, as programs know it. */
 export function textsOf(name: string, model: NamedText): Required<NodeTexts> {
   const known = nodeTexts.get(model);
-  // A type has its own name, and the object directly under Objects another.
+  // A type has a name of its own, and the object directly under Objects another one.
   if (known?.displayName.text === name) return known;
   const made = { displayName: localized({ en: name, de: model.german }), description: localized(model) };
   if (known === undefined) nodeTexts.set(model, made);
   return made;
 }
 
-/** The same of a node with a name of its own, which is no word. */
+/** The same for a node whose name is no word. */
 export function textsOfNamed(model: Text): NodeTexts {
   return cached(namedTexts, model, () => ({ description: localized(model) }));
 }

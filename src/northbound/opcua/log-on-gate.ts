@@ -13,14 +13,14 @@ import { sourceOf } from "./commands/source-of.ts";
 export interface Applicant {
   readonly name: string;
   readonly origin: NonNullable<Command["origin"]>;
-  /** Whether the connection is still there. */
+  /** Whether the client is still connected. */
   isThere(): boolean;
 }
 
-/** Delays the log-ons that follow failed ones, and reports those that failed, within bounds. */
+/** Delays the log-ons that follow failed ones, and reports failed ones, within bounds. */
 export interface LogOnGate {
   /**
-   * Calls `compare` when the delay is over and it is its turn, which ends when the result settles; `refuse`
+   * Calls `compare` when the delay is over, in its turn, which ends when the result settles; calls `refuse`
    * if too many wait.
    */
   pass(applicant: Applicant, compare: () => Promise<void>, refuse: () => void): void;

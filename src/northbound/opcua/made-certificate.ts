@@ -1,4 +1,4 @@
-// The x509 library wants this polyfill before it is loaded.
+// The x509 library needs this polyfill before it is loaded.
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey, randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
@@ -19,13 +19,14 @@ import { type CertificateContent, namesToCertify } from "./certificate-content.t
 
 const DAY_MS = 86_400_000;
 const LIFE_MS = 3_650 * DAY_MS;
-/** Clocks of clients are a little off: a certificate made now is valid since yesterday. */
+/** Clocks of clients are a little off: a new certificate is valid since yesterday. */
 const BACKDATE_MS = DAY_MS;
 const NAME = "CN=Fleetgate, O=Fleetgate";
 const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
 /**
- * A certificate that signs itself, PEM, for ten years.
+ * A self-signed certificate, PEM, for ten years.
+ *
  * @param key PEM; RSA
  */
 export async function selfSigned(key: string, content: CertificateContent, nowMs: number): Promise<string> {
@@ -49,7 +50,7 @@ export async function selfSigned(key: string, content: CertificateContent, nowMs
   return `${made.toString("pem")}\n`;
 }
 
-/** A signing request (PKCS #10) for an authority, PEM: the same key, application and names. */
+/** A signing request (PKCS #10) for a CA, PEM: the same key, application and names. */
 export async function signingRequest(key: string, content: CertificateContent): Promise<string> {
   const made = await Pkcs10CertificateRequestGenerator.create({
     name: NAME,
@@ -60,7 +61,7 @@ export async function signingRequest(key: string, content: CertificateContent): 
   return `${made.toString("pem")}\n`;
 }
 
-/** What OPC UA wants of an application (OPC UA part 6, 6.2.2). */
+/** The extensions that OPC UA requires of an application (OPC UA part 6, 6.2.2). */
 function extensions(content: CertificateContent, furtherUsage: number): Extension[] {
   return [
     new BasicConstraintsExtension(false, undefined, true),

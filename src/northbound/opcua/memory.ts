@@ -9,14 +9,14 @@ import { openRobotFile, openRobotRegister, type RobotRegister } from "./robot-re
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const ticketsFormat: StoreFormat = { store: "tickets", version: 2 };
 
-/** What the server must know again after a restart. */
+/** The data of the server that survive a restart. */
 export interface Memory {
-  /** While tickets are lost, `load` throws and `save` rejects: slots take stops only. */
+  /** While tickets are lost, `load` throws and `save` rejects: slots take only stops. */
   readonly tickets: TicketStore;
-  /** Since when and why tickets are lost; null when they are not, or an operator has confirmed it. */
+  /** Since when and why tickets are lost; null: they are not, or an operator has confirmed it. */
   readonly ticketsLost: StoreLoss | null;
   readonly robots: RobotRegister;
-  /** Waits for what is being written. What comes after is refused. */
+  /** Waits for the writes under way. Refuses later ones. */
   close(): Promise<void>;
 }
 
@@ -28,8 +28,8 @@ export interface MemoryPlaces {
 }
 
 /**
- * Opens what a server remembers. Where the tickets cannot be used, tags are shown all the same, and slots
- * take nothing but stops: never rejects, never throws.
+ * Opens the stores of a server. If the tickets cannot be used, tags are shown all the same, and slots take
+ * only stops: never rejects, never throws.
  *
  * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
  */
@@ -53,9 +53,8 @@ export function openMemory(
 }
 
 /**
- * Removes all tickets from a store: with a lost journal, one that is kept would say that its command was
- * never sent. The loss stays until an operator confirms it, and each start until then tries again what fails
- * now.
+ * Removes all tickets from a store: with a lost journal, an old ticket would be reported as never sent. The
+ * loss stays until an operator confirms it, and each start until then tries again what fails now.
  */
 export function removeTickets(store: Pick<Store, "range" | "write">, log: Log): void {
   const kept = [...store.range({ from: "t/", to: "t0" })];
@@ -105,7 +104,7 @@ function brokenStore(cause: unknown): Store {
   };
 }
 
-/** Logs when the disk begins to fail, and when it is well again. */
+/** Logs when the disk begins to fail, and when it works again. */
 function watched(store: Store, log: Log): Store {
   let failing = false;
   let closed = false;

@@ -15,8 +15,8 @@ import { answerInGerman } from "./node-opcua/locales.ts";
 import { standardId } from "./node-opcua/lower.ts";
 
 /**
- * Describes the arguments of a method, in the language of the session. The NodeId is made of names, as all
- * of ours: node-opcua would count.
+ * Describes the arguments of a method, in the language of the session. The NodeId consists of names, like all
+ * of ours: node-opcua would number them.
  */
 export function addArguments(namespace: INamespace, method: UAMethod, [name, list]: ArgumentList): void {
   const variable = namespace.addVariable({

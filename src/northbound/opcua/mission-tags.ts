@@ -57,7 +57,7 @@ export function addMissionTags(builder: NodeBuilder, robot: Folder): MissionTags
   };
 }
 
-/** Filled anew for each message and copied by the tag only when it differs: a message allocates no list. */
+/** Filled for each message, and copied by the tag only if it differs: a message allocates no list. */
 const shownIds: string[] = new Array(LISTED_MISSIONS).fill("");
 const shownStates: number[] = new Array(LISTED_MISSIONS).fill(0);
 
@@ -70,7 +70,7 @@ function fillLists(queue: MissionQueue): void {
   }
 }
 
-/** Whether a mission's robot says that it has arrived at the current goal. */
+/** Whether the robot of a mission has arrived at the current goal, by its feedback. */
 export function hasArrived(mission: Mission): boolean {
   return feedbackOf(mission) === ARRIVED;
 }

@@ -17,12 +17,12 @@ export interface ModelChange {
   readonly verb: keyof typeof verbs;
 }
 
-/** Tells clients that listen to the server's events what they should browse again. */
+/** Notifies clients that listen to the server's events of what they should browse again. */
 export type TellModelChanges = (changes: readonly ModelChange[]) => void;
 
-/** Changes within this time are told in one event: of many robots that appear at once, each is one. */
+/** Changes within this time are one event, because many robots may appear at once. */
 const TOGETHER_MS = 250;
-/** An event names no more changes: a client that is told so had better browse the folder of all. */
+/** An event names no more changes than this: beyond it, a client should browse the folder of all. */
 const MOST_CHANGES = 1_000;
 
 export function createModelChanges(addressSpace: AddressSpace, clock: Clock): TellModelChanges {
@@ -32,13 +32,13 @@ export function createModelChanges(addressSpace: AddressSpace, clock: Clock): Te
   function tell(): void {
     const all = [...waiting.values()];
     waiting = new Map();
-    // What refers to more or fewer nodes is the folder that a client browses again.
+    // The folder with more or fewer references is what a client browses again.
     const folders = all.filter(({ verb }) => verb === "extended" || verb === "reduced");
     raise(all.length <= MOST_CHANGES ? all : folders);
   }
 
   function raise(changes: readonly ModelChange[]): void {
-    // An event costs more than the nodes that it tells of, and most plants have nobody who listens.
+    // An event costs more than the nodes that it announces, and most plants have no listener.
     if (changes.length === 0 || server.listenerCount("event") === 0) return;
     server.raiseEvent("GeneralModelChangeEventType", {
       message: {
@@ -68,5 +68,5 @@ export function createModelChanges(addressSpace: AddressSpace, clock: Clock): Te
   };
 }
 
-/** Nothing is wrong (OPC UA part 5, 6.4.2). */
+/** Not a problem (OPC UA part 5, 6.4.2). */
 const LOWEST_SEVERITY = 1;

@@ -10,17 +10,17 @@ import type { PlantLayout } from "./plant-layout.ts";
 const POSITIVE_BITS = 0x7fff_ffff;
 
 /**
- * A number for what a client has imported: from 1 to 2147483647, and another one when something of it is.
+ * A number for what a client has imported: from 1 to 2147483647, and another one if something of it changes.
+ * It covers:
  *
- * It covers the version of the types, and of each type and member: name, data type, length of an array,
- * access, unit, range, the numbers of an enumeration, and whether each object has it. It covers each method
- * by its name, by whether robots have it, and by its arguments in their order: name, data type, and whether
- * it is a list. A PLC that calls by an imported method would give what another version takes otherwise. It
- * covers the robots and stations of the configuration by the names and members of their nodes, in any order.
+ * - the version of the types, and of each type and member: name, data type, length of an array, access, unit,
+ *   range, the numbers of an enumeration, and whether each object has it;
+ * - each method: its name, whether robots have it, and its arguments in their order with name, data type, and
+ *   whether it is a list, because a PLC would give wrong arguments to another version;
+ * - the robots and stations of the configuration: the names and members of their nodes, in any order.
  *
- * It does not cover texts, and nothing that was only heard of: no robot that came online, no conveyor that
- * was seen. So the export of a configuration and each gateway of the same program with it have the same
- * number.
+ * It covers neither texts nor anything that was only seen: no robot that came online, no conveyor. So the
+ * export of a configuration has the number of each gateway of the same program with that configuration.
  */
 export function modelHash(layout: PlantLayout, methods: readonly MethodModel[]): number {
   const facts = [
@@ -66,7 +66,7 @@ function tagFacts(name: string, tag: TagModel) {
   ] as const;
 }
 
-/** A name that is no more than the text in English is a text. */
+/** A name that equals its English text counts as a text. */
 function enumFacts(model: EnumModel | undefined) {
   if (model === undefined) return null;
   const values = model.values.map(({ value, name, text }) => [value, name === text.en ? null : name]);

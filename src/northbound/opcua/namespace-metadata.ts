@@ -23,7 +23,7 @@ export function addNamespaceMetadata(addressSpace: AddressSpace, namespace: INam
     ["NamespaceVersion", DataType.String, "String", MODEL_VERSION],
     ["NamespacePublicationDate", DataType.DateTime, "DateTime", new Date(MODEL_DATE)],
     ["IsNamespaceSubset", DataType.Boolean, "Boolean", false],
-    // Types have the same NodeIds everywhere; the robots are each plant's own.
+    // Types have the same NodeIds everywhere; robots are each plant's own.
     ["StaticNodeIdTypes", DataType.Int32, "IdType", [STRING_IDS]],
     ["StaticNumericNodeIdRange", DataType.String, "NumericRange", []],
     ["StaticStringNodeIdPattern", DataType.String, "String", ""],

@@ -36,38 +36,38 @@ import { createVariables, type GivenTag, isEnumeration } from "./variables.ts";
 export interface Folder {
   readonly node: UAObject;
   readonly path: string;
-  /** With what the paths below it begin. Kept, or the id of each of its nodes would have one of its own. */
+  /** The prefix of the paths below it. Stored, so that the ids of its nodes share one string. */
   readonly prefix: string;
   /** Its type; null: a plain folder, whose tags have no description. */
   readonly model: ObjectModel | null;
 }
 
-/** A method that may stand under many objects. */
+/** A method that many objects may share. */
 export interface MethodNode {
   readonly node: UAMethod;
 }
 
-/** Answers a call. `objectPath` is the object that it was called on. */
+/** Answers a call. `objectPath` is the object of the call. */
 export type MethodHandler = (
   values: readonly Variant[],
   context: ISessionContext,
   objectPath: string,
 ) => Promise<CallMethodResultOptions>;
 
-/** What the builder makes of a table of tags. */
+/** The tags of a table, by name. */
 export type Tags<T extends TagTable> = {
   readonly [Name in keyof T]: T[Name] extends { readonly enumeration: EnumModel } ? EnumTag : Tag;
 };
 
 /** Makes nodes with stable string NodeIds: the path of names, joined with dots. */
 export interface NodeBuilder {
-  /** An object directly under Objects, with its type or a description alone. */
+  /** An object directly under Objects, with its type or only a description. */
   root(name: string, type: ObjectModel | NamedText): Folder;
-  /** An object as the type of its parent declares it. */
+  /** An object, as the type of its parent declares it. */
   folder(parent: Folder, name: string): Folder;
-  /** Gives an object, built as another type, this one, which extends it. */
+  /** Changes the type of an object to one that extends its present type. */
   retype(folder: Folder, model: ObjectModel): Folder;
-  /** Takes an object out of its parent. Answers with what puts it back. */
+  /** Removes an object from its parent. Returns a function that puts it back. */
   detach(parent: Folder, folder: Folder): () => void;
   /** All tags of a table. */
   tags<T extends TagTable>(parent: Folder, table: T): Tags<T>;
@@ -77,17 +77,20 @@ export interface NodeBuilder {
   enumeration(parent: Folder, name: string, model: EnumModel): EnumTag;
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
-  /** Tells clients of nodes that were added where they may have browsed. */
+  /** Notifies clients of nodes that were added where they may have browsed. */
   readonly changed: TellModelChanges;
   /** A method in the object of its folder; `handle` must not reject. */
   method(folder: Folder, model: MethodModel, handle: MethodHandler): MethodNode;
   /** Lets a method be called on one more object, without nodes of its own. */
   share(parent: Folder, method: MethodNode): void;
-  /** Lets a type say that its objects have a method. */
+  /** Declares a method on a type. */
   declare(model: ObjectModel, method: MethodNode): void;
 }
 
-/** Builds under Objects of the address space; `writers` is who may write parameters, `note` hears of tags. */
+/**
+ * Builds under Objects of the address space; `writers` has the roles that may write parameters, `note` is
+ * called with each tag.
+ */
 export function createNodeBuilder(
   addressSpace: AddressSpace,
   namespace: INamespace,
@@ -99,7 +102,7 @@ export function createNodeBuilder(
   const variables = createVariables(nodes, createSharedProperties(namespace), writers, note);
   const types = createTypeNodes(addressSpace, namespace, nodes, variables);
 
-  /** A tag of a type has its texts; it must be what the type says. */
+  /** A tag of a type has its texts; it must match the type. */
   function modelOf({ model, prefix }: Folder, name: string, given: GivenTag): TagModel | GivenTag {
     const known = model === null ? undefined : tagModel(model, name);
     if (known === undefined) return given;
@@ -171,9 +174,9 @@ export function createNodeBuilder(
         modellingRule: "Mandatory",
       });
       for (const list of argumentListsOf(model)) addArguments(namespace, node, list);
-      // Two parameters: node-opcua counts them to know that a promise is returned.
+      // Two parameters: node-opcua takes a function of two for one that returns a promise.
       node.bindMethod((values: Variant[], context: ISessionContext) =>
-        // The object is the session's last one: to be read before anything else is called.
+        // The object is that of the session's last call: read it before anything else is called.
         handle(values, context, String(context.object?.nodeId.value ?? "")),
       );
       return { node };
@@ -189,7 +192,7 @@ function placeOf(path: string): Pick<Folder, "path" | "prefix"> {
   return { path, prefix: `${path}.` };
 }
 
-/** Of any number of objects each has a name of its own. */
+/** Each of any number of objects has a name of its own. */
 function memberTexts(name: string, { model }: Folder, member: ObjectMember) {
   const isNamed = model !== null && isAnyOf(model, member);
   return isNamed ? textsOfNamed(member) : textsOf(name, member);

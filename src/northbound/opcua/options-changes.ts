@@ -9,17 +9,17 @@ import type { OpcUaOptions } from "./options.ts";
 import { type RobotRefusal, robotRefusals } from "./robot-changes.ts";
 import { offerLogOns, revokedUsers } from "./security.ts";
 
-/** Takes what a reload changes of the options of a server that runs. */
+/** Applies what a reload changes of the options of a running server. */
 export interface OptionsChanges {
   /**
-   * `options.users` are others than before: closes the sessions of those that are gone, or log on otherwise.
+   * `options.users` has changed: closes the sessions of users that are gone, or that log on in another way.
    */
   usersChanged(before: OpcUaOptions["users"]): void;
   /** `options.certificate` may name other files, or they may have other content: for new channels. */
   certificateChanged(): void;
-  /** `options.authorities` are others: clients that the ones before had let in are ended. */
+  /** `options.authorities` has changed: ends the clients that only the earlier CAs admitted. */
   authoritiesChanged(): void;
-  /** `options.stations` are others than before. */
+  /** `options.stations` has changed. */
   stationsChanged(): void;
   /** Why the stations cannot become `next` now, by the key of the configuration. */
   refusedStations(next: OpcUaOptions["stations"]): readonly ReloadRefusal[];
@@ -27,6 +27,7 @@ export interface OptionsChanges {
   robotsChanged(): void;
   /**
    * Why the robots cannot become `next` now.
+   *
    * @param isHeard whether something was received of a robot
    */
   refusedRobots(
@@ -66,7 +67,7 @@ export function followOptions(
   };
 }
 
-/** The endpoints keep what they have read by themselves. */
+/** The endpoints keep the certificate that they have read. */
 function showCertificateOf(
   server: OPCUAServer,
   { certificateFile, keyFile }: NonNullable<OpcUaOptions["certificate"]>,
@@ -76,7 +77,7 @@ function showCertificateOf(
   for (const endpoint of server.endpoints) endpoint.setCertificateProvider(provider());
 }
 
-/** Channels that are open keep the certificate that they began with. */
+/** Open channels keep the certificate with which they began. */
 export function showNewCertificate(server: OPCUAServer): void {
   server.invalidateCachedCertificates();
   for (const endpoint of server.endpoints) endpoint.invalidateCertificates();

@@ -8,38 +8,39 @@ import { describeError, type Log } from "../../platform/log.ts";
 import { type CertificateContent, missingNames } from "./certificate-content.ts";
 
 const DAY_MS = 86_400_000;
-/** Clients have a month to trust the next one before it takes its place. */
+/** Clients have a month to trust the next certificate before it replaces the present one. */
 const PREPARE_BEFORE_MS = 60 * DAY_MS;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** A clock that is further ahead of the build of the program is taken to be wrong: 2038, 2069, 2106. */
+/** A clock that is further ahead of the program's build counts as wrong: 2038, 2069, 2106. */
 const LATEST_AFTER_BUILD_MS = 3_650 * DAY_MS;
-/** How soon a certificate is shown that `fleetgate certs` has put in place. */
+/** How soon the server uses a certificate that `fleetgate certs` has installed. */
 const LOOK_MS = 5_000;
 
-/** The certificate that the gateway makes for itself, in the folder of `manager`. */
+/** The file of the certificate that the gateway makes for itself, in the folder of `manager`. */
 export function ownCertificateFile(manager: Pick<OPCUACertificateManager, "rootDir">): string {
   return join(manager.rootDir, "own/certs/certificate.pem");
 }
 
-/** The one that will take its place. Clients may trust it before. */
+/** The file of the next certificate. Clients may trust it before. */
 function nextCertificateFile(manager: Pick<OPCUACertificateManager, "rootDir">): string {
   return join(manager.rootDir, "own/certs/next.pem");
 }
 
 type Keys = Pick<OPCUACertificateManager, "rootDir" | "privateKey">;
 
-/** What the machine's clock shows, and when the program was built. */
+/** The time of the machine's clock, and when the program was built. */
 export interface CertificateTimes {
   readonly nowMs: number;
   readonly builtAtMs: number;
 }
 
 /**
- * Makes the server's own certificate, or renews it with the same key when it no longer says what it must, or
- * ends within 30 days. The next one lies beside it 60 days before the end. One that an authority has signed
- * gives way only to a next one that an authority has signed too. One that is replaced is kept beside it. A
- * clock that cannot be right, and another name of the machine, replace none: clients trust it. Resolves with
- * whether there is a new one.
+ * Makes the server's own certificate, or renews it with the same key if its content is out of date, or if it
+ * ends within 30 days. The next one is made 60 days before the end, and lies beside it. A certificate that a
+ * CA has signed is replaced only by a next one that a CA has signed too. The replaced one is kept beside it.
+ * An impossible clock, and another name of the machine, cause no replacement, because clients trust the
+ * present one. Resolves with whether there is a new one.
+ *
  * @param manager an initialised one, which has the key
  */
 export async function keepOwnCertificate(
@@ -77,7 +78,7 @@ export async function keepOwnCertificate(
     if (isNextUsed) await putInPlace(next, file);
     else await make(manager.privateKey, content, nowMs, file);
   } catch (error) {
-    // Without any certificate there is no server; with an old one there is one that some clients refuse.
+    // Without any certificate there is no server; with an old one some clients refuse it.
     if (existing === null) throw error;
     log.error({ file, reason, cause: describeError(error) }, "OPC UA's certificate cannot be renewed");
     return false;
@@ -95,12 +96,12 @@ export async function keepOwnCertificate(
   return true;
 }
 
-/** The machine's clock, or the time of the build where that clock cannot be right. */
+/** The machine's clock, or the time of the build if that clock cannot be right. */
 function plausibleMs({ nowMs, builtAtMs }: CertificateTimes): number {
   return nowMs < builtAtMs || nowMs > builtAtMs + LATEST_AFTER_BUILD_MS ? builtAtMs : nowMs;
 }
 
-/** Why it might have to be another one, if the clock were right and the machine's name were for good. */
+/** Why it would be replaced if the clock were right and the machine's name final. */
 function doubtsOf(
   certificate: X509Certificate,
   { assumedName }: CertificateContent,
@@ -125,14 +126,14 @@ function replacedFile(file: string, { fingerprint256 }: X509Certificate): string
   return `${file.replace(/\.pem$/, "")}-${fingerprint256.replaceAll(":", "").slice(0, 16).toLowerCase()}.pem`;
 }
 
-/** For the way back by hand: its key is the one in use. */
+/** For a manual return to it: its key is still in use. */
 async function keepReplaced(file: string, existing: X509Certificate): Promise<void> {
   const kept = replacedFile(file, existing);
   await copyFile(file, `${kept}.new`);
   await putInPlace(`${kept}.new`, kept);
 }
 
-/** Makes the next certificate of one that signs itself, when its end is near. */
+/** Makes the next certificate of a self-signed one whose end is near. */
 async function prepare(
   manager: Keys,
   existing: X509Certificate,
@@ -168,8 +169,8 @@ async function make(
 }
 
 /**
- * Calls `onChange` when another certificate of the server's key lies in its place: `fleetgate certs` works
- * beside a gateway that runs.
+ * Calls `onChange` when another certificate of the server's key is installed: `fleetgate certs` works beside
+ * a running gateway.
  */
 export function watchOwnCertificate(
   manager: Keys,
@@ -236,7 +237,7 @@ async function readCertificate(file: string): Promise<X509Certificate | null> {
   try {
     return new X509Certificate(await readFile(file));
   } catch {
-    // Not there, empty, or torn: all of these are made anew.
+    // Missing, empty or truncated: in all these cases a new one is made.
     return null;
   }
 }

@@ -1,20 +1,20 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
 
-/** Work in the background has so long a turn, and the step that it began. */
+/** How long a turn of background work is, plus the step that it began. */
 const TURN_MS = 8;
-/** Others that need longer than this between two turns are busy. */
+/** Other work that needs longer than this between two turns is busy. */
 const BUSY_MS = 4;
-/** So long they then have the loop to themselves. */
+/** Other work then has the loop for this long. */
 const REST_MS = 16;
 
-/** Does work in the background, a turn at a time, and rests only while others need the event loop. */
+/** Does work in the background in turns, and pauses only while other work needs the event loop. */
 export interface Pacer {
   /** There is work; harmless while it is being done. */
   wake(): void;
   stop(): void;
 }
 
-/** Makes it; `step` does a small part of the work, and tells whether there is more. It must not throw. */
+/** Makes it; `step` does a small part of the work, and returns whether there is more. It must not throw. */
 export function createPacer(clock: Clock, step: () => boolean): Pacer {
   let cancel: Cancel | null = null;
 

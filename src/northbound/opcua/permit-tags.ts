@@ -12,7 +12,7 @@ import { isWholeValue } from "./written-value.ts";
 
 export interface PermitTagParts {
   readonly permits: Permits;
-  /** Where refused writes are audited. */
+  /** Refused writes are audited there. */
   readonly audit: RefusalAudit;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface PermitTagParts {
 
 /** `Permit`, `Permitted` and `NotPermittedReason` of a station that requires a permit. */
 export interface PermitTags {
-  /** Shows what the permit is now: it lapses with time. */
+  /** Shows the present permit: it lapses with time. */
   show(): void;
 }
 

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { describeError, type Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 
-/** Where the server's key, its certificate and its trust lists are. */
+/** The folder of the server's key, its certificate and its trust lists. */
 export interface PkiFolder {
   readonly path: string;
-  /** Whether it is gone with this process, because the disk did not take it. */
+  /** Whether it is removed with this process, because the disk did not take it. */
   readonly isTemporary: boolean;
-  /** Removes what is temporary. Never rejects. */
+  /** Removes a temporary folder. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What node-opcua makes where it is missing, and what must not be half there. */
+/** Files that node-opcua makes if they are missing, and that must not be incomplete. */
 const MADE = [
   "server/own/openssl.cnf",
   "server/own/private/private_key.pem",
@@ -23,13 +23,13 @@ const MADE = [
 ];
 /** More than all of these together. */
 const PROBE_BYTES = 65_536;
-/** Memory on Linux; elsewhere the temporary folder may be on another disk at least. */
+/** Memory on Linux; elsewhere the temporary folder, which may at least be on another disk. */
 const elsewhere = ["/dev/shm", tmpdir()];
 
 /**
- * `folder`, if the server can start with it: all is there, or can be written. Otherwise a copy of what is
- * there in memory, so that clients are served while the disk is full. Rejects when nothing can be written
- * anywhere.
+ * `folder`, if the server can start with it: all files exist, or can be written. Otherwise a copy of the
+ * existing ones in memory, so that clients are served while the disk is full. Rejects if nothing can be
+ * written anywhere.
  */
 export async function openPkiFolder(folder: string, log: Log): Promise<PkiFolder> {
   const missing = await missingOf(folder);
@@ -60,7 +60,7 @@ function lasting(path: string): PkiFolder {
   return { path, isTemporary: false, close: () => Promise.resolve() };
 }
 
-/** A file that a full disk has left empty is as good as none. */
+/** A file that a full disk has left empty counts as missing. */
 async function missingOf(folder: string): Promise<readonly string[]> {
   const sizes = await Promise.all(MADE.map((name) => sizeOf(join(folder, name))));
   return MADE.filter((_, place) => !sizes[place]);
@@ -74,7 +74,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** node-opcua would leave empty files behind, and take them for its own at the next start. */
+/** node-opcua would leave empty files behind, and use them at the next start. */
 async function probe(folder: string): Promise<void> {
   await makeFolder(folder);
   const path = join(folder, ".room");
@@ -103,7 +103,7 @@ async function temporaryFolder(): Promise<string> {
   throw new Error("OPC UA's key and certificate cannot be written anywhere", { cause });
 }
 
-/** Whom the server trusts stays the same. */
+/** The trusted clients stay the same. */
 async function copyWhatIsThere(folder: string, path: string, log: Log): Promise<void> {
   try {
     await cp(folder, path, { recursive: true });

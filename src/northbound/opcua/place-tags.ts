@@ -11,10 +11,10 @@ import type { TagTimes } from "./node-opcua/tag.ts";
 import { addPositionTags } from "./position-tags.ts";
 import { isShown } from "./status.ts";
 
-/** What the online list says of a robot: its folders `Position`, `TaskChain` and `AmrException`. */
+/** The folders `Position`, `TaskChain` and `AmrException` of a robot, from the online list. */
 export interface PlaceTags {
   show(presence: Observed<Presence>, status: StatusCode, times: TagTimes): void;
-  /** What is known of the chain that the list names; undefined: nothing. */
+  /** The data of the chain in the list; undefined: none. */
   showChain(chain: Observed<TaskChain> | undefined): void;
 }
 

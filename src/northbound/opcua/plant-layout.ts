@@ -3,8 +3,8 @@ import type { OpcUaOptions } from "./options.ts";
 import { createRobotNames } from "./robot-names.ts";
 
 /**
- * The robots and stations that the configuration names, as far as their nodes depend on it. An export has
- * these nodes, and a running gateway has them from its start.
+ * The robots and stations in the configuration, as far as their nodes depend on it. An export has these
+ * nodes, and a running gateway has them from its start.
  */
 export interface PlantLayout {
   readonly stations: readonly StationLayout[];
@@ -21,17 +21,19 @@ export interface StationLayout {
 export interface RobotLayout {
   /** The name of its node. */
   readonly name: string;
-  /** False too while the configuration does not say it: the gateway adds the nodes when it hears of them. */
+  /**
+   * False also while the configuration does not say it: the gateway adds the nodes when the robot shows it.
+   */
   readonly isCart: boolean;
   readonly conveyorIndexes: readonly number[];
 }
 
-/** What of the options decides on nodes. */
+/** The options on which nodes depend. */
 export type LayoutOptions = Pick<OpcUaOptions, "stations" | "robots" | "missionSlots"> & {
   readonly limits: Pick<OpcUaOptions["limits"], "maxRobots">;
 };
 
-/** The layout that a gateway of these options has. */
+/** The layout of a gateway with these options. */
 export function layoutOf({ stations, robots, missionSlots, limits }: LayoutOptions): PlantLayout {
   const names = createRobotNames(robots);
   return {

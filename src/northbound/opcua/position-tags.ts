@@ -4,7 +4,7 @@ import { ageTags, coordinateTags, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { Tag, TagTimes } from "./node-opcua/tag.ts";
 
-/** A robot's `Position` folder: where the last GetOnlineRobots saw it. */
+/** A robot's `Position` folder: its place in the last GetOnlineRobots. */
 export interface PositionTags {
   readonly ageSeconds: Tag;
   show(presence: Presence, status: StatusCode, times: TagTimes): void;

@@ -5,7 +5,7 @@ import type { RobotId } from "../../domain/robot.ts";
 import { sourceOf } from "./commands/source-of.ts";
 import type { Account } from "./security.ts";
 
-/** Audits a refused write. `operation` is the tag's path; `asked` what was written. */
+/** Audits a refused write. `operation` is the tag's path; `asked` the written value. */
 export type TellRefusedWrite = (
   account: Account,
   operation: string,
@@ -13,7 +13,7 @@ export type TellRefusedWrite = (
   refused: Outcome,
 ) => void;
 
-/** A PLC may write in every cycle: the same refusal again has no line of its own. */
+/** A PLC may write in every cycle: a repeated refusal has no line of its own. */
 export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null): TellRefusedWrite {
   let last = "";
   return ({ name, origin }, operation, asked, refused) => {
@@ -25,7 +25,7 @@ export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null
   };
 }
 
-/** What the client is told of a refused write; `otherwise` names what is wrong with the value. */
+/** The status of a refused write; `otherwise` says what is wrong with the value. */
 export function statusOfRefused({ code }: Outcome, otherwise: StatusCode): StatusCode {
   switch (code) {
     case "NOT_ALLOWED":

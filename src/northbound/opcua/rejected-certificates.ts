@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Anybody who reaches the port can make certificates: the newest of them wait for approval. */
+/** Anybody who reaches the port can make certificates: the newest ones wait for approval. */
 const MOST_REJECTED = 200;
 
 /** The folders of a certificate store that are needed here. */
@@ -13,7 +13,7 @@ export interface StoreFolders {
 
 /**
  * Removes the oldest rejected certificates beyond 200. Without their files their clients are unknown, and
- * refused too. One that a trusted authority has signed would be let in, so it stays.
+ * refused too. A certificate of a trusted CA stays, because its client would be admitted without it.
  */
 export async function pruneRejected({ rejectedFolder, trustedFolder }: StoreFolders): Promise<void> {
   const names = await readdir(rejectedFolder);
@@ -42,7 +42,7 @@ async function certificatesOf(folder: string): Promise<readonly X509Certificate[
   return read.filter((each) => each !== null);
 }
 
-/** Null: it holds none that can be read, or somebody has moved it meanwhile. */
+/** Null: it holds no readable certificate, or somebody has moved it meanwhile. */
 async function readCertificate(path: string): Promise<X509Certificate | null> {
   try {
     return new X509Certificate(await readFile(path));

@@ -14,7 +14,7 @@ export interface ListedRobots {
 /** Why a robot cannot be as another configuration describes it. */
 export interface RobotRefusal {
   readonly robotId: RobotId;
-  /** What of it; null: the robot as a whole. */
+  /** The key; null: the robot as a whole. */
   readonly key: DescribedKey | null;
   readonly reason: string;
 }
@@ -22,8 +22,9 @@ export interface RobotRefusal {
 type DescribedKey = "alias" | "number" | "conveyors";
 
 /**
- * Why robots cannot become those of another configuration while clients are connected: nodes that are there
- * keep their names, and none is made anew.
+ * Why robots cannot become those of another configuration while clients are connected: existing nodes keep
+ * their names, and none is made anew.
+ *
  * @param isHeard whether something was received of a robot: MQTT may have published it under its id
  */
 export function robotRefusals(

@@ -1,21 +1,22 @@
 import { nodeName } from "./node-name.ts";
 import type { KnownRobot } from "./options.ts";
 
-/** The tags of the folder `Robots` itself: a robot whose id is one of them gets another name. */
+/** The tags of the folder `Robots` itself: a robot with such an id gets another name. */
 const reservedNames = ["NodeVersion", "NodesMissing"] as const;
 
 /** The names of robots' folders. */
 export interface RobotNames {
-  /** Gives a robot its name. To be called once for each. */
+  /** Gives a robot its name. Call it once for each. */
   give(robot: KnownRobot): string;
-  /** Keeps the aliases of further robots for them. */
+  /** Reserves the aliases of further robots for them. */
   keepAliases(robots: readonly KnownRobot[]): void;
   /** Whether a robot has this name. */
   isGiven(name: string): boolean;
 }
 
 /**
- * An alias is its robot's own; an id that equals another robot's alias gets `~id` behind it.
+ * An alias belongs to its robot; an id that equals another robot's alias gets the suffix `~id`.
+ *
  * @param known the robots whose aliases count from the start
  */
 export function createRobotNames(known: readonly KnownRobot[]): RobotNames {

@@ -5,8 +5,7 @@ import { describeError, type Log } from "../../platform/log.ts";
 import type { KnownRobot } from "./options.ts";
 
 /**
- * A robot that had nodes once, and keeps them (design, OPC UA): a PLC program must not lose its tags over a
- * restart.
+ * A robot that had nodes once, and keeps them: a PLC program must not lose its tags over a restart.
  */
 export interface SeenRobot {
   readonly robotId: RobotId;
@@ -14,19 +13,19 @@ export interface SeenRobot {
   readonly conveyorIndexes: readonly number[];
 }
 
-/** Every robot that was ever shown. */
+/** Every robot that ever had nodes. */
 export interface RobotRegister {
-  /** Those of earlier starts. */
+  /** The robots of earlier starts. */
   readonly seen: readonly SeenRobot[];
-  /** Keeps what is new of a robot, within a second. */
+  /** Writes new data of a robot, within a second. */
   note(robot: SeenRobot): void;
-  /** Keeps what is still to be kept. Never rejects. */
+  /** Writes what is still to be written. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Where the register is kept. */
+/** The file of the register. */
 export interface RobotFile {
-  /** What `write` was given last, or what somebody has made of it. Throws when it cannot be read. */
+  /** The last content of `write`, perhaps edited since. Throws if it cannot be read. */
   read(): unknown;
   /** Replaces all of it or nothing. */
   write(robots: readonly SeenRobot[]): Promise<void>;
@@ -36,8 +35,8 @@ export interface RobotFile {
 const WRITE_AFTER_MS = 1_000;
 
 /**
- * Opens the register. One that cannot be read begins empty, and one that cannot be written is written with
- * the next news of a robot: the log says so.
+ * Opens the register. One that cannot be read begins empty, and a failed write is made up with the next news
+ * of a robot. Both are logged.
  */
 export function openRobotRegister(file: RobotFile, log: Log): RobotRegister {
   const known = new Map(readRobots(file, log).map((robot) => [robot.robotId, robot]));
@@ -105,7 +104,7 @@ function readRobots(file: RobotFile, log: Log): readonly SeenRobot[] {
   }
 }
 
-/** What is known of a robot from both; `before` itself when `next` says nothing new. */
+/** The merged data of a robot; `before` itself if `next` has nothing new. */
 function merged(before: SeenRobot | undefined, next: SeenRobot): SeenRobot {
   if (before === undefined) return next;
   const family = next.family === "unknown" ? before.family : next.family;
@@ -132,7 +131,7 @@ export function knownRobots(
   return [...robots.values()];
 }
 
-/** What is no robot is left out: it costs a robot its nodes until it is heard of. */
+/** An invalid entry is left out: its robot has no nodes until it is seen. */
 function readRobot(value: unknown): SeenRobot | null {
   if (typeof value !== "object" || value === null) return null;
   if (!("robotId" in value && "family" in value && "conveyorIndexes" in value)) return null;

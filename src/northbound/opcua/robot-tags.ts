@@ -46,7 +46,7 @@ export type RobotChange = Exclude<
   }
 >;
 
-/** What was seen of a robot last: one object, which changes. */
+/** The last values of a robot: one mutable object. */
 type KnownFacts = { -readonly [Fact in keyof StandingFacts]: StandingFacts[Fact] } & {
   readonly conveyors: Map<number, Observed<Conveyor>>;
 };
@@ -56,9 +56,9 @@ function nothingKnown(heldBy: KnownFacts["heldBy"]): KnownFacts {
   return { quality: "unknown", heldBy, leasedBy: null, conveyors: new Map(), ...nothing };
 }
 
-/** All nodes of one robot, and what they show. */
+/** All nodes of one robot, with their updaters. */
 export interface RobotTags {
-  /** What commands need to know of it. */
+  /** The robot, for commands. */
   robot(): MissionRobot;
   apply(change: RobotChange): void;
   /** Another station leases the robot, or none does. */
@@ -67,7 +67,7 @@ export interface RobotTags {
   ensureConveyor(index: number): void;
 }
 
-/** What a robot's nodes need of the rest of the server. */
+/** The dependencies of a robot's nodes. */
 export interface RobotParts {
   readonly slots: SlotParts;
   readonly holds: HoldTagParts;
@@ -75,9 +75,9 @@ export interface RobotParts {
   readonly alarms: AlarmTagParts;
   readonly addSlot: (slot: Slot) => void;
   readonly methods: Methods;
-  /** Something was learned of the robot that its nodes depend on. */
+  /** Called with new data of the robot on which its nodes depend. */
   readonly note: (robot: SeenRobot) => void;
-  /** Where robots that are not good let their age grow: a thousand good ones cost nothing a second. */
+  /** The ages of robots that are not good: a thousand good ones cost nothing each second. */
   readonly ageing: Set<Age>;
   /** The same for robots that are not listed now. */
   readonly placesAgeing: Set<Age>;
@@ -184,7 +184,7 @@ export function addRobotTags(
   };
 }
 
-/** Tags of one value of the robot. */
+/** The tags of one value of the robot. */
 interface ObservedTags<T> {
   show(value: T, status: StatusCode, times: TagTimes, sequence: number | null): void;
   fail(status: StatusCode, times: TagTimes): void;
@@ -230,10 +230,7 @@ function addConveyorsOnDemand(
   };
 }
 
-/**
- * What the gateway itself says of a robot: always of status Good, for these are its own findings, and for
- * programs that drop status codes.
- */
+/** The gateway's own findings about a robot: always with status Good, for programs that drop status codes. */
 function addSummaryTags(
   builder: NodeBuilder,
   folder: Folder,
@@ -263,7 +260,7 @@ function addSummaryTags(
     showAge(next === "good");
   }
 
-  /** When the newest message with a time of the robot's came. */
+  /** When the newest message with a time of the robot came. */
   let stampedAtMs = 0;
   function showClock({ receivedAtMs, isClockWrong }: Stamp): void {
     if (receivedAtMs < stampedAtMs) return;

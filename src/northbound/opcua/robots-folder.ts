@@ -5,7 +5,7 @@ import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 
-/** Robots that one event names. */
+/** How many robots one event names. */
 const MOST_TOLD = 100;
 
 /** The folder `Robots`. */
@@ -14,7 +14,7 @@ export interface RobotsFolder {
   list(name: string): void;
   /** The folder of a robot that was listed. */
   find(name: string): Folder;
-  /** Shows how many robots are listed, and of how many nodes are missing. */
+  /** Shows how many robots are listed, and how many lack nodes. */
   show(counts: Pick<RobotCounts, "listed" | "missing">): void;
 }
 
@@ -22,7 +22,7 @@ export interface RobotsFolder {
  * Adds `Robots` with its `NodeVersion`, which changes when robots are added (OPC UA part 3, 5.5.1), and
  * `NodesMissing`.
  *
- * @param run unlike that of every run before: a version is never that of another list
+ * @param run unique for each run, so that no two lists have the same version
  */
 export function addRobotsFolder(
   builder: NodeBuilder,
@@ -52,7 +52,7 @@ export function addRobotsFolder(
       version.set(`${run}.${listed}`, StatusCodes.Good, times);
       nodesMissing.set(missing, StatusCodes.Good, times);
       if (news.length === 0) return;
-      // Of many a client had better browse the folder.
+      // If there are many, a client should browse the folder.
       const told = news.length <= MOST_TOLD ? news : [];
       builder.changed([
         { node: robots.node, verb: "extended" },

@@ -26,32 +26,32 @@ import { placeAuthorities } from "./configured-authorities.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 import { ownCertificateFile } from "./own-certificate.ts";
 
-/** Who a session belongs to, as far as the server vouches for it. */
+/** The user of a session, as the server has authenticated it. */
 export interface Account {
   readonly name: string;
   readonly role: Role;
-  /** Names it in `AcceptedByNo`, for PLCs without strings; 0: it has none. */
+  /** Its number in `AcceptedByNo`, for PLCs without strings; 0: none. */
   readonly number: number;
-  /** Its commands are checked, and go no further. */
+  /** Its commands are checked, and not sent. */
   readonly isDryRun: boolean;
-  /** Where the session comes from, for the audit log. */
+  /** The client of the session, for the audit log. */
   readonly origin?: NonNullable<Command["origin"]>;
 }
 
-/** The security half, with the store that has the server's own key. */
+/** The security options, with the store that has the server's own key. */
 export interface SecurityOptions extends OPCUAServerOptions {
   readonly serverCertificateManager: OPCUACertificateManager;
   readonly clientCertificates: ClientCertificates;
 }
 
-/** Names the user that node-opcua itself gives to anonymous sessions. */
+/** The name that node-opcua itself gives to anonymous sessions. */
 export const ANONYMOUS = "anonymous";
 const loopbackHosts = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
- * The security half of the server's options. Signed and encrypted sessions of known certificates and named
- * users; anonymous and unencrypted ones only on loopback and only when asked for by name. Keys are in
- * `pkiFolder`. Rejects insecureLoopback on any other address, and a user called "anonymous".
+ * The security options of the server. Signed and encrypted sessions of known certificates and named users;
+ * anonymous and unencrypted ones only on loopback, and only if the configuration asks for them by name. Keys
+ * are in `pkiFolder`. Rejects insecureLoopback on any other address, and a user called "anonymous".
  */
 export async function securityOptions(
   options: OpcUaOptions,
@@ -107,7 +107,7 @@ export async function securityOptions(
   };
 }
 
-/** Who may write a tag, as clients see it: write requests are checked again, by user. */
+/** The roles that may write a tag, as clients see them: write requests are checked again, by user. */
 export interface WriterPermissions {
   readonly operators: RolePermissionTypeOptions[];
   readonly engineers: RolePermissionTypeOptions[];
@@ -127,7 +127,7 @@ export function writerPermissions(): WriterPermissions {
 
 /**
  * Gives sessions without a user the roles of the configuration. Every session has OPC UA's role Anonymous
- * besides its own (node-opcua, getRolesForPermissionEvaluation), so what that one may do, every observer may.
+ * besides its own (node-opcua, getRolesForPermissionEvaluation), so every observer may do what Anonymous may.
  */
 export function giveAnonymousRole(server: OPCUAServer, { insecureLoopback }: OpcUaOptions): void {
   if (insecureLoopback === null) return;
@@ -154,12 +154,12 @@ function refuseUnsafe(options: OpcUaOptions): void {
   }
 }
 
-/** What node-opcua offers by itself, by endpoint. */
+/** The policies that node-opcua itself offers, by endpoint. */
 const offered = new WeakMap<object, readonly UserTokenPolicy[]>();
 
 /**
- * Offers certificates of users only where some user has one. To be called when the endpoints exist, and when
- * the users have changed.
+ * Offers certificates of users only if some user has one. Call it when the endpoints exist, and when the
+ * users have changed.
  */
 export function offerLogOns(server: OPCUAServer, { users }: OpcUaOptions): void {
   const hasCertificates = users.some(({ certificate }) => certificate !== undefined);
@@ -174,7 +174,7 @@ export function offerLogOns(server: OPCUAServer, { users }: OpcUaOptions): void 
   }
 }
 
-/** The user of a session; null for one that may not write anything. */
+/** The user of a session; null: it may not write anything. */
 export function accountOf(context: ISessionContext, options: OpcUaOptions): Account | null {
   const token = context.session?.userIdentityToken;
   if (token instanceof UserNameIdentityToken) {
@@ -190,7 +190,7 @@ export function accountOf(context: ISessionContext, options: OpcUaOptions): Acco
   return null;
 }
 
-/** A session's client does not change its certificate: it need not be hashed for every write. */
+/** A session's client does not change its certificate, so it need not be hashed for every write. */
 const thumbprints = new WeakMap<Buffer, string>();
 
 /**
@@ -221,17 +221,17 @@ function thumbprintOf(certificate: Buffer): string {
   return thumbprint;
 }
 
-/** Compared for users who do not exist, so that an answer takes as long for them. */
+/** Compared for users who do not exist, so that the answer takes as long for them. */
 const NOBODY = "";
 
 async function isUser(find: () => OpcUaUser | undefined, password: string): Promise<boolean> {
   const secret = secretOf(find());
   const matches = await isPassword(secret ?? NOBODY, password);
-  // A reload may have taken the user, or its password, meanwhile.
+  // A reload may have removed the user, or changed its password, meanwhile.
   return matches && secret !== null && secretOf(find()) === secret;
 }
 
-/** What a user's password is compared with; null: it has none. */
+/** The text with which a user's password is compared; null: it has none. */
 function secretOf(user: OpcUaUser | undefined): string | null {
   return user === undefined || user.secret.kind === "none" ? null : user.secret.text;
 }

@@ -9,20 +9,20 @@ import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
 const PRODUCT = "Fleetgate";
 const PRODUCT_URI = "urn:fleetgate";
 
-/** What the gateway implements and tests: not what its library could do (OPC UA part 7). */
+/** The profiles that the gateway implements and tests (OPC UA part 7): not all that its library could do. */
 const profiles = [
   "http://opcfoundation.org/UA-Profile/Server/EmbeddedUA2017",
   "http://opcfoundation.org/UA-Profile/Server/Methods",
   "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
 ];
 
-/** Longer texts do not fit into a request: all of it together may have 8 MiB. */
+/** Longer texts do not fit into a request, which may have 8 MiB in all. */
 const LONGEST_TEXT_BYTES = 4 * 1024 * 1024;
 
-/** What node-opcua 2.182 revises the queue of a monitored item to. */
+/** The limit to which node-opcua 2.182 revises the queue of a monitored item. */
 const LONGEST_ITEM_QUEUE = 5_000;
 
-/** Who the server is and what it can do, as it tells its clients. */
+/** The identity and capabilities of the server for its clients. */
 export function describeServer(
   options: OpcUaOptions,
   { version, builtAt }: GatewayFacts,
@@ -55,7 +55,7 @@ export function describeServer(
       maxByteStringLength: LONGEST_TEXT_BYTES,
       maxMonitoredItemsQueueSize: LONGEST_ITEM_QUEUE,
       maxBrowseContinuationPoints: MOST_CONTINUATION_POINTS,
-      // Every change of a variable goes out: there is no slower clock that samples it.
+      // Every change of a variable is sent: no slower clock samples it.
       minSupportedSampleRate: 0,
       operationLimits: {
         maxNodesPerRead: 10_000,
@@ -83,10 +83,7 @@ function capacity(limits: OpcUaLimits) {
   };
 }
 
-/**
- * node-opcua shows 100 ms at least, whatever holds: our variables report on change. For an initialised
- * server.
- */
+/** node-opcua always shows at least 100 ms: our variables report on change. For an initialised server. */
 export function showSampleRate({ engine }: OPCUAServer): void {
   const id = `ns=0;i=${VariableIds.Server_ServerCapabilities_MinSupportedSampleRate}`;
   const variable = engine.addressSpace?.findNode(id) as UAVariable | null | undefined;

@@ -48,10 +48,10 @@ import { createTagBook } from "./tag-book.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
 
-/** How health says that the disk did not take the server's certificate. */
+/** The health's text when the disk did not take the server's certificate. */
 const TEMPORARY = "with a certificate of this run only: the disk does not take one";
 
-/** The OPC UA server: a component that shows at once what its sink is given. */
+/** The OPC UA server: a component that updates its tags at once from its sink. */
 export interface OpcUaServer extends Component, Sink, OptionsChanges {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
@@ -62,9 +62,9 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
 }
 
 /**
- * Makes the server; nothing happens before `run`. What the sink is given of robots before that is kept, the
- * newest of each value; stations, holds and alarms are asked for when their nodes are made. `run` rejects
- * with PortTaken when another program has the port.
+ * Makes the server; nothing happens before `run`. Changes of robots before that are kept, the newest of each
+ * value; stations, holds and alarms are read when their nodes are made. `run` rejects with PortTaken if
+ * another program has the port.
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;
@@ -81,7 +81,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let pki: PkiFolder | null = null;
   let gateway: ShownTags | null = null;
 
-  /** What is wrong for a time does not outlive it. */
+  /** A temporary problem ends with its time. */
   function condition(): Pick<Health, "state" | "detail"> {
     const problem = rejected?.problem() ?? bounds?.problem() ?? null;
     const details = [url, pki?.isTemporary === true ? TEMPORARY : null, problem].filter(
@@ -134,10 +134,9 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
         const opened = await openServer(options, parts, pki.path, signal);
         ({ server, clients, uris, rejected, bounds } = opened);
-        // A PLC that comes back asks for its nodes at once, and may never ask again for one that is not
-        // there.
+        // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
         gateway = openAddressSpace(server, space, options, parts, { memory, book }, signal);
-        // Last: it contains what the handlers throw that were put before node-opcua's.
+        // Last: it contains the errors of the handlers that were inserted before node-opcua's.
         guarded = fence(server, parts.clock, log, parts.timeRequest);
         await listen(server, options.port);
         url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
@@ -212,7 +211,7 @@ async function openServer(
     allowManyWatchers();
     deliverEvents();
     showSampleRate(server);
-    // Before the bounds of sessions, which ask for the user.
+    // Before the bounds of sessions, which need the user.
     checkLogOns(server, options, { clock, log, audit });
     const bounds = boundSessions(server, options, clock, log);
     const uris = reportUriRefusals(server, clock, log);

@@ -2,8 +2,8 @@ import { type AddressSpace, DataType, StatusCodes, type UAVariable, VariableIds 
 import { Tag, timesAt } from "./node-opcua/tag.ts";
 
 /**
- * What Server.ServiceLevel says (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one that
- * says most.
+ * The values of Server.ServiceLevel (OPC UA part 4, 6.6.2.4.2): a client of several servers takes the one
+ * with the highest.
  */
 const serviceLevels = {
   /** The fleet service is not reached: no values of robots come. */
@@ -13,14 +13,14 @@ const serviceLevels = {
   healthy: 255,
 } as const;
 
-/** Shows the level that holds now. */
+/** Shows the present level. */
 export type ShowServiceLevel = (nowMs: number, isFleetReached: boolean, robotsNotGood: number) => void;
 
-/** Takes the variable over from node-opcua, which says 255 always. */
+/** Replaces node-opcua's variable, which is always 255. */
 export function openServiceLevel(addressSpace: AddressSpace): ShowServiceLevel {
   const variable = addressSpace.findNode(`ns=0;i=${VariableIds.Server_ServiceLevel}`) as UAVariable;
   variable.bindVariable({}, true);
-  // It changes by events, as our own variables do: a client may have it without a sampling clock.
+  // It changes by events, like our own variables: a client may have it without a sampling clock.
   variable.minimumSamplingInterval = 0;
   const tag = new Tag(variable, DataType.Byte, false);
   return (nowMs, isFleetReached, robotsNotGood) => {

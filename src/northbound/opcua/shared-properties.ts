@@ -21,15 +21,15 @@ import type { Unit } from "./model/units.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";
 import { cached } from "./node-opcua/lower.ts";
 
-/** Properties that say the same of many tags: one node for all of them. */
+/** Properties with the same value for many tags: one node for all of them. */
 export interface SharedProperties {
-  /** Those of a tag; none of most. */
+  /** Those of a tag; most tags have none. */
   of(model: Pick<TagModel, "enumeration" | "numbers" | "unit" | "range">): readonly UAVariable[];
 }
 
 type MakeValue = (inGerman: boolean) => object | object[];
 
-/** Makes each when it is asked for first. */
+/** Makes each at its first use. */
 export function createSharedProperties(namespace: INamespace): SharedProperties {
   const made = new Map<string, UAVariable>();
 
@@ -74,7 +74,7 @@ function enumValues({ values }: EnumModel): MakeValue {
       ({ value, name: displayName, text }) =>
         new EnumValueType({
           value: [0, value],
-          // With names of its own `ValueAsText` shows these, in every language.
+          // `ValueAsText` shows names of its own in every language.
           displayName: displayName === text.en ? told(localized(text), inGerman) : { text: displayName },
           description: told(localized(text), inGerman),
         }),

@@ -5,7 +5,7 @@ import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, timesAt } from "./node-opcua/tag.ts";
 
 /**
- * Why a robot stands, and whether it takes commands: findings of the gateway's own, always of status Good.
+ * Why a robot stands, and whether it takes commands: findings of the gateway itself, always with status Good.
  */
 export interface StandingTags {
   show(standing: Standing): void;

@@ -15,21 +15,21 @@ export interface StationFolderParts extends Omit<StationParts, "permits" | "stat
   readonly permits: Permits;
   readonly alarms: AlarmTagParts;
   readonly tags: Omit<PermitTagParts, "permits"> & StationTagParts;
-  /** Takes the writes of a new slot. */
+  /** Registers a new slot for writes. */
   readonly addSlot: (slot: StationSlot) => void;
-  /** The names of the nodes that nobody finds. */
+  /** The names of hidden nodes. */
   readonly hidden: Set<string>;
 }
 
 /** The folder `Stations`: each station with its slot and its tags. */
 export interface StationFolder {
-  /** The configuration has other stations: adds the nodes of those that are new, hides those of others. */
+  /** The configuration has other stations: adds the nodes of new ones, hides those of removed ones. */
   follow(): void;
   /** Why the stations cannot become `next` now, by the key of the configuration. */
   refusals(next: readonly StationNode[]): readonly ReloadRefusal[];
   show(station: string, shown: StationShown): void;
   showAlarms(station: string, alarms: readonly Alarm[]): void;
-  /** Shows what changes with time. To be called about once a second. */
+  /** Updates what changes with time. Call it about once a second. */
   tick(): void;
 }
 
@@ -42,9 +42,9 @@ export function addStationFolder(
   parts: StationFolderParts,
 ): StationFolder {
   let root: Folder | null = null;
-  /** Also those that are hidden: a slot that comes back goes on with its numbers. */
+  /** Including hidden ones: a slot that comes back continues its numbers. */
   const made = new Map<string, ShownStation>();
-  /** What puts the nodes of a hidden station back. */
+  /** Functions that put the nodes of a hidden station back. */
   const hidden = new Map<string, () => void>();
   const isShown = (name: string) => made.has(name) && !hidden.has(name);
   const shown = () => [...made].flatMap(([name, station]) => (isShown(name) ? [station] : []));

@@ -25,12 +25,12 @@ export interface StationTagParts extends StandingStations {
   /** Sets the station's counters to 0. */
   readonly resetCounters: (station: string) => void;
   readonly addWritable: AddWritableTag;
-  /** How PLCs name a robot. */
+  /** The names of a robot for PLCs. */
   readonly nameOf: (robotId: RobotId) => { readonly name: string; readonly number: number };
   readonly clock: Clock;
 }
 
-/** The tags that show what a station sees of robots, and what it has counted. */
+/** The tags of a station about its robots, and its counters. */
 export interface StationTags {
   show(shown: StationShown): void;
 }
@@ -88,7 +88,7 @@ function addNextTags(builder: NodeBuilder, folder: Folder, { nameOf }: StationTa
   };
 }
 
-/** The element `n` is of the conveyor with the index `n`. */
+/** Element `n` belongs to the conveyor with the index `n`. */
 function addConveyorArrays(builder: NodeBuilder, folder: Folder): ShowSight {
   const { Loaded: loaded, Rolling: rolling } = builder.tags(folder, conveyorArrays);
   return ({ conveyors, conveyorQuality }, times) => {
@@ -151,7 +151,7 @@ function addCounterTags(
   });
   showReset(false);
 
-  // The same object while it is the same time: a tag tells changes by that.
+  // The same object while it is the same time: a tag compares objects.
   let since = new Date(0);
   return (counters, times) => {
     if (counters.sinceMs !== since.getTime()) since = new Date(counters.sinceMs);

@@ -1,7 +1,7 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import { type Quality, qualities } from "../../domain/quality.ts";
 
-/** The status that a value of this quality carries (design, Truth over time). */
+/** The status that a value of this quality carries (docs/plc.md, Is a value true?). */
 export const statusOfQuality: Readonly<Record<Quality, StatusCode>> = {
   good: StatusCodes.Good,
   stale: StatusCodes.UncertainLastUsableValue,
@@ -10,14 +10,14 @@ export const statusOfQuality: Readonly<Record<Quality, StatusCode>> = {
   unknown: StatusCodes.BadWaitingForInitialData,
 };
 
-/** How far a value of this status is to be believed; codes that no quality has count by their severity. */
+/** The quality for a status; codes that no quality has count by their severity. */
 export function qualityOfStatus(status: StatusCode): Quality {
   for (const quality of qualities) if (statusOfQuality[quality] === status) return quality;
   if (status.isGood()) return "good";
   return status.isBad() ? "lost" : "stale";
 }
 
-/** Whether a value of this quality is shown at all; otherwise it is null. */
+/** Whether a value of this quality is shown; otherwise it is null. */
 export function isShown(quality: Quality): boolean {
   return quality === "good" || quality === "stale" || quality === "offline";
 }

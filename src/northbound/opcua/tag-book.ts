@@ -3,22 +3,22 @@ import type { RobotId } from "../../domain/robot.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { Tag } from "./node-opcua/tag.ts";
 
-/** The tags of all nodes that were built, for those who look at all of them. It builds none. */
+/** The registry of the tags of all built nodes. It builds none. */
 export interface TagBook extends TagSource {
   /**
-   * To look into the tag's own name would make a copy of it: V8 keeps a name that was joined in parts, and 50
-   * bytes more once it was looked into. Its parent's is that of ten tags.
+   * The parent's path, because looking into the tag's own name would copy it: V8 keeps a joined name in
+   * parts, and 50 bytes more once it was looked into. Ten tags share the parent's path.
    */
   add(tag: Tag, parentPath: string): void;
-  /** Says of which robot the nodes below this path are. */
+  /** Sets the robot of the nodes below this path. */
   nameRobot(path: string, robotId: RobotId): void;
   /** The stations that a reload has removed, by the step of their NodeIds that names them. */
   readonly hidden: Set<string>;
-  /** The server is gone, and its nodes with it. */
+  /** The server is gone, with its nodes. */
   clear(): void;
 }
 
-/** The tags of one step below `Robots` or `Stations`, or of all else. */
+/** The tags of one step below `Robots` or `Stations`, or all others. */
 interface Group extends TagGroup {
   readonly station: string | null;
   add(tag: Tag): void;
@@ -72,7 +72,7 @@ function createGroup(robotId: RobotId | null, station: string | null): Group {
       isSorted = false;
     },
     tags(): readonly ShownTag[] {
-      // In place: a list of its own would take as much again.
+      // In place: another list would take as much memory again.
       if (!isSorted) tags.sort((a, b) => (a.name < b.name ? -1 : 1));
       isSorted = true;
       return tags;
@@ -80,7 +80,7 @@ function createGroup(robotId: RobotId | null, station: string | null): Group {
   };
 }
 
-/** `Robots.cart-1` of `Robots.cart-1.Battery`; empty for what is of no robot and no station. */
+/** `Robots.cart-1` for `Robots.cart-1.Battery`; empty for a path of no robot and no station. */
 function ownerOf(parentPath: string): string {
   if (!parentPath.startsWith("Robots.") && !parentPath.startsWith("Stations.")) return OF_GATEWAY;
   const end = parentPath.indexOf(".", parentPath.indexOf(".") + 1);

@@ -55,7 +55,7 @@ export function createTypeNodes(
     if (each !== undefined) addObject(type, `${path}.${each.name}`, each.name, each, rules.anyNumber);
   }
 
-  /** The object has the very members of its type: they are no copies. */
+  /** The object has the very members of its type, not copies. */
   function addObject(type: UAObjectType, path: string, name: string, member: ObjectMember, rule: NodeId) {
     const { nodeId } = typeOf(member.model);
     const isNamed = rule === rules.anyNumber;

@@ -3,7 +3,7 @@ import type { OpcUaUser } from "./options.ts";
 
 const LEAST_RSA_BITS = 2_048;
 
-/** The user whose certificate it is, byte for byte. */
+/** The user of a certificate, compared byte for byte. */
 export function userOfCertificate(
   users: readonly OpcUaUser[],
   certificate: Buffer | null,
@@ -19,7 +19,7 @@ export function certificateName(certificate: Buffer | null): string {
     .digest("hex")}`;
 }
 
-/** Why a user's certificate is of no use now; null when it is. */
+/** Why a user's certificate cannot be used now; null: it can. */
 export function certificateProblem(der: Buffer, nowMs: number): string | null {
   try {
     const { validFrom, validTo, publicKey } = new X509Certificate(der);

@@ -30,16 +30,15 @@ export interface Variables {
 // Read once: each read of an export of node-opcua is two calls.
 const dataTypes = DataType;
 
-/**
- * @param note is told of each tag, and of the path of its parent
- */
+/** @param note is called with each tag, and the path of its parent */
 export function createVariables(
   nodes: LeanNodes,
   properties: SharedProperties,
   { operators, engineers }: WriterPermissions,
   note: (tag: Tag, parentPath: string) => void,
 ): Variables {
-  // A member of a type says that its instances are written. It has no value of its own, so nobody may.
+  // A member of a type declares that its instances are writable. It has no value of its own, so nobody may
+  // write it.
   const permissions = makePermissionFlag("Browse | Read | ReadRolePermissions");
   const readers = operators.map((writer) => ({ ...writer, permissions }));
 

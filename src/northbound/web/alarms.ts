@@ -22,9 +22,9 @@ interface AlarmRoute {
 }
 
 /**
- * `GET /api/v1/alarms` answers 200 with those that stand, the most urgent first.
- * `PUT /api/v1/alarms/{id}/acknowledgement` needs no body, may be repeated, and answers 200 with the user
- * that has acknowledged it, and a message when that is not on the disk yet. A refusal is problem+json.
+ * `GET /api/v1/alarms` answers 200 with all alarms, the most urgent first. `PUT
+ * /api/v1/alarms/{id}/acknowledgement` needs no body, may be repeated, and answers 200 with the user that has
+ * acknowledged it, and a message if that is not on the disk yet. A refusal is problem+json.
  */
 export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts): void {
   const { alarms, standingAlarms, audit, senderOf } = parts;
@@ -46,7 +46,7 @@ export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts):
         ? alarms.acknowledge({ source, alarmId: params.id })
         : refusal("MALFORMED", wrongSender);
     if (refused === null) {
-      // It may be over now: then it was this user.
+      // If the alarm is over now, this user has acknowledged it.
       const by = before?.acknowledged?.by ?? source;
       const message = (await alarms.storeProblem()) ?? "";
       return reply.send({ id: params.id, acknowledged_by: holderName(by), message });
@@ -61,7 +61,7 @@ export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts):
   });
 }
 
-/** The most urgent first, as `byUrgency` has it. */
+/** The most urgent first, in the order of `byUrgency`. */
 function urgencyKey({ severity, sinceMs, id }: Alarm): string {
   return `${reverseOrderKey(severity)}${reverseOrderKey(sinceMs)}${id}`;
 }

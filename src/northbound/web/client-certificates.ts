@@ -16,7 +16,7 @@ import { openViewer, type SenderOf } from "./sender.ts";
 import type { Viewer, ViewerOf } from "./viewer.ts";
 
 export interface CertificateRouteParts {
-  /** Null where the gateway has no OPC UA. */
+  /** Null: the gateway has no OPC UA. */
   readonly clientCertificates: ClientCertificates | null;
   readonly audit: RefusalAudit & CertificateAudit;
   readonly viewerOf: ViewerOf;
@@ -39,9 +39,9 @@ const NO_PASSWORD = `a token has no password: log in as a user, or ${ON_THE_MACH
 const NO_ENGINEER = "only engineers for all robots decide whom OPC UA lets in";
 
 /**
- * `GET /api/v1/certificates`: those of OPC UA clients. `PUT /api/v1/certificates/{thumbprint}` with
- * `{"trusted","password"}` lets a client in or keeps it out, for engineers that give their password again. A
- * user of the machine has `fleetgate certs`, so the control socket has neither.
+ * `GET /api/v1/certificates`: the certificates of OPC UA clients. `PUT /api/v1/certificates/{thumbprint}`
+ * with `{"trusted","password"}` trusts a client or rejects it, for engineers that give their password again.
+ * Users of the machine have `fleetgate certs`, so the control socket has neither route.
  */
 export function addCertificateRoutes(server: FastifyInstance, parts: CertificateRouteParts): void {
   const { clientCertificates, audit, viewerOf, senderOf, confirm } = parts;
@@ -107,7 +107,7 @@ function refuseUnconfirmed(
   refuse: (status: number, why: string) => FastifyReply,
 ): FastifyReply {
   reply.header("retry-after", Math.ceil(delayMs / 1_000));
-  // Not 401: the session is as good as before.
+  // Not 401: the session stays valid.
   if (kind === "wrong") return refuse(403, "the password is wrong");
   return sendProblem(reply, 429, "too many attempts: try again later");
 }
@@ -122,7 +122,7 @@ function tellRefusal(
   audit.refused({ ...request, origin: { address: ip } }, refusal("NOT_ALLOWED", why));
 }
 
-/** What is asked for, or a sentence that says what is wrong with it. */
+/** The decision in a body, or a sentence with what is wrong with it. */
 function readAsked(body: unknown): { readonly isTrusted: boolean; readonly password: string } | string {
   const read = readBody(body, ["trusted", "password"]);
   if (!read.ok) return read.reason;
@@ -133,7 +133,7 @@ function readAsked(body: unknown): { readonly isTrusted: boolean; readonly passw
   return { isTrusted: trusted, password };
 }
 
-/** Those that wait first. */
+/** Sort key: those that wait come first. */
 function keyOf({ isTrusted, thumbprint }: ClientCertificate): string {
   return `${Number(isTrusted)}${thumbprint}`;
 }

@@ -7,7 +7,7 @@ import type { SenderOf } from "./sender.ts";
 
 const fields = ["operation", "request", "expires_at", "expires_in_ms", "tick", "asked_by"] as const;
 
-/** Judges the times of a start. The result is what it lacks, as an instruction; null: nothing. */
+/** Checks the times of a start. Returns what it lacks, as an instruction; null: nothing. */
 export type JudgeStart = (tick: string | null, hasExpiry: boolean) => string | null;
 
 /** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?,"tick"?,"asked_by"?}`. */
@@ -33,7 +33,7 @@ export function readEnvelope(
   if (withinMs !== undefined && !isExpiryTime(withinMs)) return unreadable(expiryTimeFault);
   if (tick !== null && typeof tick !== "string") return unreadable("tick: must be the id of a tick, as text");
   const askedBy = value("asked_by");
-  // The browser's log-in may have become another user's: then it would be another command.
+  // Another user may have logged in with this browser: then it would be another command.
   if (askedBy !== undefined && askedBy !== source.name)
     return unreadable(`asked_by: this log-in is ${quoted(source.name)}; log in as the user who asks`);
   const lacks = judgeStart(tick, atMs !== null || withinMs !== undefined);

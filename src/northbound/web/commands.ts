@@ -25,14 +25,14 @@ type Stage = CommandStage | "received";
 const BODY_BYTES = 256 * 1024;
 
 /**
- * `PUT /api/v1/commands/{id}`. Answers 200 with the final outcome, 202 with the stage when the wait ends
- * first, and problem+json if the request never became a command. The same body again joins the command, or
- * returns its outcome.
+ * `PUT /api/v1/commands/{id}`. Answers 200 with the final outcome, 202 with the stage if the wait ends first,
+ * and problem+json if the request never became a command. The same body again joins the command, or returns
+ * its outcome.
  */
 export function addCommandRoute(server: FastifyInstance, parts: CommandRouteParts): { waiting(): number } {
   const waits = createWaits();
 
-  /** The final outcome; null when the time is up or the client has left. */
+  /** The final outcome; null: the time is up, or the client has left. */
   async function outcomeWithin(
     envelope: Envelope,
     waitMs: number,
@@ -42,7 +42,7 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     const over = new AbortController();
     const end = () => over.abort();
     const isAnswered = allowSilence(raw, waitMs);
-    // A response that waits behind others of its connection does not hear that the connection is closed.
+    // A response that waits behind others of its connection gets no event when the connection is closed.
     const client = streamOf(raw) ?? raw.socket;
     client.once("close", end);
     try {

@@ -17,33 +17,38 @@ interface LimitedServer extends Server {
 export interface WebConnections {
   /**
    * Limits a server's connections from now on.
-   * @param http2 is given those of its connections that speak HTTP/2
+   *
+   * @param http2 the server that handles its connections of HTTP/2
    */
   limit(server: LimitedServer, http2?: Http2Server): void;
-  /** Why connections are closed; null when none was within the last half minute. */
+  /** Why connections are closed; null: none was within the last half minute. */
   problem(): string | null;
   figures(): { readonly connections: number; readonly connectionsClosed: number };
 }
 
 export interface ConnectionBounds {
-  /** Of all connections. A new one beyond it is closed at once. */
+  /** Of all connections. A further one is closed at once. */
   readonly most: number;
   /**
-   * Of connections without a whole request under way, when many have one. Others may be there only while as
-   * many places again are free. A new one beyond that closes the oldest: new clients get in.
+   * Of connections without a whole request under way, while many have one. Further ones are allowed only
+   * while as many places again are free. Beyond that, a new one closes the oldest, so new clients always get
+   * a connection.
    */
   readonly mostIdle: number;
-  /** Of connections with a whole request under way. One more closes the oldest of the address with most. */
+  /**
+   * Of connections with a whole request under way. A further one closes the oldest of the address with the
+   * most.
+   */
   readonly mostBusy: number;
 }
 
 /**
- * Of a listener. The waiting commands, the streams and the tails take 184 of those that are busy, and busy
- * and idle ones together leave 48 places for new clients.
+ * Of a listener. Waiting commands, streams and tails take 184 of the busy ones; busy and idle ones together
+ * leave 48 places for new clients.
  */
 export const listenerBounds: ConnectionBounds = { most: 320, mostIdle: 48, mostBusy: 224 };
 
-/** Requests that a connection of HTTP/1.1 may have under way at once. */
+/** How many requests a connection of HTTP/1.1 may have under way at once. */
 const MOST_PIPELINED = 4;
 
 type Message = Pick<IncomingMessage, "socket" | "headers" | "once" | "off">;
@@ -51,7 +56,7 @@ type Message = Pick<IncomingMessage, "socket" | "headers" | "once" | "off">;
 /** The requests of a connection. */
 interface UnderWay {
   all: number;
-  /** Those that have arrived with their whole body. */
+  /** Requests that have arrived with their whole body. */
   whole: number;
 }
 
@@ -72,7 +77,7 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
     () => mostBusy,
     (address) => note(address, `more than ${mostBusy} web connections have a request under way`),
   );
-  /** A client that has connected and not asked yet is idle too: many may come at once. */
+  /** A client that has connected and not sent a request yet is idle too: many may come at once. */
   const idleNow = () => Math.max(mostIdle, most - mostIdle - busy.figures().open);
   const idle = createBoundedConnections(idleNow, (address) =>
     note(address, `more than ${idleNow()} idle web connections`),
@@ -100,7 +105,7 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
     idle.add(socket);
   }
 
-  /** While its body is not there, a request costs its client nothing: the connection counts as idle. */
+  /** Until its body has arrived, a request costs its client nothing: the connection counts as idle. */
   function began(socket: Socket, request: Message, response: ServerResponse, mostRequests: number): void {
     const requests = underWay.get(socket) ?? { all: 0, whole: 0 };
     underWay.set(socket, requests);
@@ -137,7 +142,7 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
       };
       server.prependListener("request", follow(MOST_PIPELINED));
       http2?.setTimeout(SILENCE_MS);
-      // The protocol itself bounds their number.
+      // HTTP/2 itself bounds their number.
       http2?.prependListener("request", follow(Number.POSITIVE_INFINITY) as never);
     },
     problem: () => (closing.isRecurring() ? reason : null),
@@ -146,9 +151,9 @@ export function createWebConnections(bounds: ConnectionBounds, clock: Clock, log
 }
 
 /**
- * Over TLS a connection has two sockets: the one that was accepted, and after the handshake the one of its
- * requests. Address and port of the peer are the same for both, and for what HTTP/2 gives as socket of a
- * request. The result gives the socket of a request.
+ * Over TLS a connection has two sockets: the accepted one, and after the handshake the one of its requests.
+ * Address and port of the peer are the same for both, and for the socket that HTTP/2 gives to a request. The
+ * returned function finds the accepted socket of a request.
  */
 function followHandshakes(
   server: Server,

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { publicRoute } from "./access/public-route.ts";
 import { sendProblem } from "./problem.ts";
 
-/** Where the console's own addresses begin: its script shows what they name. */
+/** The first parts of the console's addresses: its script shows the page of each. */
 const pages = [
   "/",
   "/robots/*",
@@ -17,7 +17,7 @@ const pages = [
   "/tags/*",
   "/connections",
 ];
-/** That of the demo. */
+/** The page of the demo. */
 const simulatorPage = "/simulator";
 
 const types: Readonly<Record<string, string>> = {
@@ -27,7 +27,10 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Script, style and pictures of the gateway itself; nothing inline, and no text becomes markup or script. */
+/**
+ * Only scripts, styles and pictures of the gateway itself; nothing inline, and no text becomes markup or
+ * script.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,10 +52,10 @@ interface ConsoleFile {
 }
 
 /**
- * Serves the console's files, and its page under each of its addresses. They are read once: nothing that a
- * request says becomes a path of this machine.
+ * Serves the console's files, and its page under each of its addresses. The files are read once: nothing in a
+ * request becomes a path of this machine.
  *
- * @param folder what the build made; null where nothing was built
+ * @param folder the folder of the build; null: nothing was built
  * @param hasSimulator whether a simulated fleet service runs beside the gateway
  */
 export function addConsole(server: FastifyInstance, folder: string | null, hasSimulator = false): void {
@@ -70,7 +73,7 @@ export function addConsole(server: FastifyInstance, folder: string | null, hasSi
   if (page !== undefined) addNoSuchPage(server, page);
 }
 
-/** A person who mistypes an address reads the console's own page; a program gets the problem. */
+/** A person who mistypes an address gets the console's own page; a program gets a problem. */
 function addNoSuchPage(server: FastifyInstance, page: ConsoleFile): void {
   server.addHook("onRequest", async (request, reply) => {
     const { method, url, routeOptions, headers } = request;

@@ -40,9 +40,9 @@ export interface ControlParts
     ReloadRouteParts,
     Pick<RightsRouteParts, "rights" | "catalogue"> {
   readonly api: FleetApi;
-  /** Every component's health by name, now. */
+  /** The present health of every component, by name. */
   readonly health: () => Readonly<Record<string, Health>>;
-  /** The part that hangs, now. */
+  /** The present stalled component. */
   readonly hang: () => Hang | null;
   readonly readiness: Pick<Readiness, "problem">;
   readonly metrics: Metrics;
@@ -51,8 +51,8 @@ export interface ControlParts
 
 /**
  * The control socket: the HTTP API for programs of this machine. There is no login: a process that can open
- * the file runs as the gateway's own user or as root. The TCP listener does not have the routes that are for
- * users of the machine. `run` rejects with SocketRefused when the socket cannot be used.
+ * the file runs as the gateway's own user or as root. The TCP listener lacks the routes that are for users of
+ * the machine. `run` rejects with SocketRefused if the socket cannot be used.
  */
 export function createControlServer({ socketPath }: ControlOptions, parts: ControlParts): Component {
   const { clock, log } = parts;
@@ -93,7 +93,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
   };
 }
 
-/** All that the socket answers. */
+/** All routes of the socket. */
 export function addControlRoutes(
   server: FastifyInstance,
   parts: ControlParts,
@@ -113,7 +113,7 @@ export function addControlRoutes(
   addReloadRoute(server, parts);
   addRecordingRoute(server, parts);
   parts.api.addRoutes(server, { ...sent, part: "control", browserCookie: null });
-  // Programs of this machine have no page that could have slept: a tick is judged where one is given.
+  // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
   const judgeStart: JudgeStart = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
   return addCommandRoute(server, { ...sent, judgeStart });
 }

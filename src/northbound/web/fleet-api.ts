@@ -37,24 +37,25 @@ export interface FleetApiParts
   readonly places: PlaceAges;
   readonly commandLog: CommandListParts["commandLog"] & StreamParts["commandLog"];
   readonly clock: StreamParts["clock"];
-  /** Feeds a sink, from a snapshot on. The result detaches it. */
+  /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attach: (sink: Sink) => () => void;
 }
 
-/** The listener that has the routes. */
+/** The listener with the routes. */
 export interface ApiListener {
-  /** The name of the part. */
+  /** The name of the component. */
   readonly part: string;
-  /** Names the cookie of browsers; null: there are none. */
+  /** The name of the browsers' cookie; null: there are no browsers. */
   readonly browserCookie: string | null;
   readonly senderOf: SenderOf;
 }
 
-/** What the web listener and the control socket answer alike: one state, one stream. */
+/** The API that the web listener and the control socket share: one state, one stream. */
 export interface FleetApi {
   readonly stream: Stream;
   /**
-   * Begins to follow the fleet, if nobody does. The result ends that, when nobody is left, and all readers.
+   * Begins to follow the fleet, unless another listener does already. The returned function ends it, with all
+   * readers, once no listener is left.
    */
   open(): () => void;
   addRoutes(server: FastifyInstance, listener: ApiListener): void;

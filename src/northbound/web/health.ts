@@ -5,7 +5,7 @@ import { publishedHealth } from "../../platform/published-health.ts";
 import type { Readiness } from "../../platform/readiness.ts";
 import { publicRoute } from "./access/public-route.ts";
 
-/** How the gateway is, now. */
+/** The present state of the gateway. */
 export interface HealthRouteParts {
   readonly health: () => Readonly<Record<string, Health>>;
   readonly hang: () => Hang | null;
@@ -13,7 +13,7 @@ export interface HealthRouteParts {
 }
 
 /**
- * `GET /healthz`: 200 while the gateway does its job, 503 otherwise. `GET /livez`: 503 where a restart would
+ * `GET /healthz`: 200 while the gateway does its job, otherwise 503. `GET /livez`: 503 if a restart would
  * mend it. `GET /readyz`: 503 while it starts or stops; the fleet service and the broker may be away.
  */
 export function addHealthRoutes(
@@ -38,9 +38,9 @@ export function addHealthRoutes(
   });
 }
 
-/** What `/healthz` answers. */
+/** The answer of `/healthz`. */
 interface HealthReport {
-  /** Whether the gateway does its job; `degraded` does it. */
+  /** Whether the gateway does its job; `degraded` counts as yes. */
   readonly ok: boolean;
   readonly body: {
     readonly state: Health["state"];
@@ -50,7 +50,7 @@ interface HealthReport {
 
 const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
 
-/** The state of the gateway is that of its worst part. */
+/** The state of the gateway is that of its worst component. */
 function healthReport(components: Readonly<Record<string, Health>>): HealthReport {
   const states = new Set(Object.values(components).map((part) => part.state));
   const state = worstFirst.find((candidate) => states.has(candidate)) ?? "starting";

@@ -79,12 +79,12 @@ function override(
   return isPlainText(robot, ROBOT_CHARACTERS) ? stations.override(source, robot) : robotFault;
 }
 
-/** Holds and leases are addresses of a robot: one that does not exist is not found. */
+/** Holds and leases have addresses below a robot: a robot that does not exist is not found. */
 function statusOf({ code }: Outcome): number {
   return code === "UNKNOWN_ROBOT" ? 404 : (problemStatus(code) ?? 409);
 }
 
-/** The hold that a body asks for, or a sentence that says what is wrong with it. */
+/** The hold that a body asks for, or a sentence with what is wrong with it. */
 function readHold(body: unknown): Pick<HoldRequest, "isHeld" | "user"> | string {
   const read = readBody(body, ["hold", "user"]);
   if (!read.ok) return read.reason;

@@ -3,17 +3,17 @@ import ipaddr from "ipaddr.js";
 import { quoted } from "../../domain/clip.ts";
 import { bareHost } from "../../platform/url-host.ts";
 
-/** The parts of a request that name the host it is meant for. */
+/** The parts of a request that name its host. */
 export interface AddressedRequest {
-  /** The Host header; HTTP/1.0 allows a request without one. */
+  /** The Host header; HTTP/1.0 allows a request without it. */
   readonly host: string | undefined;
   /** The address of this machine that received it. */
   readonly localAddress: string | undefined;
 }
 
 /**
- * Why a request is refused, as a sentence for its sender; null when it is answered. A foreign website may
- * give its own name the address of this gateway (DNS rebinding), and a browser then lets the site read the
+ * Why a request is refused, as a sentence for its sender; null: it is answered. A foreign website may give
+ * its own name the address of this gateway (DNS rebinding), and a browser then lets the site read the
  * answers. The Host header has the site's name.
  *
  * @param hostnames the names of this gateway in the configuration
@@ -34,7 +34,7 @@ export function misdirected(
   return `this gateway does not answer for the host ${quoted(name)}: use its address, or add the name to web.hostnames in its configuration`;
 }
 
-/** The host that a request names. HTTP/2 has it in a header of its own, and may have both. */
+/** The host that a request names. HTTP/2 has a header of its own for it, and may have both. */
 export function hostIn(headers: IncomingHttpHeaders): string | undefined {
   return headers[":authority"] === undefined ? headers.host : String(headers[":authority"]);
 }

@@ -12,26 +12,26 @@ import { createTwoProtocols } from "./two-protocols.ts";
 
 const KEEP_ALIVE_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** How often the server looks for requests that take too long to arrive. */
+/** How often the server checks for requests that take too long to arrive. */
 const LOOK_PERIOD_MS = 1_000;
 /** Of a request without a limit of its own. */
 const BODY_BYTES = 1_024;
 /** A robot_id of 256 characters, each percent-encoded from three bytes. */
 const PARAMETER_CHARACTERS = 256 * 9;
 
-/** Status and detail for what never became a request, by the code of the error. */
+/** Status and detail for bytes that never became a request, by the code of the error. */
 const brokenRequests: Readonly<Record<string, readonly [status: number, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long to arrive"],
   HPE_HEADER_OVERFLOW: [431, "the headers are too large"],
 };
-/** What would be right, by the status of a request that the framework refuses without saying so. */
+/** What would be right, by the status of a request that the framework refuses without advice. */
 const advice: Readonly<Record<number, string>> = {
   414: `a part of the address is longer than ${PARAMETER_CHARACTERS} characters`,
   415: "the body must be JSON: send content-type: application/json",
 };
 const NO_REQUEST = [400, "these bytes are no HTTP request"] as const;
 
-/** No script, no frame, nothing but the page's own style sheet. */
+/** No script and no frame; only the page's own style sheet. */
 const securityHeaders = {
   "content-security-policy":
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -66,12 +66,12 @@ export function createHttpServer(
       answerLast(socket, problemAnswer(...(brokenRequests[code] ?? NO_REQUEST))),
   });
   server.addHook("onRequest", async (request, reply) => {
-    // Requests that a client pipelined beyond the limit: the limit has closed the connection already.
+    // Requests that a client pipelined beyond the limit, which has closed the connection already.
     if (request.raw.socket.destroyed) return reply.hijack();
     reply.headers(securityHeaders);
     const problem = hostProblem(request.raw);
     if (problem !== null) return sendProblem(reply.header("connection", "close"), 400, problem);
-    // Without a length, a body of one-byte chunks takes many times its size in memory.
+    // A body of one-byte chunks takes many times its size in memory, and nothing bounds it without a length.
     if (request.headers["transfer-encoding"] !== undefined)
       return sendProblem(reply.header("connection", "close"), 411, "send a body with content-length");
   });
@@ -95,7 +95,7 @@ function hostProblem({ httpVersion, rawHeaders }: IncomingMessage): string | nul
   return hosts === 0 && httpVersion === "1.1" ? "give a Host header: HTTP/1.1 asks for one" : null;
 }
 
-/** Node itself would answer without a body. */
+/** Otherwise Node itself would answer without a body. */
 function refuseExpectations(server: Server): void {
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
     const { type, body } = problemOf(417, "Expect: only 100-continue is known");
@@ -110,7 +110,7 @@ function makeServer(
   connections: WebConnections,
   options: FastifyServerOptions,
 ): FastifyInstance {
-  // One without is refused here, with a problem.
+  // A request without a host is refused here, with a problem.
   const http = {
     requireHostHeader: false,
     headersTimeout: REQUEST_TIMEOUT_MS,
@@ -146,7 +146,7 @@ export function logFailures({ server }: FastifyInstance, log: Log): void {
   );
 }
 
-/** The health of a listener, degraded while connections are closed for new ones. */
+/** The health of a listener, degraded while it closes connections for lack of room. */
 export function listenerHealth(
   health: Health,
   connections: WebConnections,

@@ -7,16 +7,16 @@ import { readBody } from "./request-body.ts";
 import { senderOfSocket } from "./sender.ts";
 
 export interface LogLevelParts {
-  /** Null: the program that runs the gateway keeps them. */
+  /** Null: the program that runs the gateway keeps the levels. */
   readonly logLevels: LogLevels | null;
 }
 
-/** Stands for all components. */
+/** Means all components. */
 const ALL = "*";
 
 /**
  * `GET /api/v1/log-level` answers 200 with `{"levels":{…}}` by component. `PUT` with `{"component"?,"level"}`
- * sets one, or without a component or with `*` all, and answers the same.
+ * sets one, or all (without a component, or with `*`), and answers the same.
  */
 export function addLogLevelRoutes(server: FastifyInstance, { logLevels }: LogLevelParts): void {
   if (logLevels === null) return;
@@ -40,7 +40,7 @@ interface Asked {
   readonly level: LogLevel;
 }
 
-/** What a body asks for, or a sentence that says what is wrong with it. */
+/** The level that a body asks for, or a sentence with what is wrong with it. */
 function readLevel(body: unknown): Asked | string {
   const read = readBody(body, ["component", "level"]);
   if (!read.ok) return read.reason;

@@ -7,8 +7,8 @@ interface Address {
 }
 
 /**
- * Refuses a method that a known address does not take, with 405 and `Allow` (RFC 9110, 15.5.6). The framework
- * answers it as an unknown address. Called before the routes are added.
+ * Refuses a method that a known address does not have, with 405 and `Allow` (RFC 9110, 15.5.6). The framework
+ * alone would answer as for an unknown address. Call it before the routes are added.
  */
 export function addMethodCheck(server: FastifyInstance): void {
   const addresses = new Map<string, Address>();
@@ -17,7 +17,7 @@ export function addMethodCheck(server: FastifyInstance): void {
     addresses.set(url, known);
     for (const each of [method].flat()) known.methods.add(each);
   });
-  // Before the body is read: what it is does not matter.
+  // Before the body is read: its content does not matter.
   server.addHook("onRequest", async ({ url, method, routeOptions }, reply) => {
     if (routeOptions.url !== undefined) return;
     const [path = ""] = url.split("?", 1);

@@ -1,14 +1,14 @@
 import type { Role } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** The source of what is sent while there are neither users nor tokens. */
+/** The name of the source while there are neither users nor tokens. */
 export const OPEN_USER = "open";
 
 /** A user or a program that may log in. */
 interface WebAccount {
   readonly name: string;
   readonly role: Role;
-  /** Robots that it may command; null: all. */
+  /** The robots that it may command; null: all. */
   readonly robots: readonly RobotId[] | null;
 }
 
@@ -22,25 +22,25 @@ export interface WebToken extends WebAccount {
   readonly digest: string;
 }
 
-/** Who may use the web listener. A reload may change it. */
+/** The users of the web listener. A reload may change them. */
 export interface WebAccess {
-  /** Without users and tokens, everybody who reaches the listener may use it. */
+  /** Without users and tokens, anybody who reaches the listener may use it. */
   readonly users: readonly WebUser[];
   readonly tokens: readonly WebToken[];
   /** Addresses and networks from which robots may be moved; null: all. */
   readonly movesFrom: readonly string[] | null;
 }
 
-/** How a point of the floor is drawn. Marks of robots have other shapes. */
+/** The shapes of points on the floor. Marks of robots have other shapes. */
 export const pointShapes = ["dot", "square", "ring", "cross", "bar"] as const;
 
-/** A place of a drawing: a pixel, from the upper left corner, and where it lies on the map. */
+/** A point of a drawing: a pixel, from the upper left corner, and its position on the map. */
 export interface Anchor {
   readonly pixel: { readonly x: number; readonly y: number };
   readonly map: { readonly x: number; readonly y: number };
 }
 
-/** What the console shows on the floor besides what the service tells. A reload may change it. */
+/** What the console draws on the floor besides the values of the service. A reload may change it. */
 export interface FloorOptions {
   readonly pointTypes: ReadonlyArray<{
     readonly type: number;
@@ -58,7 +58,7 @@ export interface FloorOptions {
   }>;
 }
 
-/** Where health checks, metrics and the console are served, by TCP. */
+/** The listener for health checks, metrics and the console, by TCP. */
 export interface WebOptions {
   readonly listen: {
     /** Loopback unless the operator configures another address. */
@@ -66,7 +66,7 @@ export interface WebOptions {
     /** 0: any free port. */
     readonly port: number;
   };
-  /** The names under which it answers, besides localhost and the address at which it is reached. */
+  /** The names under which it answers, besides localhost and the address of the connection. */
   readonly hostnames: readonly string[];
   /** The texts of key and certificate (PEM); null: HTTP without TLS. */
   readonly tls: { readonly key: string; readonly cert: string } | null;
@@ -74,8 +74,8 @@ export interface WebOptions {
   readonly floor: FloorOptions;
 }
 
-/** Where programs of this machine send commands, all values given. */
+/** The socket for programs of this machine, with all values set. */
 export interface ControlOptions {
-  /** The Unix domain socket, absolute. A process that may open the file may command. */
+  /** The absolute path of the Unix domain socket. A process that may open it may send commands. */
   readonly socketPath: string;
 }

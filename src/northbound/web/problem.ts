@@ -21,7 +21,7 @@ export function problemStatus(code: ErrorName): number | undefined {
   return statuses[code];
 }
 
-/** Answers with a problem as RFC 9457 has it. `members` are further members of the body. */
+/** Answers with a problem of RFC 9457. `members` are further members of the body. */
 export function sendProblem(
   reply: FastifyReply,
   status: number,
@@ -48,7 +48,7 @@ export function problemAnswer(status: number, detail: string): string {
   );
 }
 
-/** Answers with a refusal. `retry_safe` says whether sending the request again can move something twice. */
+/** Answers with a refusal. `retry_safe` is false if sending the request again can move something twice. */
 export function sendRefusal(reply: FastifyReply, status: number, refused: Outcome): FastifyReply {
   const { outcome, code, message, retrySafe } = refused;
   return sendProblem(reply, status, message, { outcome, code, retry_safe: retrySafe });

@@ -11,9 +11,8 @@ export interface RecordingRouteParts {
 }
 
 /**
- * `POST /api/v1/recordings` saves the last minutes: 201 with the file, 404 while the recorder is off, 503
- * where the disk takes no file. It needs no right: every user who reaches the socket may read the data
- * folder.
+ * `POST /api/v1/recordings` saves the last minutes: 201 with the file, 404 while the recorder is off, 503 if
+ * the disk takes no file. It needs no right: every user who reaches the socket may read the data folder.
  */
 export function addRecordingRoute(server: FastifyInstance, { recorder }: RecordingRouteParts): void {
   server.post("/api/v1/recordings", async (request, reply) => {

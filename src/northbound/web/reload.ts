@@ -9,8 +9,8 @@ export interface ReloadRouteParts {
 }
 
 /**
- * `POST /api/v1/reload` reads the configuration again. 200 with what was applied; 409 when it was refused,
- * and nothing has changed. It needs no right: every user who reaches the socket may signal the process too.
+ * `POST /api/v1/reload` reads the configuration again. 200 with the applied keys; 409 if it was refused, and
+ * nothing has changed. It needs no right: every user who reaches the socket may signal the process too.
  */
 export function addReloadRoute(server: FastifyInstance, { reload }: ReloadRouteParts): void {
   server.post("/api/v1/reload", async (request, reply) => {

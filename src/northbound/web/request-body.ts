@@ -30,8 +30,8 @@ class BodyFault extends Error {
 }
 
 /**
- * Into one buffer: over HTTP/2 a body may come as frames of one byte, each of which would take many times its
- * size in memory.
+ * Reads into one buffer: over HTTP/2 a body may come as frames of one byte, each of which would take many
+ * times its size in memory.
  */
 function readBytes({ headers, routeOptions }: FastifyRequest, body: IncomingMessage): Promise<Buffer> {
   const length = Number(headers["content-length"] ?? Number.NaN);

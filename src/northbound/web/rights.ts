@@ -20,12 +20,12 @@ export interface RightsRouteParts {
 }
 
 const BODY_BYTES = 256 * 1024;
-/** A check is no command: its id names nothing. */
+/** A check is no command: its id has no meaning. */
 const CHECK_ID = "check";
 
 /**
- * `GET /api/v1/rights?robot=` says what the sender may send. `POST /api/v1/check` says what would become of a
- * command now, and sends nothing.
+ * `GET /api/v1/rights?robot=` answers with the sender's rights. `POST /api/v1/check` answers with the result
+ * that a command would have now, and sends nothing.
  */
 export function addRightsRoutes(server: FastifyInstance, parts: RightsRouteParts): void {
   const { rights, catalogue, commander, senderOf, refusedMoves } = parts;

@@ -9,12 +9,13 @@ const USER_CHARACTERS = 64;
 /** The source of a request that names no user. */
 const anonymous: Source = { protocol: "cli", name: "local" };
 
-/** The source of a request. The second value says what is wrong with its sender; null when nothing is. */
+/** The source of a request. The second value is what is wrong with its sender; null: nothing. */
 export type SenderOf = (request: FastifyRequest) => readonly [Source, string | null];
 
 /**
  * The source of a request over the control socket: the user of its `Fleetgate-User` header, percent-encoded.
- * The mode of the file authorizes the request. The name is the client's word, for rights and the audit log.
+ * The mode of the socket file authorizes the request. The client chooses the name, for rights and the audit
+ * log.
  */
 export const senderOfSocket: SenderOf = ({ headers: { "fleetgate-user": header } }) => {
   if (header === undefined) return [anonymous, null];
@@ -34,16 +35,16 @@ function decoded(text: string): string | null {
   }
 }
 
-/** Where a request came from, for the audit log. The control socket has no addresses. */
+/** The address of a request, for the audit log. The control socket has no addresses. */
 export function originOf({ raw }: FastifyRequest): Pick<Envelope, "origin"> {
   const address = raw.socket.remoteAddress;
   return address === undefined ? {} : { origin: { address } };
 }
 
-/** Without log-in, everybody is the same viewer. What it may command is for the configuration's rights. */
+/** Without log-in, everybody is the same viewer. The configuration's rights decide what it may command. */
 export const openViewer: Viewer = { name: OPEN_USER, role: "engineer", robots: null };
 
-/** The source of what comes over the web listener: the viewer. */
+/** The source of a request over the web listener: the viewer. */
 export function senderOfViewer(viewerOf: ViewerOf): SenderOf {
   return (request) => {
     const viewer = viewerOf(request);

@@ -43,16 +43,16 @@ export interface WebParts
     Pick<RightsRouteParts, "rights" | "catalogue"> {
   readonly api: FleetApi;
   readonly gatewayId: string;
-  /** Where the console's files are; null where it was not built. */
+  /** The folder of the console's files; null: it was not built. */
   readonly consoleFolder: string | null;
-  /** Every component's health by name, now. */
+  /** The present health of every component, by name. */
   readonly health: () => Readonly<Record<string, Health>>;
-  /** The part that hangs, now. */
+  /** The present stalled component. */
   readonly hang: () => Hang | null;
   readonly readiness: Pick<Readiness, "problem">;
   readonly metrics: Metrics;
   readonly audit: RefusalAudit & SessionAudit & CertificateAudit;
-  /** Left out: the fleet service is a real one, and there are no such routes. */
+  /** Absent: the fleet service is a real one, and these routes do not exist. */
   readonly simulator?: WebSimulator;
   readonly clock: Clock;
   readonly log: Log;
@@ -61,13 +61,13 @@ export interface WebParts
 /** The web server as a component; `url` is null until it listens. */
 export interface WebServer extends Component {
   url(): string | null;
-  /** Follows a configuration with other users, tokens or certificates. */
+  /** Applies changed users, tokens or certificates of the configuration. */
   configurationChanged(): void;
 }
 
 /**
  * `/healthz`, `/livez`, `/readyz` and `/metrics` for machines, the console for people, and the HTTP API.
- * `run` rejects with PortTaken when another program has the port.
+ * `run` rejects with PortTaken if another program has the port.
  *
  * @param options a reload may change `access` and the texts in `tls`
  */
@@ -123,7 +123,7 @@ function makeServer(
   const server = createHttpServer(connections, parts.log, options.tls);
   addHostCheck(server, options.hostnames);
   addMethodCheck(server);
-  // Before access: that there is no such page may be known without a log-in.
+  // Before access: it may be known without a log-in that there is no such page.
   addConsole(server, parts.consoleFolder, parts.simulator !== undefined);
   access.addTo(server);
   addHealthRoutes(server, parts);
@@ -136,7 +136,7 @@ function makeServer(
   return server;
 }
 
-/** Connections that are open keep the certificate that they have seen. */
+/** Open connections keep the certificate of their handshake. */
 function showCertificate(listener: Server | null, tls: WebOptions["tls"]): void {
   if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(usablePair(tls));
 }
@@ -167,7 +167,9 @@ export interface WebApiParts
   readonly refusedMoves: RightsRouteParts["refusedMoves"];
 }
 
-/** The API of the control socket, without what belongs to the machine: levels of the log, reload, records. */
+/**
+ * The API of the control socket, without the routes for the machine: levels of the log, reload, recordings.
+ */
 export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   const { api, gatewayId } = parts;
   const sent = { ...parts, senderOf: senderOfViewer(parts.viewerOf) };
@@ -186,7 +188,7 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   if (simulator !== undefined) addSimulatorRoutes(server, { ...parts, simulator });
 }
 
-/** A browser sends the cookies of a host to all its ports: another gateway there has another name. */
+/** A browser sends the cookies of a host to all its ports: another gateway there needs another name. */
 function browserCookie(gatewayId: string): string {
   return `fleetgate_browser_${Buffer.from(gatewayId).toString("hex")}`;
 }

@@ -1,19 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
 
-/** A connection on which nothing moves for this long is closed. */
+/** A connection without any traffic for this long is closed. */
 export const SILENCE_MS = 10_000;
 
 interface Connection {
   setTimeout(ms: number): unknown;
 }
 
-/** What the requests under way of each connection allow. */
+/** How much longer the requests under way of each connection allow it to be silent. */
 const allowed = new WeakMap<Connection, number[]>();
 
 /**
  * Lets the connection of a request be silent for this much longer, while its client waits for an answer. Over
- * HTTP/2 other requests of the connection may wait too. Call the result when it is answered.
+ * HTTP/2 other requests of the connection may wait too. Call the returned function when the request is
+ * answered.
  */
 export function allowSilence(request: IncomingMessage, ms: number): () => void {
   const connection = connectionOf(request);

@@ -30,7 +30,7 @@ interface FaultRoute {
 const ROBOT_CHARACTERS = 256;
 
 /**
- * `GET /api/v1/simulator/faults` lists what goes wrong now. `PUT /api/v1/simulator/faults/{fault}` with
+ * `GET /api/v1/simulator/faults` lists the present faults. `PUT /api/v1/simulator/faults/{fault}` with
  * `{"active":true|false,"robot_id"?}` begins or ends a fault, for engineers, and answers with the list.
  */
 export function addSimulatorRoutes(server: FastifyInstance, parts: SimulatorRouteParts): void {
@@ -77,7 +77,7 @@ interface AskedFault {
   readonly isActive: boolean;
 }
 
-/** The fault that a request asks for, or a sentence that says what is wrong with it. */
+/** The fault that a request asks for, or a sentence with what is wrong with it. */
 function readFault(given: string, body: unknown): AskedFault | string {
   const name = faultNames.find((each) => each === given);
   if (name === undefined) return `fault: must be one of ${faultNames.join(", ")}`;

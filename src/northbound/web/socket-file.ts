@@ -8,8 +8,8 @@ class SocketRefused extends Error {
 }
 
 /**
- * Removes the socket that a killed gateway left behind. Rejects with SocketRefused when another gateway
- * answers on it, or the file is no socket.
+ * Removes the socket that a killed gateway left behind. Rejects with SocketRefused if another gateway answers
+ * on it, or if the file is no socket.
  */
 export async function clearSocket(path: string): Promise<void> {
   const kind = await kindOf(path);

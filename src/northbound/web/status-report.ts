@@ -6,13 +6,13 @@ import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
 
-/** What the status of the gateway is made of, all of it known without asking the disk. */
+/** The inputs of the status of the gateway, all known without asking the disk. */
 export interface StatusFacts {
   readonly gatewayId: string;
   readonly version: string;
   readonly sessionId: string;
   readonly health: Readonly<Record<string, Health>>;
-  /** Wall time since when a part is in its state; null: not known. */
+  /** Wall time since when a component has been in its state; null: not known. */
   readonly stateSinceMs: (part: string) => number | null;
   readonly robots: readonly RobotSummary[];
   readonly isOutOfService: (robotId: string) => boolean;
@@ -26,13 +26,13 @@ export interface StatusFacts {
   readonly disk: { readonly path: string; readonly freeBytes: number | null };
 }
 
-/** The parts that connect the gateway to others. */
+/** The components that connect the gateway to others. */
 export const linkNames: readonly string[] = ["fleet", "mqtt-broker", "mqtt", "opcua", "web", "control"];
 /** Alarms, robots and holds beyond these are counted, and not listed. */
 const MOST_ALARMS = 50;
 const MOST_HOLDS = 200;
 const MOST_ROBOTS = 200;
-/** In a sentence about robots. */
+/** How many robots a sentence names. */
 const MOST_NAMED = 5;
 
 const worstFirst: readonly Health["state"][] = ["down", "starting", "degraded", "up"];
@@ -70,7 +70,7 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
   };
 }
 
-/** The worst state of all, and a sentence for each thing that is not well, the worst first. */
+/** The worst state of all, and a sentence for each problem, the worst first. */
 function verdict(facts: StatusFacts): { readonly state: Health["state"]; readonly problems: string[] } {
   const { health, alarms } = facts;
   const parts = Object.entries(health);
@@ -133,7 +133,7 @@ function robotCounts(facts: StatusFacts): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Those of all robots first, then the longest. */
+/** Holds on all robots first, then the longest. */
 function holdCounts(holds: readonly StandingHold[]): Readonly<Record<string, unknown>> {
   const ofAllFirst = ({ robotId }: StandingHold) => (robotId === null ? 0 : 1);
   const sorted = holds.toSorted((a, b) => ofAllFirst(a) - ofAllFirst(b) || a.sinceMs - b.sinceMs);
@@ -154,7 +154,7 @@ function alarmCounts(alarms: readonly Alarm[]): Readonly<Record<string, unknown>
   };
 }
 
-/** Links to others, and parts of the gateway itself: `state`, since when, and why. */
+/** Links to others, and components of the gateway itself: `state`, since when, and why. */
 function partLists({ health, stateSinceMs }: StatusFacts): Readonly<Record<"links" | "parts", unknown>> {
   const described = Object.entries(health).map(([name, { state, detail }]) => {
     const sinceMs = stateSinceMs(name);
@@ -166,7 +166,7 @@ function partLists({ health, stateSinceMs }: StatusFacts): Readonly<Record<"link
   };
 }
 
-/** The figures of the queue of each northbound: it has `opcua.eventsDropped` of the queue of `opcua`. */
+/** The figures of each northbound's queue: `opcua.eventsDropped` belongs to the queue of `opcua`. */
 export function queuesOf(
   health: Health | undefined,
 ): ReadonlyArray<{ readonly name: string; readonly figures: Readonly<Record<string, number>> }> {

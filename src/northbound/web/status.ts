@@ -7,7 +7,7 @@ export interface StatusRouteParts {
   readonly clock: Clock;
 }
 
-/** `GET /api/v1/status` answers 200 with all that a person asks first, also when all is down. */
+/** `GET /api/v1/status` answers 200 with all that a person asks first, even if everything is down. */
 export function addStatusRoute(server: FastifyInstance, { statusFacts, clock }: StatusRouteParts): void {
   server.get("/api/v1/status", async (_request, reply) =>
     reply.send(statusReport(statusFacts(), clock.nowMs())),

@@ -17,11 +17,11 @@ const MOST_NAMES = 100;
 const ROBOT_CHARACTERS = 256;
 
 /**
- * `GET /api/v1/tail?robot=R&kind=K` answers 200 and then a line of JSON for each event, for as long as the
- * reader reads. Both filters may be repeated, and left out.
+ * `GET /api/v1/tail?robot=R&kind=K` answers 200 and then a line of JSON for each event, as long as the reader
+ * reads. Both filters may be repeated, or left out.
  */
 export function addTailRoute(server: FastifyInstance, tail: Tail, { holds }: TailRouteParts): void {
-  // A HEAD would never be answered.
+  // A HEAD request would never be answered.
   const noHead = { exposeHeadRoute: false } as const;
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/tail", noHead, (request, reply) => {
     const filter = readFilter(request.query, holds);

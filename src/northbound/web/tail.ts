@@ -6,7 +6,7 @@ import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 
-/** What can be followed: the kinds of events, and `state`, the quality of a robot. */
+/** The kinds that can be followed: the kinds of events, and `state`, the quality of a robot. */
 export const tailKinds = [
   "mission",
   "alarm",
@@ -20,31 +20,31 @@ export const tailKinds = [
 export type TailKind = (typeof tailKinds)[number];
 
 export interface TailParts {
-  /** Feeds a sink, from a snapshot on. The result detaches it. */
+  /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attachTail: (sink: Sink) => () => void;
   /** The JSON object of an event, as MQTT publishes it. */
   readonly eventJson: (event: FleetEvent) => string;
   readonly clock: Clock;
 }
 
-/** What a reader wants; an empty set is all. */
+/** The filter of a reader; an empty set means all. */
 export interface TailFilter {
   readonly robots: ReadonlySet<RobotId>;
   readonly kinds: ReadonlySet<TailKind>;
 }
 
-/** Events as they happen, for a few readers. Without a reader nothing is fed. */
+/** Events as they happen, for a few readers. Without a reader it follows nothing. */
 export interface Tail {
-  /** Writes lines to a response from now on. False: as many as may read do. */
+  /** Writes lines to a response from now on. False: the bound of readers is reached. */
   add(filter: TailFilter, response: ServerResponse): boolean;
-  /** Ends all readers, and tells them so. */
+  /** Ends all readers, with the reason. */
   close(): void;
 }
 
 export const MOST_READERS = 8;
-/** A reader that leaves more unread is ended. */
+/** A reader with more unread bytes is closed. */
 const MOST_UNREAD_BYTES = 4_000_000;
-/** Shows a reader that the gateway is there, and shows the gateway that a reader is. */
+/** Shows a reader that the gateway lives, and the gateway that the reader does. */
 const ALIVE_MS = 5_000;
 
 interface Reader {
@@ -131,7 +131,7 @@ export function createTail({ attachTail, eventJson, clock }: TailParts): Tail {
       readers.add(reader);
       if (readers.size === 1) begin();
       response.once("close", () => remove(reader));
-      // A connection that breaks is closed, and nothing else is wrong.
+      // A broken connection is closed; there is nothing else to do.
       response.on("error", () => {});
       send(reader, `${JSON.stringify({ kind: "open", at: time() })}\n`);
       return true;

@@ -3,24 +3,24 @@ import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Se
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { TLSSocket } from "node:tls";
 
-/** An HTTPS server that speaks HTTP/2 to those who ask for it, and HTTP/1.1 to all others. */
+/** An HTTPS server that speaks HTTP/2 with clients that ask for it, and HTTP/1.1 with all others. */
 export interface TwoProtocols {
   /** Listens, and speaks HTTP/1.1. */
   readonly server: Server;
-  /** Never listens: it is given the connections that speak HTTP/2. */
+  /** Never listens: it gets the connections that speak HTTP/2. */
   readonly http2: Http2Server;
   /** Ends all connections that speak HTTP/2. */
   closeSessions(): void;
 }
 
-/** A browser has one connection for all its tabs: their streams, 48 commands that wait, and what it asks. */
+/** A browser has one connection for all its tabs: their streams, 48 waiting commands, and other requests. */
 const MOST_STREAMS = 64;
-/** As Node bounds those of HTTP/1.1. */
+/** Node's own bound for HTTP/1.1. */
 const HEADER_BYTES = 16 * 1024;
 
 /**
  * Node's own server for both protocols puts no bound on the time of an HTTP/1.1 request (Node 20), so each
- * protocol has a server here.
+ * protocol has its own server (docs/decisions.md, Each protocol of the web listener has a server).
  */
 export function createTwoProtocols(options: ServerOptions, listener: RequestListener): TwoProtocols {
   const server = createServer({ ...options, ALPNProtocols: ["h2", "http/1.1"] }, listener);
@@ -29,7 +29,7 @@ export function createTwoProtocols(options: ServerOptions, listener: RequestList
     maxHeaderListSize: HEADER_BYTES,
     enablePush: false,
   };
-  // Its messages have what a listener uses of those of HTTP/1.1.
+  // Its messages have all members of HTTP/1.1 that a listener uses.
   const http2 = createHttp2Server({ settings, maxSessionMemory: 4 }, listener as never);
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
@@ -39,8 +39,8 @@ export function createTwoProtocols(options: ServerOptions, listener: RequestList
   const [speakHttp1] = server.listeners("secureConnection");
   server.removeAllListeners("secureConnection");
   server.on("secureConnection", (socket: TLSSocket) => {
-    // HTTP/2 ends the process on a socket that was ended or written to. And a close that has begun does not
-    // know this connection: it would wait until the client leaves.
+    // HTTP/2 ends the process on a socket that was ended or written to. And if the server is closing, it does
+    // not know this connection, and would wait until the client leaves.
     if (!socket.writable || socket.writableLength > 0 || !server.listening) socket.destroy();
     else if (socket.alpnProtocol === "h2") http2.emit("connection", socket);
     else speakHttp1?.call(server, socket);

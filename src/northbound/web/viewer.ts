@@ -2,12 +2,12 @@ import type { FastifyRequest } from "fastify";
 import type { Role } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 
-/** Who asks over the web listener. */
+/** The sender of a request over the web listener. */
 export interface Viewer {
   /** The user, or the name of a token. */
   readonly name: string;
   readonly role: Role;
-  /** Robots that it may command; null: all. Everybody may read. */
+  /** The robots that it may command; null: all. Everybody may read. */
   readonly robots: readonly RobotId[] | null;
 }
 

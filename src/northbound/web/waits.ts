@@ -3,15 +3,15 @@ import { type Source, sourceKey } from "../../domain/command.ts";
 /** The requests of a listener that wait for an outcome: each takes a connection, or a stream of one. */
 export interface Waits {
   /**
-   * One more request waits, until the result is called. Null: too many wait. `isStop` is asked only when the
-   * usual places are taken.
+   * One more request waits, until the returned function is called. Null: too many wait. `isStop` is called
+   * only if the usual places are taken.
    */
   begin(source: Source, isStop: () => boolean): (() => void) | null;
   readonly count: number;
 }
 
 const MOST = 96;
-/** Fewer than a connection of HTTP/2 may have. */
+/** Less than the streams of one HTTP/2 connection. */
 const MOST_OF_USER = 32;
 /** Further places, of all users and of each. */
 const KEPT_FOR_STOPS = 16;

@@ -6,17 +6,17 @@ import { readNowIfThere, replaceFile } from "../kept-file.ts";
 import { makeFolder } from "../make-folder.ts";
 import { inOrder, nextNumber } from "../numbered-names.ts";
 
-/** What is known of a run, written down while it lives: a process that is killed writes nothing more. */
+/** The state of a run, noted while it lives: a process that is killed writes nothing more. */
 export interface Life extends JsonObject {
   readonly version: string;
   readonly node: string;
   readonly pid: number;
-  /** Of the machine: another one, and the machine itself was started again. */
+  /** Of the machine's start: another one means that the machine was started again. */
   readonly bootId: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly at: string;
-  /** The running time then. Earlier versions did not write it. */
+  /** The running time at that moment. Earlier versions did not write it. */
   readonly runningMs?: number;
 }
 
@@ -26,19 +26,23 @@ export interface CrashReport extends Life {
   readonly stack: string | null;
 }
 
-/** The reports of crashes in a folder, and the life of the run that has it. */
+/** The crash reports of a folder, and the note of the present run. */
 export interface CrashFolder {
-  /** Makes the folder, if it is missing: a crash has no time for it. */
+  /** Creates the folder if it is missing: a crash has no time for it. */
   make(): Promise<void>;
-  /** At once: the process ends next. @returns the path of the report */
+  /**
+   * Writes synchronously, because the process ends next.
+   *
+   * @returns the path of the report
+   */
   keep(report: CrashReport): string;
   /** The names of the reports, the oldest first. */
   names(): Promise<readonly string[]>;
   read(name: string): CrashReport | null;
   noteLife(life: Life): Promise<void>;
-  /** What an earlier run has noted and not ended; null: it has ended in order, or there was none. */
+  /** The note of an earlier run that did not end in order; null: there is none. */
   earlierLife(): Life | null;
-  /** The run ends in order. */
+  /** Removes the note: the run ends in order. */
   endLife(): void;
 }
 
@@ -54,7 +58,7 @@ export function createCrashFolder(path: string): CrashFolder {
       const json: unknown = JSON.parse(readNowIfThere(file) ?? "null");
       return isJsonObject(json) ? json : null;
     } catch (error) {
-      // A crash may have cut it off.
+      // A crash may have cut the note off.
       if (error instanceof SyntaxError) return null;
       throw error;
     }
@@ -85,7 +89,7 @@ export function createCrashFolder(path: string): CrashFolder {
   };
 }
 
-/** Names this start of the machine; empty where the system does not say. */
+/** Identifies this start of the machine; empty if the system does not say it. */
 export function bootIdOfMachine(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -21,15 +21,15 @@ export interface CrashWatchParts {
   readonly log: Log;
 }
 
-/** Leaves a report when this run crashes, and says that an earlier one did. */
+/** Writes a report when this run crashes, and logs that an earlier one did. */
 export interface CrashWatch {
-  /** Says what became of the run before, and notes from now on that this one lives. */
+  /** Reports how the run before ended, and notes from now on that this one lives. */
   begin(signal: AbortSignal): Promise<void>;
-  /** Leaves a report, if the run has begun. Never throws: the process ends next. */
+  /** Writes a report if the run has begun. Never throws: the process ends next. */
   crashed(error: unknown): void;
-  /** The same where the reason is known and told: while it starts, that is no crash. */
+  /** The same for a reason that is known and logged. During the start that is no crash. */
   failed(error: unknown): void;
-  /** The run ends in order. */
+  /** Notes that the run ends in order. */
   end(): Promise<void>;
   health(): Health;
 }
@@ -37,7 +37,7 @@ export interface CrashWatch {
 const NOTE_MS = 60_000;
 const LOOK_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** With so much of its limit in use before, a run that ended without a word has most likely run out of it. */
+/** A run that vanished while it used this share of its memory limit has most likely run out of memory. */
 const NEARLY_FULL = 0.8;
 
 export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
@@ -98,7 +98,7 @@ export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
     },
     async end() {
       hasEnded = true;
-      // A note that is being written would come back behind its removal.
+      // Otherwise a note that is being written would come back after its removal.
       await noting;
       try {
         folder.endLife();
@@ -133,7 +133,8 @@ function lifeOf({ version, bootId, secrets, ...parts }: CrashWatchParts, started
 }
 
 /**
- * Leaves the report of a run that was ended before it could.
+ * Writes the report of a run that ended before it could write its own.
+ *
  * @param reported when the run of the last report had started
  */
 function reportEarlier({ folder, bootId, log }: CrashWatchParts, reported: string | null): void {
@@ -150,7 +151,7 @@ interface StandingReport {
   readonly runningMs: number;
 }
 
-/** Reports of the last day of running time that nobody has taken away, and the last of them. */
+/** The reports of the last day of running time that are still there, and the last of them. */
 function createStanding({ folder, runningMs: nowMs }: CrashWatchParts) {
   const reports = new Map<string, StandingReport>();
   let count = 0;
@@ -186,7 +187,7 @@ function createStanding({ folder, runningMs: nowMs }: CrashWatchParts) {
   };
 }
 
-/** Why a run may have ended without a word. */
+/** Why a run may have ended without a log line. */
 function silentCause({ at, memory }: Life): string {
   const { heapUsed, heapLimit } = (memory ?? {}) as Record<string, number>;
   const isFull = heapUsed !== undefined && heapLimit !== undefined && heapUsed > NEARLY_FULL * heapLimit;

@@ -2,7 +2,7 @@ const HIDDEN = "(hidden)";
 /** A shorter one would hide parts of common words. */
 const SHORTEST_SECRET = 4;
 
-/** What a secret looks like that no configuration holds: tokens of a run, and texts of libraries. */
+/** Patterns of secrets that no configuration holds: tokens of a run, and texts of libraries. */
 const looks: ReadonlyArray<readonly [RegExp, string]> = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN],
   [/\beyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g, HIDDEN],
@@ -12,11 +12,11 @@ const looks: ReadonlyArray<readonly [RegExp, string]> = [
     /((?:password|passwd|secret|api_?key|authorization)\w*\\?["']?\s*[:=]\s*\\?["']?)[^\s"',;}\\]+/gi,
     `$1${HIDDEN}`,
   ],
-  // Not behind a colon alone: that is how a log says why there is no token.
+  // A colon alone does not count: a log says that way why there is no token.
   [/(token\w*(?:=|\\?["']\s*:\s*\\?["']))[^\s"',;}\\]+/gi, `$1${HIDDEN}`],
 ];
 
-/** Hides these secrets in a text, and what looks like one. */
+/** Hides these secrets in a text, and whatever looks like a secret. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   let hidden = hideThese(text, secrets);
   for (const [look, shown] of looks) hidden = hidden.replace(look, shown);
@@ -26,10 +26,10 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 /** Hides these secrets alone, as they are or in JSON. */
 export function hideThese(text: string, secrets: readonly string[]): string {
   let hidden = text;
-  // One may be the beginning of another, whose end would stay.
+  // Longest first: a secret may be the beginning of another, whose end would stay.
   for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
     if (secret.length < SHORTEST_SECRET) continue;
-    // In JSON, and in a text of JSON that stands in JSON.
+    // As JSON, and as JSON inside of a JSON text.
     const quoted = JSON.stringify(secret).slice(1, -1);
     for (const each of [JSON.stringify(quoted).slice(1, -1), quoted, secret])
       hidden = hidden.replaceAll(each, HIDDEN);
@@ -37,7 +37,7 @@ export function hideThese(text: string, secrets: readonly string[]): string {
   return hidden;
 }
 
-/** The same for every text in a value that JSON can say. */
+/** The same for every text in a JSON value. */
 export function hideSecretsIn(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === "string") return hideSecrets(value, secrets);
   if (Array.isArray(value)) return value.map((each) => hideSecretsIn(each, secrets));

@@ -1,13 +1,13 @@
 import type { Cancel, Clock } from "../clock.ts";
 
-/** When recordings of alarms are saved. */
+/** Decides when a recording of an alarm is saved. */
 export interface AlarmSaves {
-  /** An alarm was raised: `save` is called soon, with the first cause of all that come until then. */
+  /** An alarm was raised: `save` is called soon, with the first cause of all alarms until then. */
   raised(cause: string): void;
   close(): void;
 }
 
-/** What follows an alarm is worth having. */
+/** The time after an alarm is worth recording too. */
 const AFTER_MS = 15_000;
 const BETWEEN_MS = 600_000;
 

@@ -5,23 +5,26 @@ import type { TapeParts } from "./tape.ts";
 export interface Chunk {
   readonly bytes: Buffer;
   readonly entries: number;
-  /** In which the bytes are. */
+  /** The memory that holds the bytes. */
   readonly memory: Buffer;
 }
 
 /** Entries in memory on their way to the disk, bounded. */
 export interface Chunks {
-  /** Takes an entry. Its parts are read when it is copied: after some dozens, at the latest by `take`. */
+  /**
+   * Adds an entry. Its parts are read when it is copied: after some dozens of entries, at the latest by
+   * `take`.
+   */
   write(kind: EntryKind, parts: TapeParts): void;
-  /** The oldest entries that wait; null when none do. */
+  /** Removes the oldest waiting entries; null: none wait. */
   take(): Chunk | null;
-  /** A chunk that was taken is on the disk: its memory is used again. */
+  /** A taken chunk is on the disk: its memory is used again. */
   written(chunk: Chunk): void;
-  /** A chunk that was taken could not be written. */
+  /** A taken chunk could not be written. */
   lost(chunk: Chunk): void;
-  /** An entry is dropped before it gets here. */
+  /** Counts an entry that was dropped before it got here. */
   drop(): void;
-  /** Drops all that wait. */
+  /** Drops all waiting entries. */
   clear(): void;
   figures(): Readonly<Record<string, number>>;
 }
@@ -32,16 +35,18 @@ interface Noted {
   readonly parts: TapeParts;
 }
 
-/** One by one, between the work of which they tell, entries cost several times as much. */
+/** Copied one by one, between the work of which they tell, entries cost several times as much. */
 const COPIED_TOGETHER = 64;
-/** What is larger is copied at once: it does not keep the memory in which it came. */
+/** A larger entry is copied at once, so that it does not keep its source's memory. */
 const LARGEST_NOTED_BYTES = 16 * 1024;
 const CHUNK_BYTES = 128 * 1024;
-/** Fresh memory makes V8 collect the whole heap every minute: it counts what lies outside of it. */
+/**
+ * Fresh memory makes V8 collect the whole heap every minute, because V8 counts memory outside of the heap.
+ */
 const MOST_SPARE = 16;
 /** A map may have megabytes. */
 const LARGEST_ENTRY_BYTES = 1024 * 1024;
-/** For a disk that answers slowly, and while a recording is saved. */
+/** For a disk that is slow, and while a recording is saved. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {

@@ -1,19 +1,17 @@
 import { deflateRaw, inflateRawSync } from "node:zlib";
 
-/**
- * What an entry of a recording is. The numbers stand in files: one is never used again for something else.
- */
+/** The kinds of entries. The numbers stand in files: a number is never used again for another kind. */
 export const entryKinds = {
   /**
    * A message of a stream: `name` is the method, `second` the bytes as they came. `first` is the location or
-   * the one robot that the stream was asked for; empty where it was asked for several robots.
+   * the one robot of the subscription; empty for several robots.
    */
   message: 1,
-  /** The service took a stream: `name` is the method, `first` the request. */
+  /** The service accepted a stream: `name` is the method, `first` the request. */
   opened: 2,
-  /** No call serves a stream any more: `name` is the method, `second` says why. */
+  /** No call serves a stream any more: `name` is the method, `second` the reason. */
   lost: 3,
-  /** A request left: `name` is the operation, `first` its protobuf bytes; empty where it is withheld. */
+  /** A request left: `name` is the operation, `first` its protobuf bytes; empty if it is withheld. */
   call: 4,
   /**
    * Its answer, with the same id: `code` is the gRPC code; `second` the answer as JSON, or the error's text.
@@ -24,11 +22,11 @@ export const entryKinds = {
   /** The service delivered to the webhook: `name` is empty, `first` the event's id, `second` the body. */
   delivery: 7,
   /**
-   * A northbound was given something: `name` is the northbound, `second` lines of text. Without a text it is
-   * the same as the entry before with the same id, of another northbound.
+   * A northbound got something: `name` is the northbound, `second` lines of text. An entry without a text
+   * says the same as the entry before with the same id, of another northbound.
    */
   told: 8,
-  /** Entries: `second` is what they are written as, compressed. */
+  /** Entries, compressed into `second`. */
   packed: 9,
 } as const;
 
@@ -39,8 +37,8 @@ export interface Entry {
   /** Wall time. */
   readonly atMs: number;
   /**
-   * Joins a call and its answer, and what several northbounds were told, within one run of the gateway; 0
-   * elsewhere.
+   * Joins a call and its answer, or the entries of several northbounds, within one run of the gateway;
+   * otherwise 0.
    */
   readonly id: number;
   readonly code: number;
@@ -49,7 +47,7 @@ export interface Entry {
   readonly second: Buffer;
 }
 
-/** What goes into an entry, besides its kind and time. */
+/** The content of an entry, besides its kind and time. */
 export interface EntryParts {
   readonly name: string;
   readonly first?: Uint8Array;
@@ -58,22 +56,26 @@ export interface EntryParts {
   readonly code?: number;
 }
 
-/** Length of what follows, kind, time, id, code, length of the name, length of `first`. */
+/** The length of the rest, kind, time, id, code, length of the name, length of `first`. */
 const LENGTH_BYTES = 4;
 const FIXED_BYTES = 1 + 8 + 4 + 1 + 1 + 4;
-/** Names are ours: methods, operations and northbounds, in ASCII. */
+/** Names are our own: methods, operations and northbounds, in ASCII. */
 const LONGEST_NAME = 255;
 const nothing = new Uint8Array(0);
 const kindsByNumber = new Map<number, EntryKind>(
   Object.entries(entryKinds).map(([kind, number]) => [number, kind as EntryKind]),
 );
 
-/** The bytes that `writeEntry` takes. */
+/** How many bytes `writeEntry` needs. */
 export function entryBytes({ name, first = nothing, second = nothing }: EntryParts): number {
   return LENGTH_BYTES + FIXED_BYTES + Math.min(name.length, LONGEST_NAME) + first.length + second.length;
 }
 
-/** Writes an entry into `buffer`, which has room for it. @returns where it ends */
+/**
+ * Writes an entry into `buffer`, which has room for it.
+ *
+ * @returns the offset of its end
+ */
 export function writeEntry(
   buffer: Buffer,
   start: number,
@@ -89,7 +91,7 @@ export function writeEntry(
   at = buffer.writeUInt8(code, at);
   at = buffer.writeUInt8(nameBytes, at);
   at = buffer.writeUInt32LE(first.length, at);
-  // Quicker than a call of `write` for so few characters.
+  // Faster than a call of `write` for so few characters.
   for (let character = 0; character < nameBytes; character += 1) buffer[at++] = name.charCodeAt(character);
   if (first.length > 0) buffer.set(first, at);
   at += first.length;
@@ -97,7 +99,7 @@ export function writeEntry(
   return at + second.length;
 }
 
-/** Where the last whole entry ends: a crash may leave a part of one. */
+/** The end of the last whole entry: a crash may leave a part of one. */
 export function wholeEntriesEnd(bytes: Buffer, start: number): number {
   let at = start;
   while (at + LENGTH_BYTES <= bytes.length) {
@@ -108,7 +110,7 @@ export function wholeEntriesEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** The whole entries of `bytes`, from `start` on. A kind of a later version is left out. */
+/** The whole entries of `bytes`, from `start` on. Leaves out kinds of a later version. */
 export function* entriesIn(bytes: Buffer, start: number): Generator<Entry> {
   const last = wholeEntriesEnd(bytes, start);
   for (let at = start; at < last; ) {
@@ -120,11 +122,12 @@ export function* entriesIn(bytes: Buffer, start: number): Generator<Entry> {
   }
 }
 
-/** Of stream messages it takes a seventh; a higher level takes twice the time for a tenth less. */
+/** It compresses stream messages to a seventh; a higher level takes twice the time for a tenth less. */
 const LEVEL = 1;
 
 /**
- * Entries as one entry, compressed outside of the event loop: a disk of flash wears out by what is written.
+ * Compresses entries into one entry, outside of the event loop: a flash disk wears out by the amount that is
+ * written.
  */
 export async function packEntries(entries: Buffer, atMs: number): Promise<Buffer> {
   const second = await new Promise<Buffer>((resolve, reject) => {

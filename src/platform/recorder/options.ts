@@ -1,6 +1,6 @@
 /** What is kept, and where. */
 export interface RecorderOptions {
-  /** Of the segments; what is saved goes to `saved` in it. */
+  /** The folder of the segments; saved recordings go to `saved` in it. */
   readonly folder: string;
   /** Of all segments together, and so of a saved recording. */
   readonly maxBytes: number;

@@ -15,7 +15,7 @@ import type { Tape } from "./tape.ts";
 
 export interface RecorderParts {
   readonly clock: Clock;
-  /** What segments of earlier runs are aged by. */
+  /** Segments of earlier runs age by it. */
   readonly time: RunningTime;
   readonly log: Log;
   readonly freeBytes: FreeBytes;
@@ -23,17 +23,17 @@ export interface RecorderParts {
   readonly version: string;
 }
 
-/** Keeps the last minutes on the disk, and saves them when it is asked to. */
+/** Keeps the last minutes on the disk, and saves them on request. */
 export interface Recorder extends Component {
   readonly tape: Tape;
   /** Saves the last minutes. Rejects with an error whose message is for people. */
   save(cause: string): Promise<SavedRecording>;
-  /** An alarm was raised: saves soon, once for all that come until then, and not again for a while. */
+  /** An alarm was raised: saves soon, once for all alarms until then, and not again for a while. */
   alarm(cause: string): void;
 }
 
 const WRITE_WITHIN_MS = 1_000;
-/** The journal and other programs come first: with less room, nothing is recorded. */
+/** The journal and other programs come first: with less room than this, nothing is recorded. */
 const MEGABYTE = 1024 * 1024;
 const LEAST_FREE_BYTES = 64 * MEGABYTE;
 const RETRY_MS = 60_000;
@@ -52,7 +52,7 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
   let cancelWrite: Cancel | null = null;
   let working: Promise<unknown> = Promise.resolve();
 
-  /** One thing at a time: nothing is removed while it is being saved. */
+  /** One task at a time: nothing is removed while it is being saved. */
   function afterwards<T>(task: () => Promise<T>): Promise<T> {
     const done = working.then(task);
     working = done.catch(() => {});
@@ -70,7 +70,7 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
   async function drain(): Promise<void> {
     for (let chunk = chunks.take(), isFirst = true; chunk !== null; chunk = chunks.take(), isFirst = false) {
       try {
-        // Once is enough: what waits is small beside the room that is left to others.
+        // One check is enough: what waits is small beside the room that is left to others.
         if (isFirst) needRoom(folder, freeBytes, chunk.bytes.length);
         await segments.append(chunk.bytes);
         chunks.written(chunk);
@@ -84,7 +84,7 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
     }
   }
 
-  /** Nothing is recorded for a while; what is said of it is said once. */
+  /** Nothing is recorded for a while; the reason is logged once. */
   async function fail(error: unknown): Promise<void> {
     if (problem === null) log.warn({ err: error, folder }, "recording stops: nothing else does");
     problem = messageOf(error);
@@ -158,12 +158,12 @@ function healthOf(
   figures: Readonly<Record<string, number>>,
 ): Health {
   if (problem === null) return { state: isRunning ? "up" : "down", figures };
-  // No time in it: the text would change with each try, and be published anew.
+  // Without a time: otherwise the text would change with each try, and be published again.
   const detail = `nothing is recorded: ${problem} (as of the last try; the next is within a minute)`;
   return { state: "degraded", detail, figures };
 }
 
-/** Throws when too little room is left for so many bytes. */
+/** Throws if so many bytes would leave too little room. */
 function needRoom(folder: string, freeBytes: FreeBytes, bytes: number): void {
   const free = freeBytes(folder);
   if (free === null || free >= LEAST_FREE_BYTES + bytes) return;

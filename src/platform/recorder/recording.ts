@@ -3,17 +3,17 @@ import { messageOf } from "../error-text.ts";
 import { isJsonObject } from "../json.ts";
 import { type Entry, entriesIn } from "./entry.ts";
 
-/** What the first line of a recording says, as JSON. Entries follow it. */
+/** The first line of a recording, as JSON. Entries follow it. */
 export interface RecordingHeader {
   readonly format: "fleetgate-recording";
-  /** Of the format. In the first version, no entries were packed. */
+  /** Of the format. In version 1, no entries were packed. */
   readonly version: 1 | 2;
   /** The version of the gateway that recorded. */
   readonly gateway: string;
   readonly startedAt: string;
-  /** The running time then. Earlier versions did not write it. */
+  /** The running time at that moment. Earlier versions did not write it. */
   readonly runningMs?: number;
-  /** Why it was saved; left out in a segment. */
+  /** Why it was saved; absent in a segment. */
   readonly cause?: string;
   readonly savedAt?: string;
 }
@@ -23,7 +23,7 @@ export interface Recording {
   readonly entries: readonly Entry[];
 }
 
-/** A file is no recording, or one of a later version. */
+/** A file is no recording, or a recording of a later version. */
 export class NoRecording extends Error {
   override readonly name = "NoRecording";
 }
@@ -40,7 +40,11 @@ export function headerBytes(header: Omit<RecordingHeader, "format" | "version">)
   return Buffer.from(`${JSON.stringify({ format: FORMAT, version: VERSION, ...header })}\n`);
 }
 
-/** The header, and where the entries begin. @throws NoRecording */
+/**
+ * The header, and the offset of the entries.
+ *
+ * @throws NoRecording
+ */
 export function readHeader(bytes: Buffer): { readonly header: RecordingHeader; readonly end: number } {
   const end = bytes.subarray(0, LONGEST_HEADER).indexOf(NEWLINE);
   const header = end < 0 ? null : parse(bytes.toString("utf8", 0, end));

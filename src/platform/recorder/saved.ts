@@ -3,17 +3,21 @@ import { join } from "node:path";
 import { inOrder, nextNumber } from "../numbered-names.ts";
 import { ENDING } from "./recording.ts";
 
-/** Who asked for a saved recording: each has files of its own, so that alarms push out no other. */
+/**
+ * Who asked for a saved recording. Each kind has files of its own, so that alarms replace no recording of a
+ * user.
+ */
 export type SavedBy = "alarm" | "user";
 
-/** Where a recording of this moment goes. */
+/** The path of a recording that is saved now. */
 export function savedPath(folder: string, by: SavedBy, nowMs: number, number: number): string {
   const time = new Date(nowMs).toISOString().replace(/[:.]/g, "-");
   return join(folder, `${by}-${time}-${number}${ENDING}`);
 }
 
 /**
- * Removes the oldest, so that at most `keep` are there; and what a crash has left half written.
+ * Removes the oldest recordings, so that at most `keep` remain, and files that a crash has left half written.
+ *
  * @returns the number of the next one
  */
 export async function removeOldest(folder: string, by: SavedBy, keep: number): Promise<number> {

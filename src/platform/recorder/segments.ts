@@ -8,26 +8,26 @@ import { packEntries, wholeEntriesEnd } from "./entry.ts";
 import type { RecorderOptions } from "./options.ts";
 import { ENDING, headerBytes, NoRecording, readHeader } from "./recording.ts";
 
-/** A recording that was saved. */
+/** A saved recording. */
 export interface SavedRecording {
   readonly path: string;
   readonly bytes: number;
-  /** Wall time of its first segment's beginning. */
+  /** Wall time of the beginning of its first segment. */
   readonly fromMs: number;
 }
 
 /**
- * The last minutes on the disk: numbered files that are only appended to, of which the oldest is removed. One
- * call at a time. Each method rejects with the disk's error.
+ * The last minutes on the disk, as numbered files that are only appended to; the oldest is removed. One call
+ * at a time. Each method rejects with the disk's error.
  */
 export interface Segments {
-  /** Appends whole entries; begins a segment when the last is full or old. Syncs nothing. */
+  /** Appends whole entries; begins a segment if the last one is full or old. Does not sync. */
   append(entries: Buffer): Promise<void>;
-  /** Joins the segments to the file `path`. Null: there are none. */
+  /** Joins the segments into the file `path`. Null: there are none. */
   save(path: string, cause: string): Promise<SavedRecording | null>;
-  /** Counts the segments that were begun. */
+  /** How many segments were begun. */
   begun(): number;
-  /** Of all segments. */
+  /** Of all segments together. */
   bytes(): number;
   close(): Promise<void>;
 }
@@ -37,11 +37,11 @@ interface Segment {
   bytes: number;
   /** In running time. */
   readonly startedAtMs: number;
-  /** By the wall clock, as its entries are. */
+  /** By the wall clock, like its entries. */
   readonly startedAt: string;
 }
 
-/** A segment is the part that is lost at the old end. */
+/** One segment is what is lost at the old end. */
 const SEGMENTS = 16;
 const NAME = /^segment-(\d+)\.fgrec$/;
 const OWNER_ONLY = 0o600;
@@ -63,7 +63,7 @@ export function createSegments(
   let number = 0;
   let begun = 0;
 
-  /** What an earlier run has left belongs to the last minutes too. */
+  /** The segments of an earlier run belong to the last minutes too. */
   async function found(): Promise<Segment[]> {
     await makeFolder(folder);
     const numbers = (await readdir(folder)).flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number);
@@ -94,7 +94,7 @@ export function createSegments(
     return file;
   }
 
-  /** Makes room for so many bytes, and forgets what is too old. */
+  /** Makes room for so many bytes, and removes segments that are too old. */
   async function evict(list: Segment[], bytes: number): Promise<void> {
     const oldestMs = time.totalMs() - keepMs;
     let total = bytes + sizeOf(list);
@@ -153,7 +153,11 @@ export function createSegments(
   };
 }
 
-/** Writes the entries of the segments behind a header. @returns how many bytes there are */
+/**
+ * Writes the entries of the segments after a header.
+ *
+ * @returns the number of bytes
+ */
 async function joinTo(segments: readonly Segment[], path: string, header: Buffer): Promise<number> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });
@@ -174,20 +178,20 @@ async function joinTo(segments: readonly Segment[], path: string, header: Buffer
     await putInPlace(draft, path);
     return bytes;
   } catch (error) {
-    // A disk that is full must not be filled with halves of files.
+    // A full disk must not be filled with halves of files.
     await rm(draft, { force: true });
     throw error;
   }
 }
 
-/** Null: it is none of ours. One of an earlier version counts as begun now. */
+/** Null: it is no segment of ours. A segment of an earlier version counts as begun now. */
 async function startOf(
   path: string,
   time: RunningTime,
 ): Promise<Pick<Segment, "startedAtMs" | "startedAt"> | null> {
   try {
     const { runningMs, startedAt } = readHeader(await readFile(path)).header;
-    // A crash may have lost the running time that it is of.
+    // A crash may have lost the running time at which it began.
     return { startedAtMs: Math.min(runningMs ?? Number.POSITIVE_INFINITY, time.totalMs()), startedAt };
   } catch (error) {
     if (error instanceof NoRecording) return null;

@@ -1,19 +1,21 @@
 import type { EntryKind, EntryParts } from "./entry.ts";
 
-/** What is recorded. It is read within the second after: none of it may change. */
+/** An entry to record. It is read within the following second: none of it may change. */
 export interface TapeParts extends EntryParts {
   /** Makes `second` when the entry is copied; `atMs` is the entry's time. */
   readonly text?: (atMs: number) => string;
 }
 
-/** Where rooms put what they have received and told. Synchronous; never throws. */
+/** Takes what the modules have received and published. Synchronous; never throws. */
 export interface Tape {
-  /** False: nothing is kept now, so nothing need be prepared for it. */
+  /** False: nothing is recorded now, so nothing need be prepared. */
   readonly isOn: boolean;
   write(kind: EntryKind, parts: TapeParts): void;
-  /** Of the segment that is written: what is recorded once a segment is due again when it changes. */
+  /**
+   * The number of the present segment: an entry that each segment needs is recorded again when it changes.
+   */
   readonly segment: number;
 }
 
-/** Keeps nothing. */
+/** Records nothing. */
 export const noTape: Tape = { isOn: false, segment: 0, write() {} };

@@ -2,12 +2,13 @@ import type { Clock } from "../clock.ts";
 import { noLaterThan } from "../no-later-than.ts";
 
 /**
- * lmdb gives the cause in the same turn, or never: it may report the error before it makes the promise of it.
+ * lmdb gives the cause in the same turn, or never: it may report the error before it makes the promise with
+ * the cause.
  */
 const GIVEN_WITHIN_MS = 1_000;
 
 /**
- * Why lmdb has refused a commit. It hides the disk's error behind a promise of its own, which may stay open.
+ * Why lmdb has refused a commit. lmdb hides the disk's error in a promise of its own, which may stay pending.
  */
 export async function commitCause(reason: unknown, clock: Pick<Clock, "after">): Promise<unknown> {
   if (!(reason instanceof Error) || !("commitError" in reason)) return reason;

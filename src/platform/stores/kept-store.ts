@@ -35,32 +35,30 @@ export class StoreTooNew extends Error {
 
 /** Stands between the name of a store that was put aside and the time. */
 const ASIDE = ".damaged-";
-/** Of a name that damage may have left, in characters. */
+/** Of a name from a damaged file, in characters. */
 const LONGEST_NAME = 64;
 
-/** How a store is looked at before it is opened. */
+/** How a store is checked before it is opened. */
 export interface Preparation {
   /** Whether the store must be there: its owner has run on this data folder before. */
   readonly isExpected: boolean;
-  /**
-   * Whether a loss lasts until an operator confirms it; otherwise the store begins empty, and that is all.
-   */
+  /** Whether an operator must confirm a loss; otherwise the store just begins empty. */
   readonly mustBeConfirmed: boolean;
   /** Whether its owner reads every record when it opens the store. */
   readonly isReadByOwner?: boolean;
   readonly nowMs: number;
-  /** In place of the check by a process of its own, for a test. */
+  /** Replaces the check by a separate process, in a test. */
   readonly check?: StoreCheck;
 }
 
 /**
- * Looks at the store in `folder` before anybody opens it, and makes the folder when it is missing. A store
- * that was not closed since its last change is read by a process of its own first. A damaged one is put
- * aside, under its name with the time behind it, and an empty one takes its place.
+ * Checks the store in `folder` before it is opened, and makes the folder if it is missing. If a store was not
+ * closed after its last change, a separate process reads it first. A damaged store is put aside (its name is
+ * followed by the time), and an empty one replaces it.
  *
- * @returns what was lost, now or earlier and not yet confirmed; null when all is well
- * @throws StoreTooNew when a newer program has written it
- * @throws StoreFailed when it cannot be looked at
+ * @returns what was lost, now or earlier and not yet confirmed; null: nothing
+ * @throws StoreTooNew a newer program has written it
+ * @throws StoreFailed it cannot be checked
  */
 export async function prepareStore(
   folder: string,
@@ -76,7 +74,11 @@ export async function prepareStore(
   return loseStore(folder, reason, preparation.nowMs, preparation.mustBeConfirmed);
 }
 
-/** Puts a store aside that cannot be used, and an empty one in its place. @returns what was lost */
+/**
+ * Puts an unusable store aside, and an empty one in its place.
+ *
+ * @returns what was lost
+ */
 export async function loseStore(
   folder: string,
   reason: string,
@@ -91,7 +93,8 @@ export async function loseStore(
 }
 
 /**
- * Opens a store that was prepared. Its files say that it is open until `close` has resolved.
+ * Opens a store that was prepared. Its files mark it as open until `close` has resolved.
+ *
  * @throws StoreFailed as openStore
  */
 export function openKeptStore(folder: string, format: StoreFormat, parts: StoreParts = systemParts): Store {
@@ -101,8 +104,8 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
       if (readFormat(folder) === "missing") writeFormat(folder, format);
       if (existsSync(join(folder, DATA_FILE))) removeClosed(folder);
     },
-    // A process that is killed at its first start leaves a store without a record, or the mark that there is
-    // none.
+    // A process that is killed at its first start leaves a store without a record, or the mark of an empty
+    // one.
     afterOpen: () => removeClosed(folder),
   });
   return {
@@ -112,7 +115,7 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
       try {
         markClosed(folder);
       } catch (error) {
-        // Without the mark the next start lets a process of its own look at the store: it takes longer.
+        // Without the mark, the next start checks the store in a separate process, which takes longer.
         if (!isReadOnlyError(error)) throw error;
       }
     },
@@ -120,10 +123,10 @@ export function openKeptStore(folder: string, format: StoreFormat, parts: StoreP
 }
 
 /**
- * Puts a store aside that is not true any more, and an empty one in its place.
+ * Puts a store aside whose content is no longer true, and an empty one in its place.
  *
- * @param reason why an operator must confirm the loss; null: one has, by asking for this
- * @returns the new place of what was there, null when there was nothing
+ * @param reason why an operator must confirm the loss; null: an operator asked for this
+ * @returns the new path of the old store; null: there was none
  */
 export async function discardStore(
   folder: string,
@@ -134,7 +137,7 @@ export async function discardStore(
   return keptAs;
 }
 
-/** Removes a store, so that the next start finds a new one: for a demo, whose world begins anew with it. */
+/** Removes a store, so that the next start makes a new one: for a demo, whose world begins anew. */
 export async function renewStore(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await makeEmpty(folder);
@@ -175,11 +178,11 @@ async function problemOf(
 
 /**
  * Reads every record of a store that was closed in order, in this process: a disk may change a byte
- * afterwards. If that byte ends the process, the store does not count as closed any more, so the next start
- * lets a process of its own read it, and names the loss.
+ * afterwards. If that ends the process, the store no longer counts as closed, so a separate process reads it
+ * at the next start, and names the loss.
  */
 async function recordProblem(folder: string, isReadByOwner: boolean): Promise<string | null> {
-  // Its owner opens it next, and tells why it cannot be opened.
+  // Its owner opens it next, and reports why it cannot be opened.
   if (isMissingOnFullDisk(folder)) return null;
   try {
     removeClosed(folder);
@@ -189,7 +192,7 @@ async function recordProblem(folder: string, isReadByOwner: boolean): Promise<st
   }
 }
 
-/** What is wrong with the format that was found, where this program wants `format`. */
+/** What is wrong with the format that was found; this program needs `format`. */
 function formatProblem(found: StoreFormat, format: StoreFormat): string | null {
   if (found.store !== format.store) return `it is the store "${found.store.slice(0, LONGEST_NAME)}"`;
   if (found.version >= format.version) return null;
@@ -200,7 +203,7 @@ function isNoFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
-/** @returns the new place of what was there, null when there was nothing */
+/** @returns the new path of the store; null: there was none */
 function putAside(folder: string, since: string): string | null {
   if (!existsSync(folder)) return null;
   if (!isNoFolder(folder) && readdirSync(folder).length === 0) return null;
@@ -216,10 +219,7 @@ async function makeEmpty(folder: string): Promise<void> {
   markClosed(folder);
 }
 
-/**
- * The losses of the stores in `dataDir`, which are confirmed with this call: the stores count as whole from
- * now on.
- */
+/** The losses of the stores in `dataDir`. This call confirms them: the stores count as whole from now on. */
 export function confirmLosses(dataDir: string): ReadonlyArray<StoreLoss & { readonly folder: string }> {
   const folders = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.includes(ASIDE))

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { isCode } from "../socket-probe.ts";
 
-/** A file system takes no writes; in words for a person. */
+/** A file system is read-only; the message is for people. */
 export class DiskReadOnly extends Error {
   override readonly name = "DiskReadOnly";
 
@@ -10,22 +10,22 @@ export class DiskReadOnly extends Error {
   }
 }
 
-/** The number of EROFS on Linux: lmdb gives its errors numbers. */
+/** The number of EROFS on Linux: lmdb reports numbers. */
 const EROFS = 30;
 
-/** Whether this is the disk's answer to a write on a read-only file system. */
+/** Whether the error is the answer to a write on a read-only file system. */
 export function isReadOnlyError(error: unknown): boolean {
   const isNumbered = error instanceof Error && "code" in error && error.code === EROFS;
   return isNumbered || isCode(error, "EROFS");
 }
 
-/** Whether the file system of a file takes no writes. */
+/** Whether the file system of a file is read-only. */
 export type IsReadOnly = (path: string) => boolean;
 
 /**
- * Opens the file for writing: the kernel refuses that after an error of the disk, and answers from memory,
- * also while the disk hangs. Since Linux 6.14 neither `access` nor the list of mounts tells as much. Never
- * throws; a file that is missing tells nothing.
+ * Opens the file for writing: after an error of the disk the kernel refuses that, from memory, also while the
+ * disk hangs. Since Linux 6.14, neither `access` nor the list of mounts shows it. Never throws; false for a
+ * missing file.
  */
 export function isReadOnly(path: string): boolean {
   try {

@@ -3,15 +3,15 @@ import { crc32 } from "node:zlib";
 /** Bytes before the text of a record: its checksum and its key's, joined by exclusive or. */
 const SEAL_BYTES = 4;
 
-/** What is said of one. */
+/** Describes a damaged record. */
 export const damagedRecord = "a record is not as it was written";
 
-/** The checksum of a record does not fit. */
+/** The checksum of a record is wrong. */
 export class RecordDamaged extends Error {
   override readonly name = "RecordDamaged";
 }
 
-/** A record as the disk has it: a checksum over key and value, then the value as JSON. */
+/** A record as it is on the disk: a checksum over key and value, then the value as JSON. */
 export function sealRecord(key: string, value: unknown): Buffer {
   const text = JSON.stringify(value);
   const bytes = Buffer.allocUnsafe(SEAL_BYTES + Buffer.byteLength(text));
@@ -27,7 +27,7 @@ export function openRecord(key: string, bytes: Buffer): unknown {
   return JSON.parse(bytes.toString("utf8", SEAL_BYTES));
 }
 
-/** The checksum that the key of an intact record has. lmdb's own buffer is longer than its `length` says. */
+/** The checksum of the key of an intact record. lmdb's own buffer is longer than its `length`. */
 export function keySumOf(bytes: Buffer): number {
   if (bytes.length < SEAL_BYTES) return Number.NaN;
   return crc32(bytes.subarray(SEAL_BYTES, bytes.length)) ^ bytes.readInt32LE();

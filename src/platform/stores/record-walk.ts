@@ -4,16 +4,16 @@ import { ABORT, open } from "lmdb";
 import { messageOf } from "../error-text.ts";
 import { damagedRecord, isIntact, keySumOf } from "./record-seal.ts";
 
-/** lmdb's own errors (lmdb.h); whatever else comes is the machine's. */
+/** The range of lmdb's own errors (lmdb.h); all others are the machine's. */
 const OLDEST_LMDB_CODE = -30_799;
 const NEWEST_LMDB_CODE = -30_700;
-/** The smallest page there is; lmdb takes that of the machine. */
+/** The smallest possible page; lmdb uses the machine's page size. */
 const PAGE_BYTES = 4_096;
 const PAGE_SIZES = [PAGE_BYTES, 2 * PAGE_BYTES, 4 * PAGE_BYTES, 8 * PAGE_BYTES, 16 * PAGE_BYTES];
-/** Both heads of the file, each a page long, have this word at this place. */
+/** Both heads of the file, each a page long, have this word at the same offset. */
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = 24;
-/** No free place in the file is so large, so lmdb looks at the whole list of them. */
+/** The file has no free range of this size, so lmdb searches its whole list of them. */
 const PROBE_BYTES = 16_000_000;
 
 type Database = ReturnType<typeof open<number | Buffer, string>>;
@@ -21,9 +21,9 @@ type Database = ReturnType<typeof open<number | Buffer, string>>;
 /**
  * Reads every record of the store in `folder`. A damaged page may end the process at any step.
  *
- * @param isReadByOwner whether somebody else reads the records: then they are only counted
- * @returns what is wrong with the store; null when anybody can open it
- * @throws what is the machine's fault, and no fault of the store
+ * @param isReadByOwner the store's owner reads the records: then they are only counted
+ * @returns what is wrong with the store; null: it can be opened
+ * @throws an error of the machine, for which the store is not to blame
  */
 export async function walkRecords(folder: string, isReadByOwner = false): Promise<string | null> {
   if (!hasBothHeads(join(folder, "data.mdb"))) return "data.mdb does not begin as a store does";
@@ -50,12 +50,12 @@ function problemOf(database: Database, isReadByOwner: boolean): string | null {
   const { entryCount } = database.getStats() as { readonly entryCount: number };
   const records = isReadByOwner ? database.getKeysCount() : countIntact(database);
   if (records === null) return damagedRecord;
-  // Where a page is no page of its kind any more, lmdb goes on with what it can reach.
+  // If a page is damaged, lmdb continues with the pages that it can reach.
   if (records !== entryCount) return `it holds ${records} records of ${entryCount}`;
   return canBeWritten(database) ? null : "the list of free places in data.mdb cannot be read";
 }
 
-/** Null when one is not as it was written. */
+/** Null: a record is damaged. */
 function countIntact(database: Database): number | null {
   let records = 0;
   for (const { key, value } of database.getRange()) {
@@ -65,7 +65,7 @@ function countIntact(database: Database): number | null {
   return records;
 }
 
-/** One head would do for lmdb: it would show the records as they were before the last write. */
+/** lmdb needs one head only: it would then show the records as they were before the last write. */
 function hasBothHeads(path: string): boolean {
   const file = openSync(path, "r");
   try {
@@ -78,7 +78,7 @@ function hasBothHeads(path: string): boolean {
   }
 }
 
-/** Takes room for a large record, and gives it back: nothing reaches the disk. */
+/** Allocates room for a large record, and aborts: nothing reaches the disk. */
 function canBeWritten(database: Database): boolean {
   const key = "walk";
   let isThere = false;

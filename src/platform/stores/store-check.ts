@@ -8,12 +8,12 @@ import { freeBytes } from "../disk-space.ts";
 import { isJsonObject } from "../json.ts";
 import { LEAST_FREE_BYTES, StoreFailed } from "../store.ts";
 
-/** Looks at a store's folder and says what is wrong with the store; null when it can be opened. */
+/** Checks a store's folder and returns what is wrong with the store; null: it can be opened. */
 export type StoreCheck = (folder: string) => Promise<string | null>;
 
-/** A journal of 100,000 records takes 0.4 s; a disk that needs so long has a fault of its own. */
+/** A journal of 100,000 records takes 0.4 s; a disk that needs this long has a fault of its own. */
 const LONGEST_CHECK_MS = 60_000;
-/** How a damaged store ends the process that reads it. */
+/** The signals by which a damaged store ends the process that reads it. */
 const FATAL_SIGNALS: readonly (NodeJS.Signals | null)[] = [
   "SIGBUS",
   "SIGSEGV",
@@ -24,10 +24,10 @@ const FATAL_SIGNALS: readonly (NodeJS.Signals | null)[] = [
 const PROGRAM = fileURLToPath(new URL("./store-walk.js", import.meta.url));
 
 /**
- * Reads every record of the store in a process of its own: lmdb maps the file into memory, and a damaged one
+ * Reads every record of the store in a separate process: lmdb maps the file into memory, and a damaged file
  * ends the process that reads it, without an error that could be caught.
  *
- * @throws StoreFailed when the check itself cannot be made: nothing is known of the store then
+ * @throws StoreFailed if the check cannot be made: nothing is known of the store then
  */
 export async function checkStore(folder: string, program = PROGRAM): Promise<string | null> {
   refuseFullDisk(folder);
@@ -50,7 +50,7 @@ export async function checkStore(folder: string, program = PROGRAM): Promise<str
   throw new StoreFailed(`${folder} could not be checked: ${reason}`);
 }
 
-/** lmdb's lock file is mapped into memory too: to make it on a full disk would look like a damaged store. */
+/** lmdb maps its lock file into memory too: making it on a full disk would look like a damaged store. */
 function refuseFullDisk(folder: string): void {
   const free = freeBytes(folder);
   if (existsSync(join(folder, "lock.mdb")) || free === null || free >= LEAST_FREE_BYTES) return;

@@ -14,31 +14,31 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import { isCode } from "../socket-probe.ts";
 import { StoreFailed } from "../store.ts";
 
-/** The records of a store, in lmdb's words. */
+/** The name that lmdb gives to the file of a store's records. */
 export const DATA_FILE = "data.mdb";
 
 const FORMAT = "format.json";
 const CLOSED = "closed.json";
-/** Empty, so that it fits on a full disk. Being there is all that it says, so no damage can make it. */
+/** Empty, so that it fits on a full disk. Only its existence counts, so no damage can imitate it. */
 const NEW = "new";
 const LOST = "lost.json";
 
-/** What a store is called, and the version of its records. */
+/** The name of a store, and the version of its records. */
 export interface StoreFormat {
   readonly store: string;
   readonly version: number;
 }
 
-/** A store whose records were lost, as it stands in the folder until an operator has confirmed that. */
+/** A store whose records were lost. The folder keeps this until an operator has confirmed it. */
 export interface StoreLoss {
   /** ISO 8601, UTC. */
   readonly since: string;
   readonly reason: string;
-  /** Where the damaged store lies now; null when there was nothing to keep. */
+  /** The path of the damaged store; null: there was nothing to keep. */
   readonly keptAs: string | null;
 }
 
-/** What a folder says of its format. */
+/** The format that a folder names. */
 export type FoundFormat = StoreFormat | "missing" | "damaged";
 
 export function readFormat(folder: string): FoundFormat {
@@ -53,7 +53,7 @@ export function writeFormat(folder: string, format: StoreFormat): void {
   writeMark(folder, FORMAT, JSON.stringify(format));
 }
 
-/** Null when the store is not lost. A mark that is damaged, or that a full disk has left empty, counts. */
+/** Null: the store is not lost. A mark that is damaged, or that a full disk has left empty, counts. */
 export function readLoss(folder: string): StoreLoss | null {
   const mark = readMark(folder, LOST);
   if (mark === null) return null;
@@ -65,9 +65,9 @@ export function readLoss(folder: string): StoreLoss | null {
   };
 }
 
-/** Throws when not even an empty file can be made. */
+/** Throws if not even an empty file can be made. */
 export function writeLoss(folder: string, loss: StoreLoss): void {
-  // On a full disk a file can often be made, and nothing written to it.
+  // On a full disk a file can often be made, but nothing written to it.
   writeMark(folder, LOST, "");
   try {
     writeMark(folder, LOST, JSON.stringify(loss));
@@ -80,31 +80,28 @@ export function removeLoss(folder: string): void {
   removeMark(folder, LOST);
 }
 
-/**
- * Says that the store was closed and its file has not changed since, by size and time; or, where there is no
- * file yet, that the store is new.
- */
+/** Marks the store as closed, with the size and time of its file, or as new if it has no file yet. */
 export function markClosed(folder: string): void {
   const data = dataOf(folder);
   try {
     if (data === null) writeMark(folder, NEW, "");
     else writeMark(folder, CLOSED, JSON.stringify(data));
   } catch {
-    // Without the mark the next start looks at every record, which is no more than slow.
+    // Without the mark the next start checks every record, which is only slow.
     if (data !== null) removeMark(folder, CLOSED);
   }
 }
 
-/** To be called before the store's file is changed. */
+/** Call it before the store's file is changed. */
 export function removeClosed(folder: string): void {
   removeMark(folder, CLOSED);
   removeMark(folder, NEW);
 }
 
-/** Whether nothing has touched the store since it was closed, or made without a record. */
+/** Whether the store was not changed since it was closed, or since it was made without a record. */
 export function isClosed(folder: string): boolean {
   const data = dataOf(folder);
-  // Made and not yet filled, by a first start that was killed.
+  // A first start was killed after it had made the store, and before it wrote to it.
   if (data === null || data.bytes === 0) return existsSync(join(folder, NEW));
   const mark = readMark(folder, CLOSED);
   return mark?.bytes === data.bytes && mark.changedNs === data.changedNs;
@@ -115,7 +112,7 @@ function dataOf(folder: string): { readonly bytes: number; readonly changedNs: s
   return stats === undefined ? null : { bytes: Number(stats.size), changedNs: String(stats.mtimeNs) };
 }
 
-/** Null when it is not there; empty when it says nothing that can be understood. Throws StoreFailed. */
+/** Null: it does not exist; empty: it cannot be understood. Throws StoreFailed. */
 function readMark(folder: string, name: string): JsonObject | null {
   try {
     const parsed: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
@@ -127,7 +124,7 @@ function readMark(folder: string, name: string): JsonObject | null {
   }
 }
 
-/** All of it or nothing: what is read later and cannot be understood is damage. */
+/** Writes all of it or nothing: a mark that cannot be understood later counts as damage. */
 function writeMark(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   const file = openSync(`${path}.part`, "w", 0o600);
@@ -146,7 +143,7 @@ function removeMark(folder: string, name: string): void {
   syncFolder(folder);
 }
 
-/** What was made, renamed or removed in a folder is on the disk only then. */
+/** Makes changes of a folder (made, renamed or removed files) survive a power cut. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {

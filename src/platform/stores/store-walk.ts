@@ -4,7 +4,7 @@ import { walkRecords } from "./record-walk.ts";
 // found, as one JSON line. A damaged file may end it by a signal at any step, and that is an answer too
 // (store-check.ts).
 
-/** What the program prints; without `problem` the store can be opened by anybody. */
+/** The output of the program; without `problem` the store can be opened. */
 export interface WalkReport {
   readonly problem?: string;
 }

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { syncFolder } from "./store-marks.ts";
 
-/** A restore was ended in its middle, so nothing may be started on the folder. */
+/** A restore was interrupted, so nothing may be started on the folder. */
 export class RestoreUnfinished extends Error {
   override readonly name = "RestoreUnfinished";
 }

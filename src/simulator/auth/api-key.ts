@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readIfThere } from "../../platform/kept-file.ts";
 import { writeWhole } from "../data-file.ts";
 
-/** An API key document (interface document, Authentication 1): the three fields are matched together. */
+/** An API key document (docs/service.md, How deployed services behave): its three fields belong together. */
 export interface ApiKey {
   readonly api_key: string;
   /** The distributor that the key is authorized for. */
@@ -18,14 +18,14 @@ export interface IssuedKey {
   readonly key: ApiKey;
 }
 
-/** The shape of an API key document; unknown keys are left alone, for documents carry notes. */
+/** The shape of an API key document; further keys are allowed, because documents carry notes. */
 export const apiKeySchema = z.object({
   api_key: z.string().min(1).max(200),
   scope: z.string().min(1).max(200),
   secret: z.string().min(1).max(1_000),
 });
 
-/** A key as a scenario wants it; without a secret, one is made up. */
+/** A key of a scenario; without a secret, one is made up. */
 export interface KeyWish {
   readonly apiKey: string;
   readonly scope: string;
@@ -33,9 +33,9 @@ export interface KeyWish {
 }
 
 /**
- * An API key document for each key in the data folder, readable by its owner
- * only: `credentials.json` for the first, `credentials-<api key>.json` for the
- * others. A secret that is not given is the one of an earlier start, or random.
+ * Writes an API key document for each key into the data folder, readable by its owner only:
+ * `credentials.json` for the first, `credentials-<api key>.json` for the others. A missing secret is that of
+ * an earlier start, or random.
  */
 export async function issueKeys(dataDir: string, wishes: readonly KeyWish[]): Promise<readonly IssuedKey[]> {
   const issued: IssuedKey[] = [];

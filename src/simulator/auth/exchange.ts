@@ -5,18 +5,18 @@ import { type ApiKey, apiKeySchema } from "./api-key.ts";
 import { createRateLimit, type Limit } from "./rate-limit.ts";
 import type { Tokens } from "./token.ts";
 
-/** What the exchange answers: a JWT, or a status with an explanation. */
+/** The answer of the exchange: a JWT, or a status with an explanation. */
 export type ExchangeAnswer =
   | { readonly status: 200; readonly token: string }
   | { readonly status: number; readonly code: CodeName; readonly message: string };
 
 /** POST /authorizeApiAccess, without its HTTP. */
 export interface Exchange {
-  /** `body` is the parsed JSON, undefined when it was none; `address` is the client's. */
+  /** `body` is the parsed JSON; undefined: it is no JSON. `address` is the client's. */
   ask(body: unknown, address: string): Promise<ExchangeAnswer>;
 }
 
-/** How many exchanges are answered (wire-facts: 20 in 5 minutes, 100 in 10 minutes). */
+/** How many exchanges are answered (docs/service.md, ERR-56: 20 in 5 minutes, 100 in 10 minutes). */
 export interface ExchangeLimits {
   readonly perKeyAndAddress: Limit;
   readonly perAddress: Limit;
@@ -32,7 +32,7 @@ export interface ExchangeOptions {
   readonly tokens: Tokens;
   readonly limits: ExchangeLimits;
   readonly clock: Clock;
-  /** What to answer instead, when a fault is switched on. */
+  /** The answer to give instead while a fault is switched on. */
   fault(): ExchangeAnswer | undefined;
 }
 
@@ -58,7 +58,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
           message: `no API key document: ${problems.join("; ")}`,
         };
       }
-      // Separated by a character that no key of ours holds unescaped: two pairs never share a count.
+      // As JSON: so two pairs never share a count, whatever characters they contain.
       if (!perKey.admit(JSON.stringify([parsed.data.api_key, address])))
         return tooMany("this key and address");
       const fault = options.fault();
@@ -87,7 +87,7 @@ function tooMany(who: string): ExchangeAnswer {
   };
 }
 
-/** All three fields, in a time that does not tell how much of the secret was right. */
+/** Compares all three fields in a time that does not reveal how much of the secret was right. */
 function matches(key: ApiKey, asked: ApiKey): boolean {
   const digest = ({ api_key, scope, secret }: ApiKey) =>
     createHash("sha256")

@@ -7,16 +7,16 @@ export interface Limit {
 
 /** Counts requests of many clients against one limit. */
 export interface RateLimit {
-  /** Counts one request of `client`, unless it is past the limit: then false, and nothing is counted. */
+  /** Counts one request of `client`. False: it is past the limit, and not counted. */
   admit(client: string): boolean;
 }
 
-/** Clients that are remembered: one client with many addresses must not fill the memory. */
+/** How many clients are remembered: one client with many addresses must not fill the memory. */
 const MOST_CLIENTS = 10_000;
 
 /**
- * A sliding window for each client. Refused requests are not counted: a client
- * that keeps asking gets in as soon as its window allows.
+ * A sliding window for each client. Refused requests are not counted: a client that keeps asking passes as
+ * soon as its window allows it.
  */
 export function createRateLimit(limit: Limit, nowMs: () => number): RateLimit {
   const admittedMs = new BoundedMap<string, number[]>(MOST_CLIENTS);

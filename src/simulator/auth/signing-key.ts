@@ -4,8 +4,8 @@ import { readIfThere } from "../../platform/kept-file.ts";
 import { writeWhole } from "../data-file.ts";
 
 /**
- * The key that signs tokens, kept in the data folder so that they outlive a restart as a deployed service's
- * do.
+ * The key that signs tokens, kept in the data folder so that tokens outlive a restart, as those of a deployed
+ * service do.
  */
 export async function loadSigningKey(dataDir: string): Promise<Uint8Array> {
   const file = join(dataDir, "token.key");

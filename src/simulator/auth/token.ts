@@ -7,20 +7,20 @@ import type { Caller } from "../service/contract.ts";
 export interface Tokens {
   issue(caller: Caller): Promise<string>;
   /**
-   * Who calls, from the `Authorization` header of a request. Rejects with a
-   * Refusal UNAUTHENTICATED when it is missing, malformed, expired, or not ours.
+   * The caller, from the `Authorization` header of a request. Rejects with a Refusal UNAUTHENTICATED if it is
+   * missing, malformed, expired, or not ours.
    */
   verify(authorization: string | undefined): Promise<Caller>;
-  /** From now on every token issued until now counts as expired. */
+  /** Every token issued until now counts as expired. */
   expireAll(): void;
 }
 
 export interface TokenOptions {
   readonly clock: Clock;
-  /** Signs the tokens; one of an earlier start keeps them valid over a restart. */
+  /** Signs the tokens; the key of an earlier start keeps its tokens valid. */
   readonly signingKey: Uint8Array;
   readonly lifeMs: number;
-  /** How much sooner than their `exp` tokens stop to count, in milliseconds: a fault. */
+  /** How much before their `exp` tokens expire, in milliseconds: a fault. */
   earlyMs(): number;
 }
 
@@ -31,7 +31,7 @@ export function createTokens(options: TokenOptions): Tokens {
   const { clock, signingKey, lifeMs } = options;
   let serial = 0;
   let oldestSerial = 0;
-  // Tokens of one process are numbered, so that those of a moment ago can be told from those of this very
+  // Tokens of one process are numbered, so that those of an earlier moment differ from those of the same
   // millisecond.
   const run = crypto.randomUUID();
 

@@ -1,12 +1,12 @@
 /** Faults that wait for a command or a message, each for a number of times. */
 export interface Armed<F extends { readonly count: number }> {
   add(fault: F): void;
-  /** What is switched on, with the counts that are left. */
+  /** The active faults, with the counts that are left. */
   list(): readonly F[];
   clear(): void;
-  /** Switches off those that fit. */
+  /** Switches off the matching ones. */
   remove(fits: (fault: F) => boolean): void;
-  /** The first that fits, in the order in which they were added; it is thereby used once. */
+  /** The first that matches, in the order in which they were added; it is thereby used once. */
   take(fits: (fault: F) => boolean): F | undefined;
 }
 

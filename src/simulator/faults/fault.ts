@@ -6,7 +6,7 @@ const count = z.int().min(1).max(1_000_000).default(1);
 const robotId = z.string().min(1).max(256).optional();
 const forMs = z.number().min(1).max(86_400_000).optional();
 
-// Names are checked: a fault with a misspelt one would wait for ever.
+// Names are checked: a fault with a misspelt name would wait for ever.
 const methods = [...FleetService.methods, ...TaskService.methods];
 const operation = z.enum(methods.map(({ name }) => name));
 const stream = z.enum(
@@ -17,11 +17,11 @@ const stream = z.enum(
 const commandFault = z.strictObject({
   kind: z.literal("command"),
   /**
-   * Name of an operation, as `CreateMission`, or of a stream that is opened, or a list of names; every one
-   * without it.
+   * The name of an operation, as `CreateMission`, or of an opened stream, or a list of names; absent: every
+   * one.
    */
   operation: z.union([operation, z.array(operation).min(1).readonly()]).optional(),
-  /** Every robot without it. */
+  /** Absent: every robot. */
   robotId,
   /** How many commands it affects. */
   count,
@@ -32,31 +32,31 @@ const commandFault = z.strictObject({
 const streamFault = z.strictObject({
   kind: z.literal("stream"),
   effect: z.enum(["drop", "repeat", "reorder"]),
-  /** Name of a stream operation, as `SubscribeMissionStatus`; every one without it. */
+  /** The name of a stream operation, as `SubscribeMissionStatus`; absent: every one. */
   stream: stream.optional(),
-  /** Every robot without it. */
+  /** Absent: every robot. */
   robotId,
   /** How many messages it affects. */
   count,
 });
 
 /**
- * Connections stay open, pings are answered, and nothing else is: as from a service that hangs behind its
+ * Connections stay open, pings are answered, and nothing else is, as from a service that hangs behind its
  * load balancer.
  */
 const silence = z.strictObject({ kind: z.literal("silence"), forMs });
 
-/** Connections are closed, and new ones too: as where a cable is out. */
+/** Connections are closed, and new ones too, as with a pulled cable. */
 const cut = z.strictObject({ kind: z.literal("cut"), forMs });
 
-/** The exchange answers 401, 429 or 503 to whatever it is asked. */
+/** The exchange answers 401, 429 or 503 to every request. */
 const exchangeFault = z.strictObject({
   kind: z.literal("exchange"),
   effect: z.enum(["refuse", "limit", "unavailable"]),
   forMs,
 });
 
-/** Tokens stop to count this much before their `exp`. */
+/** Tokens expire this much before their `exp`. */
 const earlyExpiry = z.strictObject({
   kind: z.literal("early-expiry"),
   earlyMs: z.number().min(0).max(86_400_000),
@@ -75,8 +75,7 @@ const endStreams = z.strictObject({
 const expireTokens = z.strictObject({ kind: z.literal("expire-tokens") });
 
 /**
- * A fault as a scenario and the control endpoint write it. `forMs`: it lasts so long, without it until it is
- * cleared.
+ * A fault in a scenario or at the control endpoint. `forMs`: how long it lasts; absent: until it is cleared.
  */
 export const faultSchema = z.discriminatedUnion("kind", [
   commandFault,
@@ -93,5 +92,5 @@ export type Fault = z.output<typeof faultSchema>;
 export type StreamFault = z.output<typeof streamFault>;
 export type ExchangeFault = z.output<typeof exchangeFault>;
 
-/** Faults that last, at most one of each kind at a time. */
+/** Faults with a duration, at most one of each kind at a time. */
 export type LastingFault = Extract<Fault, { kind: "silence" | "cut" | "exchange" | "early-expiry" }>;

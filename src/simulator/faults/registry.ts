@@ -3,7 +3,7 @@ import type { CommandFault, FaultSwitch } from "../service/command-faults.ts";
 import type { ExchangeFault, Fault, LastingFault } from "./fault.ts";
 import { createStreamFaults, type StreamFaults } from "./stream-faults.ts";
 
-/** What only the running service can do. */
+/** Effects that only the running service has. */
 export interface FaultEffects {
   endStreams(how: Extract<Fault, { kind: "end-streams" }>["how"]): void;
   expireTokens(): void;
@@ -11,21 +11,21 @@ export interface FaultEffects {
   closeConnections(): void;
 }
 
-/** Every fault that is switched on. */
+/** All active faults. */
 export interface FaultRegistry {
-  /** Switches a fault on, or lets it strike where it is of a moment. */
+  /** Switches a fault on, or applies it at once if it has no duration. */
   apply(fault: Fault): void;
-  /** What is switched on, with the counts that are left. */
+  /** The active faults, with the counts that are left. */
   list(): readonly Fault[];
   clear(): void;
-  /** Switches off those that fit. */
+  /** Switches off the matching ones. */
   end(fits: (fault: Fault) => boolean): void;
   readonly streams: StreamFaults;
   isSilent(): boolean;
-  /** Whether no connection may be there. */
+  /** Whether no connection is allowed. */
   isCut(): boolean;
   exchange(): ExchangeFault["effect"] | undefined;
-  /** How much before their `exp` tokens stop to count, in milliseconds. */
+  /** How much before their `exp` tokens expire, in milliseconds. */
   tokenEarlyMs(): number;
 }
 

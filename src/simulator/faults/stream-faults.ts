@@ -4,15 +4,15 @@ import type { StreamFault } from "./fault.ts";
 
 type Deliver = (message: StreamMessage) => void;
 
-/** Stands between the world and each subscriber. */
+/** Applies faults between the world and each subscriber. */
 export interface StreamFaults {
   add(fault: StreamFault): void;
-  /** What is switched on, with the counts that are left. */
+  /** The active faults, with the counts that are left. */
   list(): readonly StreamFault[];
   clear(): void;
-  /** Switches off those that fit. */
+  /** Switches off the matching ones. */
   remove(fits: (fault: StreamFault) => boolean): void;
-  /** What one subscriber of `stream` is delivered through. */
+  /** The function that delivers to one subscriber of `stream`, through the faults. */
   shape(stream: string, deliver: Deliver): Deliver;
 }
 
@@ -30,7 +30,7 @@ export function createStreamFaults(): StreamFaults {
     clear: armed.clear,
     remove: armed.remove,
     shape(stream, deliver) {
-      // A message of a robot that waits until its next one has overtaken it.
+      // A message of a robot that waits until the next one has overtaken it.
       const overtaken = new Map<string, StreamMessage>();
       return (message) => {
         if (armed.list().length === 0 && overtaken.size === 0) {

@@ -13,10 +13,10 @@ export interface CallOptions {
   readonly log: Log;
 }
 
-/** A caller's deadlines run on the machine's clock, as the caller's own do. */
+/** The deadlines of callers run on the machine's clock, as at the callers. */
 const deadlineClock: Clock = systemClock;
 
-/** Reads one call, carries it out and answers it. Never throws: every ending is a status. */
+/** Reads one call, executes it and answers it. Never throws: every ending is a status. */
 export function handleCall(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -29,7 +29,7 @@ export function handleCall(
       options.log.error({ err: bug, path }, "a call failed by a bug"),
     );
     response.end(refusal.code, refusal.message);
-    // What the caller still sends is read and dropped: it must not wait for us to take it.
+    // Further bytes of the caller are read and dropped, so that it need not wait for us.
     stream.resume();
   };
   const method = options.methods.get(path);
@@ -89,8 +89,8 @@ interface MessageHandlers {
 }
 
 /**
- * Hands on each message as it comes, or, where only one may come, that one when
- * it is certain that nothing follows it.
+ * Hands on each message as it comes. If only one may come, it is handed on when it is certain that nothing
+ * follows it.
  */
 function readMessages(
   stream: ServerHttp2Stream,
@@ -140,7 +140,7 @@ const unitMs: Readonly<Record<string, number>> = {
   n: 1e-6,
 };
 
-/** The time that the caller waits; undefined when it says none. */
+/** How long the caller waits; undefined: it does not say. */
 function deadlineMs(header: string | string[] | undefined): number | "malformed" | undefined {
   if (header === undefined) return undefined;
   const [, amount, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(header)) ?? [];

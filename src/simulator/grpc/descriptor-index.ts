@@ -8,9 +8,9 @@ import { FleetService, file_fleet_v1_service } from "../../wire/fleet/v1/service
 import { file_grpc_health_v1_health } from "../../wire/grpc/health/v1/health_pb.js";
 import { file_grpc_reflection_v1_reflection } from "../../wire/grpc/reflection/v1/reflection_pb.js";
 
-/** File descriptors as reflection hands them out. */
+/** File descriptors for reflection. */
 export interface DescriptorIndex {
-  /** The file of that name and all that it imports, each encoded; undefined when there is none. */
+  /** The file of that name and all that it imports, each encoded; undefined: there is none. */
   byFileName(name: string): readonly Uint8Array[] | undefined;
   /** The file that defines a service, method, message, enum, field or extension, and all that it imports. */
   bySymbol(symbol: string): readonly Uint8Array[] | undefined;
@@ -75,7 +75,7 @@ function gather(
   }
 }
 
-/** A file that holds FleetService alone, under another package and name. Its messages stay where they are. */
+/** A file with FleetService alone, under another package and name. Its messages stay where they are. */
 function aliasFile(serviceName: string): FileDescriptorProto {
   const at = serviceName.lastIndexOf(".");
   const original = file_fleet_v1_service.proto;

@@ -19,9 +19,9 @@ export interface FleetMethodOptions {
   readonly tokens: Tokens;
   readonly operations: FleetOperations;
   readonly clock: Clock;
-  /** After this a stream is ended, in milliseconds (wire-facts: 60 minutes). */
+  /** After this a stream is ended, in milliseconds (docs/service.md, TRN-59: 60 minutes). */
   readonly streamLifeMs: number;
-  /** Stands between the operations and a subscriber: where stream faults drop, repeat and reorder. */
+  /** Delivers to a subscriber through the stream faults, which drop, repeat and reorder. */
   shape(stream: string, deliver: (message: StreamMessage) => void): (message: StreamMessage) => void;
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from "../refusal.ts";
 
 const HEADER_BYTES = 5;
 
-/** One message as gRPC sends it: a flag (not compressed), its length, its bytes. */
+/** One message in gRPC's framing: a flag (not compressed), its length, its bytes. */
 export function frame(payload: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
   framed.writeUInt8(0, 0);
@@ -12,21 +12,21 @@ export function frame(payload: Uint8Array): Buffer {
   return framed;
 }
 
-/** Takes the messages out of the bytes of a request, however they were cut. */
+/** Extracts the messages from the bytes of a request, however they were cut. */
 export interface FrameReader {
   /**
    * The messages that `chunk` completes. Throws a Refusal for one that is too long, or cannot be
    * decompressed.
    */
   push(chunk: Buffer): readonly Buffer[];
-  /** Whether the bytes so far end amid a message. */
+  /** Whether the bytes so far end within a message. */
   isAmidMessage(): boolean;
 }
 
-/** What `grpc-accept-encoding` says. */
+/** The value of `grpc-accept-encoding`. */
 export const acceptedEncodings = "identity,gzip";
 
-/** @param encoding the request's `grpc-encoding`, where it has one */
+/** @param encoding the request's `grpc-encoding`, if it has one */
 export function createFrameReader(maxMessageBytes: number, encoding: string | undefined): FrameReader {
   let rest: Buffer = Buffer.alloc(0);
   return {
@@ -54,10 +54,7 @@ export function createFrameReader(maxMessageBytes: number, encoding: string | un
   };
 }
 
-/**
- * A message that claims to be compressed has to name how. gRPC would say INTERNAL, which stands for our own
- * bugs here.
- */
+/** A compressed message needs an encoding. gRPC would answer INTERNAL, which means a bug of our own here. */
 function checkEncoding(encoding: string | undefined): void {
   if (encoding === "gzip") return;
   if (encoding === undefined || encoding === "identity") {
@@ -66,7 +63,7 @@ function checkEncoding(encoding: string | undefined): void {
   throw new Refusal("UNIMPLEMENTED", `grpc-encoding ${encoding} is not supported: send ${acceptedEncodings}`);
 }
 
-/** A few bytes can become gigabytes: it stops at the limit. */
+/** A few bytes can become gigabytes, so it stops at the limit. */
 function decompress(message: Buffer, maxMessageBytes: number): Buffer {
   try {
     return gunzipSync(message, { maxOutputLength: maxMessageBytes });

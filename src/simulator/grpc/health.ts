@@ -9,8 +9,7 @@ import { Refusal } from "../refusal.ts";
 import type { GrpcMethod } from "./method.ts";
 
 /**
- * grpc.health.v1.Health. While the server answers at all it serves, so the only
- * question is whether it knows the name. Needs no token (wire-facts).
+ * grpc.health.v1.Health. A server that answers at all serves, so only the name is checked. Needs no token.
  */
 export function healthMethods(serviceNames: readonly string[]): ReadonlyMap<string, GrpcMethod> {
   const known = new Set(["", ...serviceNames]);

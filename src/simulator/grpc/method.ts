@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Response } from "./response.ts";
 
-/** What carries out one method: bytes in, bytes out. Throws or rejects with a Refusal. */
+/** The implementation of one method: bytes in, bytes out. Throws or rejects with a Refusal. */
 export type GrpcMethod =
   | {
       readonly kind: "unary";

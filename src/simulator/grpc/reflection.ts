@@ -10,8 +10,8 @@ import { createDescriptorIndex, type DescriptorIndex } from "./descriptor-index.
 import type { GrpcMethod } from "./method.ts";
 
 /**
- * Server reflection, v1 and v1alpha (their messages have the same numbers), so
- * that generic clients find their way. Needs no token (wire-facts).
+ * Server reflection, v1 and v1alpha (their messages have the same numbers), for generic clients. Needs no
+ * token.
  */
 export function reflectionMethods(
   fleetNames: readonly string[],

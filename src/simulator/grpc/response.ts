@@ -5,27 +5,27 @@ import { acceptedEncodings, frame } from "./frame.ts";
 
 /** The answering side of one call: messages, then a status. */
 export interface Response {
-  /** Sends the headers, if they are not sent: the caller sees that the call is accepted. */
+  /** Sends the headers, unless they are sent: the caller sees that the call is accepted. */
   open(): void;
   /**
-   * Sends one message. Messages of one turn of the loop go out together. Past the
-   * bound of unread bytes the call is cut off, and this does nothing any more.
+   * Sends one message. Messages of one turn of the loop leave together. Past the bound of unread bytes the
+   * call is cut off, and further messages are ignored.
    */
   write(message: Uint8Array): void;
-  /** Ends the call with a status, behind what was written. */
+  /** Ends the call with a status, after all written messages. */
   end(code: CodeName, message: string): void;
   /** Cuts the call off with an HTTP/2 error code and no status. */
   reset(http2Code: number): void;
   isClosed(): boolean;
-  /** Runs `task` once the call is over, for any reason; at once when it already is. */
+  /** Runs `task` once the call is over, for any reason; at once if it is already. */
   onClosed(task: () => void): void;
 }
 
-/** How a call is answered beyond its method's own doing. */
+/** Options of an answer, independent of the method. */
 export interface ResponseOptions {
   /** Bytes that may wait for a reader before it is cut off. */
   readonly maxUnreadBytes: number;
-  /** While true nothing is sent, and what should have been is lost: a fault. */
+  /** While true nothing is sent, and the messages are lost: a fault. */
   isSilent(): boolean;
 }
 

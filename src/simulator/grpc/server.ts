@@ -24,7 +24,7 @@ export interface GrpcServerOptions {
   readonly maxMessageBytes: number;
   /** Bytes that may wait for a subscriber that does not read. */
   readonly maxUnreadBytes: number;
-  /** While true calls are neither looked at nor answered; connections stay open and pings are answered. */
+  /** While true calls are neither read nor answered; connections stay open and pings are answered. */
   isSilent(): boolean;
   /** While true every new connection is closed at once. */
   isCut(): boolean;
@@ -32,18 +32,17 @@ export interface GrpcServerOptions {
 }
 
 /**
- * gRPC over TLS, straight on HTTP/2: a service that must misbehave on demand has
- * to reach its own connections and streams, which grpc-js keeps to itself, and a
- * burst to one subscriber has to be one write.
+ * gRPC over TLS, directly on HTTP/2 (docs/decisions.md, gRPC is served on `node:http2`). A burst to one
+ * subscriber is one write.
  */
 export interface GrpcServer {
   /** Binds and returns the port. Rejects with PortTaken. */
   listen(host: string, port: number): Promise<number>;
   /** Ends every call under way with a status. */
   endCalls(code: CodeName, message: string): void;
-  /** Cuts every call under way off with RST_STREAM code 0, as load balancers do. */
+  /** Cuts off every call under way with RST_STREAM code 0, as load balancers do. */
   resetCalls(): void;
-  /** Tells every connection to go away, and drops those that have not gone after `graceMs` on this clock. */
+  /** Sends GOAWAY on every connection, and drops those that are left after `graceMs` on this clock. */
   goAway(graceMs: number, clock: Clock): void;
   /** Destroys every connection. */
   closeConnections(): void;
@@ -52,7 +51,7 @@ export interface GrpcServer {
   close(): Promise<void>;
 }
 
-// Node counts what waits for subscribers against this, and refuses new calls past it.
+// Node counts the waiting bytes of subscribers against this, and refuses new calls past it.
 const MAX_SESSION_MEGABYTES = 512;
 const CLOSE_GRACE_MS = 500;
 
@@ -70,16 +69,16 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     settings: { maxConcurrentStreams: options.maxConcurrentStreams },
   });
 
-  // Before TLS takes the socket over.
+  // Before TLS takes over the socket.
   server.prependListener("connection", (socket) => {
     if (options.isCut()) socket.destroy();
   });
   server.on("session", (session) => {
-    // It was under way when the cut began.
+    // It was being opened when the cut began.
     if (options.isCut()) return session.destroy();
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    // A client that breaks the protocol loses its connection, and that is all.
+    // A client that breaks the protocol only loses its connection.
     session.on("error", (error) => log.debug({ err: error }, "a gRPC connection broke"));
   });
   server.on("sessionError", (error) => log.debug({ err: error }, "a gRPC connection broke"));
@@ -124,14 +123,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       endCalls("UNAVAILABLE", "the service is shutting down");
-      // The service ends in the machine's time, also where its own stands still.
+      // The service stops in the machine's time, even if its own clock stands still.
       goAway(CLOSE_GRACE_MS, systemClock);
       await closed;
     },
   };
 }
 
-/** Answers what is no gRPC call in HTTP's own words. */
+/** Answers a request that is no gRPC call, by HTTP. */
 function refusedAsHttp(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
   const isPost = headers[":method"] === "POST";
   const isGrpc = /^application\/grpc(\+proto)?(;|$)/.test(headers["content-type"] ?? "");

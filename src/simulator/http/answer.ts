@@ -4,7 +4,7 @@ import { statusHeaders } from "../status.ts";
 
 /**
  * Answers with a refusal: the HTTP status of its code (or `status`), the two
- * gRPC headers, and `{"code","message"}` (wire-facts).
+ * gRPC headers, and `{"code","message"}` (docs/service.md, ERR-59).
  */
 export function refuse(
   reply: FastifyReply,

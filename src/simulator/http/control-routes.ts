@@ -20,7 +20,7 @@ const missionEnd = z.strictObject({ robotId: z.string(), missionId: z.string() }
 const liveliness = z.strictObject({ lively: z.enum(["none", "missions", "patrols"]) });
 const recordQuery = z.strictObject({
   since: z.coerce.number().int().min(0).default(0),
-  /** Entries of one answer; the next one is asked for with the `seq` of the last. */
+  /** Entries of one answer; ask for the next ones with the `seq` of the last. */
   limit: z.coerce.number().int().min(1).max(10_000).default(10_000),
   robotId: z.string().optional(),
 });
@@ -32,7 +32,7 @@ export function addControlRoutes(app: FastifyInstance, control: Control): void {
       if (!isLoopback(request.socket.remoteAddress)) {
         throw new Refusal("PERMISSION_DENIED", "the control endpoint answers on loopback only");
       }
-      // A page in a browser on this machine is not somebody on this machine.
+      // A page in a browser on this machine may be anybody's.
       if (request.headers.origin !== undefined) {
         throw new Refusal("PERMISSION_DENIED", "the control endpoint does not answer to web pages");
       }

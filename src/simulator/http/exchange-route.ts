@@ -5,8 +5,7 @@ import { refuse } from "./answer.ts";
 import { parseBody } from "./request-json.ts";
 
 /**
- * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (interface document,
- * Authentication 2).
+ * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (docs/service.md, END-24).
  */
 export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void {
   app.post("/authorizeApiAccess", async (request, reply) => {
@@ -16,7 +15,7 @@ export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void
   });
 }
 
-/** The parsed body; what is no JSON is judged like any other body that is no API key document. */
+/** The parsed body. No JSON counts like any other body that is no API key document. */
 function readBody(body: unknown): unknown {
   try {
     return parseBody(body);

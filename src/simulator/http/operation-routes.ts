@@ -32,8 +32,8 @@ export function addOperationRoutes(app: FastifyInstance, options: OperationRoute
 }
 
 /**
- * The body of an answer: every field of its messages, also those with their default. What is optional, a
- * message or the member of a oneof is left out while it is unset.
+ * The body of an answer: every field of its messages, also with its default. Optional fields, messages and
+ * members of a oneof are left out while they are unset.
  */
 export function answerJson<D extends DescMessage>(schema: D, message: MessageShape<D>): Json {
   return toJson(schema, message, { alwaysEmitImplicit: true });
@@ -56,7 +56,7 @@ function addService(
         const caller = await tokens.verify(request.headers.authorization);
         const message = decode(unary.input, {
           body: request.body,
-          // Fastify has these as unknown; its router and query parser make them of exactly these types.
+          // Fastify types these as unknown; its router and query parser produce exactly these types.
           params: request.params as RequestParts["params"],
           query: request.query as RequestParts["query"],
           isQueryMeant: inQuery,

@@ -2,9 +2,9 @@ import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import { Refusal } from "../refusal.ts";
 
-/** The parts of an HTTP request that an operation's message is made of. */
+/** The parts of an HTTP request that become an operation's message. */
 export interface RequestParts {
-  /** The body's bytes; undefined or empty when there is none. */
+  /** The body's bytes; undefined or empty: there is none. */
   readonly body: unknown;
   /** Values taken from the path, by field name. */
   readonly params: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export function requestJson({ body, params, query, isQueryMeant }: RequestParts)
   return fields;
 }
 
-/** A query gives each value as a list. */
+/** A query has each value as a list. */
 function isText(given: unknown, text: string): boolean {
   const values = [given].flat();
   const [only] = values;
@@ -41,7 +41,7 @@ function bodyFields(body: unknown): Record<string, Json> {
   return { ...parsed };
 }
 
-/** Parses a body; undefined when there is none. Throws INVALID_ARGUMENT for what is no JSON. */
+/** Parses a body; undefined: there is none. Throws INVALID_ARGUMENT if it is no JSON. */
 export function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
   try {
@@ -51,7 +51,7 @@ export function parseBody(body: unknown): unknown {
   }
 }
 
-/** Lists may be given by repeating the key, by commas, or both (wire-facts, REST paths). */
+/** Lists may be given by repeating the key, by commas, or both (docs/service.md, END-05). */
 function queryFields(query: RequestParts["query"]): Record<string, Json> {
   const fields: Record<string, Json> = {};
   for (const [name, value] of Object.entries(query)) {

@@ -12,11 +12,11 @@ import { refuse } from "./answer.ts";
 export interface HttpServerOptions {
   readonly identity: TlsIdentity;
   readonly maxBodyBytes: number;
-  /** While true requests are taken and never answered: a fault. */
+  /** While true requests are read and never answered: a fault. */
   isSilent(): boolean;
   /** While true requests end with their connection: a fault. */
   isCut(): boolean;
-  /** What the Date of answers is by. */
+  /** The clock for the Date of answers. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly log: Log;
   addRoutes(app: FastifyInstance): void;
@@ -38,7 +38,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     bodyLimit: options.maxBodyBytes,
     // A HEAD of FinishTaskChain, which is a GET, would confirm a task.
     exposeHeadRoutes: false,
-    // Connections that idle must not hold a shutdown up.
+    // Idle connections must not delay a shutdown.
     forceCloseConnections: true,
     requestTimeout: 30_000,
     frameworkErrors: (error, _request, reply) =>
@@ -55,7 +55,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.addHook("onRequest", async (request, reply) => {
     reply.header("date", new Date(options.clock.nowMs()).toUTCString());
-    // The control endpoint ends faults, so it stays within reach.
+    // The control endpoint ends faults, so it must stay reachable.
     if (request.url.startsWith("/simulator/")) return;
     if (options.isCut()) {
       request.raw.socket.destroy();

@@ -20,8 +20,8 @@ import { type RecordedAnswer, type ReplayScript, requestKey } from "./script.ts"
 const NOTHING = "the recording has no answer to this request";
 
 /**
- * The fleet service of a recording. A command is answered as the same request was, each answer once: a
- * mission is not made twice. A question gets the last answer again. What the recording does not answer is
+ * The fleet service of a recording. A command gets the answer of the same recorded request, each answer once:
+ * a mission is not made twice. A read gets the last answer again. Requests without a recorded answer get
  * UNAVAILABLE.
  */
 export function createReplayOperations(
@@ -55,7 +55,7 @@ export function createReplayOperations(
   };
 }
 
-/** Whose messages a stream asks for. Throws a Refusal where the service refuses it. */
+/** The robots of a stream's request. Throws a Refusal if the service refuses it. */
 function wantedOf(player: Player, method: string, request: unknown): Wanted {
   if (method === FleetService.method.subscribeConveyorStatus.name) {
     const { robotId } = request as SubscribeConveyorStatusRequest;

@@ -4,18 +4,21 @@ import type { RecordedAnswer, RecordedMessage, ReplayScript } from "./script.ts"
 
 type Deliver = (message: StreamMessage) => void;
 
-/** Whose messages a subscriber wants. */
+/** The robots that a subscriber wants. */
 export type Wanted =
   | { readonly kind: "robots"; readonly ids: readonly string[] }
   | { readonly kind: "location"; readonly id: string };
 
-/** Plays the messages of a recording to those who subscribe. */
+/** Plays the messages of a recording to subscribers. */
 export interface Player {
-  /** Delivers the latest of each robot before it returns, then what is played. The result ends it. */
+  /**
+   * Delivers the latest message of each robot before it returns, then later ones. The returned function ends
+   * it.
+   */
   subscribe(method: string, wanted: Wanted, deliver: Deliver): () => void;
   /** Whether the recording has messages of this method and robot. */
   has(method: string, robotId: string): boolean;
-  /** What a poll was answered at the moment that is played; undefined: the recording has none. */
+  /** The recorded answer to a poll at the present moment of the replay; undefined: there is none. */
   polled(key: string): RecordedAnswer | undefined;
   robots(): number;
   stop(): void;
@@ -28,7 +31,7 @@ export interface PlayerOptions {
   readonly onEnd?: (() => void) | undefined;
 }
 
-/** For the subscriptions that the gateway of the recording had, and this one may not have. */
+/** How long to wait for subscriptions that the recorded gateway had, and that this one may not make. */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
@@ -78,7 +81,7 @@ export function createPlayer(
   function heard(key: string): void {
     if (begunAtMs !== null) return;
     cancel ??= clock.after(LONGEST_WAIT_MS, begin);
-    // The latest are delivered first: who subscribes gets no message before them.
+    // The latest messages are delivered first: a subscriber gets no other message before them.
     if (unheard.delete(key) && unheard.size === 0) setImmediate(begin);
   }
 
@@ -108,7 +111,7 @@ export function createPlayer(
 
 function isWanted(wanted: Wanted, robotId: string, locations: ReadonlyMap<string, string>): boolean {
   if (wanted.kind === "robots") return wanted.ids.includes(robotId);
-  // A gateway that named its robots has recorded no locations: all are at every one.
+  // A gateway that named its robots has recorded no locations: then every robot is at every location.
   return (locations.get(robotId) ?? wanted.id) === wanted.id;
 }
 

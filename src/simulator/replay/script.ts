@@ -19,25 +19,25 @@ export interface RecordedMessage {
   readonly bytes: Uint8Array;
 }
 
-/** What a call, or a poll, was answered. */
+/** The recorded answer to a call or a poll. */
 export interface RecordedAnswer {
   readonly atMs: number;
   /** From the request to the answer. */
   readonly delayMs: number;
   /** A gRPC code. */
   readonly code: number;
-  /** JSON, or what the refusal said. */
+  /** JSON, or the text of the refusal. */
   readonly text: string;
 }
 
-/** What a replay plays, in the order of time. */
+/** The content of a replay, in the order of time. */
 export interface ReplayScript {
   readonly startedAtMs: number;
   readonly messages: readonly RecordedMessage[];
   /** By `requestKey`. */
   readonly answers: ReadonlyMap<string, readonly RecordedAnswer[]>;
   readonly polls: ReadonlyMap<string, readonly RecordedAnswer[]>;
-  /** Of each robot that came by a location. */
+  /** The location of each robot whose stream was asked for by location. */
   readonly locations: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +46,7 @@ const byName = new Map<string, DescMethod>(
   [...FleetService.methods, ...TaskService.methods].map((method) => [method.name, method]),
 );
 
-/** Names a request, however it was encoded. */
+/** A key of a request, independent of its encoding. */
 export function requestKey(method: DescMethod, request: Message): string {
   return `${method.name} ${JSON.stringify(toJson(method.input, request))}`;
 }
@@ -61,7 +61,7 @@ function scriptOf({ entries }: Recording): ReplayScript {
   const answers = new Map<string, RecordedAnswer[]>();
   const polls = new Map<string, RecordedAnswer[]>();
   const locations = new Map<string, string>();
-  /** What was called and is not answered yet. A run of the gateway counts its calls from 1. */
+  /** Calls without an answer so far. A run of the gateway counts its calls from 1. */
   const called = new Map<number, { readonly key: string; readonly atMs: number }>();
   for (const entry of entries) {
     const { kind, atMs, id, code, name } = entry;

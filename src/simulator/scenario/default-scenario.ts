@@ -4,9 +4,9 @@ import type { ScenarioInput } from "./schema.ts";
 type VertexInput = ScenarioInput["maps"][number]["vertices"][number];
 
 /**
- * The scenario without a file: a small plant of distributor `acme` with three
- * carts, two serve robots and a base robot on one map, and a robot of `globex`.
- * `config/scenarios/plant.yaml` says the same in YAML, for a start of one's own.
+ * The scenario without a file: a small plant of distributor `acme` with three carts, two serve robots and a
+ * base robot on one map, and a robot of `globex`. `config/scenarios/plant.yaml` is the same in YAML, to begin
+ * one's own with.
  */
 export function defaultScenario(): Scenario {
   return readScenario(plant);

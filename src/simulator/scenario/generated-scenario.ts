@@ -6,7 +6,7 @@ const ROBOTS_PER_HALL = 50;
 const CELLS_PER_ROW = 10;
 const CELL_METERS = 5;
 /**
- * A side or a diagonal of a cell at this speed and the stop take a second: two mission messages for each
+ * At this speed, a side or a diagonal of a cell and the stop take a second: two mission messages for each
  * robot.
  */
 const SPEED_METERS_PER_SECOND = 1.6;
@@ -26,11 +26,11 @@ const families: readonly Family[] = [
   "serve",
 ];
 
-/** What a generated scenario can be told. */
+/** The options of a generated scenario. */
 export interface GeneratedScenarioOptions {
   /** 1 to 100,000. */
   readonly robots: number;
-  /** What the robots do of their own accord; patrols make about two mission messages a second a robot. */
+  /** What the robots do by themselves; patrols make about two mission messages a second for each robot. */
   readonly lively: "none" | "missions" | "patrols";
   readonly seed: number;
 }

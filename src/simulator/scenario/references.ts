@@ -2,8 +2,8 @@ import { displayName } from "../world/map.ts";
 import type { ScenarioFile } from "./schema.ts";
 
 /**
- * What a schema cannot see: names that do not exist, names used twice, owners
- * that do not match. One line a problem, with its path; empty when all is well.
+ * Problems that a schema cannot find: names that do not exist, names used twice, owners that do not match.
+ * One line for each, with its path; empty: there are none.
  */
 export function findProblems(file: ScenarioFile): string[] {
   return [

@@ -11,18 +11,18 @@ interface ApiKey {
   readonly apiKey: string;
   /** The distributor. */
   readonly scope: string;
-  /** undefined: to be made up by the simulator. */
+  /** undefined: the simulator makes one up. */
   readonly secret: string | undefined;
 }
 
-/** Everything that a simulated fleet service starts from. */
+/** The starting state of a simulated fleet service. */
 export interface Scenario {
   readonly world: WorldSpec;
   readonly timeFactor: number;
   readonly confirmMs: number;
   readonly confirmWaitMs: number;
   readonly apiKeys: readonly ApiKey[];
-  /** What goes wrong, and how many real milliseconds after the start it is switched on. */
+  /** Faults, and how many real milliseconds after the start each is switched on. */
   readonly faults: ReadonlyArray<{ readonly afterMs: number; readonly fault: Fault }>;
 }
 

@@ -12,14 +12,14 @@ const meters = z.number().min(-100_000).max(100_000);
 const vertex = z.strictObject({
   id: positiveInt32,
   code,
-  /** The display name; without one, the code is. */
+  /** The display name; empty: the code. */
   alias: z.string().max(128).default(""),
   description: z.string().max(256).default(""),
   x: meters,
   y: meters,
   theta: z.number().min(-10).max(10).default(0),
   kind: z.enum(["waypoint", "station", "charger", "home"]).default("waypoint"),
-  /** Robots dock here: chargers always, others when told. */
+  /** Robots dock here: always at chargers, elsewhere if it is true. */
   docking: z.boolean().default(false),
 });
 
@@ -47,7 +47,7 @@ const robot = z.strictObject({
   group: int32.optional(),
   area: int32.default(1),
   ip: z.string().max(64).optional(),
-  /** Two hundred years either way: a clock that was never set, and one that is set to nonsense. */
+  /** Two hundred years either way: a clock that was never set, or one that was set to nonsense. */
   clockAheadMs: z.number().min(-6_400_000_000_000).max(6_400_000_000_000).default(0),
   model: z.enum(Object.keys(conveyorModels) as [keyof typeof conveyorModels]).default("vertical-2"),
   notInstalled: z.array(positiveInt32).default([]),
@@ -58,7 +58,7 @@ const rules = z.strictObject({
   dockMs: durationMs.default(2_000),
   traverseStopMs: durationMs.default(5_000),
   patrolStopMs: durationMs.default(3_000),
-  /** `null`: weight changes only on demand. */
+  /** `null`: weight changes only on request. */
   weightChangeMs: durationMs.nullable().default(4_000),
   weightChangeKg: z.number().min(0.001).max(1_000).default(2),
   bussingThresholdKg: z.number().min(0).max(10_000).default(10),
@@ -109,7 +109,7 @@ export const scenarioSchema = z.strictObject({
    */
   confirmMs: durationMs.default(20),
   confirmWaitMs: durationMs.min(1).default(10_000),
-  /** What robots do of their own accord. */
+  /** What robots do by themselves. */
   lively: z.enum(["none", "missions", "patrols"]).default("none"),
   rules: rules.prefault({}),
   distributors: z.array(distributor).min(1),
@@ -117,7 +117,7 @@ export const scenarioSchema = z.strictObject({
   maps: z.array(map).min(1),
   robots: z.array(robot).max(100_000),
   incidents: z.array(z.strictObject({ afterMs: durationMs, incident: incidentSchema })).default([]),
-  /** What goes wrong, and how many real milliseconds after the start it is switched on. */
+  /** Faults, and how many real milliseconds after the start each is switched on. */
   faults: z.array(z.strictObject({ afterMs: durationMs.default(0), fault: faultSchema })).default([]),
 });
 

@@ -5,7 +5,7 @@ import type { World } from "../world/world.ts";
 /** A request longer than this in JSON is recorded by its length. */
 const LONGEST_RECORDED = 16_384;
 
-/** A request as the record keeps it: proto3 JSON, or a word on why it is not. */
+/** A request for the record: proto3 JSON, or the reason why it has none. */
 export function describeRequest<D extends DescMessage>(schema: D, request: MessageShape<D>): Json {
   try {
     const json = toJson(schema, request);
@@ -17,7 +17,7 @@ export function describeRequest<D extends DescMessage>(schema: D, request: Messa
   }
 }
 
-/** The robot that a request is about, if it names one that exists. */
+/** The robot that a request concerns, if it names one that exists. */
 export function robotConcerned(world: World, request: object): string {
   if ("robotId" in request && typeof request.robotId === "string") {
     return world.robots.has(request.robotId) ? request.robotId : "";

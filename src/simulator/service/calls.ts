@@ -15,7 +15,7 @@ import type { WorldDriver } from "./world-driver.ts";
 export interface Call {
   readonly operation: string;
   readonly caller: Caller;
-  /** How the record names the call as the cause of an effect. */
+  /** The name of the call in the record, as the cause of an effect. */
   readonly by: string;
 }
 
@@ -27,16 +27,16 @@ export interface CallParts {
   readonly confirmation: Confirmation;
 }
 
-/** The owner of what is started through this interface (wire-facts, missions). */
+/** The owner of what is started through this interface (docs/service.md, TRN-44). */
 export const API_OWNER = "api";
 
-/** An operation and what carries it out, its types set aside so that all fit in one table. */
+/** An operation and its implementation, without its types, so that all fit in one table. */
 export interface CallHandler {
   readonly method: DescMethod;
   handle(call: Call, request: unknown): Promise<unknown>;
 }
 
-/** Pairs an operation with what carries it out. `handle` throws or rejects with a Refusal. */
+/** Pairs an operation with its implementation. `handle` throws or rejects with a Refusal. */
 export function handler<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   handle: (call: Call, request: MessageShape<I>) => Promise<MessageInitShape<O>>,

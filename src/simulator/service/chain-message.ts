@@ -4,7 +4,7 @@ import type { Chain, ChainStatus, TaskStatus } from "../world/chain.ts";
 import { taskTypeOf } from "./chain-request.ts";
 
 /**
- * What the interface document calls origin code, without its meaning: 1 for what came over this interface.
+ * `comeFrom` of a chain that came over this interface. A number of our own: its meaning is not documented.
  */
 const COME_FROM_INTERFACE = 1;
 

@@ -7,7 +7,7 @@ import type { Caller } from "./contract.ts";
 import { invalid } from "./mission-request.ts";
 import type { Ownership } from "./ownership.ts";
 
-/** The service repeats a chain's labels as often as it is asked; they are not for documents. */
+/** The service repeats a chain's labels in each answer; they are not for whole documents. */
 const LONGEST_LABEL = 1_024;
 
 const taskKinds: ReadonlyMap<string, TaskKind> = new Map([
@@ -21,7 +21,7 @@ export function taskTypeOf(kind: TaskKind): string {
   return `TASK_TYPE_${kind === "confirm" ? "SYSTEM_CONFIRM" : kind.toUpperCase()}`;
 }
 
-/** A task whose words are well-formed, its point not yet looked up. */
+/** A well-formed task whose point is not looked up yet. */
 interface TaskWish {
   readonly kind: TaskKind;
   readonly mapId: number;
@@ -42,9 +42,8 @@ export function readTasks(field: string, tasks: readonly Task[]): readonly TaskW
 }
 
 /**
- * The chain that a request asks for, and the robots that could do it: the one of
- * `amr_id`, or with a group or without a robot any of them, in the order of their
- * numbers, the one asked for first. Throws a Refusal.
+ * The requested chain, and the robots that could execute it: the robot of `amr_id`; or, with a group or
+ * without a robot, any of them in the order of their numbers. Throws a Refusal.
  */
 export function toChainOrder(
   ownership: Ownership,

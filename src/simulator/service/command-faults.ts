@@ -1,9 +1,8 @@
 import { createArmed } from "../faults/armed.ts";
 
 /**
- * What can go wrong between a command and its answer. The three delays answer
- * DEADLINE_EXCEEDED after the service's wait for the robot, with the command
- * having taken effect, never taking it, or taking it only after that answer.
+ * What can go wrong between a command and its answer. The three delays answer DEADLINE_EXCEEDED after the
+ * service's wait for the robot. The command has then taken effect, never does, or does so after that answer.
  */
 export type CommandFaultEffect =
   | "delay-taken"
@@ -14,7 +13,7 @@ export type CommandFaultEffect =
 
 /** A fault that waits for commands. */
 export interface CommandFault {
-  /** Name of an operation, as `CreateMission`, or a list of names; undefined: every one. */
+  /** The name of an operation, as `CreateMission`, or a list of names; undefined: every one. */
   readonly operation?: string | readonly string[] | undefined;
   /** undefined: every robot. */
   readonly robotId?: string | undefined;
@@ -23,19 +22,19 @@ export interface CommandFault {
   readonly effect: CommandFaultEffect;
 }
 
-/** Where a command asks whether something goes wrong with it. */
+/** Faults for commands. */
 export interface CommandFaults {
-  /** The effect of the first fault that fits, which is thereby used once. */
+  /** The effect of the first matching fault, which is thereby used once. */
   take(operation: string, robotId: string): CommandFaultEffect | undefined;
 }
 
 /** Faults that can be switched on and off. */
 export interface FaultSwitch extends CommandFaults {
   add(fault: CommandFault): void;
-  /** What is switched on, with the counts that are left. */
+  /** The active faults, with the counts that are left. */
   list(): readonly CommandFault[];
   clear(): void;
-  /** Switches off those that fit. */
+  /** Switches off the matching ones. */
   remove(fits: (fault: CommandFault) => boolean): void;
 }
 

@@ -12,16 +12,16 @@ export interface ConfirmationOptions {
   readonly confirmWaitMs: number;
 }
 
-/** The way of a checked command to its robot and back, with everything that can go wrong on it. */
+/** Takes a checked command to its robot and back, with all faults on the way. */
 export interface Confirmation {
   /**
-   * Has the robot take the command and confirm it. `robot` is undefined where no
-   * robot is needed for the answer: the service gives it by itself, at once.
-   * Rejects with the Refusal of `effect`, with INTERNAL where a fault says so, and when no confirmation
-   * comes with DEADLINE_EXCEEDED, or with INTERNAL if the operation does not know that.
+   * Makes the robot take the command and confirm it. `robot` is undefined if the answer needs no robot: the
+   * service then answers by itself, at once. Rejects with the Refusal of `effect`, and with INTERNAL if a
+   * fault says so. If no confirmation comes, it rejects with DEADLINE_EXCEEDED, or with INTERNAL for an
+   * operation without that code.
    */
   perform<T>(operation: string, robot: Robot | undefined, effect: () => T | Promise<T>): Promise<T>;
-  /** What the service answers by itself about a robot. */
+  /** An answer that the service itself gives about a robot. */
   answer<T>(operation: string, robotId: string, effect: () => T): T;
 }
 
@@ -45,7 +45,7 @@ export function createConfirmation(
     throw unconfirmed(operation, robotId);
   };
 
-  /** The robot takes the command when nobody waits for it any more: what it refuses then, it has not done. */
+  /** The robot takes the command when nobody waits for it any more: a refusal then has no effect. */
   const takeLate = (operation: string, robotId: string, effect: () => unknown) => {
     clock.after(options.confirmWaitMs + LATE_BY_MS, () => {
       driver.sync();
@@ -96,7 +96,7 @@ export function createConfirmation(
 /** How long after the answer DEADLINE_EXCEEDED a late command takes effect. */
 const LATE_BY_MS = 1_000;
 
-/** Operations of which the interface document has error rows, and none of DEADLINE_EXCEEDED. */
+/** Operations without a documented DEADLINE_EXCEEDED: they end as INTERNAL (docs/service.md, ERR-65). */
 const withoutDeadline: ReadonlySet<string> = new Set(
   [
     FleetService.method.skipGoal,

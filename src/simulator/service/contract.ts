@@ -7,7 +7,7 @@ import type {
 import type { BatteryEventState } from "../../wire/fleet/v1/battery_pb.js";
 import type { MissionEventState } from "../../wire/fleet/v1/mission_pb.js";
 
-/** On whose behalf a call is made: taken from the token, never from the request. */
+/** The caller, from the token and never from the request. */
 export interface Caller {
   /** The distributor that the API key is authorized for (its `scope`). */
   readonly distributor: string;
@@ -15,7 +15,7 @@ export interface Caller {
   readonly apiKey: string;
 }
 
-/** One stream message, encoded once however many subscribers it goes to. */
+/** One stream message, encoded once for all its subscribers. */
 export interface StreamMessage {
   readonly robotId: string;
   readonly message: unknown;
@@ -23,18 +23,18 @@ export interface StreamMessage {
   bytes(): Uint8Array;
 }
 
-/** Something that happened to a robot and that webhooks are told of. */
+/** A change of a robot for webhooks. */
 export type RobotUpdate =
   | { readonly eventType: "mission"; readonly robotId: string; readonly state: MissionEventState }
   | { readonly eventType: "battery"; readonly robotId: string; readonly state: BatteryEventState };
 
 /**
  * The fleet service behind its transports: gRPC and REST decode, ask here, and
- * encode. Checks come in the order of wire-facts (shape, ownership, family,
- * mission, state); the token was checked by the transport.
+ * encode. Checks come in the order of docs/service.md, ERR-47 (shape, ownership,
+ * family, mission, state). The transport has checked the token before.
  */
 export interface FleetOperations {
-  /** One unary operation of FleetService or TaskService. Rejects with a Refusal, never with anything else. */
+  /** One unary operation of FleetService or TaskService. Rejects only with a Refusal. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     caller: Caller,
@@ -42,8 +42,8 @@ export interface FleetOperations {
   ): Promise<MessageShape<O>>;
 
   /**
-   * Opens a stream: `deliver` gets the latest state of each selected robot before
-   * this returns, then every change. Throws a Refusal. The result ends it.
+   * Opens a stream: `deliver` gets the latest state of each selected robot before this returns, then every
+   * change. Throws a Refusal. The returned function ends it.
    */
   subscribe<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,

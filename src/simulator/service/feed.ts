@@ -4,21 +4,24 @@ import type { StreamMessage } from "./contract.ts";
 
 type Deliver = (message: StreamMessage) => void;
 
-/** The latest of one kind of message of each robot, and who wants the next. */
+/** The latest message of one kind of each robot, and its subscribers. */
 export interface Feed<M> {
-  /** Delivers the latest of each robot before it returns, then every change. The result ends it. */
+  /**
+   * Delivers the latest message of each robot before it returns, then every change. The returned function
+   * ends it.
+   */
   subscribe(robots: readonly Robot[], deliver: Deliver): () => void;
   /** The robot has changed. */
   changed(robot: Robot): void;
-  /** Calls `listener` with each message of each robot. The result ends it. */
+  /** Calls `listener` with each message of each robot. The returned function ends it. */
   listen(listener: (robotId: string, message: M) => void): () => void;
-  /** The robot reports no more: what it reported last stays the latest. */
+  /** The robot no longer reports: its last report stays the latest. */
   keep(robot: Robot): void;
 }
 
 /**
- * A feed whose messages `compose` makes of a robot as it is now. A message is made
- * only when somebody wants it, and once for all of them.
+ * A feed whose messages `compose` makes from a robot's present state. A message is made only if there are
+ * subscribers, and once for all of them.
  */
 export function createFeed<D extends DescMessage>(
   schema: D,
@@ -38,7 +41,7 @@ export function createFeed<D extends DescMessage>(
 
   return {
     subscribe(robots, deliver) {
-      // One object a subscription, so that one caller can have the same robot twice.
+      // One function for each subscription, so that one caller can have the same robot twice.
       const own: Deliver = (message) => deliver(message);
       for (const robot of robots) {
         own(latestOf(robot));

@@ -3,7 +3,7 @@ import { API_OWNER, type CallHandler, type CallParts, handler } from "./calls.ts
 import { checkFamily, invalid, readControl, readMission, toOrder } from "./mission-request.ts";
 import { readWorkflow, toWorkflowOrders } from "./workflow-request.ts";
 
-/** The mission operations of FleetService, their checks in the order of wire-facts. */
+/** The mission operations of FleetService, their checks in the order of docs/service.md, ERR-47. */
 export function missionCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {
   const { missions } = world;
   const { method } = FleetService;

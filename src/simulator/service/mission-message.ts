@@ -57,7 +57,7 @@ const base = (value: BaseType) => create(MissionTypeSchema, { type: { case: "bas
 const serve = (value: ServeType) => create(MissionTypeSchema, { type: { case: "serveType", value } });
 const cart = (value: CartType) => create(MissionTypeSchema, { type: { case: "cartType", value } });
 
-/** A charge mission has no type (wire-facts, missions). */
+/** A charge mission has no type (docs/service.md, TRN-39). */
 const types: Readonly<Record<MissionKind, MissionType | undefined>> = {
   "base.navigate": base(BaseType.NAVIGATE),
   "base.navigate-auto": base(BaseType.NAVIGATE_AUTO),
@@ -76,7 +76,8 @@ const types: Readonly<Record<MissionKind, MissionType | undefined>> = {
 };
 
 /**
- * When a robot recorded an event, by its own clock, and as which. `wallMs` turns world time into wall time.
+ * When a robot recorded an event, by its own clock, and the event's number. `wallMs` turns world time into
+ * wall time.
  */
 export function toMetadata(robot: Robot, stamp: Stamp, wallMs: (worldMs: number) => number): EventMetadata {
   return create(EventMetadataSchema, {
@@ -134,7 +135,7 @@ function toState(mission: Mission): MissionState {
   return state;
 }
 
-/** A base mission knows no other feedback than that it navigates; a charge mission none. */
+/** A base mission has no other feedback than *navigating*; a charge mission has none. */
 function toFeedback({ kind, feedback }: Mission): MissionState_MissionFeedback | undefined {
   if (feedback === "none" || kind === "charge") return undefined;
   if (kind.startsWith("base.")) {
@@ -155,7 +156,7 @@ const goalLists = new WeakMap<Mission, Goal[]>();
 function goalsOf(mission: Mission): Goal[] {
   const known = goalLists.get(mission);
   if (known !== undefined) return known;
-  // Nobody gave a charge mission goals: the dock is the robot's own.
+  // A charge mission has no goals of its own: the dock is the robot's.
   const goals = mission.kind === "charge" ? [] : mission.targets.map(({ goal }) => toGoal(goal));
   goalLists.set(mission, goals);
   return goals;

@@ -10,11 +10,11 @@ import type { Robot } from "../world/robot.ts";
 
 const MOST_GOALS = 200;
 
-/** A mission as a request words it: well-formed, its goals not yet looked up on a map. */
+/** A well-formed mission of a request, whose goals are not looked up on a map yet. */
 export interface MissionWish {
   readonly kind: MissionKind;
   readonly goals: readonly GoalName[];
-  /** Goals that are named besides, for trays. */
+  /** Further goals, for trays. */
   readonly trayGoals: readonly GoalName[];
 }
 
@@ -87,9 +87,7 @@ export function wish(kind: MissionKind, goals: ReadonlyArray<Goal | undefined>):
   return { kind, goals: readGoals(goals), trayGoals: [] };
 }
 
-/**
- * Looks a mission's goals up on the robot's map, after its family was found to fit. Throws INVALID_ARGUMENT.
- */
+/** Looks up a mission's goals on the robot's map, after its family was checked. Throws INVALID_ARGUMENT. */
 export function toOrder(robot: Robot, { kind, goals, trayGoals }: MissionWish): MissionOrder {
   for (const goal of trayGoals) find(robot, goal);
   return { kind, targets: goals.map((goal) => find(robot, goal)) };
@@ -102,7 +100,7 @@ export function checkFamily(robot: Robot, { kind }: MissionWish): void {
   throw invalid(`robot ${robot.id} is not of the ${family} family`);
 }
 
-/** Reads a mission's command. Throws INVALID_ARGUMENT for one that is not set or not known. */
+/** Reads a mission's command. Throws INVALID_ARGUMENT if it is not set or not known. */
 export function readControl(command: MissionCommand_Command): MissionControl {
   switch (command) {
     case MissionCommand_Command.CANCEL:

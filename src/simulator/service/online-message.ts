@@ -5,7 +5,7 @@ import { placeAt } from "../world/body.ts";
 import { distanceMeters } from "../world/map.ts";
 import { activeMission, isFlat, type Robot } from "../world/robot.ts";
 
-/** The interface document gives `taskState` without its meaning: these are ours. */
+/** Numbers of our own: the meaning of `taskState` is not documented. */
 const TASK_NONE = 0;
 const TASK_EXECUTING = 1;
 const TASK_PAUSED = 2;
@@ -73,7 +73,7 @@ function exceptions(robot: Robot): NonNullable<OnlineInit["amrException"]> {
   };
 }
 
-/** What is left of the route, as point codes, and the share of it that is done. */
+/** The rest of the route, as point codes, and the share of it that is done. */
 function unfinishedRoute(robot: Robot, nowMs: number): NonNullable<OnlineInit["unFinishRoute"]> {
   const { action } = robot.body;
   if (action?.kind !== "drive") return { unFinishedVertexes: [], processRate: 0 };

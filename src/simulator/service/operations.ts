@@ -33,10 +33,7 @@ import { robotCalls } from "./robot-calls.ts";
 import { createStreams } from "./streams.ts";
 import type { WorldDriver } from "./world-driver.ts";
 
-/**
- * The webhook operations, which somebody else carries out. They reject with a Refusal, never with anything
- * else.
- */
+/** The webhook operations, implemented elsewhere. They reject only with a Refusal. */
 export interface WebhookCalls {
   create(
     caller: Caller,
@@ -52,7 +49,7 @@ export interface WebhookCalls {
   ): Promise<MessageInitShape<typeof DeleteWebhookResponseSchema>>;
 }
 
-/** What the operations are made of. */
+/** The dependencies of the operations. */
 export interface OperationsParts {
   readonly world: World;
   readonly driver: WorldDriver;
@@ -65,18 +62,16 @@ export interface OperationsParts {
 
 /** The fleet service without its transports, and what webhooks need of it. */
 export interface Operations extends FleetOperations {
-  /** Who may name which robot and location. */
+  /** The ownership rules. */
   readonly ownership: Ownership;
   /**
-   * Calls `listener` with each mission and battery change of each robot that is online. The result ends it.
+   * Calls `listener` with each mission and battery change of each robot that is online. The returned function
+   * ends it.
    */
   onEvent(listener: (event: RobotUpdate) => void): () => void;
 }
 
-/**
- * Operations that change nothing. The world's record leaves them out: there is nothing to hold against
- * anybody.
- */
+/** Operations that change nothing. The world's record leaves them out. */
 export const reads: ReadonlySet<DescMethod> = new Set<DescMethod>([
   FleetService.method.getConveyorIndex,
   FleetService.method.listWebhooks,
@@ -182,7 +177,7 @@ function webhookCalls({ confirmation }: CallParts, webhooks: WebhookCalls): read
   ];
 }
 
-/** What is no refusal is a fault of ours: the caller learns no more than that, the log all of it. */
+/** Any other error is a bug of ours: the caller learns no more than that; the log has all of it. */
 function toRefusal(log: Log, method: DescMethod, error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   log.error({ operation: method.name, err: error }, "an operation failed");

@@ -6,13 +6,13 @@ import type { Robot } from "../world/robot.ts";
 import type { World } from "../world/world.ts";
 import type { Caller } from "./contract.ts";
 
-/** As a scenario may name robots and locations, and longer. */
+/** All names of robots and locations in a scenario match this, and longer ones. */
 const ID = /^[\x21-\x7e]{1,256}$/;
 const LONGEST_SELECTOR = 100_000;
 
 /**
- * Who may name what (wire-facts, "Errors"): what nobody has is NOT_FOUND and what
- * another distributor has is PERMISSION_DENIED, except in a selector, where both
+ * Checks who owns what a request names (docs/service.md, ERR-48 to ERR-50): an unknown
+ * name is NOT_FOUND, another distributor's PERMISSION_DENIED, and in a selector both
  * are PERMISSION_DENIED. Every function throws a Refusal.
  */
 export interface Ownership {
@@ -26,7 +26,7 @@ export interface Ownership {
   checkRobots(caller: Caller, robotIds: readonly string[]): readonly Robot[];
   /** Checks the locations of a selector: a list that is not empty, all the caller's. */
   checkLocations(caller: Caller, locationIds: readonly string[]): void;
-  /** The location that a robot is at; undefined for a robot that nobody has. */
+  /** The location of a robot; undefined: there is no such robot. */
   locationOf(robotId: string): string | undefined;
   /** Every robot of a distributor. */
   robotsOf(caller: Caller): readonly Robot[];

@@ -21,12 +21,13 @@ import { toMetadata, toMissionEvent, toMissionMessage } from "./mission-message.
 
 type Deliver = (message: StreamMessage) => void;
 
-/** The subscriptions of FleetService, and the events that webhooks are made of. */
+/** The subscriptions of FleetService, and the events for webhooks. */
 export interface Streams {
   /** undefined: the method is none of the three. Throws a Refusal. */
   subscribe(method: DescMethod, caller: Caller, request: unknown, deliver: Deliver): (() => void) | undefined;
   /**
-   * Calls `listener` with each mission and battery change of each robot that is online. The result ends it.
+   * Calls `listener` with each mission and battery change of each robot that is online. The returned function
+   * ends it.
    */
   onEvent(listener: (event: RobotUpdate) => void): () => void;
 }
@@ -46,7 +47,7 @@ export function createStreams({ world, driver, ownership, confirmation }: CallPa
     conveyors: conveyors.changed,
     presence(robot: Robot) {
       if (robot.online) return;
-      // What is asked of a robot that is offline is answered with what it reported last.
+      // Requests about an offline robot get its last report.
       for (const feed of [missions, batteries, conveyors]) feed.keep(robot);
     },
   };

@@ -2,11 +2,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { VertexInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { Vertex, VertexKind } from "../world/map.ts";
 
-/** The interface document gives `type` without its meaning: these are ours. */
+/** Numbers of our own: the meaning of `type` is not documented. */
 const vertexTypes: Readonly<Record<VertexKind, number>> = { waypoint: 0, station: 1, charger: 2, home: 3 };
 
 /**
- * A point of a map as GetMap answers it. A robot docks and leaves on the spot, so those places are the point.
+ * A point of a map for GetMap. A robot docks and leaves on the spot, so those places are the point itself.
  */
 export function toVertexInfo(vertex: Vertex, mapId: number): MessageInitShape<typeof VertexInfoSchema> {
   const { id, code, alias, description, x, y, theta, kind, docking } = vertex;

@@ -6,9 +6,8 @@ import { homeOf, type Robot } from "../world/robot.ts";
 import { invalid, type MissionWish, toOrder, wish } from "./mission-request.ts";
 
 /**
- * Reads a workflow into the missions before the return. Hosting shows guests to
- * each goal in turn, a mission each; a birthday serves its single goal. Throws
- * INVALID_ARGUMENT for what is not well-formed.
+ * Reads a workflow into the missions before the return. Hosting has one mission for each goal; a birthday has
+ * its single goal. Throws INVALID_ARGUMENT if it is not well-formed.
  */
 export function readWorkflow(workflow: MissionWorkflow | undefined): readonly MissionWish[] {
   switch (workflow?.workflow.case) {

@@ -1,9 +1,9 @@
 import { type Clock, every } from "../../platform/clock.ts";
 import type { World } from "../world/world.ts";
 
-/** Lets a world's time pass with a clock's. */
+/** Drives a world's time by a clock. */
 export interface WorldDriver {
-  /** Brings the world up to now. */
+  /** Brings the world up to the present. */
   sync(): void;
   /** The wall time, in milliseconds since 1970, of a moment of the world. */
   wallMs(worldMs: number): number;
@@ -11,7 +11,7 @@ export interface WorldDriver {
   run(signal: AbortSignal): void;
 }
 
-/** Small beside the time that anything takes in the world, and cheap when nothing is due. */
+/** Short beside all durations in the world, and cheap if nothing is due. */
 const TICK_MS = 50;
 
 /** Drives a world at `timeFactor` times the speed of the clock, from the moment of this call. */

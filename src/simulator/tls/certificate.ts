@@ -1,4 +1,4 @@
-// The x509 library wants this polyfill before it is loaded.
+// The x509 library needs this polyfill before it is loaded.
 import "reflect-metadata";
 import { randomBytes, webcrypto } from "node:crypto";
 import {
@@ -26,12 +26,12 @@ const CA_LIFE_MS = 3_650 * DAY_MS;
 // Some clients refuse server certificates that live longer than 398 days.
 const SERVER_LIFE_MS = 397 * DAY_MS;
 
-/** A certificate authority of our own: it signs one server certificate and nothing else. */
+/** A CA of our own: it signs one server certificate and nothing else. */
 export async function createAuthority(nowMs: number): Promise<KeyedCertificate> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerial(),
-    // A name of its own each time: two simulators' authorities must not be taken for one another.
+    // A different name each time: the CAs of two simulators must not be confused.
     name: `CN=Fleetgate simulator CA ${randomBytes(4).toString("hex")}`,
     notBefore: new Date(nowMs - BACKDATE_MS),
     notAfter: new Date(nowMs + CA_LIFE_MS),

@@ -6,9 +6,9 @@ import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
 import { writeWhole } from "../data-file.ts";
 import { createAuthority, createServerCertificate } from "./certificate.ts";
 
-/** What the servers need to speak TLS, and what clients need to trust them. */
+/** The files and texts for TLS, for the servers and for their clients. */
 export interface TlsIdentity {
-  /** Path of the authority's certificate: what a client is pointed at. */
+  /** Path of the CA's certificate, for clients. */
   readonly caFile: string;
   /** The authority's certificate, PEM. */
   readonly ca: string;
@@ -22,16 +22,16 @@ export interface IdentityOptions {
   readonly dataDir: string;
   /** Host names and addresses beyond localhost, 127.0.0.1 and ::1 that clients will use. */
   readonly extraNames: readonly string[];
-  /** The machine's time: peers judge certificates by theirs. */
+  /** The machine's time, because peers check certificates by theirs. */
   readonly nowMs: number;
 }
 
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 
 /**
- * The authority and the server certificate of the data folder: made when missing,
- * kept otherwise, and renewed when a month or less is left, when they do not
- * belong together, or when a name is missing. Keys are readable by their owner only.
+ * The CA and the server certificate of the data folder: made if they are missing, and otherwise kept. They
+ * are renewed if they end within a month, do not belong together, or lack a name. Keys are readable by their
+ * owner only.
  */
 export async function loadIdentity(options: IdentityOptions): Promise<TlsIdentity> {
   const names = [...new Set(["localhost", "127.0.0.1", "::1", ...options.extraNames])];
@@ -51,7 +51,7 @@ export async function loadIdentity(options: IdentityOptions): Promise<TlsIdentit
   return { caFile, ca: authority.certificate, certificate: server.certificate, key: server.key };
 }
 
-/** The stored pair, or undefined when it is missing, unreadable or does not pass. */
+/** The stored pair; undefined: it is missing, unreadable or not suitable. */
 async function loadPair(
   dataDir: string,
   name: string,
@@ -70,7 +70,7 @@ async function savePair(dataDir: string, name: string, pair: KeyedCertificate): 
   return pair;
 }
 
-/** The certificate, when it is one and the key is its own. */
+/** The certificate, if it is one and the key belongs to it. */
 function parsePair(pem: string, key: string): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(pem);

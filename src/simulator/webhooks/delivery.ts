@@ -7,15 +7,15 @@ import type { Attempt, AttemptOutcome, Sender } from "./sender.ts";
 export interface DeliveryOptions {
   readonly attempts: number;
   readonly backoff: BackoffOptions;
-  /** Events that may wait; past it the oldest is lost. */
+  /** How many events may wait; beyond it the oldest is lost. */
   readonly queueLimit: number;
 }
 
 /** The deliveries of one subscription: one after the other, in the order of the events. */
 export interface Delivery {
-  /** Takes an event's delivery; never waits. `prepare` is called when its turn has come. */
+  /** Queues an event's delivery; never waits. `prepare` is called when its turn has come. */
   offer(prepare: () => Attempt): void;
-  /** Gives up what waits and what is under way. */
+  /** Gives up the waiting deliveries and the one under way. */
   stop(): void;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
@@ -27,7 +27,7 @@ export interface DeliveryParts {
   readonly chance: Chance;
   readonly log: Log;
   readonly options: DeliveryOptions;
-  /** Told of each final outcome. */
+  /** Called with each final outcome. */
   settled(outcome: AttemptOutcome): void;
 }
 

@@ -12,7 +12,7 @@ export function renderEnvelope(event: RobotUpdate): JsonObject {
 }
 
 /**
- * A message as webhooks carry it (interface document, Webhook events): snake_case
+ * A message as webhooks carry it (docs/service.md, WHK-27): snake_case
  * keys in the order of the field numbers, every scalar present, unset messages
  * null, the members of a oneof only where they are set.
  */
@@ -26,7 +26,7 @@ function renderMessage(schema: DescMessage, message: object): JsonObject {
 }
 
 /**
- * The value of a field, and whether it is a member of a oneof: then undefined where another one is set, or
+ * The value of a field, and whether it is a member of a oneof: then undefined if another member is set, or
  * none.
  */
 export function readField(

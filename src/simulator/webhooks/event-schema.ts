@@ -7,7 +7,7 @@ const schemas = new Map<string, DescMessage>([
   ["battery", BatteryEventStateSchema],
 ]);
 
-/** The `state` of an event type (interface document, Webhook events); undefined for what is none. */
+/** The message that is `state` of an event type; undefined for an unknown type (docs/service.md, WHK-04). */
 export function eventSchema(eventType: string): DescMessage | undefined {
   return schemas.get(eventType);
 }

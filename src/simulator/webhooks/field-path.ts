@@ -2,7 +2,7 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { readField } from "./envelope.ts";
 import { type Leaf, leafDefault, leafOf } from "./scalar.ts";
 
-/** One step of a path: a field, and which of its elements where it is a list. */
+/** One step of a path: a field, and the index of an element if it is a list. */
 interface Step {
   readonly field: DescField;
   readonly index: number | undefined;
@@ -14,15 +14,15 @@ export interface FieldPath {
   readonly leaf: Leaf;
 }
 
-/** What a path finds in an event. `isSet` is false for the default of a oneof's member that is not set. */
+/** The value that a path finds in an event. `isSet` is false for the default of a oneof's unset member. */
 export interface Found {
   readonly value: unknown;
   readonly isSet: boolean;
 }
 
 /**
- * Resolves a snake_case path that starts with `state` (interface document, Filter
- * rules 2). A string says, in one sentence, why it does not resolve.
+ * Resolves a snake_case path that starts with `state` (docs/service.md, WHK-09).
+ * A string says, in one sentence, why it does not resolve.
  */
 export function resolvePath(schema: DescMessage, path: string): FieldPath | string {
   const [root, ...names] = path.split(".");
@@ -45,7 +45,7 @@ export function resolvePath(schema: DescMessage, path: string): FieldPath | stri
   return leaf === undefined ? `${path} names a whole message, not a scalar` : { steps, leaf };
 }
 
-/** What a path finds; undefined where it leads into an unset message or beyond a list. */
+/** The value at a path; undefined: the path leads into an unset message, or beyond a list. */
 export function findAt({ steps, leaf }: FieldPath, state: object): Found | undefined {
   let at: unknown = state;
   let isSet = true;

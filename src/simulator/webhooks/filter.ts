@@ -10,7 +10,7 @@ export type Matcher = (state: object) => boolean;
 
 const MOST_VALUES = 1_000;
 
-/** Reads a filter (interface document, Filter rules). Throws INVALID_ARGUMENT. */
+/** Reads a filter (docs/service.md, WHK-08 to WHK-18). Throws INVALID_ARGUMENT. */
 export function readFilter(schema: DescMessage, filter: FieldFilter | undefined): Matcher {
   if (filter === undefined) return () => true;
   if (filter.operator !== FilterOperator.IN) throw invalid("operator: FILTER_OPERATOR_IN is the only one");
@@ -25,12 +25,12 @@ export function readFilter(schema: DescMessage, filter: FieldFilter | undefined)
     const found = findAt(path, state);
     if (found === undefined) return false;
     const value = comparable(leaf, found.value);
-    // A text that is not set is no empty text.
+    // An unset text does not equal the empty text.
     return (found.isSet || value !== "") && wanted.has(value);
   };
 }
 
-/** A filter's value in the form that `comparable` gives an event's. */
+/** A filter's value in the form that `comparable` gives to an event's value. */
 function readValue(leaf: Leaf, text: string): string | number | boolean {
   switch (leaf.kind) {
     case "enum":
@@ -74,7 +74,7 @@ function readInteger(type: ScalarType, text: string): number | string {
   if (!/^[+-]?\d{1,20}$/.test(text)) throw invalid(`values: ${quote(text)} is no integer`);
   const value = BigInt(text.replace("+", ""));
   if (value < -(1n << bits) || value >= 1n << bits) throw invalid(`values: ${quote(text)} is out of range`);
-  // An int64 is compared in full, which a number could not hold.
+  // An int64 is compared as text, because a number could not hold it.
   return isLong ? value.toString() : Number(value);
 }
 

@@ -5,7 +5,7 @@ const MOST_BYTES = 8_192;
 const LEGAL_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LEGAL_VALUE = /^(?![ \t])[\t\x20-\x7e\x80-\xff]*(?<![ \t])$/;
 
-/** Headers by which HTTP itself finds where a request ends and whom it is for. */
+/** Headers by which HTTP itself finds the end of a request and its destination. */
 const reserved: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -19,7 +19,7 @@ const reserved: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks custom delivery headers (wire-facts, Webhooks): at most 20 and 8 kB,
+ * Checks custom delivery headers (docs/service.md, WHK-45): at most 20 and 8 kB,
  * legal names and values, no name twice, none that HTTP needs for itself. Throws
  * INVALID_ARGUMENT.
  */
@@ -42,7 +42,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** All headers of a delivery: the service's own win, whatever the spelling of a custom one. */
+/** All headers of a delivery: the service's own win, in whatever case a custom one is written. */
 export function deliveryHeaders(
   custom: Readonly<Record<string, string>>,
   subscriptionId: string,

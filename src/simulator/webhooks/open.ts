@@ -11,7 +11,7 @@ import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Six attempts over about a minute; the document gives no figures. */
+/** Six attempts over about a minute. Figures of our own: the interface leaves them open. */
 const usualDelivery: DeliveryOptions = {
   attempts: 6,
   backoff: { baseMs: 1_000, capMs: 30_000 },
@@ -23,7 +23,7 @@ const machineResolve: Resolve = async (hostname) => {
   return found.map(({ address }) => address);
 };
 
-/** The webhooks of the data folder, with what the options say. */
+/** The webhooks of the data folder, by the options. */
 export async function openWebhooks(
   options: SimulatorOptions,
   ownership: Ownership,

@@ -8,7 +8,7 @@ export type Leaf =
   | { readonly kind: "scalar"; readonly type: ScalarType }
   | { readonly kind: "timestamp" };
 
-/** The leaf that a field, or an element of it, is; undefined for messages and maps. */
+/** The leaf for a field, or for an element of it; undefined for messages and maps. */
 export function leafOf(field: DescField): Leaf | undefined {
   const enumType = field.enum;
   if (enumType !== undefined) return { kind: "enum", type: enumType };
@@ -20,8 +20,7 @@ export function leafOf(field: DescField): Leaf | undefined {
 }
 
 /**
- * A leaf's value in JSON: enums by name, or by number where they have none; times in ISO 8601 with
- * milliseconds.
+ * A leaf's value in JSON: enums by name, or by number if they have none; times in ISO 8601 with milliseconds.
  */
 export function leafJson(leaf: Leaf, value: unknown): string | number | boolean | null {
   switch (leaf.kind) {
@@ -35,7 +34,7 @@ export function leafJson(leaf: Leaf, value: unknown): string | number | boolean 
   }
 }
 
-/** The value that a leaf has when nothing was set. */
+/** The default of a leaf. */
 export function leafDefault(leaf: Leaf): unknown {
   if (leaf.kind === "timestamp") return undefined;
   if (leaf.kind === "enum") return leaf.type.values[0]?.number ?? 0;
@@ -58,8 +57,8 @@ function scalarJson(type: ScalarType, value: unknown): string | number | boolean
 }
 
 /**
- * The whole milliseconds since 1970 of a time: what is finer is cut off, for a time must not show as later
- * than it was.
+ * The whole milliseconds since 1970 of a time, rounded down, because a time must not appear later than it
+ * was.
  */
 export function wholeMs({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000);

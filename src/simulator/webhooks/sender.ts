@@ -12,7 +12,7 @@ export interface Attempt {
   readonly body: string;
 }
 
-/** How an attempt ended (interface document, Retries and outcomes). */
+/** How an attempt ended (docs/service.md, WHK-38 to WHK-43). */
 export type AttemptOutcome =
   | { readonly kind: "delivered" }
   | { readonly kind: "retryable"; readonly reason: string }
@@ -29,14 +29,12 @@ export interface SenderOptions {
   readonly clock: Clock;
   readonly resolve: Resolve;
   readonly timeoutMs: number;
-  /**
-   * Lets deliveries go anywhere, and trusts `trustedCa` (PEM) beside the public authorities: for tests only.
-   */
+  /** Allows deliveries to any address, and trusts `trustedCa` (PEM) beside the public CAs: for tests only. */
   readonly unsafe: { readonly trustedCa?: string } | undefined;
 }
 
 /**
- * An address that deliveries must not go to. Not retried: a name that points inside today is no network
+ * An address to which deliveries must not go. Not retried: a name with an internal address is no network
  * error.
  */
 class ForbiddenAddress extends Error {
@@ -46,19 +44,19 @@ class ForbiddenAddress extends Error {
 const MOST_ANSWER_BYTES = 65_536;
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Sends over HTTPS, to public addresses only: the address is checked where the connection is made. */
+/** Sends over HTTPS, to public addresses only: the address is checked when the connection is made. */
 export function createSender(options: SenderOptions): Sender {
   const { clock, timeoutMs, unsafe } = options;
   const trusted = unsafe?.trustedCa === undefined ? {} : { ca: [...rootCertificates, unsafe.trustedCa] };
   const agent = new Agent({
     connect: { ...trusted, lookup: guardedLookup(options), timeout: timeoutMs },
-    // Redirects are not followed: undici does so only when it is told to.
+    // Redirects are not followed: undici follows none by default.
     connections: 8,
   });
 
   async function attempt({ url, headers, body }: Attempt, signal: AbortSignal): Promise<AttemptOutcome> {
     const literal = literalAddress(new URL(url));
-    // A literal address is never looked up, so the lookup would not see it.
+    // A literal address is never looked up, so the lookup cannot check it.
     if (literal !== undefined && unsafe === undefined && !isPublic(literal)) throw forbidden(literal);
     const answer = await request(url, { dispatcher: agent, method: "POST", headers, body, signal });
     await answer.body.dump({ limit: MOST_ANSWER_BYTES, signal });
@@ -93,7 +91,7 @@ function judge(status: number): AttemptOutcome {
   return { kind: isRetryable ? "retryable" : "permanent", reason: `HTTP status ${status}` };
 }
 
-/** A DNS lookup that fails when any of the addresses is not public. */
+/** A DNS lookup that fails if any of the addresses is not public. */
 function guardedLookup({ resolve, unsafe }: SenderOptions): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(

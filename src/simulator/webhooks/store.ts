@@ -7,9 +7,7 @@ import { writeWhole } from "../data-file.ts";
 /** Keeps subscriptions over a restart. */
 export interface SubscriptionStore {
   load(): Promise<readonly WebhookSubscription[]>;
-  /**
-   * Resolves when these, and no others, are on disk. Called again meanwhile, it writes one after the other.
-   */
+  /** Resolves when exactly these are on disk. Further calls meanwhile are written one after the other. */
   save(subscriptions: readonly WebhookSubscription[]): Promise<void>;
 }
 
@@ -31,7 +29,7 @@ export function createSubscriptionStore(dataDir: string): SubscriptionStore {
     save(subscriptions) {
       const text = JSON.stringify(subscriptions.map((each) => toJson(WebhookSubscriptionSchema, each)));
       const write = () => writeWhole(file, text, "secret");
-      // After the write before it, also when that one failed: its caller was told.
+      // After the last write, also if it failed: its caller knows that.
       last = last.then(write, write);
       return last;
     },

@@ -13,9 +13,9 @@ import { checkHeaders } from "./headers.ts";
 import { readUrl } from "./target.ts";
 import { type BodyTemplate, readTemplate } from "./template.ts";
 
-/** A subscription in the form that events are held against. */
+/** A subscription in the form for matching events. */
 export interface Compiled {
-  /** Whether an event's robot is selected. */
+  /** Whether the subscription selects an event's robot. */
   selects(event: RobotUpdate): boolean;
   readonly matches: Matcher;
   readonly body: BodyTemplate;
@@ -23,9 +23,7 @@ export interface Compiled {
 
 const LONGEST_DESCRIPTION = 1_024;
 
-/**
- * Checks the shape of a request, all that needs neither the fleet nor the network. Throws INVALID_ARGUMENT.
- */
+/** Checks the shape of a request, without the fleet and the network. Throws INVALID_ARGUMENT. */
 export function checkShape(request: CreateWebhookRequest): URL {
   const url = readUrl(request.url);
   const { description, headers } = request.options ?? {};
@@ -42,7 +40,7 @@ export function checkShape(request: CreateWebhookRequest): URL {
 
 /**
  * Checks that the caller owns what the selector names: foreign and unknown are PERMISSION_DENIED
- * (wire-facts).
+ * (docs/service.md, ERR-50).
  */
 export function checkOwnership(
   caller: Caller,
@@ -54,7 +52,7 @@ export function checkOwnership(
   if (chosen?.case === "locationIds") ownership.checkLocations(caller, chosen.value.ids);
 }
 
-/** A new subscription, from a request that was checked. */
+/** A new subscription from a checked request. */
 export function newSubscription(
   caller: Caller,
   request: CreateWebhookRequest,
@@ -88,7 +86,7 @@ export function compileSubscription(subscription: WebhookSubscription, ownership
     selects(event) {
       if (event.eventType !== eventType) return false;
       if (chosen?.case === "robotIds") return ids.has(event.robotId);
-      // Robots of a location are found when an event happens: a robot that moved in counts (wire-facts).
+      // Looked up for each event: a robot that has moved to the location counts (docs/service.md, WHK-06).
       return ids.has(ownership.locationOf(event.robotId) ?? "");
     },
   };

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { Refusal } from "../refusal.ts";
 
-/** All addresses of a host name. Rejects when it has none. */
+/** All addresses of a host name. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 const LONGEST_URL = 2_048;
@@ -21,15 +21,15 @@ export function readUrl(text: string): URL {
 }
 
 /**
- * The literal address of a URL's host; undefined when it is a name. The URL parser has made 2130706433 and
- * 0x7f.1 plain.
+ * The literal address of a URL's host; undefined: it is a name. The URL parser has already normalised
+ * 2130706433 and 0x7f.1.
  */
 export function literalAddress(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** Whether an address is one of the public internet: global unicast, and nothing that only wraps another. */
+/** Whether an address belongs to the public internet: global unicast, and no wrapper of another address. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
@@ -44,8 +44,8 @@ export function checkLiteral(url: URL): void {
 }
 
 /**
- * Checks at creation that a URL leads to the public internet: its literal
- * address, or every address of its name. Rejects with INVALID_ARGUMENT.
+ * Checks at creation that a URL leads to the public internet, by its literal address, or by every address of
+ * its name. Rejects with INVALID_ARGUMENT.
  */
 export async function checkReachable(url: URL, resolve: Resolve): Promise<void> {
   const literal = literalAddress(url);

@@ -8,12 +8,12 @@ import { leafJson } from "./scalar.ts";
 /** Makes the body of a delivery. */
 export type BodyTemplate = (event: RobotUpdate) => Json;
 
-/** Makes the text that a placeholder stands for. */
+/** Makes the text for a placeholder. */
 type Substitute = (event: RobotUpdate) => string;
 
 const LONGEST_TEMPLATE = 65_536;
 
-/** Reads a request template (interface document, Request template rules). Throws INVALID_ARGUMENT. */
+/** Reads a request template (docs/service.md, WHK-19 to WHK-25). Throws INVALID_ARGUMENT. */
 export function readTemplate(schema: DescMessage, template: JsonObject): BodyTemplate {
   const { length } = JSON.stringify(template);
   if (length > LONGEST_TEMPLATE) throw invalid(`${length} characters of JSON; at most ${LONGEST_TEMPLATE}`);
@@ -35,9 +35,9 @@ function compile(schema: DescMessage, template: Json): BodyTemplate {
   return () => template;
 }
 
-/** A text with its placeholders; what surrounds them stays. */
+/** A text with its placeholders; the rest is kept. */
 function compileText(schema: DescMessage, text: string): Substitute {
-  // Odd pieces are what stood between braces.
+  // Pieces with an odd index were between braces.
   const pieces = text.split(/\{\{([^{}]*)\}\}/).map((piece, position): string | Substitute => {
     if (position % 2 === 1) return compilePlaceholder(schema, piece.trim());
     if (piece.includes("{{"))
@@ -54,7 +54,7 @@ function compilePlaceholder(schema: DescMessage, name: string): Substitute {
   return ({ state }) => renderText(path, state);
 }
 
-/** A path that is absent renders as the empty string, a oneof's member that is not set too. */
+/** An absent path renders as the empty string, and so does an unset member of a oneof. */
 function renderText(path: FieldPath, state: object): string {
   const found = findAt(path, state);
   return found?.isSet === true ? String(leafJson(path.leaf, found.value)) : "";

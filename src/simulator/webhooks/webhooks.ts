@@ -28,7 +28,7 @@ export interface WebhookParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
-  /** undefined: any address will do, which is unsafe. */
+  /** undefined: any address is allowed, which is unsafe. */
   readonly resolve: Resolve | undefined;
   readonly delivery: DeliveryOptions;
 }
@@ -53,7 +53,7 @@ interface Active {
   failuresInARow: number;
 }
 
-/** Final failures in a row that disable a subscription (interface document, Limits). */
+/** Final failures in a row that disable a subscription (docs/service.md, TRN-15). */
 const DISABLE_AFTER = 20;
 const MOST_SUBSCRIPTIONS = 1_000;
 
@@ -126,7 +126,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       const all = [...active.values()];
       for (const { delivery } of all) delivery.stop();
       await Promise.all(all.map(({ delivery }) => delivery.idle()));
-      // The last write ends before the service does. Its failure is reported by the operation that saved.
+      // The last write ends before the service does. The operation that saved reports its failure.
       await Promise.allSettled([lastSave]);
       await parts.sender.close();
     },

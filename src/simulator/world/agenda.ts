@@ -1,16 +1,15 @@
 import type { Cancel } from "../../platform/clock.ts";
 
 /**
- * What is going to happen in the world, in order of time. The world is a chain
- * of dated incidents and not a loop of small steps, so that a run does not
- * depend on how often somebody looks at it.
+ * The future events of the world, in order of time. The world is a chain of dated events and not a loop of
+ * small steps, so that a run does not depend on how often it is observed.
  */
 export interface Agenda {
   /** World time in milliseconds. */
   nowMs(): number;
   /** Runs `task` when world time has moved on by `delayMs`; tasks of the same moment keep their order. */
   after(delayMs: number, task: () => void): Cancel;
-  /** Lets time pass up to `toMs` and runs everything that is due on the way. */
+  /** Advances time to `toMs` and runs everything that is due on the way. */
   advance(toMs: number): void;
 }
 
@@ -20,7 +19,7 @@ interface Entry {
   task: (() => void) | undefined;
 }
 
-/** Cancelled entries are swept out once they are the greater part of more than this many. */
+/** Cancelled entries are removed once they are the greater part of more than this many. */
 const SWEEP_ABOVE = 1_024;
 
 /** An agenda that starts at `startMs`. */

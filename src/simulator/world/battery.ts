@@ -4,20 +4,20 @@ import type { Robot } from "./robot.ts";
 import type { Rules } from "./spec.ts";
 
 const MS_PER_HOUR = 3_600_000;
-/** How often every battery is looked at; quicker than any battery changes by a percent. */
+/** How often every battery is updated; more often than any battery changes by a percent. */
 const ROUND_MS = 1_000;
 
-/** What batteries do. */
+/** The rules of batteries. */
 export interface BatteryRules {
-  /** Brings a battery up to now and tells of it when what is shown of it has changed. */
+  /** Brings a battery up to the present, and reports it if its published values have changed. */
   settle(robot: Robot): void;
   setPercent(robot: Robot, percent: number): void;
   setPlugged(robot: Robot, plugged: boolean): void;
 }
 
 /**
- * Batteries drain by driving and standing, and charge by wire or at a dock's
- * contacts. `onFlat` is told of a robot that has no charge left.
+ * Batteries drain by driving and standing, and charge by wire or at a dock's contacts. `onFlat` is called
+ * with a robot that has no charge left.
  */
 export function createBatteryRules(world: WorldContext, onFlat: (robot: Robot) => void): BatteryRules {
   const settle = (robot: Robot) => {
@@ -64,7 +64,9 @@ export function createBatteryRules(world: WorldContext, onFlat: (robot: Robot) =
   };
 }
 
-/** Brings the charge up to now, before the robot begins or ends a drive or a charge. Tells nobody. */
+/**
+ * Brings the charge up to the present, before the robot begins or ends a drive or a charge. Reports nothing.
+ */
 export function accrue(robot: Robot, { agenda, rules }: WorldContext): void {
   const { battery } = robot;
   const hours = (agenda.nowMs() - battery.settledMs) / MS_PER_HOUR;

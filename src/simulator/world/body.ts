@@ -1,10 +1,10 @@
 import type { Cancel } from "../../platform/clock.ts";
 import type { Point, Target } from "./map.ts";
 
-/** Why a robot does not go on with what it does. */
+/** Why a robot's action is halted. */
 export type Halt = "mission-paused" | "chain-paused" | "blocked";
 
-/** What a robot's body is doing. Standing about is doing nothing. */
+/** The present action of a robot's body. Standing idle is no action. */
 export type Action =
   | {
       readonly kind: "drive";
@@ -18,20 +18,20 @@ export type Action =
     }
   | { readonly kind: "work"; readonly done: () => void; startMs: number; remainingMs: number };
 
-/** The robot as a thing in a place. */
+/** The robot as a body at a place. */
 export interface Body {
-  /** Where it stood when its action began or was last halted. */
+  /** Its place when its action began or was last halted. */
   place: Point;
   heading: number;
   docked: boolean;
   action: Action | undefined;
   timer: Cancel | undefined;
   readonly halts: Set<Halt>;
-  /** To be halted at the end of the leg that it drives. */
+  /** To be halted at the end of the present leg. */
   haltAtWaypoint: boolean;
 }
 
-/** An obstacle holds up a drive, not work on the spot; a pause holds up both. */
+/** An obstacle halts a drive, but not work on the spot; a pause halts both. */
 export function isHalted({ body }: { readonly body: Body }): boolean {
   const { halts, action } = body;
   return (
@@ -46,13 +46,13 @@ export function isDriving({ body }: { readonly body: Body }): boolean {
   return body.action?.kind === "drive" && body.timer !== undefined;
 }
 
-/** Where a robot is at a moment of its action. */
+/** The place of a robot at a moment of its action. */
 export function placeAt({ body }: { readonly body: Body }, nowMs: number): Point {
   const { action, timer, place } = body;
   return action?.kind === "drive" && timer !== undefined ? along(action, nowMs - action.startMs) : place;
 }
 
-/** Where a drive has come to after so much of its leg's time. */
+/** The place on a leg after this much of its time. */
 export function along(action: Extract<Action, { kind: "drive" }>, passedMs: number): Point {
   const to = action.route[action.leg] ?? action.target;
   const share = action.legMs === 0 ? 1 : Math.min(Math.max(passedMs / action.legMs, 0), 1);

@@ -16,20 +16,26 @@ import { activeMission, isFlat, type Robot } from "./robot.ts";
 
 /** Chains that are over are kept for queries, up to this many. */
 const KEPT_CHAINS = 2_000;
-/** No more chains than this wait for a robot. */
+/** How many chains may wait for a robot. */
 const WAITING_CHAINS = 1_000;
 
 /**
- * The task-chain operations on a world. Each refuses with a Refusal and then
- * has changed nothing. `by` names the cause in the record.
+ * The task-chain operations on a world. An operation that throws a Refusal has changed nothing. `by` names
+ * the cause in the record.
  */
 export interface ChainOrders extends ChainPause {
   get(chainId: number): Chain | undefined;
-  /** The chain that the robot executes; refused when there is none. */
+  /** The chain that the robot executes; refused if there is none. */
   chainOf(robot: Robot): Chain;
-  /** Takes a chain; it starts at once when a candidate is free, else when one gets free. @returns its id. */
+  /**
+   * Takes a chain. It starts at once if a candidate is free, otherwise when one becomes free.
+   *
+   * @returns its id
+   */
   add(order: ChainOrder, by: string): number;
-  /** Puts tasks at `sequence`, counted from 1; what stood there comes behind them, or goes. */
+  /**
+   * Puts tasks at `sequence`, counted from 1; the old tasks from there on come behind them, or are dropped.
+   */
   reassign(
     chain: Chain,
     sequence: number,
@@ -37,10 +43,10 @@ export interface ChainOrders extends ChainPause {
     tasks: readonly TaskOrder[],
     by: string,
   ): void;
-  /** Completes the confirmation that the chain waits at. */
+  /** Completes the confirmation for which the chain waits. */
   finish(chain: Chain, by: string): void;
   cancel(chain: Chain, force: boolean, by: string): void;
-  /** A robot may have got free: the chain of highest priority that waits for it starts, the older first. */
+  /** A robot may be free: the waiting chain of highest priority starts, of equal ones the oldest. */
   offer(robot: Robot): void;
   /** The robot cannot go on with its chain. */
   fail(robot: Robot, by: string): void;
@@ -152,7 +158,7 @@ export function createChainOrders(world: WorldContext, motion: Motion, run: Chai
   };
 }
 
-/** Whether a robot can be given a chain just now. */
+/** Whether a chain can be given to a robot now. */
 function isFree(robot: Robot): boolean {
   return robot.online && !isFlat(robot) && robot.chainId === 0 && activeMission(robot) === undefined;
 }

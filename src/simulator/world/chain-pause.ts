@@ -11,7 +11,7 @@ export interface ChainPause {
   resume(robot: Robot, by: string): void;
 }
 
-/** @param chainOf the chain that a robot executes; refuses when there is none */
+/** @param chainOf returns the chain that a robot executes; throws a Refusal if there is none */
 export function createChainPause(
   world: WorldContext,
   motion: Motion,

@@ -5,16 +5,16 @@ import type { Motion } from "./motion.ts";
 import type { Robot } from "./robot.ts";
 import type { Travel } from "./travel.ts";
 
-/** Carries chains out: each task in its turn, by the robot that chain-orders.ts chose. */
+/** Executes chains: each task in its turn, by the robot that chain-orders.ts chose. */
 export interface ChainRun {
   start(robot: Robot, chain: Chain): void;
-  /** Completes the confirmation that the chain waits at. */
+  /** Completes the confirmation for which the chain waits. */
   confirm(chain: Chain, by: string): void;
-  /** Ends a chain that has a robot, or has none yet. */
+  /** Ends a chain, with or without a robot. */
   end(chain: Chain, status: ChainStatus, by: string): void;
 }
 
-/** The course of chains in a world. `onFree` is told of a robot that has done its chain. */
+/** Runs the chains of a world. `onFree` is called with a robot that has finished its chain. */
 export function createChainRun(
   world: WorldContext,
   motion: Motion,
@@ -48,7 +48,7 @@ export function createChainRun(
     const { target } = task;
     if (target === undefined) return atPoint(robot, chain, task);
     travel.go(robot, target, {
-      // The interface document has no word for the stages of a task.
+      // The interface has no field for the stages of a task.
       tell: () => {},
       isOver: () => task.status !== "executing",
       arrived: () => atPoint(robot, chain, task),
@@ -67,7 +67,7 @@ export function createChainRun(
     });
   };
 
-  /** A cart takes a task's load on its first free conveyor and gives away its first load. */
+  /** A cart puts a task's load on its first free conveyor, and unloads its first load. */
   const moveLoad = (robot: Robot, loading: boolean) => {
     robot.loaded = loading;
     const conveyor = robot.conveyors.find(({ installed, loaded }) => installed && loaded !== loading);
@@ -112,7 +112,7 @@ export function createChainRun(
       const { robot } = chain;
       if (task === undefined || robot === undefined) return;
       setTask(chain, task, "completed", by);
-      // A robot that is paused here takes up the next task when it is resumed.
+      // A robot that is paused here begins the next task when it is resumed.
       motion.work(robot, 0, () => nextTask(robot, chain));
       world.changed({ kind: "chain", chain });
     },

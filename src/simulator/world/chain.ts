@@ -4,13 +4,13 @@ import type { Robot } from "./robot.ts";
 /** A chain has no more tasks than this, however often it is reassigned. */
 export const MOST_TASKS = 200;
 
-/** What a task has a robot do at its point. */
+/** The work of a task at its point. */
 export type TaskKind = "load" | "unload" | "confirm";
 
 export type TaskStatus = "waiting" | "executing" | "completed" | "canceled" | "failed";
 export type ChainStatus = "waiting" | "in-progress" | "completed" | "canceled" | "failed";
 
-/** A task as somebody asks for it. Only a confirmation can do without a point. */
+/** A task of a request. Only a confirmation may lack a point. */
 export interface TaskOrder {
   readonly kind: TaskKind;
   readonly mapId: number;
@@ -26,11 +26,11 @@ export interface Task extends TaskOrder {
   finishedMs: number | undefined;
   /** The robot that executes it; 0 before one does. */
   amrId: number;
-  /** A confirmation that stands at its point and waits. */
+  /** A confirmation whose robot stands at its point and waits. */
   awaitsConfirmation: boolean;
 }
 
-/** The client's own words about a chain; the service repeats them. */
+/** The client's own labels of a chain; the service repeats them. */
 export interface ChainLabels {
   readonly areaId: number;
   readonly groupId: number;
@@ -41,10 +41,10 @@ export interface ChainLabels {
   readonly fromDetail: string;
 }
 
-/** A chain as somebody asks for it. */
+/** A chain of a request. */
 export interface ChainOrder {
   readonly distributor: string;
-  /** The robots it may be given to, the preferred one first. */
+  /** The robots that may execute it, the preferred one first. */
   readonly candidates: readonly Robot[];
   readonly amrId: number;
   readonly mapId: number;
@@ -56,7 +56,7 @@ export interface Chain extends Omit<ChainOrder, "tasks" | "amrId"> {
   readonly id: number;
   readonly createdMs: number;
   tasks: Task[];
-  /** The robot's number, once one is asked for or found; 0 before. */
+  /** The robot's number, once one is requested or found; 0 before. */
   amrId: number;
   status: ChainStatus;
   startedMs: number | undefined;
@@ -64,12 +64,12 @@ export interface Chain extends Omit<ChainOrder, "tasks" | "amrId"> {
   robot: Robot | undefined;
 }
 
-/** Whether nothing more happens to a chain. */
+/** Whether a chain is over. */
 export function isChainOver(chain: Chain): boolean {
   return chain.status !== "waiting" && chain.status !== "in-progress";
 }
 
-/** The task that a chain's robot is on. */
+/** The task that a chain's robot executes. */
 export function executingTask(chain: Chain): Task | undefined {
   return chain.tasks.find((task) => task.status === "executing");
 }

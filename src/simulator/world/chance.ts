@@ -1,6 +1,6 @@
 import type { Chance } from "../../platform/backoff.ts";
 
-/** Chance that repeats itself for a seed (mulberry32): the same scenario gives the same run. */
+/** A random source that repeats itself for a seed (mulberry32): the same scenario gives the same run. */
 export function seededChance(seed: number): Chance {
   let state = seed >>> 0;
   return () => {
@@ -16,7 +16,7 @@ export function pick<T>(chance: Chance, list: readonly [T, ...T[]]): T {
   return list[Math.floor(chance() * list.length)] ?? list[0];
 }
 
-/** An identifier in the shape of a UUID, from the given chance. */
+/** An identifier in the form of a UUID, from the given random source. */
 export function randomId(chance: Chance): string {
   const digits = Array.from({ length: 32 }, () => Math.floor(chance() * 16).toString(16)).join("");
   const at = (from: number, to: number) => digits.slice(from, to);

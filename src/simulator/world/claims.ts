@@ -3,10 +3,11 @@ import { samePlace, type Target } from "./map.ts";
 import type { Robot } from "./robot.ts";
 
 /**
- * The navigate-auto rule of the interface document: the first goal, in list
- * order from `from`, that is neither occupied (another robot stands there) nor
- * claimed (another robot is on its way there, for a mission or a task chain).
- * @returns its index, or -1 when every one is taken.
+ * The navigate-auto rule (docs/service.md, TRN-32): the first goal, in list order from `from`, that is
+ * neither occupied (another robot stands there) nor claimed (another robot is on its way there, for a mission
+ * or a task chain).
+ *
+ * @returns its index, or -1 if all are taken
  */
 export function firstFreeGoal(
   robot: Robot,

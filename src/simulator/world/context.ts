@@ -6,20 +6,20 @@ import type { Robot } from "./robot.ts";
 import type { Rules } from "./spec.ts";
 
 /**
- * A change that has just been made: listeners read the new state from the robot
- * or the chain, at once. A robot's `missionStamp` and `batteryStamp` date it.
+ * A change that was just made: listeners read the new state from the robot or the chain, at once. A robot's
+ * `missionStamp` and `batteryStamp` have its time.
  */
 export type WorldChange =
   | { readonly kind: "mission" | "battery" | "conveyors" | "presence"; readonly robot: Robot }
   | { readonly kind: "chain"; readonly chain: Chain };
 
-/** What the rules share: time, chance, the robots and where to tell of a change. */
+/** What the rules share: time, the random source, the robots, and the listener of changes. */
 export interface WorldContext {
   readonly agenda: Agenda;
   readonly chance: Chance;
   readonly rules: Rules;
   readonly robots: ReadonlyMap<string, Robot>;
   readonly record: WorldRecord;
-  /** Stamps the change and tells of it. */
+  /** Stamps the change and reports it. */
   changed(change: WorldChange): void;
 }

@@ -3,17 +3,17 @@ import type { WorldContext } from "./context.ts";
 import { type Conveyor, installedConveyor, type Motor, type MotorCommand } from "./conveyor.ts";
 import { isFlat, type Robot } from "./robot.ts";
 
-/** What conveyors do. */
+/** The rules of conveyors. */
 export interface ConveyorRules {
   /**
    * Sets motors. A motor turns until it is stopped. Clockwise draws a load on, counter-clockwise carries it
-   * off, each after the rules' `transferMs`. Refuses with FAILED_PRECONDITION while a conveyor that is meant
-   * is in error, or the robot is: blocked or flat.
+   * off, each after the rules' `transferMs`. Refuses with FAILED_PRECONDITION while one of these conveyors,
+   * or the robot (blocked or flat), is in error.
    */
   command(robot: Robot, commands: readonly MotorCommand[], by: string): void;
   /** Stops every motor. */
   stopAll(robot: Robot, by: string): void;
-  /** One that is in error stops, unless it keeps turning. */
+  /** A conveyor in error stops, unless it keeps turning. */
   setHealthy(robot: Robot, index: number, healthy: boolean, keepsTurning?: boolean): void;
   setLoaded(robot: Robot, index: number, loaded: boolean): void;
 }
@@ -84,7 +84,7 @@ export function createConveyorRules(world: WorldContext): ConveyorRules {
 }
 
 /**
- * The error that prevents conveyor control, in words; undefined: none does. GetOnlineRobots shows it as an
+ * The error that prevents conveyor control, in words; undefined: none. GetOnlineRobots shows it as an
  * exception.
  */
 export function controlError(robot: Robot): string | undefined {

@@ -3,7 +3,7 @@ import { type ConveyorModel, conveyorModels } from "./spec.ts";
 
 export type Motor = "stop" | "cw" | "ccw";
 
-/** One conveyor of a cart. Indexes count from 1, so that an index left unset names none. */
+/** One conveyor of a cart. Indexes count from 1, so that an unset index names none. */
 export interface Conveyor {
   readonly index: number;
   readonly installed: boolean;

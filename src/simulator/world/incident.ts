@@ -1,4 +1,4 @@
-/** Something that happens to a robot without a command: on demand, or by a scenario. */
+/** An event of a robot without a command: on request, or by a scenario. */
 export type Incident = { readonly robotId: string } & (
   | { readonly kind: "offline" }
   | { readonly kind: "online" }
@@ -8,7 +8,7 @@ export type Incident = { readonly robotId: string } & (
   | { readonly kind: "battery"; readonly percent: number }
   /** A charging cable goes in or out. */
   | { readonly kind: "wired"; readonly plugged: boolean }
-  /** The robot begins its sequence numbers again with 0, and reports with it. */
+  /** The robot's sequence numbers begin again with 0, and it reports. */
   | { readonly kind: "sequence-reset" }
   /** Somebody puts weight on a robot, or (negative) takes it off. */
   | { readonly kind: "weight"; readonly changeKg: number }

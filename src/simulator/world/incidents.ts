@@ -12,7 +12,7 @@ import { activeMission, type Robot } from "./robot.ts";
 export interface Incidents {
   /** Throws for a robot that the world does not have. */
   cause(incident: Incident): void;
-  /** A robot without charge stands still, its conveyors too: its missions and its chain fail. */
+  /** A robot without charge stands still, like its conveyors: its missions and its chain fail. */
   runFlat(robot: Robot): void;
 }
 
@@ -24,7 +24,7 @@ interface IncidentParts {
   readonly run: MissionRun;
   readonly missions: MissionQueue;
   readonly chains: ChainOrders;
-  /** Tells of a state without counting it as a change of the robot. */
+  /** Reports a state without counting it as a change of the robot. */
   tell(change: WorldChange): void;
 }
 
@@ -41,7 +41,7 @@ export function createIncidents(parts: IncidentParts): Incidents {
     chains.offer(robot);
   };
 
-  /** A robot that is back reports how it is now; what it did meanwhile shows in its numbers. */
+  /** A robot that is back online reports its present state; changes meanwhile show in its numbers. */
   const reportAll = (robot: Robot) => {
     tell({ kind: "mission", robot });
     tell({ kind: "battery", robot });

@@ -9,7 +9,7 @@ import type { MissionQueue } from "./mission-queue.ts";
 import { activeMission, isFlat, type Robot } from "./robot.ts";
 import type { Family, Liveliness } from "./spec.ts";
 
-/** Who starts what nobody asked for over the interface. */
+/** The owners of missions that no client of this interface started. */
 const owners = ["touchscreen", "touchscreen", "fleet-manager"] as const;
 
 const missionKinds: Readonly<Record<Family, readonly [MissionKind, ...MissionKind[]]>> = {
@@ -25,9 +25,9 @@ const patrolKinds: Readonly<Record<Family, MissionKind>> = {
   serve: "serve.hosting-patrol",
 };
 
-/** How long an idle robot waits for its next mission: from the first to the second. */
+/** How long an idle robot waits for its next mission: from the first number to the second. */
 const pausesMs = { missions: [4_000, 16_000], patrols: [50, 950] } as const;
-/** Staff swaps a battery below this, so that a fleet left alone does not run flat. */
+/** Staff swaps a battery below this, so that an unattended fleet does not run flat. */
 const SWAP_BELOW_PERCENT = 10;
 const PATROL_GOALS = 4;
 
@@ -36,7 +36,7 @@ export interface Lively {
   set(lively: Liveliness): void;
 }
 
-/** Other people and other clients at work, from the world's seed: one of them for each robot. */
+/** Simulates other people and other clients, from the world's seed: one of them for each robot. */
 export function enliven(
   world: WorldContext,
   missions: MissionQueue,
@@ -71,7 +71,7 @@ export function enliven(
   };
 
   /**
-   * Somebody at a cart that stands still: a load goes on or off, and the motor is stopped at the next visit.
+   * Staff at a cart that stands still: puts a load on or takes it off, and stops the motor at the next visit.
    */
   const moveLoad = (robot: Robot) => {
     const conveyor = robot.conveyors.find(({ installed, healthy }) => installed && healthy);
@@ -110,7 +110,7 @@ function errand(world: WorldContext, robot: Robot, stations: readonly Target[]):
   return order(kind, goals);
 }
 
-/** Round the stations nearest to home, so that a thousand robots do not cross the whole map. */
+/** Around the stations nearest to home, so that a thousand robots do not cross the whole map. */
 function patrol(world: WorldContext, robot: Robot, stations: readonly Target[]): MissionOrder | undefined {
   const nearest = stations.slice(0, PATROL_GOALS);
   if (robot.family !== "base") return order(patrolKinds[robot.family], nearest);

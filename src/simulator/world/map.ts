@@ -1,10 +1,10 @@
-/** A place: metres. */
+/** A position, in metres. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** What a vertex is for. A charging vertex has a contact dock. */
+/** The purpose of a vertex. A charging vertex has a contact dock. */
 export type VertexKind = "waypoint" | "station" | "charger" | "home";
 
 /** A point of a map: metres and radians. */
@@ -12,7 +12,7 @@ export interface Vertex extends Point {
   readonly id: number;
   /** What tasks call endPointCode. */
   readonly code: string;
-  /** The display name that a destination_id must match; empty: the code is. */
+  /** The display name that a destination_id must match; empty: the code. */
   readonly alias: string;
   readonly description: string;
   readonly theta: number;
@@ -27,11 +27,11 @@ export interface MapSpec {
   readonly name: string;
   readonly distributor: string;
   readonly vertices: readonly Vertex[];
-  /** Pairs of codes that robots drive between, both ways; none: straight from anywhere to anywhere. */
+  /** Pairs of codes between which robots drive, both ways; none: straight from anywhere to anywhere. */
   readonly edges: ReadonlyArray<readonly [string, string]>;
 }
 
-/** What a mission's goal names: a destination by its display name, or a pose. */
+/** The name of a mission's goal: a destination by its display name, or a pose. */
 export type GoalName =
   | { readonly kind: "destination"; readonly destinationId: string }
   | { readonly kind: "pose"; readonly x: number; readonly y: number; readonly heading: number };
@@ -46,18 +46,20 @@ export interface Target extends Point {
 /** A map with its look-ups. */
 export interface FleetMap extends MapSpec {
   byCode(code: string): Vertex | undefined;
-  /** Where the goal is, or undefined: an unknown destination, a pose outside the vertices' bounding box. */
+  /**
+   * The position of a goal; undefined: an unknown destination, or a pose outside the vertices' bounding box.
+   */
   find(goal: GoalName): Target | undefined;
-  /** The vertex within 0.5 m of a place, the nearest first. */
+  /** The vertex within 0.5 m of a position, the nearest first. */
   vertexAt(place: Point): Vertex | undefined;
-  /** The places to drive through, in straight lines, the last of them `to`. */
+  /** The positions to drive through, in straight lines, the last of them `to`. */
   route(from: Point, to: Point): readonly Point[];
 }
 
-/** How near two places are to be the same one, in metres. */
+/** Positions within this distance are the same, in metres. */
 const SAME_PLACE_METERS = 0.5;
 
-/** The name that a destination_id must match (wire-facts, robots, maps, chains). */
+/** The name that a destination_id must match (docs/service.md, How deployed services behave). */
 export function displayName(vertex: Vertex): string {
   return vertex.alias === "" ? vertex.code : vertex.alias;
 }
@@ -77,7 +79,7 @@ export function distanceMeters(a: Point, b: Point): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
 }
 
-/** Whether two places are one for a robot. */
+/** Whether two positions are the same for a robot. */
 export function samePlace(a: Point, b: Point): boolean {
   return distanceMeters(a, b) < SAME_PLACE_METERS;
 }
@@ -155,7 +157,7 @@ function adjacency(spec: MapSpec, byCode: ReadonlyMap<string, Vertex>): Map<Vert
   return neighbours;
 }
 
-/** Dijkstra over a handful of vertices: a plain scan is quicker than a heap. */
+/** Dijkstra over few vertices: a plain scan is faster than a heap. */
 function shortestPath(
   neighbours: ReadonlyMap<Vertex, readonly Vertex[]>,
   start: Vertex,

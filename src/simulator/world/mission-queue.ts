@@ -6,19 +6,23 @@ import { isTerminal, type Mission, type MissionOrder } from "./mission.ts";
 import type { MissionRun } from "./mission-run.ts";
 import { activeMission, currentMission, type Robot } from "./robot.ts";
 
-/** What UpdateMission can ask of a mission. */
+/** The commands of UpdateMission. */
 export type MissionControl = "cancel" | "pause" | "resume" | "finish";
 
-/** A robot takes no more missions than this; the oldest that are over leave its list. */
+/** The longest list of a robot; the oldest missions that are over leave it. */
 const LONGEST_QUEUE = 100;
 
 /**
- * A robot's list of missions and the commands on it, with the whole transition
- * table of the interface document. Each refuses with a Refusal and then has
+ * A robot's list of missions and the commands on it, with all transitions of
+ * docs/service.md, States and transitions. A command that throws a Refusal has
  * changed nothing. `by` names the cause in the record.
  */
 export interface MissionQueue {
-  /** CreateMission, CreateMissionWorkflow: a new list, the first of it running. @returns the new ids. */
+  /**
+   * CreateMission, CreateMissionWorkflow: a new list, whose first mission runs.
+   *
+   * @returns the new ids
+   */
   begin(robot: Robot, orders: readonly MissionOrder[], owner: string, by: string): string[];
   /** AppendMission: to the end of a list that is not over. @returns the new id. */
   append(robot: Robot, order: MissionOrder, owner: string, by: string): string;
@@ -28,7 +32,7 @@ export interface MissionQueue {
   control(robot: Robot, missionId: string, control: MissionControl, by: string): void;
   /** SkipGoal. @returns the id of the mission. */
   skip(robot: Robot, by: string): string;
-  /** What went wrong ends everything in the list. */
+  /** A failure of the robot ends all missions of the list. */
   failAll(robot: Robot, by: string): void;
 }
 
@@ -95,7 +99,7 @@ export function createMissionQueue(world: WorldContext, run: MissionRun): Missio
       return mission.id;
     },
     failAll(robot, by) {
-      // What follows in the list starts when the one before it ends, so each fails in its turn.
+      // The next mission starts when the one before it ends, so each fails in its turn.
       for (let left = robot.missions.length; left > 0; left -= 1) {
         const mission = activeMission(robot);
         if (mission === undefined) return;
@@ -114,7 +118,7 @@ function refuseBusy(robot: Robot): void {
   }
 }
 
-/** The checks of UpdateMission in the order of wire-facts. */
+/** The checks of UpdateMission, in the order of docs/service.md, ERR-53. */
 function missionToControl(robot: Robot, missionId: string): Mission {
   if (robot.missions.length === 0) {
     throw new Refusal("FAILED_PRECONDITION", `robot ${robot.id} is not on a mission`);

@@ -6,13 +6,13 @@ import { activeMission, isFlat, type Robot } from "./robot.ts";
 import type { Travel } from "./travel.ts";
 import { createWeights } from "./weights.ts";
 
-/** Carries missions out: from goal to goal, through docking, stops and weight, to their end. */
+/** Executes missions: from goal to goal, through docking, stops and weight, to their end. */
 export interface MissionRun {
   /** Makes the mission the running one. A navigate-auto mission without a free goal fails here. */
   start(robot: Robot, mission: Mission, by: string): void;
   /** Ends the mission; the next of the list starts, or the robot is free. */
   end(robot: Robot, mission: Mission, status: MissionStatus, by: string): void;
-  /** Goes on with the next goal, as after a stop. */
+  /** Continues with the next goal, as after a stop. */
   skip(robot: Robot, mission: Mission, by: string): void;
   pause(robot: Robot, mission: Mission, by: string): void;
   resume(robot: Robot, mission: Mission, by: string): void;
@@ -20,7 +20,7 @@ export interface MissionRun {
   changeWeight(robot: Robot, changeKg: number): void;
 }
 
-/** The course of missions in a world. `onFree` is told of a robot whose list has come to its end. */
+/** Runs the missions of a world. `onFree` is called with a robot whose list is over. */
 export function createMissionRun(
   world: WorldContext,
   motion: Motion,

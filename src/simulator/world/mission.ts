@@ -1,21 +1,21 @@
 import type { Target } from "./map.ts";
 import type { Family } from "./spec.ts";
 
-/** The states of a mission, as the interface document names them. */
+/** MissionState.State of proto/fleet/v1/mission.proto, without its prefix. */
 export type MissionStatus = "default" | "running" | "paused" | "canceled" | "succeeded" | "failed";
 
-/** What a robot is doing for its mission just now. */
+/** What a robot does for its mission now. */
 export type Feedback = "none" | "navigating" | "arrived" | "docking" | "undocking";
 
-/** How a kind of mission is carried out. */
+/** How missions of a kind are executed. */
 export interface Conduct {
-  /** The family that takes it; undefined: every one. */
+  /** The family that can execute it; undefined: all. */
   readonly family: Family | undefined;
   /** One goal, the first free goal, each goal in turn, or round and round. */
   readonly course: "single" | "first-free" | "tour" | "patrol";
   /** What ends the stop at a goal. */
   readonly stop: "none" | "time" | "weight-removed" | "weight-added";
-  /** What ends a patrol; the others end with their last goal. */
+  /** What ends a patrol; other missions end with their last goal. */
   readonly until: "done" | "told" | "empty" | "full";
 }
 
@@ -32,19 +32,19 @@ const conducts = {
   "serve.bussing-patrol": { family: "serve", course: "patrol", stop: "time", until: "full" },
   "serve.navigate": { family: "serve", course: "single", stop: "none", until: "done" },
   "serve.navigate-auto": { family: "serve", course: "first-free", stop: "none", until: "done" },
-  // A hosting patrol shows guests round: it carries nothing, so that only a command ends it.
+  // A hosting patrol shows guests around and carries nothing, so only a command ends it.
   "serve.hosting-patrol": { family: "serve", course: "patrol", stop: "time", until: "told" },
   charge: { family: undefined, course: "single", stop: "none", until: "done" },
 } as const satisfies Record<string, Conduct>;
 
 export type MissionKind = keyof typeof conducts;
 
-/** How missions of this kind are carried out. */
+/** How missions of this kind are executed. */
 export function conductOf(kind: MissionKind): Conduct {
   return conducts[kind];
 }
 
-/** A mission as somebody asks for it, its goals found on the robot's map. */
+/** A mission of a request, with its goals found on the robot's map. */
 export interface MissionOrder {
   readonly kind: MissionKind;
   readonly targets: readonly Target[];
@@ -53,13 +53,13 @@ export interface MissionOrder {
 /** A mission in a robot's list. */
 export interface Mission extends MissionOrder {
   readonly id: string;
-  /** Who started it: `api`, `touchscreen`, another client. */
+  /** The owner: `api`, `touchscreen`, or another client. */
   readonly owner: string;
   status: MissionStatus;
   /** Index of the active goal; -1 when a navigate-auto mission found none free. */
   goalIndex: number;
   feedback: Feedback;
-  /** What the stop at a goal waits for; somebody's hand ends it. */
+  /** What ends the stop at a goal, by somebody's hand. */
   awaits: "nothing" | "weight-removed" | "weight-added";
   /** A patrol's end was reached while it was paused. */
   endReached: boolean;

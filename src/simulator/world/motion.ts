@@ -4,16 +4,16 @@ import type { WorldContext } from "./context.ts";
 import { distanceMeters, type Point, type Target } from "./map.ts";
 import type { Robot } from "./robot.ts";
 
-/** No drive is quicker than this, so that a mission cannot come to its end within its own command. */
+/** The shortest drive, so that a mission cannot end within its own command. */
 const SHORTEST_DRIVE_MS = 100;
 
 /** Moves bodies: straight legs at constant speed, and work that takes time. */
 export interface Motion {
   /** Drives to a target over the map's route, then calls `done`. Replaces what the body did before. */
   drive(robot: Robot, target: Target, done: () => void): void;
-  /** Stays for so long, then calls `done`; at once for 0, unless the robot is halted. */
+  /** Stays for this long, then calls `done`; at once for 0, unless the robot is halted. */
   work(robot: Robot, durationMs: number, done: () => void): void;
-  /** Stops here and forgets what it did. */
+  /** Stops here and drops its action. */
   abandon(robot: Robot): void;
   /** Interrupts: time stands still for the body until every halt is released. */
   halt(robot: Robot, cause: Halt): void;
@@ -71,7 +71,7 @@ export function createMotion(world: WorldContext): Motion {
     action.done();
   };
 
-  /** Takes the body out of its action as it is at this moment. */
+  /** Ends the body's action as it is at this moment. */
   const freeze = (robot: Robot) => {
     const { body } = robot;
     const { action } = body;

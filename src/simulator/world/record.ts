@@ -5,7 +5,7 @@ import type { Motor } from "./conveyor.ts";
 import type { Incident } from "./incident.ts";
 import type { MissionStatus } from "./mission.ts";
 
-/** Something that really happened. `by` is who caused it: `call:<callId>`, `touchscreen`, `progress`, … */
+/** A real event. `by` is its cause: `call:<callId>`, `touchscreen`, `progress`, … */
 type Fact =
   /** A command reached the service, in proto3 JSON; `caller` is `distributor/apiKey`. */
   | {
@@ -15,7 +15,7 @@ type Fact =
       readonly caller: string;
       readonly request: Json;
     }
-  /** What the service answered, when it did. */
+  /** The answer of the service, and when. */
   | {
       readonly what: "answered";
       readonly callId: number;
@@ -49,7 +49,7 @@ type Fact =
     }
   | { readonly what: "incident"; readonly incident: Incident };
 
-/** A fact with its place in the order of things. `robotId` is empty where no robot is named. */
+/** An event with its number. `robotId` is empty if no robot is named. */
 export interface RecordEntry {
   readonly seq: number;
   /** World time. */
@@ -58,10 +58,10 @@ export interface RecordEntry {
   readonly fact: Fact;
 }
 
-/** The world's own account of what happened: what anybody else claims is held against it. */
+/** The world's own record of what happened, with which all claims can be compared. */
 export interface WorldRecord {
   add(robotId: string, fact: Fact): void;
-  /** The entries whose `seq` is larger, in order. The first entry of a world has `seq` 1. */
+  /** The entries with a larger `seq`, in order. The first entry of a world has `seq` 1. */
   since(seq: number): readonly RecordEntry[];
 }
 

@@ -4,13 +4,13 @@ import type { Feedback, MissionKind, MissionStatus } from "./mission.ts";
 import { isFlat, type Robot } from "./robot.ts";
 import type { Family } from "./spec.ts";
 
-/** How a robot really is, in the world's own words and not in those of any message. Plain data. */
+/** The real state of a robot, in the world's own terms and not in those of a message. Plain data. */
 export interface RobotState {
   readonly robotId: string;
   readonly amrId: number;
   readonly family: Family;
   readonly location: string;
-  /** Whether it can be reached. What it reported last may be older while it cannot. */
+  /** Whether it can be reached. While it cannot, its last report may be older. */
   readonly online: boolean;
   readonly missions: ReadonlyArray<{
     readonly missionId: string;
@@ -39,19 +39,19 @@ export interface RobotState {
   readonly mapId: number;
   /** Metres and radians. */
   readonly place: { readonly x: number; readonly y: number; readonly heading: number };
-  /** Code of the vertex that it is at; empty between them. */
+  /** Code of the vertex at which it is; empty between vertices. */
   readonly at: string;
   readonly carriedKg: number;
   /** Loaded by a task of a chain. */
   readonly loaded: boolean;
-  /** Number of the task chain that it is at; 0: none. */
+  /** Number of the task chain that it executes; 0: none. */
   readonly chainId: number;
-  /** Why it does not go on. */
+  /** Why its action is halted. */
   readonly halts: readonly string[];
   readonly flat: boolean;
 }
 
-/** The state of a robot at a moment of the world, up to which the world was brought. */
+/** The state of a robot at a moment to which the world was brought. */
 export function robotState(robot: Robot, nowMs: number): RobotState {
   const { battery, body, map } = robot;
   const { x, y } = placeAt(robot, nowMs);

@@ -10,19 +10,19 @@ export interface Battery {
   plugged: boolean;
   state: "charging" | "discharging" | "full";
   method: "none" | "wired" | "contact";
-  /** What was reported last, in whole percent. */
+  /** The last report, in whole percent. */
   shownPercent: number;
-  /** Whether the robot has stopped for want of charge. */
+  /** Whether the robot has stopped for lack of charge. */
   ranFlat: boolean;
 }
 
-/** When and under which number something of a robot changed last. */
+/** When a value of a robot last changed, and under which number. */
 export interface Stamp {
   atMs: number;
   sequence: number;
 }
 
-/** One robot: what the scenario says of it, and how it is now. */
+/** One robot: its data from the scenario, and its present state. */
 export interface Robot extends Omit<RobotSpec, "home" | "dock" | "map"> {
   readonly distributor: string;
   readonly map: FleetMap;
@@ -33,25 +33,25 @@ export interface Robot extends Omit<RobotSpec, "home" | "dock" | "map"> {
   readonly conveyors: readonly Conveyor[];
   /** The list since the last Create, Workflow or Charge, in order of assignment. */
   missions: Mission[];
-  /** Index of the active or, while nothing newer is active, the last mission; -1 before the first. */
+  /** Index of the active mission or, while nothing newer is active, of the last one; -1 before the first. */
   currentIndex: number;
-  /** Where the robot is on its way to, or stands for its mission or task. */
+  /** The target to which the robot drives, or at which it stands for its mission or task. */
   bound: Target | undefined;
   /** The task chain that it executes; 0: none. */
   chainId: number;
-  /** The task of the chain that it is on; 0: none. */
+  /** The task of the chain that it executes; 0: none. */
   taskId: number;
   carriedKg: number;
   /** Loaded by a task of a chain. */
   loaded: boolean;
   online: boolean;
-  /** Rises with each obstacle, so that the time limit of one does not end another. */
+  /** Incremented with each obstacle, so that the time limit of one does not end another. */
   blockages: number;
   readonly missionStamp: Stamp;
   readonly batteryStamp: Stamp;
 }
 
-/** A robot as it stands at its home when the world begins. */
+/** A robot at its home when the world begins. */
 export function createRobot(spec: RobotSpec, distributor: string, map: FleetMap, nowMs: number): Robot {
   const home = vertexOf(map, spec.home, spec.id);
   const { model, notInstalled } = spec;
@@ -105,18 +105,18 @@ export function currentMission(robot: Robot): Mission | undefined {
   return robot.missions[robot.currentIndex];
 }
 
-/** The mission that the robot is on, running or paused. */
+/** The mission that the robot executes, running or paused. */
 export function activeMission(robot: Robot): Mission | undefined {
   const mission = currentMission(robot);
   return mission === undefined || isTerminal(mission) ? undefined : mission;
 }
 
-/** A robot that moves no more for want of charge. */
+/** A robot that stands still for lack of charge. */
 export function isFlat(robot: Robot): boolean {
   return robot.battery.percent <= 0;
 }
 
-/** Where the robot would be sent to go home. */
+/** The target of a drive home. */
 export function homeOf(robot: Robot): Target {
   return targetOf(robot.home);
 }

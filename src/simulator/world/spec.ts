@@ -1,7 +1,7 @@
 import type { Incident } from "./incident.ts";
 import type { MapSpec } from "./map.ts";
 
-/** The robot families of the interface document; `base` is a robot of neither. */
+/** The robot families. Carts carry loads on conveyors, serves carry items; `base` is a robot of neither. */
 export type Family = "cart" | "serve" | "base";
 
 /** Cart models, and how many conveyors each carries. The first is the uppermost or the front-facing one. */
@@ -9,7 +9,7 @@ export const conveyorModels = { single: 1, "vertical-2": 2, "vertical-3": 3, "ho
 
 export type ConveyorModel = keyof typeof conveyorModels;
 
-/** Somebody who owns robots. */
+/** An owner of robots. */
 interface LocationSpec {
   readonly id: string;
   readonly distributor: string;
@@ -22,7 +22,7 @@ export interface RobotSpec {
   readonly family: Family;
   readonly location: string;
   readonly map: number;
-  /** Code of the vertex that the robot starts from and that workflows return to. */
+  /** Code of the vertex at which the robot starts, and to which workflows return. */
   readonly home: string;
   /** Code of the charging vertex; undefined: no contact dock, charged by wire. */
   readonly dock: string | undefined;
@@ -40,7 +40,7 @@ export interface RobotSpec {
   readonly notInstalled: readonly number[];
 }
 
-/** How long things take and when they end. Milliseconds of world time unless the name says otherwise. */
+/** Durations and thresholds. Milliseconds of world time unless the name says otherwise. */
 export interface Rules {
   readonly undockMs: number;
   readonly dockMs: number;
@@ -48,9 +48,9 @@ export interface Rules {
   readonly traverseStopMs: number;
   /** The stop at each goal of a patrol. */
   readonly patrolStopMs: number;
-  /** When somebody takes or brings weight at a serve robot's stop; undefined: only on demand. */
+  /** When staff removes or adds weight at a serve robot's stop; undefined: only on request. */
   readonly weightChangeMs: number | undefined;
-  /** What somebody takes or brings in one go. */
+  /** How much staff removes or adds in one go. */
   readonly weightChangeKg: number;
   /** A bussing patrol ends above this. */
   readonly bussingThresholdKg: number;
@@ -58,17 +58,17 @@ export interface Rules {
   readonly transferMs: number;
   /** How long a robot loads or unloads for a task. */
   readonly taskMs: number;
-  /** A robot that stays blocked gives its mission up after this. */
+  /** A mission of a robot that stays blocked fails after this. */
   readonly blockedFailMs: number;
   readonly drivingPercentPerHour: number;
   readonly standingPercentPerHour: number;
   readonly chargingPercentPerHour: number;
 }
 
-/** What robots do of their own accord, besides what they are told. */
+/** What robots do by themselves, besides commands. */
 export type Liveliness = "none" | "missions" | "patrols";
 
-/** Everything that a world is made from. */
+/** The description of a world. */
 export interface WorldSpec {
   readonly seed: number;
   readonly rules: Rules;
@@ -76,6 +76,6 @@ export interface WorldSpec {
   readonly maps: readonly MapSpec[];
   readonly robots: readonly RobotSpec[];
   readonly lively: Liveliness;
-  /** What happens to robots, so many milliseconds after the start. */
+  /** Incidents of robots, each with its milliseconds after the start. */
   readonly incidents: ReadonlyArray<{ readonly afterMs: number; readonly incident: Incident }>;
 }

@@ -5,17 +5,17 @@ import type { Feedback } from "./mission.ts";
 import type { Motion } from "./motion.ts";
 import type { Robot } from "./robot.ts";
 
-/** What a trip is made for: a goal of a mission, or a task of a chain. */
+/** The purpose of a trip: a goal of a mission, or a task of a chain. */
 interface Trip {
-  /** The trip comes to its next stage. */
+  /** The trip has reached its next stage. */
   tell(stage: Exclude<Feedback, "none" | "arrived">): void;
-  /** Whether what the trip was made for has ended meanwhile, so that it leads to nothing. */
+  /** Whether the purpose of the trip has ended meanwhile: then its arrival has no effect. */
   isOver(): boolean;
-  /** The robot stands at the target, docked where one docks. */
+  /** The robot stands at the target, docked if robots dock there. */
   arrived(): void;
 }
 
-/** Takes robots from where they are to a target: out of a dock, along the way, and into a dock. */
+/** Moves robots to a target: out of a dock, along the way, and into a dock. */
 export interface Travel {
   go(robot: Robot, target: Target, trip: Trip): void;
 }
@@ -25,7 +25,7 @@ export function createTravel(world: WorldContext, motion: Motion, batteries: Bat
   const dock = (robot: Robot, trip: Trip) => {
     trip.tell("docking");
     motion.work(robot, world.rules.dockMs, () => {
-      // The last of the charge may have gone before the contacts meet.
+      // The last of the charge may be gone before the contacts meet.
       batteries.settle(robot);
       if (trip.isOver()) return;
       robot.body.docked = true;

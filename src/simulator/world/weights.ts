@@ -2,11 +2,11 @@ import type { WorldContext } from "./context.ts";
 import { conductOf } from "./mission.ts";
 import { activeMission, type Robot } from "./robot.ts";
 
-/** What robots carry, in kilograms, and what it means for their missions. */
+/** The loads of robots, in kilograms, and their effect on missions. */
 export interface Weights {
   /** Puts weight on the robot, or (negative) takes it off. */
   change(robot: Robot, changeKg: number): void;
-  /** What staff did during a patrol's stop, if the rules have staff. */
+  /** Changes the weight like staff at a patrol's stop, if the rules have staff. */
   changeAtStop(robot: Robot, until: "done" | "told" | "empty" | "full"): void;
   isFull(robot: Robot): boolean;
 }

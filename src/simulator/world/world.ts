@@ -18,8 +18,8 @@ import type { Liveliness, Rules, WorldSpec } from "./spec.ts";
 import { createTravel } from "./travel.ts";
 
 /**
- * The robots of a scenario and the rules they follow: no input or output, no
- * time but what `advance` lets pass, no chance but the seed's.
+ * The robots of a scenario and their rules: no input or output, no time but that of `advance`, and no random
+ * source but the seed's.
  */
 export interface World {
   readonly rules: Rules;
@@ -34,15 +34,15 @@ export interface World {
   readonly chains: ChainOrders;
   /** World time in milliseconds since 1970. */
   nowMs(): number;
-  /** Lets time pass and everything happen that is due. */
+  /** Lets time pass, and runs everything that is due. */
   advance(toMs: number): void;
   /** Causes an incident of a robot. Throws for a robot that the world does not have. */
   happen(incident: Incident): void;
-  /** Sets what robots do of their own accord from now on. */
+  /** Sets what robots do by themselves from now on. */
   setLively(lively: Liveliness): void;
   /**
-   * Calls `listener` at once after each change; it reads the new state and gives
-   * no commands. Robots that are offline tell nothing. The result ends it.
+   * Calls `listener` at once after each change; it reads the new state and gives no commands. Offline robots
+   * report nothing. The returned function ends it.
    */
   onChange(listener: (change: WorldChange) => void): () => void;
 }
@@ -137,7 +137,7 @@ function populate(
   );
 }
 
-/** A robot counts its mission and its battery events, each in a sequence of its own. */
+/** A robot counts its mission events and its battery events, each in a sequence of its own. */
 function stamp(change: WorldChange, nowMs: number): void {
   if (change.kind !== "mission" && change.kind !== "battery") return;
   const at = change.kind === "mission" ? change.robot.missionStamp : change.robot.batteryStamp;

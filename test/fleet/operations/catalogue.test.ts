@@ -33,7 +33,7 @@ const traverse = (spelling: "snake" | "camel") =>
 
 const LOST_KEY = 'has the key "__proto__", which no message can carry';
 
-test("the catalogue has the 21 unary operations of the interface document", () => {
+test("the catalogue has the 21 unary operations of the fleet service", () => {
   expect([...catalogue.keys()].sort()).toEqual([
     "AddTaskChain",
     "AppendMission",

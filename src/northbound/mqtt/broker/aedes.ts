@@ -15,7 +15,7 @@ import { followRetained, type NewestRetained } from "./newest-retained.ts";
 import { createRepeats, type Repeats } from "./repeats.ts";
 import { mayPublish, mayRead } from "./rights.ts";
 
-/** What aedes needs of the embedded broker. */
+/** The dependencies of aedes. */
 export interface AedesParts extends AuthenticateParts {
   readonly topics: Topics;
   readonly arrivals: EventTraffic;
@@ -38,8 +38,8 @@ export async function createAedes(parts: AedesParts): Promise<Aedes> {
     connectTimeout: CONNECT_TIMEOUT_MS,
     maxInflightInbound: QOS2_HALF_OPEN,
     preConnect(_client, packet, callback) {
-      // A session that outlives its connection would queue events for a client that may never
-      // come back; SessionPresent 0 tells it to subscribe again.
+      // A session that outlives its connection would queue events for a client that may never come back.
+      // SessionPresent 0 tells the client to subscribe again.
       packet.clean = true;
       callback(null, true);
     },
@@ -73,7 +73,7 @@ function rightsOf(
       callback(new Error(`${nameOf(identity)} may not publish on ${packet.topic}`));
     },
     authorizeSubscribe(client, subscription, callback) {
-      // Filters are judged by what they deliver: "#" is everything that the client may read.
+      // Filters are checked at delivery: "#" means everything that the client may read.
       callback(null, client.connected || client.connecting ? subscription : null);
     },
     authorizeForward(client, packet) {
@@ -85,8 +85,8 @@ function rightsOf(
 }
 
 /**
- * MQTT 3.1.1 hides from a subscriber that a new message was sent with the retain flag. The gateway must know,
- * to refuse such a command.
+ * MQTT 3.1.1 hides from a subscriber that a new message was sent with the retain flag. The gateway must know
+ * it, to refuse such a command.
  */
 function showRetainFlag(aedes: Aedes, identities: Identities, log: Log): void {
   aedes.on("subscribe", (subscriptions, client) => {
@@ -104,10 +104,10 @@ function showRetainFlag(aedes: Aedes, identities: Identities, log: Log): void {
 }
 
 function logProblems(aedes: Aedes, { connections, log }: Pick<AedesParts, "connections" | "log">): void {
-  // aedes' types do not know this one; without a listener it would end the process.
+  // aedes' types lack this event; without a listener it would end the process.
   const emitter: EventEmitter = aedes;
   emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));
-  // aedes emits this for each message that a lost client did not get: logged once a client.
+  // aedes emits this for each message that a lost client missed: it is logged once for each client.
   const logged = new WeakSet<Client>();
   aedes.on("clientError", (client, error) => {
     if (logged.has(client)) return;
@@ -125,7 +125,7 @@ function logProblems(aedes: Aedes, { connections, log }: Pick<AedesParts, "conne
 }
 
 /**
- * Sends a new subscriber the retained messages as fast as it reads: those of a large fleet exceed the
+ * Sends the retained messages to a new subscriber as fast as it reads: those of a large fleet exceed the
  * backlog.
  */
 function paceReplay(client: Client, sockets: ClientSockets, newest: NewestRetained): void {

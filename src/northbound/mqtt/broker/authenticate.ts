@@ -14,12 +14,12 @@ import { type Identities, nameOf } from "./identities.ts";
 import { createLogins, type Login } from "./logins.ts";
 import type { Identity } from "./rights.ts";
 
-/** What a log-in is judged by. */
+/** The inputs for checking a log-in. */
 export interface AuthenticateParts {
   readonly options: EmbeddedBrokerOptions;
   /** The gateway's client identifier, refused to every other client. */
   readonly clientId: string;
-  /** The streams of the gateway itself. */
+  /** The gateway's own streams. */
   readonly own: WeakSet<object>;
   readonly sockets: ClientSockets;
   readonly identities: Identities;
@@ -29,10 +29,10 @@ export interface AuthenticateParts {
   readonly audit: RefusalAudit;
 }
 
-/** Of the name that somebody logs on by, in a log. */
+/** Of a user name from a client, in a log. */
 const LONGEST_NAME = 64;
 
-/** @param clientOf the connected client with an identifier */
+/** @param clientOf returns the connected client with an identifier */
 export function createAuthenticate(
   parts: AuthenticateParts,
   clientOf: (id: string) => Client | undefined,
@@ -100,7 +100,7 @@ export function createAuthenticate(
   };
 }
 
-/** A client identifier is free to choose, so it does not count. */
+/** A client identifier does not count, because it is free to choose. */
 function whoIs({ username, remoteAddress }: Login): readonly string[] {
   return [username ?? "", remoteAddress ?? ""];
 }

@@ -20,28 +20,26 @@ import { createIdentities, type Identities, nameOf } from "./identities.ts";
 import { readAllAtOnce } from "./read-all.ts";
 import { unusableName } from "./rights.ts";
 
-/**
- * The broker that the gateway brings along. It keeps nothing: no sessions, and retained state in memory only.
- */
+/** The gateway's own broker. It stores nothing: no sessions, and retained state in memory only. */
 export interface EmbeddedBroker extends Component {
-  /** The port that it listens on. Throws while it does not. */
+  /** The port on which it listens. Throws while it does not. */
   port(): number;
-  /** A stream for the gateway itself, which may write everywhere. Throws while the broker is not up. */
+  /** A stream for the gateway itself, which may write everywhere. Throws while the broker is not open. */
   open(): Duplex;
   /**
-   * `options.users` are others than before: ends the connections of those that are gone, or log in otherwise.
+   * `options.users` has changed: ends the connections of users that are gone, or that log in in another way.
    */
   usersChanged(before: EmbeddedBrokerOptions["users"]): void;
-  /** `options.tls` is another than before: new connections are shown it. Those that are open go on. */
+  /** `options.tls` has changed: new connections use it. Open connections continue. */
   certificateChanged(): void;
-  /** The topics of what it retains. */
+  /** The topics of its retained messages. */
   retained(): Promise<readonly string[]>;
-  /** The events have other topics. */
+  /** The topics of events have changed. */
   topicsMoved(): void;
   readonly arrivals: EventArrivals;
 }
 
-/** What the broker needs of the rest of the gateway. */
+/** The dependencies of the broker. */
 export interface BrokerParts {
   readonly options: EmbeddedBrokerOptions;
   readonly topics: Topics;
@@ -54,7 +52,7 @@ export interface BrokerParts {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** Clients may take this long to read the last messages when the broker closes. */
+/** How long clients may take to read the last messages when the broker closes. */
 const LAST_MESSAGES_MS = 1_000;
 const DELIVERY_TURNS = 3;
 
@@ -110,7 +108,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     open() {
       const { aedes } = up();
       const [near, far] = duplexPair();
-      // Node 20 does not tell one side that the other was destroyed.
+      // Node 20 does not notify one side when the other is destroyed.
       near.on("close", () => far.destroy());
       far.on("close", () => near.destroy());
       own.add(far);
@@ -142,7 +140,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     async retained() {
       const topics: string[] = [];
       if (running === null) return topics;
-      // The types of aedes do not know its persistence.
+      // The types of aedes lack its persistence.
       const { persistence } = running.aedes as Aedes & {
         readonly persistence: {
           createRetainedStreamCombi(patterns: string[]): AsyncIterable<{ topic: string }>;
@@ -188,7 +186,7 @@ function createListener(
   });
   server.on("tlsClientError", (error, socket) => {
     connections.failed(socket, { reason: error.message }, "an MQTT connection failed its TLS handshake");
-    // Node lets a handshake go on that has taken too long.
+    // Node lets a handshake continue that has taken too long.
     socket.destroy();
   });
   return server;
@@ -220,8 +218,8 @@ async function close(aedes: Aedes, server: Server, sockets: ClientSockets): Prom
 
 /**
  * Resolves when all messages so far are written. aedes acknowledges a message before it delivers it, in
- * order; so one more is published, with QoS 1 and retained, on a topic without subscribers. A delivery is
- * written a few turns of the event loop later.
+ * order. So one more message is published, with QoS 1 and retained, on a topic without subscribers. A
+ * delivery is written a few turns of the event loop later.
  */
 async function delivered(aedes: Aedes): Promise<void> {
   const last = { cmd: "publish", topic: `$SYS/${aedes.id}/closing`, payload: "" } as const;

@@ -7,13 +7,13 @@ import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
 
 /** Bounds on the connections of the embedded broker: in all, for each user, and before the log-in. */
 export interface ClientLimits {
-  /** A connection from which no CONNECT has come. Above the bound the oldest one is closed. */
+  /** A connection without a CONNECT so far. Above the bound the oldest one is closed. */
   connected(socket: Socket): void;
-  /** The connection is another socket now: the TLS one. */
+  /** The connection has another socket now: the TLS one. */
   replaced(socket: Socket): void;
-  /** A log-in under this name; false when a bound is reached, of that name or of all. */
+  /** A log-in under this name; false: a bound of that name or of all is reached. */
   loggedIn(socket: Socket, user: string): boolean;
-  /** Why connections are refused or closed; null when none was within the last half minute. */
+  /** Why connections are refused or closed; null: none was within the last half minute. */
   problem(): string | null;
   figures(): {
     readonly clients: number;
@@ -24,16 +24,16 @@ export interface ClientLimits {
 }
 
 const CLIENTS = 500;
-/** One user cannot take all connections. */
+/** Of one user, so that it cannot take all connections. */
 const CLIENTS_OF_A_USER = 250;
-/** What each user of the configuration has for itself, whatever the others do. */
+/** Reserved for each user of the configuration, whatever the others do. */
 const KEPT_FOR_A_USER = 4;
-/** Connections that have sent no CONNECT yet. */
+/** Connections without a CONNECT so far. */
 const UNFINISHED = 100;
 /** Longest user name in a log line. */
 const LONGEST_NAME = 128;
 
-/** @param knownNow the users of the configuration, by the names that `loggedIn` gets */
+/** @param knownNow returns the present users of the configuration, by the names that `loggedIn` gets */
 export function createClientLimits(clock: Clock, log: Log, knownNow: () => readonly string[]): ClientLimits {
   const users = new Map<Socket, string>();
   let clientsRefused = 0;

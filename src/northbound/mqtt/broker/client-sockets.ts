@@ -6,13 +6,11 @@ import { createFrameLimit } from "./frame-limit.ts";
 import { readAllAtOnce } from "./read-all.ts";
 import { createSlowClients, type SlowClients } from "./slow-clients.ts";
 
-/**
- * The connections of the embedded broker's clients, with what aedes does not bound itself (see README.md).
- */
+/** The connections of the embedded broker's clients, with the bounds that aedes lacks (README.md). */
 export interface ClientSockets {
   readonly limits: ClientLimits;
   readonly slow: SlowClients;
-  /** A connection for aedes. With TLS, `raw` is the TCP socket that `limits.connected` was told of. */
+  /** A connection for aedes. With TLS, `raw` is the TCP socket that `limits.connected` was called with. */
   add(socket: Socket, raw: Socket): void;
   /** Sends nothing more. Resolves when everything was sent and read, or after `deadlineMs`. */
   end(deadlineMs: number): Promise<void>;
@@ -22,8 +20,8 @@ export interface ClientSockets {
 const PACKET_LIMIT_BYTES = 320 * 1024;
 
 /**
- * Watches the sockets until the signal is aborted; `end` may be called after that. `users`: those of the
- * configuration, at this moment.
+ * Watches the sockets until the signal is aborted; `end` may be called after that. `users` returns the
+ * present users of the configuration.
  */
 export function createClientSockets(
   clock: Clock,

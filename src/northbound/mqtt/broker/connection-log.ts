@@ -3,11 +3,9 @@ import type { Clock } from "../../../platform/clock.ts";
 import { createLineBudget } from "../../../platform/line-budget.ts";
 import type { Log } from "../../../platform/log.ts";
 
-/**
- * Logs the connections that failed, within bounds: clients without a log-in can make as many as they like.
- */
+/** Logs failed connections, within bounds: clients without a log-in can make any number of them. */
 export interface ConnectionLog {
-  /** Its address is asked for later, when it may be closed. */
+  /** Its address is read later, when it may be closed. */
   opened(socket: object): void;
   failed(socket: object, fields: Readonly<Record<string, string>>, message: string): void;
 }
@@ -29,9 +27,10 @@ export function createConnectionLog(clock: Clock, log: Log): ConnectionLog {
   };
 }
 
-/** Empty: it is not known, or the gateway's own stream. */
+/** Empty: not known, or the gateway's own stream. */
 function addressIn(socket: object): string {
-  // Node gives the socket below a TLS one no public name. When both are closed, that one knows its address.
+  // Node has no public name for the socket below a TLS one. When both are closed, only that one knows its
+  // address.
   const below: unknown = Reflect.get(socket, "_parent");
   const address =
     (socket as Partial<Socket>).remoteAddress ?? (below as Partial<Socket> | null)?.remoteAddress;

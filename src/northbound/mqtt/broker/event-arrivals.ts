@@ -17,17 +17,20 @@ import {
   type QosDelivery,
 } from "./inner-client.ts";
 
-/** Who has the events that the gateway publishes at its own broker. */
+/** Tracks which clients have the events that the gateway publishes at its own broker. */
 export interface EventArrivals {
-  /** How many clients are there that subscribe to events with QoS 1 or 2. */
+  /** How many connected clients subscribe to events with QoS 1 or 2. */
   subscribers(): number;
-  /** Whether one has subscribed that is not sent all state yet: it does not count before. */
+  /** Whether a client has subscribed that was not sent all state yet: it does not count before. */
   areComing(): boolean;
-  /** `look` is called when the first comes or has come, or the last has gone, until the result is called. */
+  /**
+   * `look` is called when the first such client comes or has all state, or when the last has gone, until the
+   * returned function is called.
+   */
   watch(look: () => void): () => void;
   /**
-   * Whether an event has arrived: each client that it was sent to with QoS 1 has acknowledged it, or has
-   * gone, and one has acknowledged it. One that no client subscribes to has, while clients are there for
+   * Whether an event has arrived: each client that got it with QoS 1 has acknowledged it, or has gone, and at
+   * least one has acknowledged it. An event that no client subscribes to has arrived if clients are there for
    * others.
    *
    * @param messageId the packet identifier with which the gateway has published it
@@ -35,33 +38,33 @@ export interface EventArrivals {
   arrived(messageId: number): Promise<boolean>;
 }
 
-/** What the broker tells, as aedes tells it. */
+/** Receives what happens at aedes. */
 export interface EventTraffic {
-  /** The gateway has connected: it asks no more for what it has published before. */
+  /** The gateway has connected: it no longer asks for earlier events. */
   gatewayConnected(): void;
   /** The gateway publishes this. */
   published(packet: PublishedPacket): void;
   /** All clients that subscribe to this payload's topic were written to. */
   written(payload: object): void;
-  /** A client has connected that is not the gateway. */
+  /** A client other than the gateway has connected. */
   connected(client: Client, socket: Socket): void;
   /**
-   * aedes is about to send the client a message: an event gets its packet identifier here.
+   * aedes is about to send a message to the client: an event gets its packet identifier here.
    *
-   * @returns whether it may: an event that is shown with QoS 0 comes again to those that acknowledge, in
-   * order
+   * @returns whether it may be sent: an event that was published with QoS 0 comes again, in order, to clients
+   * that acknowledge
    */
   forward(client: Client, packet: ForwardedPacket): boolean;
   acknowledged(client: Client, messageId: number | undefined): void;
-  /** Whether a filter hears events. */
+  /** Whether a filter matches events. */
   isOfEvents(filter: string): boolean;
-  /** It has subscribed, and is not sent the retained messages yet. */
+  /** It has subscribed, and was not sent the retained messages yet. */
   subscribed(client: Client): void;
   /** It was sent the retained messages, or has unsubscribed. */
   subscriptionsChanged(client: Client): void;
-  /** Events have other topics. */
+  /** The topics of events have changed. */
   topicsMoved(): void;
-  /** Looks for clients that acknowledge nothing, until the signal is aborted. */
+  /** Watches for clients that acknowledge nothing, until the signal is aborted. */
   watchClients(signal: AbortSignal, disconnect: (socket: Socket, reason: string) => void): void;
 }
 
@@ -79,10 +82,11 @@ const CHECK_PERIOD_MS = 1_000;
 const MOST_SILENT = 500;
 
 /**
- * aedes says that it has a message before it delivers it, and keeps nothing for those that did not get it. So
- * the packet identifiers of events are given here, and their acknowledgements are read here.
+ * aedes acknowledges a message before it delivers it, and stores nothing for clients that did not get it. So
+ * the packet identifiers of events are given here, and their acknowledgements are read here
+ * (docs/decisions.md, At the embedded broker an event arrives at its subscribers).
  *
- * @param filters what hears every event, now
+ * @param filters returns the present filters for every event
  */
 export function createEventArrivals(
   filters: () => readonly string[],
@@ -113,7 +117,7 @@ export function createEventArrivals(
   };
 }
 
-/** Events that the gateway has published. */
+/** The events that the gateway has published. */
 interface PublishedEvents {
   add(packet: PublishedPacket): void;
   /** By payload: all copies of a packet share it. */
@@ -152,7 +156,7 @@ function createPublishedEvents(
   };
 }
 
-/** What clients are sent and acknowledge. */
+/** Follows what clients are sent and acknowledge. */
 function followClients(
   subscribers: EventSubscribers,
   deliveries: EventDeliveries,

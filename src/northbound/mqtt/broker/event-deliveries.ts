@@ -6,7 +6,7 @@ import { type ForwardedPacket, type InnerClient, nextId } from "./inner-client.t
 export interface Delivery {
   sent: number;
   acknowledged: number;
-  /** Those that were sent it, and have neither acknowledged it nor gone. */
+  /** Clients that got it, and have neither acknowledged it nor gone. */
   readonly open: Set<Subscriber>;
   isWritten: boolean;
   readonly arrived: Promise<boolean>;
@@ -62,7 +62,7 @@ export function createEventDeliveries(areOthersThere: () => boolean, clock: Cloc
     send(packet, delivery, subscriber) {
       const { client, open } = subscriber;
       delivery.sent += 1;
-      // It is about to go, and has not got it.
+      // It is about to go, and did not get it.
       if (client.closed) return;
       const id = nextId(client, (one) => open.has(one));
       packet.messageId = id;

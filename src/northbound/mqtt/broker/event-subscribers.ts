@@ -4,27 +4,27 @@ import type { Subscriber } from "./event-deliveries.ts";
 /** Which clients subscribe to events with QoS 1 or 2. */
 export interface EventSubscribers {
   count(): number;
-  /** Whether one has subscribed that is not sent all state yet: it does not count before. */
+  /** Whether a client has subscribed that was not sent all state yet: it does not count before. */
   areComing(): boolean;
   watch(look: () => void): () => void;
-  /** Whether one is there whose end aedes does not know of. */
+  /** Whether one is connected, as far as aedes knows. */
   areOpen(): boolean;
   of(client: Client): Subscriber | undefined;
   all(): Iterable<Subscriber>;
   add(subscriber: Subscriber): void;
-  /** It has subscribed, and is not sent the retained messages yet. */
+  /** It has subscribed, and was not sent the retained messages yet. */
   subscribed(client: Client): void;
   /** It was sent the retained messages, or has unsubscribed. */
   subscriptionsChanged(client: Client): void;
   remove(subscriber: Subscriber): void;
 }
 
-/** @param isEvent whether a filter hears an event */
+/** @param isEvent whether a filter matches an event */
 export function createEventSubscribers(isEvent: (filter: string) => boolean): EventSubscribers {
   const clients = new Map<Client, Subscriber>();
-  /** Those that subscribe to events. */
+  /** Clients that subscribe to events. */
   const there = new Set<Subscriber>();
-  /** Those that have subscribed to their first events, and are not sent all state yet. */
+  /** Clients that have subscribed to their first events, and were not sent all state yet. */
   const coming = new Set<Subscriber>();
   const looks = new Set<() => void>();
 
@@ -51,7 +51,7 @@ export function createEventSubscribers(isEvent: (filter: string) => boolean): Ev
       looks.add(look);
       return () => void looks.delete(look);
     },
-    // aedes knows of a client's end before its socket tells.
+    // aedes knows of a client's end before its socket emits it.
     areOpen: () => [...there].some(({ client }) => !client.closed),
     of: (client) => clients.get(client),
     all: () => clients.values(),

@@ -2,9 +2,9 @@ import type { Writable } from "node:stream";
 import type { Aedes, Client } from "aedes";
 import type { EventTraffic } from "./event-arrivals.ts";
 
-/** The part of aedes' store that its types do not have. */
+/** The part of aedes' store that its types lack. */
 interface Persistence {
-  /** Asked when a client has acknowledged a message. */
+  /** Called when a client has acknowledged a message. */
   outgoingClearMessageId(client: Client, packet: { readonly messageId?: number }): Promise<unknown>;
   /** The retained messages of new subscriptions, which aedes pipes to the client. */
   createRetainedStreamCombi(filters: readonly string[]): RetainedStream;
@@ -14,19 +14,19 @@ interface RetainedStream {
   pipe(to: Writable): Writable;
 }
 
-/** Tells what becomes of events at aedes 1.2. */
+/** Reports what happens to events at aedes 1.2. */
 export function tellTraffic(aedes: Aedes, traffic: EventTraffic): void {
   const { persistence } = aedes as unknown as { readonly persistence: Persistence };
   aedes.on("publish", ({ payload }) => {
     if (typeof payload !== "string") traffic.written(payload);
   });
-  // A program may subscribe to thousands of topics, one by one. Only those of events are looked at.
+  // A program may subscribe to thousands of topics, one by one. Only filters of events are checked.
   aedes.on("unsubscribe", (filters, client) => {
     if (filters.some(traffic.isOfEvents)) traffic.subscriptionsChanged(client);
   });
 
-  // State comes first: a subscription counts when its retained messages were sent. aedes asks for them in
-  // the same turn of the event loop in which it tells of the subscription.
+  // State comes first: a subscription counts once its retained messages were sent. aedes asks for them in the
+  // same turn of the event loop in which it reports the subscription.
   let subscribing: Client | null = null;
   aedes.on("subscribe", (subscriptions, client) => {
     subscribing = subscriptions.some(({ topic }) => traffic.isOfEvents(topic)) ? client : null;
@@ -44,7 +44,7 @@ export function tellTraffic(aedes: Aedes, traffic: EventTraffic): void {
     return stream;
   };
 
-  // The event `ack` of aedes does not say which message was acknowledged, for it keeps none.
+  // The event `ack` of aedes does not say which message was acknowledged, because it stores none.
   const clear = persistence.outgoingClearMessageId.bind(persistence);
   persistence.outgoingClearMessageId = (client, packet) => {
     traffic.acknowledged(client, packet.messageId);

@@ -1,7 +1,7 @@
 /**
- * Watches the framing of an MQTT byte stream: a fixed header says how long its
- * packet is, and aedes would collect up to 256 MB for one before anybody looks.
- * The result is called with each chunk and says whether all is well.
+ * Checks the framing of an MQTT byte stream: a fixed header gives the length of its packet, and aedes would
+ * collect up to 256 MB for one before it is checked. The returned function is called with each chunk, and
+ * returns whether all is well.
  */
 export function createFrameLimit(limitBytes: number): (chunk: Uint8Array) => boolean {
   /** Bytes of the current packet's body still to come; negative while its header is read. */

@@ -1,19 +1,19 @@
 import type { Client } from "aedes";
 import type { Identity } from "./rights.ts";
 
-/** Who the connections of the embedded broker are. */
+/** The identities of the embedded broker's connections. */
 export interface Identities {
-  /** A client that has not logged in has no rights, and so has none (null). */
+  /** A client that has not logged in has no rights, like no client (null). */
   of(client: Client | null): Identity;
   set(client: Client, identity: Identity): void;
-  /** Takes every right from the connections of a user, and ends them. Answers with how many there were. */
+  /** Takes all rights from the connections of a user, and ends them. Returns how many there were. */
   end(user: string): number;
 }
 
 const nobody: Identity = { kind: "user", name: "" };
 
 export function createIdentities(): Identities {
-  // A last will is judged when its connection is gone.
+  // Kept after the connection, because a last will is checked when its connection is gone.
   const identities = new WeakMap<Client, Identity>();
   const open = new Set<Client>();
   return {

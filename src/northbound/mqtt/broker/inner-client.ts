@@ -3,7 +3,9 @@ import { filtersMeet } from "./filters.ts";
 
 // The parts of aedes 1.2 and of its clients that its types do not have.
 
-/** A message that aedes is about to send a client. A retained one at a subscription has no broker id. */
+/**
+ * A message that aedes is about to send to a client. A retained one for a new subscription has no broker id.
+ */
 export interface ForwardedPacket {
   readonly topic: string;
   readonly payload: string | Buffer;
@@ -11,10 +13,10 @@ export interface ForwardedPacket {
   messageId?: number | undefined;
 }
 
-/** What aedes calls to send a client one message. */
+/** The function by which aedes sends one message to a client. */
 type Deliver = (packet: ForwardedPacket, done: () => void) => void;
 
-/** A client as aedes has it. */
+/** A client with its inner parts. */
 export type InnerClient = Client & {
   readonly subscriptions: Readonly<Record<string, { readonly qos: number }>>;
   _nextId: number;
@@ -29,7 +31,7 @@ export function clientOf(aedes: Aedes, id: string): Client | undefined {
   return (aedes as Aedes & { readonly clients: Readonly<Record<string, Client>> }).clients[id];
 }
 
-/** The next packet identifier for a message to the client, of those that are not taken. */
+/** The next free packet identifier for a message to the client. */
 export function nextId(client: InnerClient, isTaken: (id: number) => boolean): number {
   for (;;) {
     const id = client._nextId;
@@ -38,9 +40,9 @@ export function nextId(client: InnerClient, isTaken: (id: number) => boolean): n
   }
 }
 
-/** Whether the client acknowledges what is published on this topic. */
+/** Whether the client acknowledges messages on this topic. */
 export function acknowledges({ subscriptions }: InnerClient, topic: string): boolean {
-  // aedes sends with the QoS of a subscription to this very topic.
+  // aedes uses the QoS of a subscription to this very topic.
   if (subscriptions[topic]?.qos === 0) return false;
   return Object.entries(subscriptions).some(([filter, { qos }]) => qos > 0 && filtersMeet(filter, topic));
 }
@@ -73,7 +75,7 @@ export interface QosDelivery {
 }
 
 /**
- * aedes takes the first of several subscriptions that match. The one that is acknowledged comes first.
+ * aedes uses the first of several matching subscriptions. This puts the acknowledged one first.
  *
  * @param isEvent whether this message has to be acknowledged
  */

@@ -4,16 +4,16 @@ import { createPasswordQueue } from "../../../platform/password-queue.ts";
 import type { BrokerUser } from "../options.ts";
 import { type Identity, isLoopback } from "./rights.ts";
 
-/** What a login says, and where it comes from. */
+/** The credentials of a login, and its address. */
 export interface Login {
   readonly username: string | undefined;
   readonly password: Uint8Array | undefined;
   readonly remoteAddress: string | undefined;
 }
 
-/** Judges logins. */
+/** Checks logins. */
 export interface Logins {
-  /** Who a login is; null: nobody. Rejects when too many wait. */
+  /** The identity of a login; null: it is wrong. Rejects if too many wait. */
   identify(login: Login): Promise<Identity | null>;
 }
 
@@ -21,12 +21,15 @@ function proofKey({ name, password }: BrokerUser): string {
   return `${name} ${password}`;
 }
 
-/** @param users those of this moment */
+/** @param users returns the present users */
 export function createLogins(users: () => readonly BrokerUser[], anonymousLoopback: boolean): Logins {
   const find = (name: string | undefined) => users().find((candidate) => candidate.name === name);
-  /** Digests of passwords that matched a hash, by that hash: who comes back does not wait behind others. */
+  /**
+   * Digests of passwords that matched a hash, by that hash: a client that comes back does not wait behind
+   * others.
+   */
   const proven = new Map<string, Buffer>();
-  /** What is being found out, by user and digest: clients of one user often come together. */
+  /** Checks under way, by user and digest: clients of one user often come together. */
   const pending = new Map<string, Promise<boolean>>();
   const queue = createPasswordQueue();
 
@@ -59,7 +62,7 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
       ? matchesHash(user, password, address)
       : isPassword(user.password, password);
 
-  /** Those of users that are gone are forgotten. */
+  /** Proofs of users that are gone are dropped. */
   function keepProof(user: BrokerUser, digest: Buffer): void {
     const kept = new Set(users().map(proofKey));
     for (const key of proven.keys()) if (!kept.has(key)) proven.delete(key);
@@ -71,7 +74,7 @@ export function createLogins(users: () => readonly BrokerUser[], anonymousLoopba
       const user = find(username);
       if (user !== undefined) {
         const isRight = password !== undefined && (await matches(user, password, remoteAddress ?? ""));
-        // A reload may have taken the user, or its password, meanwhile.
+        // A reload may have removed the user, or changed its password, meanwhile.
         return isRight && find(username)?.password === user.password
           ? { kind: "user", name: user.name }
           : null;

@@ -6,14 +6,14 @@ export interface NewestRetained {
   has(packet: Pick<ForwardedPacket, "topic" | "payload">): boolean;
 }
 
-/** The part of aedes' store that its types do not have. */
+/** The part of aedes' store that its types lack. */
 interface Persistence {
   storeRetained(packet: Pick<ForwardedPacket, "topic" | "payload">): Promise<unknown>;
 }
 
 /**
- * aedes takes the retained messages for a new subscriber before it sends them. Meanwhile the subscriber gets
- * newer ones, and would end with the older value.
+ * aedes reads the retained messages for a new subscriber before it sends them. Meanwhile the subscriber gets
+ * newer ones, and would end up with the older value.
  */
 export function followRetained(aedes: Aedes): NewestRetained {
   const { persistence } = aedes as unknown as { readonly persistence: Persistence };

@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
 
 /**
- * Makes `read()` return all bytes that wait, as it did before Node 26, which returns one chunk at a time.
- * aedes 1.2.0 reads once for each `readable` event, and would never see the other chunks.
+ * Makes `read()` return all waiting bytes, as before Node 26, which returns one chunk at a time. aedes 1.2.0
+ * reads once for each `readable` event, and would never get the other chunks.
  */
 export function readAllAtOnce(stream: Duplex): void {
   const read = stream.read.bind(stream);

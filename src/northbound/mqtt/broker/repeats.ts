@@ -1,10 +1,10 @@
 import type { Client } from "aedes";
 
-/** Knows the messages that a client gets a second time, because two of its subscriptions match. */
+/** Recognises messages that a client would get twice, because two of its subscriptions match. */
 export interface Repeats {
-  /** Leaves it to `isRepeat` what this client gets. */
+  /** From now on `isRepeat` decides what this client gets. */
   takeOver(client: Client): void;
-  /** Whether this is the message that the client was given last. */
+  /** Whether this is the last message that the client got. */
   isRepeat(client: Client, packet: NumberedPacket): boolean;
 }
 
@@ -15,7 +15,7 @@ interface NumberedPacket {
 }
 
 /**
- * aedes numbers messages when they come, and takes each one with a lower number than the last for a repeat.
+ * aedes numbers messages when they come, and drops each one with a lower number than the last as a repeat.
  * But it handles QoS 0 faster than QoS 1, so messages overtake each other: an event or a reply was lost when
  * state came right behind it. A message goes to all subscriptions of a client in one go, so only the last one
  * can be a repeat.

@@ -1,15 +1,16 @@
 import type { Topics } from "../topics.ts";
 
-/** Who a connection to the embedded broker is. */
+/** The identity of a connection to the embedded broker. */
 export type Identity =
-  /** The gateway itself, known by its stream: no password could be stolen. */
+  /** The gateway itself, recognised by its stream: there is no password to be stolen. */
   | { readonly kind: "gateway" }
   | { readonly kind: "user"; readonly name: string }
   /** INSECURE, a demo on loopback: any client name. */
   | { readonly kind: "anonymous" };
 
 /**
- * A client publishes only what the gateway hears, and only in its own name; the gateway writes everywhere.
+ * A client publishes only what the gateway handles, and only under its own name; the gateway writes
+ * everywhere.
  */
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
@@ -23,7 +24,7 @@ export function mayPublish(identity: Identity, topic: string, topics: Topics): b
   return identity.kind === "anonymous" || heard.client === identity.name;
 }
 
-/** Everybody reads the fleet; answers and commands are read by the client that they belong to. */
+/** Everybody reads the fleet; answers and commands are read only by the client to which they belong. */
 export function mayRead(identity: Identity, topic: string, topics: Topics): boolean {
   if (identity.kind === "gateway") return true;
   if (topic.startsWith("$")) return false;
@@ -31,7 +32,7 @@ export function mayRead(identity: Identity, topic: string, topics: Topics): bool
   return owner === null || identity.kind === "anonymous" || owner === identity.name;
 }
 
-/** Names that no topic level can carry: such a user could never send a command. */
+/** Whether no topic level can carry the name: such a user could never send a command. */
 export function unusableName(name: string): boolean {
   return name === "" || /[/#+\p{Cc}\p{Surrogate}]/u.test(name);
 }

@@ -10,7 +10,7 @@ export interface SlowClients {
   watch(socket: Socket): void;
   /** Calls `proceed` when the socket has room for one more retained message; never if it closes before. */
   whenRoom(socket: Socket, proceed: () => void): void;
-  /** Ends the connection of a client that holds up others. */
+  /** Ends the connection of a client that delays others. */
   disconnect(socket: Socket, reason: string): void;
   /** Bytes that wait for all clients. */
   backlogBytes(): number;
@@ -25,7 +25,7 @@ const ALL_BACKLOGS_LIMIT_BYTES = 64 * 1024 * 1024;
 /** A client that takes none of its backlog for this long is disconnected. */
 const STALL_LIMIT_MS = 10_000;
 const CHECK_PERIOD_MS = 1_000;
-/** Retained messages of a new subscription are held back above this; current values are always written. */
+/** A new subscription's retained messages are held back above this; current values are always written. */
 const REPLAY_BACKLOG_BYTES = 64 * 1024;
 
 /** How many bytes a client has taken, and since when it has taken no more. */
@@ -48,7 +48,7 @@ export function createSlowClients(clock: Clock, signal: AbortSignal): SlowClient
   function neverBlock(socket: Socket): void {
     const { write } = socket;
     socket.write = (...parts: readonly unknown[]) => {
-      // A write after the end is an error that would discard what is still to be sent.
+      // A write after the end is an error that would discard the unsent rest.
       if (socket.writableEnded) return true;
       Reflect.apply(write, socket, parts);
       if (socket.writableLength > BACKLOG_LIMIT_BYTES)

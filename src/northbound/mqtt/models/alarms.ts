@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { robotId, session, time } from "./parts.ts";
 
-/** What every alarm says of itself, in a list or in its event. */
+/** The fields of every alarm, in a list or in its event. */
 export const alarmFields = {
   id: z.string().describe("Names the alarm until it is over."),
   code: z.string(),

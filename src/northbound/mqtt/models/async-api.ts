@@ -19,7 +19,7 @@ const parameters: Readonly<Record<string, string>> = {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The AsyncAPI 3 document of the gateway: its default topics, and all that is published there. */
+/** The AsyncAPI 3 document of the gateway: its default topics and their messages. */
 export function asyncApiDocument(version: string): Json {
   return {
     asyncapi: "3.0.0",

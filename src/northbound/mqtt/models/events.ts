@@ -6,7 +6,7 @@ import { coded, protocol, robotId, sender, session, time } from "./parts.ts";
 import { outcome } from "./requests.ts";
 import { conveyorState } from "./state.ts";
 
-/** What every event begins with. */
+/** The first fields of every event. */
 const common = {
   event_id: z.string().describe("The same when it is sent again."),
   robot_id: robotId.describe("Empty: it concerns no single robot, or names an unknown one."),

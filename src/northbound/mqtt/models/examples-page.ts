@@ -4,7 +4,7 @@ import { channels } from "./messages.ts";
 const BEGIN = "<!-- Made by scripts/mqtt-doc.mjs from here on. -->\n";
 const END = "<!-- Made by scripts/mqtt-doc.mjs up to here. -->\n";
 
-/** A page with its examples as they are today: what stands between the two marks is replaced. */
+/** A page with its present examples: the text between the two marks is replaced. */
 export function examplesPage(page: string): string {
   const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (start === -1 || end === -1) throw new Error("the page has no marks for its examples");

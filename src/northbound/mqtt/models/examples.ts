@@ -1,4 +1,4 @@
-/** A message as the gateway publishes or takes it, under its base. */
+/** A message as the gateway publishes or accepts it, under its base. */
 export interface Example {
   /** The name of its schema. */
   readonly message: string;

@@ -5,7 +5,7 @@ import { events } from "./events.ts";
 import * as requests from "./requests.ts";
 import * as state from "./state.ts";
 
-/** What is published on the topics of one template. */
+/** The messages on the topics of one template. */
 export interface Channel {
   readonly template: keyof TopicTemplates;
   readonly summary: string;
@@ -17,17 +17,17 @@ export interface Channel {
   readonly messages: Readonly<Record<string, z.ZodType>>;
 }
 
-/** Retained state. */
+/** A channel of retained state. */
 function shown(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
   return { summary, from: "gateway", isRetained: true, qos: null, messages: { [name]: model } };
 }
 
-/** What happens, and replies. */
+/** A channel of events and replies. */
 function told(summary: string, messages: Channel["messages"]): Omit<Channel, "template"> {
   return { summary, from: "gateway", isRetained: false, qos: 1, messages };
 }
 
-/** What clients publish. */
+/** A channel for messages of clients. */
 function asked(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
   return { summary, from: "client", isRetained: false, qos: 1, messages: { [name]: model } };
 }
@@ -85,7 +85,7 @@ const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "temp
   reply: told("The outcome of a command, or the answer to another request.", { reply: requests.reply }),
 };
 
-/** Every channel there is. */
+/** All channels. */
 export const channels: readonly Channel[] = (
   Object.keys(defaultTopicTemplates) as Array<keyof TopicTemplates>
 ).map((template) => ({ template, ...byTemplate[template] }));
@@ -95,7 +95,7 @@ export const bareTexts: readonly string[] = ["availability", "tag"];
 
 /**
  * The JSON schemas of all messages, by their names. A later version may add fields to what the gateway
- * publishes; what it takes from clients is strict.
+ * publishes; what it accepts from clients is strict.
  */
 export function messageSchemas(): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const schemas: Record<string, Readonly<Record<string, unknown>>> = {};

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { qualities } from "../../../domain/quality.ts";
 
-/** What payloads have in common. Each model says what the renderer of the same name writes. */
+/** Common parts of payloads. Each model describes the output of the renderer with the same name. */
 
 export const time = z
   .string()
@@ -16,7 +16,7 @@ export const robotId = z.string().describe("The robot's id at the fleet service.
 
 export const index = z.int().min(0);
 
-/** An enum of the service: its name, or its number where this version knows no name. */
+/** An enum of the service: its name, or its number if this version knows no name. */
 export function coded(names: readonly string[]) {
   return z.union([z.enum(names), z.int()]).describe("Its name, or its number if this version has no name.");
 }
@@ -40,5 +40,5 @@ export function envelope(state: z.ZodType) {
 
 export const protocol = z.enum(["mqtt", "opcua", "web", "cli", "gateway"]);
 
-/** Who sent something: the protocol, and the user or client as it is authenticated. */
+/** The sender: the protocol, and the authenticated user or client. */
 export const sender = z.strictObject({ protocol, user: z.string() });

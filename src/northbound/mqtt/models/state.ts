@@ -212,7 +212,7 @@ export const stationState = z.strictObject({
 
 export const tag = z.string().describe("A bare value: text, a number, true or false. No JSON.");
 
-/** What renderers that build an object write: the compiler holds them to the models. */
+/** The types of renderers that build an object: the compiler checks them against the models. */
 export type StatusPayload = z.infer<typeof status>;
 export type RobotsPayload = z.infer<typeof robots>;
 export type InfoPayload = z.infer<typeof info>;

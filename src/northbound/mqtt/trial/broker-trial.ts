@@ -10,12 +10,12 @@ import { subscribe } from "../client/subscribe.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
 import { createTopics, type Topics } from "../topics.ts";
 
-/** Whether a message that was published was let through. */
+/** Whether a published message passed. */
 export type Passage =
   | { readonly kind: "arrived" }
   /** The broker's reason, in its own words. */
   | { readonly kind: "refused"; readonly message: string }
-  /** The broker has taken it, and has not delivered it to a subscriber of the topic. */
+  /** The broker has accepted it, and has not delivered it to a subscriber of the topic. */
   | { readonly kind: "lost" };
 
 export interface TopicTrial {
@@ -23,7 +23,7 @@ export interface TopicTrial {
   readonly passage: Passage;
 }
 
-/** How a trial of the plant's broker went. */
+/** The result of a trial of the plant's broker. */
 export type BrokerTrial =
   | { readonly kind: "unconnected"; readonly error: unknown }
   | {
@@ -34,13 +34,13 @@ export type BrokerTrial =
       /** Subscriptions that the broker refuses. */
       readonly refusedFilters: readonly string[];
       readonly published: readonly TopicTrial[];
-      /** A command topic of another client, written by the gateway's own user; null: not tried. */
+      /** The gateway's own user writes to a command topic of another client; null: not tried. */
       readonly asOther: TopicTrial | null;
       /** The same by a client without user and certificate; null: not tried. */
       readonly anonymous: { readonly isLetIn: boolean; readonly trial: TopicTrial | null } | null;
     };
 
-/** No client of a plant is called so. */
+/** A name that no client of a plant has. */
 const NAME = "fleetgate-check";
 const LARGEST_PACKET = 16 * 1024;
 const ARRIVAL_MS = 2_000;
@@ -59,9 +59,9 @@ interface TrialParts {
 }
 
 /**
- * Connects as the gateway does, but under a client id of its own and without a last will: a gateway that runs
- * keeps its connection. Its messages are not retained. No gateway acts on them: the command topic that it
- * tries has an empty level where the operation stands.
+ * Connects like the gateway, but under a client id of its own and without a last will: a running gateway
+ * keeps its connection. Its messages are not retained. No gateway acts on them: its command topic has an
+ * empty level instead of an operation.
  */
 export async function tryBroker(
   options: MqttOptions,
@@ -152,7 +152,7 @@ function connect(options: MqttOptions, { limitMs, signal }: TrialParts): Promise
   );
 }
 
-/** A topic of a template, filled in; nothing is encoded. */
+/** A topic of a template, filled in without encoding. */
 function under(
   { base, topics }: MqttOptions,
   name: "gatewayEvent" | "command",
@@ -172,7 +172,7 @@ function placedTopics({ placement: { robot, station, stations } }: MqttOptions, 
 
 type Arrivals = ReturnType<typeof createArrivals>;
 
-/** What comes back to the client, by its text. */
+/** The messages that come back to the client, by their texts. */
 function createArrivals(client: MqttClient) {
   const waiting = new Map<string, () => void>();
   client.on("message", (_topic: string, payload: Buffer) => waiting.get(payload.toString("utf8"))?.());
@@ -194,7 +194,7 @@ async function pass(
   const arrived = arrivals.of(text);
   const answered = new Promise<Error | null>((resolve) => {
     from.publish(topic, text, { qos: 1 }, (error) => resolve(error ?? null));
-    // A broker of MQTT 3.1.1 may cut the connection instead of an answer.
+    // A broker of MQTT 3.1.1 may close the connection instead of answering.
     from.once("close", () => resolve(new Error("the broker closed the connection")));
   });
   const late = new Error(`the broker does not acknowledge it within ${limitMs} ms`);

@@ -1,4 +1,4 @@
-// The x509 library wants this polyfill before it is loaded.
+// The x509 library needs this polyfill before it is loaded.
 import "reflect-metadata";
 import { createHash, X509Certificate } from "node:crypto";
 import {
@@ -23,7 +23,7 @@ export interface CertificateFacts {
   readonly isAuthority: boolean;
   /** The URI that names an OPC UA application; null: it has none. */
   readonly applicationUri: string | null;
-  /** How many URIs it has: an application has one. */
+  /** How many URIs it has: a valid one has one. */
   readonly uriCount: number;
   /** Host names and addresses. */
   readonly names: readonly string[];
@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000;
 const LEAST_RSA_BITS = 2_048;
 const SOON_DAYS = 60;
 
-/** Each certificate of a file, PEM or DER; throws for what cannot be read. */
+/** Each certificate of a file, PEM or DER; throws if one cannot be read. */
 export function certificatesOf(content: Buffer): readonly X509Certificate[] {
   const texts = certificatesIn(content.toString("latin1"));
   const sources = texts.length === 0 ? [content] : texts;
@@ -104,7 +104,7 @@ function signatureOf({ signatureAlgorithm }: ParsedCertificate): string {
   return [name, hash?.name].filter(Boolean).join(" with ");
 }
 
-/** What the configuration wants of our own certificate. */
+/** What the configuration requires of our own certificate. */
 export interface Wanted {
   readonly applicationUri: string;
   readonly missingNames: readonly string[];
@@ -113,7 +113,8 @@ export interface Wanted {
 const applicationUsages = ["digitalSignature", "nonRepudiation", "keyEncipherment", "dataEncipherment"];
 
 /**
- * What makes other OPC UA applications refuse a certificate, each as a sentence.
+ * Why other OPC UA applications would refuse a certificate, each as a sentence.
+ *
  * @param wanted for our own certificate
  */
 export function applicationWarnings(facts: CertificateFacts, nowMs: number, wanted?: Wanted): string[] {
@@ -122,7 +123,7 @@ export function applicationWarnings(facts: CertificateFacts, nowMs: number, want
   if (bits < LEAST_RSA_BITS)
     warnings.push(`its key is ${facts.key}: OPC UA needs RSA with at least ${LEAST_RSA_BITS} bits`);
   if (/SHA-?1$/.test(facts.signature)) warnings.push("it is signed with SHA-1, which is refused");
-  // An authority signs applications, and is none itself.
+  // A CA signs the certificates of applications, and is no application itself.
   if (facts.isAuthority && !facts.isSelfSigned) return warnings;
   if (facts.applicationUri === null)
     warnings.push("it names no application: OPC UA needs a URI in its subjectAltName");
@@ -139,7 +140,7 @@ export function applicationWarnings(facts: CertificateFacts, nowMs: number, want
   return warnings;
 }
 
-/** What is wrong with the time of any certificate, each as a sentence. */
+/** What is wrong with the validity of any certificate, each as a sentence. */
 export function validityWarnings(
   { validFrom, validTo, daysLeft }: CertificateFacts,
   nowMs: number,

@@ -20,9 +20,9 @@ const LONGEST_TEXT = 400;
 const NOT_RUNNING = "the OPC UA server is not running";
 
 /**
- * The certificates of clients in the folders that `fleetgate certs` moves them between.
+ * The certificates of clients in the folders of `fleetgate certs`.
  *
- * @param folder where the running server keeps keys and certificates; null while it does not run
+ * @param folder the folder of the running server; null while it does not run
  */
 export function createClientList(
   folder: () => string | null,
@@ -33,7 +33,7 @@ export function createClientList(
     return path === null ? null : join(path, "server");
   };
 
-  /** Two decisions at once could move one file twice. */
+  /** One decision at a time: two at once could move one file twice. */
   let turn: Promise<unknown> = Promise.resolve();
 
   async function find(store: string): Promise<readonly Found[]> {
@@ -76,7 +76,7 @@ export function createClientList(
   };
 }
 
-/** Each once: a copy among the trusted ones lets its client in. */
+/** Each certificate once: a copy among the trusted ones means that its client is trusted. */
 function shown(found: readonly Found[]): readonly ClientCertificate[] {
   const byThumbprint = new Map<string, Found>();
   for (const each of found) {
@@ -88,7 +88,7 @@ function shown(found: readonly Found[]): readonly ClientCertificate[] {
     isTrusted: place === "trusted",
     isConfigured: place === "trusted" && isConfigured(path),
     isAuthority: facts.isAuthority,
-    // A client wrote them, and a person decides by them.
+    // A client wrote these texts, and a person decides by them.
     subject: plainStart(facts.subject, LONGEST_TEXT),
     issuer: plainStart(facts.issuer, LONGEST_TEXT),
     applicationUri: facts.applicationUri === null ? null : plainStart(facts.applicationUri, LONGEST_TEXT),

@@ -11,16 +11,16 @@ import { isConfigured, type Place, places } from "./store.ts";
 
 type Side = "rejected" | "trusted";
 
-/** A certificate that could be moved. */
+/** A certificate that can be moved. */
 export interface Movable {
-  /** Those of the configuration are never moved. */
+  /** Certificates of the configuration are never moved. */
   readonly place: Place | "configuration";
   readonly path: string;
   readonly facts: CertificateFacts;
   readonly warnings: readonly string[];
 }
 
-/** What became of one certificate. */
+/** The result for one certificate. */
 export interface Moved {
   readonly thumbprint: string;
   readonly subject: string;
@@ -33,7 +33,7 @@ export interface Moved {
 
 /**
  * Moves the certificates with these thumbprints into the folder `to` of a store, so that a running gateway
- * sees each at once. All of them are found first: one that is not there leaves everything as it was.
+ * sees each at once. All of them are looked up first: if one is missing, nothing is moved.
  */
 export async function moveCertificates(
   store: string,
@@ -66,7 +66,7 @@ async function moveOne(folder: string, copies: readonly Movable[], to: Side): Pr
   let isThere = copies.some(({ place }) => place === to);
   const isNew = elsewhere.length > 0;
   for (const { path } of elsewhere) {
-    // A copy that stays among the rejected ones keeps a client out.
+    // A copy among the rejected ones would keep the client out.
     if (isThere) await rm(path);
     else await moveFile(path, folder, thumbprint);
     isThere = true;
@@ -86,7 +86,7 @@ async function moveFile(path: string, folder: string, thumbprint: string): Promi
   await putInPlace(path, join(folder, await freeName(folder, wanted, end)));
 }
 
-/** Another client's file may have the name already: a rename would replace it. */
+/** A free file name: another client's file may have this one, and a rename would replace it. */
 async function freeName(folder: string, name: string, end: string): Promise<string> {
   const taken = new Set(await readdir(folder));
   for (let number = 1; ; number += 1) {
@@ -98,8 +98,8 @@ async function freeName(folder: string, name: string, end: string): Promise<stri
 const READ_AND_WRITE = 0o666;
 
 /**
- * Makes a file this user's own, with the mode of its new folder, so that the service can read what root has
- * put there. Follows no link.
+ * Makes the user of the folder the owner of a file, with the mode for that folder, so that the service can
+ * read what root has put there. Follows no link.
  */
 async function makeOwn(path: string, folder: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(

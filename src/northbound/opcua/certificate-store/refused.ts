@@ -1,7 +1,7 @@
-/** Why certificates cannot be moved, or which one is meant is not clear, as a sentence. */
+/** Why certificates cannot be moved, or why the choice is not clear, as a sentence. */
 export class CertificateRefused extends Error {
   override readonly name = "CertificateRefused";
-  /** What was asked for is no thumbprint at all. */
+  /** The text is no thumbprint at all. */
   readonly isMalformed: boolean;
 
   constructor(message: string, isMalformed = false) {

@@ -2,7 +2,7 @@ import { plainStart } from "../../../platform/plain-text.ts";
 import type { CertificateFacts } from "./certificate-facts.ts";
 import { CertificateRefused } from "./refused.ts";
 
-/** Something that has a certificate. */
+/** An object with a certificate. */
 interface Candidate {
   readonly facts: CertificateFacts;
 }
@@ -10,8 +10,8 @@ interface Candidate {
 const SHORTEST_PREFIX = 4;
 
 /**
- * The candidates with the one thumbprint that fits: SHA-1 or SHA-256, the whole of it or its beginning, with
- * or without colons and spaces. Throws CertificateRefused where none fits, or several do.
+ * The candidates with the one thumbprint that matches: SHA-1 or SHA-256, as a whole or its beginning, with or
+ * without colons and spaces. Throws CertificateRefused if none matches, or several do.
  */
 export function select<T extends Candidate>(candidates: readonly T[], wanted: string): readonly T[] {
   const prefix = wanted.replaceAll(/[\s:]/g, "").toLowerCase();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isCode } from "../../../platform/socket-probe.ts";
 import { type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
 
-/** Where a certificate of the OPC UA server lies. */
+/** The place of a certificate in the OPC UA server's store. */
 export type Place = "own" | "next" | "rejected" | "trusted" | "issuers";
 
 /** The folders and files below `<dataDir>/opcua/server`. */
@@ -26,14 +26,14 @@ export interface StoredCertificate {
   readonly content: FileContent;
 }
 
-/** The first certificate of a file, which is the one of its owner; or why there is none. */
+/** The first certificate of a file, which is that of its owner; or why there is none. */
 export type FileContent =
   | { readonly facts: CertificateFacts; readonly certificate: X509Certificate }
   | { readonly damage: string };
 
 const LARGEST_FILE_BYTES = 1_000_000;
 
-/** Whether a file is one that the gateway has made of the configuration's authorities. */
+/** Whether the gateway has made the file from the CAs of the configuration. */
 export function isConfigured(path: string): boolean {
   return /(^|[\\/])configured-\d+\.pem$/.test(path);
 }
@@ -42,7 +42,7 @@ export function storeFolder(dataDir: string): string {
   return join(dataDir, "opcua", "server");
 }
 
-/** Every certificate of the store, the oldest of a folder first. Rejects where nobody may look. */
+/** Every certificate of the store, the oldest of each folder first. Rejects if the folders cannot be read. */
 export async function readStore(folder: string, nowMs: number): Promise<readonly StoredCertificate[]> {
   const found = [];
   for (const place of Object.keys(places) as Place[])
@@ -68,7 +68,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 /** Null: the gateway has moved it meanwhile. */
 async function readStored(place: Place, path: string, nowMs: number): Promise<StoredCertificate | null> {
   try {
-    // A pipe that nobody writes to would block.
+    // Otherwise opening a pipe without a writer would block.
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const about = await file.stat();
@@ -82,14 +82,14 @@ async function readStored(place: Place, path: string, nowMs: number): Promise<St
     }
   } catch (error) {
     if (isCode(error, "ENOENT")) return null;
-    // Its folder could be read, so the file alone is closed: a copy of root's, for one.
+    // Its folder can be read, so only this file is unreadable, as a copy of root's.
     if (isCode(error, "EACCES") && place !== "own" && place !== "next")
       return { place, path, since: "", content: { damage: "cannot be read by the gateway's user" } };
     throw error;
   }
 }
 
-/** What a file holds, PEM or DER. */
+/** The certificate in a file, PEM or DER. */
 function readContent(content: Buffer, nowMs: number): FileContent {
   if (content.length === 0) return { damage: "is empty" };
   try {

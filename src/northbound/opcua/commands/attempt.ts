@@ -15,31 +15,31 @@ import type { TicketBook } from "./ticket-book.ts";
 /** How long a stop waits for the disk before it is sent without a record. */
 const STOP_SYNC_MS = 50;
 
-/** What a ticket stands for, made out before it is taken. */
+/** The command of a ticket, prepared before the ticket is taken. */
 export type Attempt =
   | {
       readonly kind: "command";
       readonly envelope: Envelope;
       readonly request: ParsedRequest;
-      /** The mission that it is about. */
+      /** The mission that it concerns. */
       readonly target: string | null;
     }
-  /** It is no command, or ends without one. */
+  /** It is no command, or ends without becoming one. */
   | { readonly kind: "local"; end(): Outcome | Promise<Outcome> };
 
-/** Brings what a slot was asked for to its end, and shows each step. */
+/** Executes the commands of a slot, and shows each step. */
 export interface Attempts {
-  /** What a draft stands for; `requestId` is that of the ticket. */
+  /** Prepares the command of a draft; `requestId` is that of the ticket. */
   prepare(draft: Draft, account: Account, requestId: string): Attempt;
-  /** A ticket was taken; `kept` tells whether its number is on disk. */
+  /** A ticket was taken; `kept` resolves with whether its number is on disk. */
   begin(attempt: Attempt, ticket: number, kept: Promise<boolean>): void;
-  /** Ends the command that ran when the gateway stopped. Rejects when what became of it cannot be known. */
+  /** Ends the command that ran when the gateway stopped. Rejects if its outcome cannot be found out. */
   restore(taken: TakenTicket): Promise<void>;
-  /** Notes the mission of what was final before a restart. */
+  /** Notes the mission of an outcome that was final before a restart. */
   recall(final: Outcome): void;
 }
 
-/** `showResult` says what is to be shown with the next state of the book. */
+/** `showResult` sets the result that is shown with the next state of the book. */
 export function createAttempts(
   kind: SlotKind,
   book: TicketBook,
@@ -48,12 +48,12 @@ export function createAttempts(
 ): Attempts {
   const { clock } = parts;
 
-  /** A stop has taken the slot over: how the command before it ends is no longer shown here. */
+  /** A stop has taken the slot: the end of the earlier command is no longer shown here. */
   function isReplaced(ticket: number): boolean {
     return book.tickets().current?.id !== ticket;
   }
 
-  /** Never rejects: whatever happens is an outcome. */
+  /** Never rejects: any failure becomes an outcome. */
   async function run(
     { envelope, request, target }: Extract<Attempt, { kind: "command" }>,
     ticket: number,
@@ -84,7 +84,7 @@ export function createAttempts(
     void book.adopt(ticketAccepted(book.tickets(), ticket));
   }
 
-  /** Null when the gateway stops before the outcome is known. */
+  /** Null: the gateway stops before the outcome is known. */
   function outcomeOf(envelope: Envelope, ticket: number): Promise<Outcome | null> {
     const submitted = parts.commander.submit(envelope, parts.signal, (stage) => showStage(ticket, stage));
     // The next start finds the command in the journal.
@@ -106,7 +106,8 @@ export function createAttempts(
     );
     if (outcome !== null || phase === "running") return finish(id, outcome ?? forgotten, null);
     if (isReplaced(id)) return;
-    // A number that was not recorded started nothing. What a stop was to displace is the slot's again.
+    // A number that was not recorded started nothing. The slot belongs again to the command that the stop was
+    // to displace.
     const next = ticketVoid(book.tickets(), id, "SHUTTING_DOWN");
     void book.adopt(next);
     if (next.current !== null && next.current.phase !== "done") await restore(next.current);
@@ -117,7 +118,7 @@ export function createAttempts(
     if (mayHaveActed && missionId !== null) kind.follow(missionId);
   }
 
-  /** What never reaches the dispatcher is in no audit log but by this. */
+  /** Audits a command that never reaches the dispatcher, which would not be in the audit log otherwise. */
   function audited(
     request: Pick<RefusedRequest, "source" | "requestId" | "origin"> & Partial<RefusedRequest>,
     outcome: Outcome,
@@ -128,7 +129,7 @@ export function createAttempts(
     return outcome;
   }
 
-  /** As the audit log has the commands of this slot. */
+  /** With the fields that the commands of this slot have in the audit log. */
   function asRefused({ source, requestId, operation, origin = {} }: Envelope) {
     return { source, requestId: `${kind.path}/${requestId}`, operation, origin };
   }
@@ -167,13 +168,13 @@ function slotOf({ path: scope, station }: SlotKind): Pick<Envelope, "scope" | "s
   return station === undefined ? { scope } : { scope, station };
 }
 
-/** Nobody may take it for the refusal of a command that was meant. */
+/** Marked, so that nobody takes it for the refusal of a real command. */
 function asDryRun(outcome: Outcome): Outcome {
   if (outcome.outcome === "checked") return outcome;
   return { ...outcome, message: `dry run: ${outcome.message}` };
 }
 
-/** At once where the outcome is known: what is done in a turn is shown in it. */
+/** At once if the outcome is known: a result of this turn is shown in it. */
 function whenEnded<T>(ended: Outcome | Promise<Outcome>, tell: (outcome: Outcome) => T): T | Promise<T> {
   return ended instanceof Promise ? ended.then(tell) : tell(ended);
 }

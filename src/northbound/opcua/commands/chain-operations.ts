@@ -4,8 +4,8 @@ import type { Argument, MissionParameters, MissionRobot, SlotOperation } from ".
 type MissionCommand = "COMMAND_CANCEL" | "COMMAND_PAUSE" | "COMMAND_RESUME" | "COMMAND_FINISH";
 
 /**
- * What changes that which a robot does: 10 to 13 its mission, and in the same order 14 to 17 its task chain.
- * 18 and 19 are 14 and 15 done in another way. Cancel and pause are stops.
+ * Operations on what a robot does now: 10 to 13 on its mission, and in the same order 14 to 17 on its task
+ * chain. 18 and 19 are other forms of 14 and 15. Cancel and pause are stops.
  */
 export const chainOperations: readonly SlotOperation[] = [
   ofMission(10, "Cancel", "cancel", true, "COMMAND_CANCEL"),
@@ -66,9 +66,8 @@ function ofMission(number: number, name: string, text: string, isStop: boolean, 
 }
 
 /**
- * A stop goes out also where no mission is known, without one: it cancels the starts that wait in the gateway
- * for this robot. What the robot may be doing unseen is the service's to say, which refuses a command that
- * names no mission.
+ * A stop is sent also if no mission is known, then without one: it cancels the starts that wait in the
+ * gateway for this robot. The service refuses a command that names no mission.
  */
 function missionRequest(
   text: string,
@@ -84,7 +83,7 @@ function missionRequest(
   };
 }
 
-/** Without a chain the stop goes out all the same, as one of a mission does. */
+/** Without a chain the stop is sent all the same, like that of a mission. */
 function cancelChain(force: boolean): MakeDraft {
   return (text, { targetTaskChainId }, robot) => {
     const chainId = targetTaskChainId === 0 ? (robot.taskChain?.chainId ?? null) : targetTaskChainId;
@@ -93,7 +92,10 @@ function cancelChain(force: boolean): MakeDraft {
   };
 }
 
-/** A robot that was never listed has no number: then its mission is paused, or whatever waits for it. */
+/**
+ * A robot that was never listed has no number: then its mission is paused, or its waiting starts are
+ * canceled.
+ */
 function pauseRobot(stopNow: boolean): MakeDraft {
   return (text, _parameters, robot) => {
     if (robot.amrId !== null) return chainRequest("PauseRobot", { amrId: robot.amrId, stopNow }, text);
@@ -107,8 +109,8 @@ function resumeRobot(text: string, _parameters: MissionParameters, { amrId }: Mi
 }
 
 /**
- * A confirmation is for the chain that the robot is seen at: it names one that another robot executes by
- * mistake only, and a late one would confirm the task behind the one that was meant.
+ * A confirmation is for the chain at which the robot is seen (docs/decisions.md, A confirmation is for the
+ * chain that the robot is seen at).
  */
 function confirmTask(text: string, { targetTaskChainId }: MissionParameters, robot: MissionRobot): Draft {
   const { taskChain } = robot;

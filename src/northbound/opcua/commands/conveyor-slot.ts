@@ -10,7 +10,7 @@ import { sourceOf } from "./source-of.ts";
 import { strayNumber } from "./stray-number.ts";
 import { wholeNumber } from "./written-ticket.ts";
 
-/** `MotorCommand` by number, as the service's own enum; 0 is none. */
+/** `MotorCommand` by number, like the service's own enum; 0 means none. */
 const motorCommands: ReadonlyMap<number, { readonly name: string; readonly text: string }> = new Map([
   [1, { name: "COMMAND_CONVEYOR_MOTOR_STOP", text: "stop" }],
   [2, { name: "COMMAND_CONVEYOR_MOTOR_CW", text: "turn clockwise" }],
@@ -48,7 +48,7 @@ export function addConveyorSlot(
   );
 }
 
-/** `Command`: the conveyor, what it is to do, and nothing else. */
+/** `Command`: the conveyor, its motor command, and nothing else. */
 function numberedDraft(robotId: RobotId, numbers: readonly number[]): Draft {
   const [index = 0, motor = 0] = numbers;
   const stray = isConveyorStop(motor) ? null : strayNumber(numbers, (place) => place <= 2);
@@ -63,7 +63,7 @@ function textDraft(robotId: RobotId, fields: readonly string[]): Draft {
   return conveyorRequest(robotId, index ?? undefined, motor ?? undefined);
 }
 
-/** Whether `MotorCommand` is the stop, which nothing may hold back that it does not use. */
+/** Whether `MotorCommand` is the stop, which no unused parameter may hold back. */
 export function isConveyorStop(motor: number): boolean {
   return motor === 1;
 }

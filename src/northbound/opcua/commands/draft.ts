@@ -7,16 +7,16 @@ export interface RequestDraft {
   readonly text: string;
   readonly operation: string;
   readonly request: Readonly<Record<string, unknown>>;
-  /** The mission that the request is about, where it names one. */
+  /** The mission that the request names, if it does. */
   readonly missionId: string | null;
 }
 
-/** What a ticket asks for. */
+/** The command of a ticket. */
 export type Draft =
   | RequestDraft
-  /** Something that the gateway does itself. It may be done any number of times. */
+  /** An act of the gateway itself. It may be repeated at will. */
   | { readonly text: string; readonly perform: (account: Account) => Outcome | Promise<Outcome> }
-  /** Nothing that can be done: what is missing, or what contradicts what. */
+  /** Not executable: what is missing, or what contradicts what. */
   | { readonly problem: string };
 
 /** The problem of a parameter that a session has not written. */

@@ -10,7 +10,7 @@ export function createDurableTicketStore(store: Store): TicketStore {
       if (!isSlotRecord(value)) throw new StoreFailed(`what is kept of ${slot} is no ticket record`);
       return value;
     },
-    // The answer of the service may be long, and no slot shows it.
+    // Without the answer of the service, which may be long and is not shown in a slot.
     save(slot, { tickets, final }) {
       const shown = final === null ? null : { ...final, responseJson: null };
       return store.write([{ key: key(slot), value: { tickets, final: shown } }]);
@@ -23,7 +23,8 @@ function key(slot: string): string {
 }
 
 /**
- * Only this file writes these records, so a look at what decides is enough to catch a broken or foreign one.
+ * Only this file writes these records, so checking the deciding fields is enough to find a broken or foreign
+ * one.
  */
 function isSlotRecord(value: unknown): value is SlotRecord {
   if (!isObject(value) || !isObject(value.tickets)) return false;

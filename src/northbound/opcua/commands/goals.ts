@@ -1,7 +1,7 @@
 import type { Json } from "../../../platform/json.ts";
 import type { Argument, MissionParameters } from "./slot-operation.ts";
 
-/** Where a mission goes. */
+/** The goals of a mission. */
 export interface Goals {
   /** In proto3 JSON. */
   readonly list: readonly Json[];
@@ -15,7 +15,7 @@ interface Problem {
 
 const MILLI = 1_000;
 
-/** What the parameters say of where to. */
+/** The goals that the parameters name. */
 export function goalsOf(
   argument: Argument,
   parameters: MissionParameters,

@@ -7,9 +7,9 @@ import type { Writer } from "./writer.ts";
 const anyNumber = numberKind(() => true);
 
 /**
- * A number that the PLC changes as long as its program runs. Only a change is a sign of life: a driver
- * repeats the same number for ever. The first number of a session is none: a driver that connects again
- * writes the last one of a program that may have stopped.
+ * A number that the PLC changes as long as its program runs. Only a change is a sign of life, because a
+ * driver repeats the same number for ever. The first number of a session does not count: a driver that
+ * connects again writes the last number of a program that may have stopped.
  *
  * @param onChange called when a session has changed its number
  */

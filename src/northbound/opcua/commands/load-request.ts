@@ -5,7 +5,7 @@ import type { Draft } from "./draft.ts";
 
 /** `MotorCommand` of a station's slot besides those of a conveyor slot. */
 const loadCommands = { load: 4, unload: 5 } as const;
-/** The same as a conveyor slot has them. */
+/** The same two as in a conveyor slot. */
 const turns = { CW: 2, CCW: 3 } as const;
 const opposite = { CW: "CCW", CCW: "CW" } as const;
 
@@ -15,8 +15,8 @@ export function isLoadCommand(value: number): boolean {
 }
 
 /**
- * The request that turns or stops one conveyor at a station; `load` is how conveyors turn there to take a
- * load.
+ * The request that turns or stops one conveyor at a station; `load` is the direction in which conveyors take
+ * a load there.
  */
 export function loadRequest(
   robotId: RobotId,

@@ -12,14 +12,14 @@ import { chainOperations } from "./chain-operations.ts";
 import { missionOperations } from "./mission-operations.ts";
 import type { Argument, SlotOperation } from "./slot-operation.ts";
 
-// Without node-opcua: an export is made of the methods, too.
+// Without node-opcua, because an export has the methods too.
 
 const requestId = argument("RequestId", "String");
-/** What each command is given first. */
+/** The first inputs of each command. */
 export const commandInputs: readonly MethodArgument[] = [requestId, argument("ExpiresAt", "DateTime")];
 const conveyorIndex = argument("ConveyorIndex", "Int32");
 
-/** What every method answers. */
+/** The outputs of every method. */
 export const outputs: readonly MethodArgument[] = [
   argument("Outcome", "Int32"),
   argument("ErrorId", "Int32"),
@@ -38,7 +38,7 @@ const inputsOf: Readonly<Record<Argument, readonly MethodArgument[]>> = {
   task_chain: [argument("TaskChainId", "Int32")],
 };
 
-/** What became of a command. */
+/** The method that asks for the outcome of a command. */
 export const queryOutcome: MethodModel = {
   folder: "Operations",
   name: "QueryOutcome",
@@ -75,7 +75,7 @@ export function operationMethod({ name, summary, robotField }: DescribedOperatio
     text: { en: summary, ...(germanOperations[name] ?? { german: name, de: summary }) },
     inputs: [...commandInputs, argument("Request", "String")],
     outputs,
-    // A robot fills in its id. Some operations name theirs by another number.
+    // A robot fills in its id. Some operations name their robot by another number.
     isOfRobots: robotField?.by === "id" && robotField.path.length === 1,
   };
 }

@@ -7,8 +7,8 @@ const LONGEST_MS = 4_000;
 const SHARE = 0.5;
 
 /**
- * How long the caller of a method may still be kept waiting: a part of the timeout that its client
- * has told. All methods of one request share it, for the server does them one after the other.
+ * How long the caller of a method may still be kept waiting: a share of its client's timeout. All methods of
+ * one request share it, because the server executes them one after the other.
  */
 export function watchMethodWait(server: OPCUAServer, clock: Clock): (context: ISessionContext) => number {
   const deadlines = new WeakMap<object, number>();

@@ -27,32 +27,32 @@ import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import { type TypedMethod, typedMethods } from "./typed-methods.ts";
 
-/** Of a request id in a line of the log: its sender chose it. */
+/** Of a request id in a line of the log, because its sender chose it. */
 const LONGEST_LOGGED_ID = 128;
 
-/** What methods need of the rest of the server. */
+/** The dependencies of methods. */
 export interface MethodParts
   extends Pick<SlotParts, "commander" | "records" | "catalogue" | "clock" | "log" | "signal"> {
-  /** Who calls; null: nobody who may. */
+  /** The account of the caller; null: it may not call. */
   readonly accountOf: (context: ISessionContext) => Account | null;
   /** How long this caller may be kept waiting from now on, in milliseconds. */
   readonly waitMs: (context: ISessionContext) => number;
 }
 
-/** Methods for clients that can call: one for each operation, shared by every object that has it. */
+/** Methods for clients that can call: one for each operation, shared by all objects that have it. */
 export interface Methods {
   /**
-   * Gives a robot's object the operations that are about one robot, its name filled in, and the methods with
-   * typed arguments. `know` is asked when one is called.
+   * Adds the operations on one robot to that robot's object, with its name filled in, and the methods with
+   * typed arguments. `know` is called when a method is.
    */
   addRobot(robot: Folder, robotId: RobotId, know: () => MissionRobot): void;
 }
 
 const SCOPE = "call";
 const noRobot: Draft = { problem: "it is a method of a robot: call it on the robot's object" };
-/** An expiry further ahead is no expiry: somebody has written a constant. */
+/** A later expiry is refused: somebody has written a constant. */
 const LONGEST_EXPIRY_MS = 3_600_000;
-/** What OPC UA sends for no time at all, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
+/** The value that OPC UA sends for no time, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
 const NO_TIME_MS = Date.UTC(1601, 0, 1);
 
 /** Adds the folder `Operations` with a method for each operation, and `QueryOutcome`. */
@@ -83,7 +83,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     });
   }
 
-  /** Nothing that can be done is a request that cannot be read: it has its place in the audit log. */
+  /** A call that cannot be executed counts as an unreadable request, and is audited. */
   function runTyped(typed: TypedMethod, values: readonly Variant[], robot: MissionRobot | null): Run {
     return (call, waitMs) => {
       const given = values.map(({ value }) => value);
@@ -91,12 +91,12 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
       if (!("request" in draft)) {
         return submitCall(parts, call, typed.operation, { unreadable: problemOf(draft) }, waitMs);
       }
-      // The draft names its robot, by whichever of its names the operation has.
+      // The draft names its robot, by the name that the operation needs.
       return submitCall(parts, { ...call, robotId: null }, draft.operation, { json: draft.request }, waitMs);
     };
   }
 
-  /** Whatever a handler does wrong is an answer, and in the log: node-opcua would tell nobody. */
+  /** An error of a handler becomes an answer and a log line: node-opcua would report it to nobody. */
   async function guarded(
     name: string,
     context: ISessionContext,
@@ -162,7 +162,7 @@ function submitCall(
   const envelope: Envelope = {
     source: sourceOf(account),
     requestId,
-    // Apart from the ids of slots, which nobody may take in advance.
+    // Separate from the ids of slots, which no method call may use in advance.
     scope: SCOPE,
     operation,
     request,
@@ -179,7 +179,7 @@ function submitCall(
   return inTime(parts.clock, ended, waitMs, progress);
 }
 
-/** The outcome, or the stage when the caller must not wait any longer. */
+/** The outcome, or the stage if the caller must not wait any longer. */
 async function inTime(clock: Clock, outcome: Promise<Outcome>, waitMs: number, progress: Progress) {
   const told = await noLaterThan(clock, waitMs, outcome, null);
   return told === null ? pending(progress.stage) : answered(told);
@@ -199,20 +199,20 @@ interface Call {
   readonly progress: Progress;
 }
 
-/** How far the command has come, for an answer that cannot wait for its outcome. */
+/** The stage of a command, for an answer that cannot wait for its outcome. */
 interface Progress {
   stage: keyof typeof stageNumbers;
 }
 type Run = (call: Call, waitMs: number) => Promise<CallMethodResultOptions>;
 
-/** A call may have been held up on its way for any time: only its sender knows how long it is wanted. */
+/** A call may have been delayed for any time: only its sender knows how long it is wanted. */
 function lackOf(expiresAtMs: number | null, nowMs: number): string | null {
   if (expiresAtMs === null) return "give ExpiresAt, as 10 s from now";
   const isFar = expiresAtMs - nowMs > LONGEST_EXPIRY_MS;
   return isFar ? "ExpiresAt is more than an hour ahead: give 10 s from now" : null;
 }
 
-/** Null where a client gave no time. */
+/** Null: the client gave no time. */
 function timeOf(variant: Variant | undefined): number | null {
   const value: unknown = variant?.value;
   return value instanceof Date && value.getTime() > NO_TIME_MS ? value.getTime() : null;
@@ -233,7 +233,7 @@ function pending(stage: keyof typeof stageNumbers): CallMethodResultOptions {
   return result(stageNumbers[stage], 0, "", false, "", true);
 }
 
-/** Always of status Good: some clients lose the outputs of anything else. */
+/** Always with status Good: some clients drop the outputs otherwise. */
 function result(
   ...values: readonly [number, number, string, boolean, string, boolean]
 ): CallMethodResultOptions {

@@ -10,7 +10,7 @@ import {
   type SlotOperation,
 } from "./slot-operation.ts";
 
-/** Added to the number of a mission: behind the missions that are there. */
+/** Added to the number of a mission to append it. */
 const APPEND = 20;
 
 /** A mission or a workflow: number, name, field of the service, text, argument, family. */
@@ -28,7 +28,7 @@ const missions: readonly Row[] = [
   [70, "NavigateToPose", "navigateMission", "navigate to", "pose", null],
 ];
 
-/** 63 to 68 are the workflows of the missions 3 to 8. */
+/** 63 to 68 are the workflows of missions 3 to 8. */
 const workflows: readonly Row[] = [
   [60, "BirthdayWorkflow", "birthday", "birthday at", "goal", "serve"],
   [61, "HostingWorkflow", "hosting", "host at", "goals", "serve"],
@@ -41,7 +41,7 @@ const workflows: readonly Row[] = [
   [68, "BussingPatrolWorkflow", "bussingPatrol", "patrol for bussing", "goals", "serve"],
 ];
 
-/** What sends a robot somewhere. */
+/** The operations that send a robot somewhere. */
 export const missionOperations: readonly SlotOperation[] = [
   ...missions.map((row) => missionOperation(row, false)),
   ...missions.map((row) => missionOperation(row, true)),
@@ -115,9 +115,7 @@ function isOne(argument: Argument): boolean {
   return argument === "goal" || argument === "pose";
 }
 
-/**
- * Each family has its own wrapper; base missions are for all, so also for a robot whose family is not known.
- */
+/** Each family has a wrapper of its own; base missions are for all, also for a robot of unknown family. */
 function wrapperOf(ofMission: SlotOperation["family"], ofRobot: Family): string {
   const named = ofMission ?? ofRobot;
   return named === "unknown" ? "baseMission" : `${named}Mission`;

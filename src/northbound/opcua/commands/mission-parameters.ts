@@ -5,22 +5,22 @@ import { addParameter, type Parameter, type ParameterPlace, type ValueParameter 
 import { anyNumber, anyText, numberListKind, type ParameterKind, textListKind } from "./parameter-kind.ts";
 import type { MissionParameters } from "./slot-operation.ts";
 
-/** The tags of a slot that say which mission. */
+/** The tags of a slot that describe a mission. */
 export interface MissionParameterTags {
   readonly all: readonly Parameter[];
   readonly operation: ValueParameter<number>;
-  /** What a session has written; the problem when it has not said which operation. */
+  /** The values of a session; a problem if it has not written the operation. */
   read(sessionId: string): MissionParameters | { readonly problem: string };
-  /** Those that count for the operation that the session has chosen, `Operation` itself among them. */
+  /** The parameters that count for the session's operation, including `Operation` itself. */
   inUse(sessionId: string): readonly Parameter[];
-  /** What serves one ticket only is forgotten: `TargetMissionId` and `TargetTaskChainId`. */
+  /** Drops the values that serve one ticket only: `TargetMissionId` and `TargetTaskChainId`. */
   served(sessionId: string): void;
 }
 
 const route = textListKind(LONGEST_ROUTE);
 const poses = numberListKind(POSE_LENGTH);
 
-/** Adds them; `operations` is what `Operation` may be. */
+/** Adds the tags; `operations` are the allowed values of `Operation`. */
 export function addMissionParameters(
   place: ParameterPlace,
   operations: ParameterKind<number>,

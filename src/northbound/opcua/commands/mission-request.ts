@@ -11,12 +11,12 @@ import {
 } from "./slot-operation.ts";
 import { wholeNumber } from "./written-ticket.ts";
 
-/** Every value of `Operation` that a mission slot and a station slot have in common. */
+/** Every value of `Operation` that mission slots and station slots have in common. */
 export const slotOperations: ReadonlyMap<number, SlotOperation> = new Map(
   [...missionOperations, ...chainOperations].map((operation) => [operation.number, operation]),
 );
 
-/** Whether `Operation` may have this value; 0 is none, which a slot shows at first. */
+/** Whether `Operation` may have this value; 0 means none, which a slot shows at first. */
 export function isMissionOperation(value: number): boolean {
   return value === 0 || slotOperations.has(value);
 }
@@ -29,18 +29,18 @@ export function missionParametersInUse(
   return known === undefined ? [] : parametersOf[known.argument];
 }
 
-/** Whether `Operation` is a stop, which nothing may hold back that it does not use. */
+/** Whether `Operation` is a stop, which no unused parameter may hold back. */
 export function isMissionStop(operation: number): boolean {
   return slotOperations.get(operation)?.isStop ?? false;
 }
 
-/** How many places of `Command` an operation uses; what is no operation might use any number. */
+/** How many elements of `Command` an operation uses; an unknown operation might use any number. */
 export function mostPlaces(operation: number): number {
   const known = slotOperations.get(operation);
   return known === undefined ? Number.POSITIVE_INFINITY : placesInUse(known);
 }
 
-/** Parameters of which none is written. */
+/** Parameters without any value. */
 export const noParameters = {
   destination: "",
   destinationNos: [],
@@ -50,7 +50,7 @@ export const noParameters = {
   pose: null,
 } satisfies Omit<MissionParameters, "operation">;
 
-/** A mission as numbers only: the operation, and what it is about: destinations until the first 0. */
+/** A mission as numbers only: the operation, and its destinations up to the first 0. */
 export function numberedMission(operation: number, numbers: readonly number[]): MissionParameters {
   const given = { ...noParameters, operation };
   const known = slotOperations.get(operation);
@@ -61,7 +61,7 @@ export function numberedMission(operation: number, numbers: readonly number[]): 
   return { ...given, destinationNos: numbers.slice(0, end) };
 }
 
-/** A command as in `CommandText`, behind the ticket: the operation, and what it is about, by name. */
+/** A command of `CommandText`, after the ticket: the operation, and its object by name. */
 export function missionOfFields(fields: readonly string[]): MissionParameters | { readonly problem: string } {
   const [first = "", ...names] = fields;
   const operation = wholeNumber(first);
@@ -107,7 +107,7 @@ function destinationsOfFields(given: MissionParameters, names: readonly string[]
   return names.length === 1 ? { ...given, destination: names[0] ?? "" } : { ...given, destinations: names };
 }
 
-/** The request that a mission slot's parameters stand for; `named` are the destinations that have numbers. */
+/** The request of a mission slot's parameters; `named` are the destinations that have numbers. */
 export function missionRequest(
   parameters: MissionParameters,
   robot: MissionRobot,

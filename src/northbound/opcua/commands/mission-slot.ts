@@ -31,20 +31,20 @@ const operations = numberKind(isMissionOperation);
 
 /** One of a robot's mission slots. */
 interface MissionSlot extends Slot {
-  /** The robot's missions are others now. */
+  /** The robot's missions have changed. */
   refresh(): void;
-  /** What is known of the robot now. */
+  /** The robot as it is known now. */
   robot(): MissionRobot;
 }
 
-/** The mission slots of one robot, which know the same of it. */
+/** The mission slots of one robot, which share its data. */
 export interface MissionSlots extends Pick<MissionSlot, "refresh" | "robot"> {
   readonly slots: readonly Slot[];
 }
 
 /**
- * Adds `MissionSlot`, and further ones as `MissionSlot2`. `family`, and what was last seen of the robot, are
- * asked when a command is made.
+ * Adds `MissionSlot`, and further ones as `MissionSlot2`. `family`, and the last values of the robot, are
+ * read when a command is made.
  */
 export function addMissionSlots(
   builder: NodeBuilder,
@@ -88,13 +88,13 @@ function addMissionSlot(
   let followedId: string | null = null;
   const madeAt = timesAt(nowMs());
 
-  /** The robot's missions; null if nothing is known of them that is good enough to be shown. */
+  /** The robot's missions; null: none are known well enough to be shown. */
   function queueNow(): MissionQueue | null {
     const { missions } = sight();
     return missions !== undefined && isShown(missions.quality) ? missions.value : null;
   }
 
-  /** Without a mission there is nothing to be wrong about: 0 and Good. */
+  /** Without a mission nothing can be wrong: 0 and Good. */
   function showFollowed(): void {
     const { missions } = sight();
     const times = missions === undefined ? madeAt : tagTimes(missions.stamp);
@@ -133,7 +133,7 @@ function addMissionSlot(
     };
   }
 
-  /** One ticket is one command: a robot that drives does so for a mission or for a task chain. */
+  /** One ticket is one command: a robot drives for a mission or for a task chain. */
   function pauseNow(): RequestDraft | null {
     const [planned] = stopsOf(activitiesOf({ ...sight(), conveyors: [] }));
     if (planned === undefined) return null;
@@ -147,7 +147,7 @@ function addMissionSlot(
     return "problem" in mission ? mission : missionRequest(mission, robotNow(), parts.destinations);
   }
 
-  /** `Command`: the operation, and what it is about. */
+  /** `Command`: the operation and its object. */
   function numberedDraft(numbers: readonly number[]): Draft {
     const [operation = 0, ...rest] = numbers;
     const isUsed = (place: number) => place <= 1 + mostPlaces(operation);

@@ -8,21 +8,21 @@ import {
 } from "node-opcua";
 import { isTooLong, type TagList } from "../node-opcua/tag.ts";
 
-/** What makes a parameter's value out of what a client writes: one for all parameters of the kind. */
+/** Reads a client's value: one object for all parameters of the kind. */
 export interface ParameterKind<T extends number | string | TagList> {
   readonly type: "Int32" | "String";
-  /** Of a fixed array; null: a scalar. */
+  /** The length of a fixed array; null: a scalar. */
   readonly length: number | null;
-  /** What the node shows before anybody has written. */
+  /** The value of the node before the first write. */
   readonly first: T;
   /**
-   * The new value, or why there is none. `range` is set when only some elements are written; `before` is what
-   * they are written into.
+   * The new value, or why there is none. `range` is set if only some elements are written; `before` has the
+   * other elements.
    */
   read(variant: Variant, range: NumericRange | null, before: T): { readonly parsed: T } | StatusCode;
 }
 
-/** An Int32 that `isAllowed` says yes to. */
+/** An Int32 for which `isAllowed` returns true. */
 export function numberKind(isAllowed: (value: number) => boolean): ParameterKind<number> {
   return {
     type: "Int32",
@@ -36,7 +36,7 @@ export function numberKind(isAllowed: (value: number) => boolean): ParameterKind
   };
 }
 
-/** An Int32 that names something by its number, or 0: nothing. */
+/** An Int32 that names something by its number; 0: nothing. */
 export const anyNumber = numberKind((value) => value >= 0);
 
 /** A String of at most 254 bytes. */
@@ -52,7 +52,7 @@ export const anyText: ParameterKind<string> = {
   },
 };
 
-/** A fixed array of strings. A shorter one that is written leaves the rest empty; a longer one is refused. */
+/** A fixed array of strings. A shorter one leaves the rest empty; a longer one is refused. */
 export function textListKind(length: number): ParameterKind<readonly string[]> {
   return {
     type: "String",
@@ -70,7 +70,7 @@ export function textListKind(length: number): ParameterKind<readonly string[]> {
   };
 }
 
-/** A fixed array of Int32. One of another length is refused: a number that is missing has no default. */
+/** A fixed array of Int32. Another length is refused: a missing number has no default. */
 export function numberListKind(length: number): ParameterKind<readonly number[]> {
   return {
     type: "Int32",

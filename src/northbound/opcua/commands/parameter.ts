@@ -7,31 +7,32 @@ import type { Writer } from "./writer.ts";
 
 /**
  * A variable of a slot that clients write. Each session has a value of its own, and no other session's
- * counts. The node shows the last one that was written by anybody.
+ * counts. The node shows the last value of any session.
  */
 export interface Parameter {
   readonly path: string;
   /**
-   * Why `variant` cannot be written, or Good and it is. `range` is set when only some elements are written.
+   * Writes `variant`, and returns Good, or why it cannot be written. `range` is set if only some elements are
+   * written.
    */
   write(variant: Variant, range: NumericRange | null, writer: Writer): StatusCode;
-  /** The session has no value here any more. */
+  /** Drops the session's value. */
   forget(sessionId: string): void;
-  /** It is no part of a command. */
+  /** It is not a part of a command. */
   readonly isFree?: boolean;
 }
 
-/** Where a slot's parameters stand. */
+/** The place of a slot's parameters. */
 export interface ParameterPlace {
   readonly builder: NodeBuilder;
   readonly folder: Folder;
   readonly clock: Clock;
 }
 
-/** A parameter with what a session has written last; undefined: nothing. */
+/** A parameter with the last value of each session; undefined: none. */
 export interface ValueParameter<T> extends Parameter {
   value(sessionId: string): T | undefined;
-  /** What the node shows: the last value that any session has written. */
+  /** The value of the node: the last one that any session has written. */
   shown(): T;
 }
 
@@ -51,7 +52,7 @@ class SlotParameter<T extends number | string | TagList> implements ValueParamet
   readonly #tag: Tag;
   readonly #kind: ParameterKind<T>;
   readonly #clock: Clock;
-  /** Most parameters are never written. */
+  /** Null while nobody has written it, as most parameters. */
   #values: Map<string, T> | null = null;
   #last: T;
 

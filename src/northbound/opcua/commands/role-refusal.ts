@@ -3,8 +3,8 @@ import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import { type Account, ANONYMOUS } from "../security.ts";
 
 /**
- * The refusal of what the account's role does not reach, with the key of the configuration that decides it,
- * as the rules of `rights` are named to others. `act` is an operation, or "an override".
+ * The refusal of an act beyond the account's role, with the key of the configuration that decides it. `act`
+ * is an operation, or "an override".
  */
 export function roleRefusal({ name, role }: Account, act: string, needed: Role): Outcome {
   const key = name === ANONYMOUS ? "opcua.insecureLoopback.role" : `opcua.users.${name}.role`;

@@ -5,14 +5,14 @@ import type { Parameter } from "./parameter.ts";
 import type { SlotKind } from "./slot-parts.ts";
 import type { Writer } from "./writer.ts";
 
-/** What each session has written into a slot's parameters. */
+/** The values of each session for a slot's parameters. */
 export interface SessionParameters {
-  /** Writes one, or says why not. `range` is set when only some elements are written. */
+  /** Writes one, or returns why not. `range` is set if only some elements are written. */
   write(parameter: Parameter, value: DataValue, range: NumericRange | null, writer: Writer): StatusCode;
   /**
-   * The command that they stand for. A client that ignores status codes must not start a command with a value
-   * that it believes replaced; so a refused write spoils the command, unless the command does not use the
-   * value.
+   * The command of the session's values. A client that ignores status codes must not start a command with a
+   * value that it believes replaced. So a refused write spoils the command, unless the command does not use
+   * the value.
    */
   draft(sessionId: string): Draft;
   forget(sessionId: string): void;

@@ -3,7 +3,7 @@ import { CLOSED_SHOWN } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { acceptedByNo, verdictNumbers, verdictOf } from "../../../domain/ticket-view.ts";
 
-/** What became of the command of `AcceptedId`, so far. */
+/** The result of the command of `AcceptedId`, so far. */
 export interface SlotResult {
   readonly outcome: number;
   readonly error: ErrorName;
@@ -12,7 +12,7 @@ export interface SlotResult {
   readonly missionId: string;
 }
 
-/** What a slot shows at one moment. */
+/** The state of a slot at one moment. */
 export interface SlotMoment {
   readonly tickets: TicketState;
   readonly result: SlotResult;
@@ -24,7 +24,7 @@ export interface Reader {
   readonly asked: number;
 }
 
-/** `Answer`: all of it belongs to one moment. Null: for nobody in particular. */
+/** `Answer`: all of it belongs to one moment. Null: for no user in particular. */
 export function answerFor({ tickets, result }: SlotMoment, reader: Reader | null): readonly number[] {
   const { accepted, doneId, rejected, open } = tickets;
   const { outcome, error, retrySafe } = result;
@@ -42,7 +42,7 @@ export function closedOf({ closed }: TicketState): readonly number[] {
   return [...closed, ...new Array(CLOSED_SHOWN - closed.length).fill(0)];
 }
 
-/** The number that the user wrote, what became of it, and the outcome of its command. */
+/** The number that the user wrote, its verdict, and the outcome of its command. */
 function verdictFor({ tickets, result }: SlotMoment, { user, asked }: Reader): readonly number[] {
   const verdict = verdictOf(tickets, user, asked);
   const isOwn = verdict === "under_way" || verdict === "ended";

@@ -11,50 +11,50 @@ import type { Parameter } from "./parameter.ts";
 import type { SlotTags } from "./slot-tags.ts";
 import type { TicketStore } from "./ticket-store.ts";
 
-/** What slots need of the rest of the gateway. */
+/** The dependencies of slots. */
 export interface SlotParts {
   readonly commander: Commander;
-  /** What became of commands that ran when the gateway stopped. */
+  /** The records of commands that ran when the gateway stopped. */
   readonly records: Pick<CommandRecords, "recall">;
-  /** Where refusals of what is no command are audited. */
+  /** Refusals of calls that are no command are audited there. */
   readonly audit: RefusalAudit;
   readonly rights: CommandRights;
   readonly catalogue: OperationManual;
   readonly stopRequest: MakeStopRequest;
   readonly tickets: TicketStore;
-  /** Unlike that of every run before: request ids begin with it. */
+  /** Unique for each run: request ids begin with it. */
   readonly run: string;
-  /** Destinations by the number that a PLC without strings knows them by. */
+  /** Destinations by the numbers for PLCs without strings. */
   readonly destinations: ReadonlyMap<number, string>;
-  /** The user of a session, as `Writer` names it; empty: none. */
+  /** The user of a session, like that of `Writer`; empty: none. */
   readonly userOf: (context: ISessionContext) => string;
   readonly clock: Clock;
-  /** From 0 up to but not including 1: numbers without a disk begin anywhere. */
+  /** At least 0 and less than 1: numbers without a disk begin at random. */
   readonly chance: () => number;
   readonly log: Log;
   /** Aborted when the gateway stops: nobody waits for outcomes any more. */
   readonly signal: AbortSignal;
 }
 
-/** What is particular to one kind of slot. */
+/** The specific part of one kind of slot. */
 export interface SlotKind {
   readonly path: string;
   /** The station whose slot it is. */
   readonly station?: string;
   readonly parameters: readonly Parameter[];
   readonly tags: SlotTags;
-  /** Why this user may write nothing here; null when it may (design, OPC UA: Command slots). */
+  /** Why this user may write nothing here; null: it may. */
   refusedWriter(account: Account): string | null;
-  /** The command that the session's parameters stand for at this moment. */
+  /** The command of the session's parameters at this moment. */
   draft(sessionId: string): Draft;
-  /** The parameters that `draft` would look at: what stands in the others says nothing about the command. */
+  /** The parameters that `draft` reads: the others say nothing about the command. */
   reads(sessionId: string): readonly Parameter[];
-  /** The command that an array stands for: what follows the ticket in `Command`, 11 numbers. */
+  /** The command in an array: the 11 numbers of `Command` after the ticket. */
   draftOfNumbers(numbers: readonly number[]): Draft;
-  /** The command that a text stands for: what follows the ticket in `CommandText`. */
+  /** The command in a text: the fields of `CommandText` after the ticket. */
   draftOfFields(fields: readonly string[]): Draft;
-  /** A ticket has taken the session's parameters: what serves once is forgotten. */
+  /** A ticket has taken the session's parameters: drops the values that serve once. */
   served(sessionId: string): void;
-  /** A command made this mission, or was about it. */
+  /** A command made this mission, or concerned it. */
   follow(missionId: string): void;
 }

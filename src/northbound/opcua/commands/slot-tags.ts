@@ -18,11 +18,13 @@ export const stageNumbers = {
   sent: outcomeNumbers.sent,
 } as const;
 
-/** The half of a slot that the gateway writes, and what clients wrote. */
+/** The tags of a slot that the gateway writes, and the written tickets. */
 export interface SlotTags {
-  /** Everything at once: a subscriber to `Answer` never sees half of a change. */
+  /** Updates everything at once: a subscriber to `Answer` never sees half of a change. */
   show(tickets: TicketState, result: SlotResult, rejectedText: string): void;
-  /** The ticket that a user wrote, where it wrote it. Its sessions see what becomes of the number. */
+  /**
+   * Shows the ticket that a user wrote, on the tag where it was written. The user's sessions see its verdict.
+   */
   showWritten(written: WrittenTicket, user: string): void;
 }
 
@@ -47,7 +49,7 @@ export function outcomeNumber(outcome: OutcomeName): number {
   return outcomeNumbers[outcome];
 }
 
-/** What is said of an outcome: what was wrong, and why it is thought to be right. */
+/** The text about an outcome: what was wrong, and the evidence. */
 export function outcomeText({ message, evidence }: Outcome): string {
   if (evidence === null || message === "") return evidence ?? message;
   return `${message}; evidence: ${evidence}`;
@@ -71,7 +73,7 @@ export function addSlotTags(
   written.RequestId.set(0, good, zero);
   written.Command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
   written.CommandText.set("", good, zero);
-  /** The number that each user wrote last. */
+  /** The last number of each user. */
   const asked = new Map<string, number>();
   let moment: SlotMoment | null = null;
   const ownAnswer = (context: ISessionContext) => {

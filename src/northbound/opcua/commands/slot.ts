@@ -14,13 +14,13 @@ import { openTicketBook } from "./ticket-book.ts";
 import type { Writer } from "./writer.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
 
-/** A command slot: parameters that a client writes, and a ticket that makes them a command, once. */
+/** A command slot: parameters that a client writes, and a ticket that makes one command of them, once. */
 export interface Slot {
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** Why this user may write nothing here; null when it may. */
+  /** Why this user may write nothing here; null: it may. */
   refusedWriter(account: Writer["account"]): string | null;
-  /** Writes one of the parameters, or says why not. `range` is set when only some elements are written. */
+  /** Writes one of the parameters, or returns why not. `range` is set if only some elements are written. */
   writeParameter(
     parameter: Parameter,
     value: DataValue,
@@ -37,7 +37,7 @@ export interface Slot {
   forgetSession(sessionId: string): void;
 }
 
-/** Runs a slot. Its tickets are those of the store, where it knows the slot. */
+/** Runs a slot. Its tickets come from the store, if the store has the slot. */
 export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const { tags } = kind;
   const { clock, chance } = parts;
@@ -59,7 +59,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     tags.show(tickets, result, rejectedText);
   }
 
-  /** Shows what was kept, and goes on with the command that ran when the gateway stopped. */
+  /** Shows the kept state, and continues the command that ran when the gateway stopped. */
   function wakeUp(): void {
     const tickets = book.tickets();
     const final = book.record?.final ?? null;
@@ -122,7 +122,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   };
 }
 
-/** The tickets after a number was written that starts nothing. */
+/** The tickets after writing a number that starts nothing. */
 function withoutCommand(
   tickets: TicketState,
   number: number,

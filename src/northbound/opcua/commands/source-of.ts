@@ -1,7 +1,7 @@
 import type { Source } from "../../../domain/command.ts";
 import type { Account } from "../security.ts";
 
-/** The source of what this user asks for. */
+/** The source of this user's requests. */
 export function sourceOf({ name }: Pick<Account, "name">): Source {
   return { protocol: "opcua", name };
 }

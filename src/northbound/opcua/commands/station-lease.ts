@@ -17,7 +17,7 @@ export const leaseTexts: ReadonlyMap<number, string> = new Map([
   [stationOperations.override, "end another's lease"],
 ]);
 
-/** The leases of one station, and the tags that show the lease of the robot that its slot names. */
+/** The leases of one station, and the tags about the lease of the robot that its slot names. */
 export interface StationLease {
   /** Performs one of the operations on a lease. */
   change(operation: number, account: Account, robotId: RobotId): Promise<Outcome>;

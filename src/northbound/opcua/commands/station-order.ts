@@ -14,16 +14,15 @@ import { wholeNumber } from "./written-ticket.ts";
 export const stationOperations = { conveyor: 40, ask: 50, release: 51, override: 52 } as const;
 const ownOperations: ReadonlySet<number> = new Set(Object.values(stationOperations));
 
-/** Finds a robot by name or number; undefined when it has no nodes. An empty name is none. */
+/** Finds a robot by name or number; undefined: it has no nodes. An empty name names none. */
 export type FindRobot = (name: string, number: number) => MissionRobot | undefined;
 
 /**
- * The robot of an order: undefined when it has no nodes, `two` when its name and number name different
- * robots.
+ * The robot of an order: undefined if it has no nodes, `two` if its name and number name different robots.
  */
 export type NamedRobot = MissionRobot | undefined | "two";
 
-/** A command of a station as it was written. */
+/** A command of a station, as it was written. */
 export interface StationOrder {
   readonly robot: NamedRobot;
   /** As it was written; empty in an array. */
@@ -41,7 +40,7 @@ export function isStationOperation(value: number): boolean {
   return isMissionOperation(value) || ownOperations.has(value);
 }
 
-/** The robot of both parameters. */
+/** The robot that both parameters name. */
 export function namedRobot(findRobot: FindRobot, name: string, number: number): NamedRobot {
   const robot = findRobot(name, number);
   const isTwo = name !== "" && number !== 0 && robot?.robotId !== findRobot("", number)?.robotId;
@@ -49,8 +48,8 @@ export function namedRobot(findRobot: FindRobot, name: string, number: number): 
 }
 
 /**
- * The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, and what a
- * mission is about.
+ * The order in `Command`, without the ticket: operation, robot number, conveyor, motor command, and the
+ * object of a mission.
  */
 export function orderOfNumbers(findRobot: FindRobot, numbers: readonly number[]): StationOrder | Problem {
   const [operation = 0, number = 0, index = 0, motor = 0, ...rest] = numbers;
@@ -91,7 +90,7 @@ export function orderOfFields(
   return { robot: findRobot(name, 0), robotName: name, conveyorIndex: index, motorCommand: motor, mission };
 }
 
-/** The places of `Command` that an operation uses. */
+/** The elements of `Command` that an operation uses. */
 function placesOf(operation: number): (place: number) => boolean {
   return (place) => {
     if (place <= 2) return true;

@@ -17,11 +17,11 @@ export interface StationParameters {
   readonly all: readonly Parameter[];
   /** The order that a session has written, or what is wrong with it. */
   order(sessionId: string): StationOrder | { readonly problem: string };
-  /** The parameters that `order` looks at. */
+  /** The parameters that `order` reads. */
   inUse(sessionId: string): readonly Parameter[];
-  /** Forgets what serves one ticket only. */
+  /** Drops the values that serve one ticket only. */
   served(sessionId: string): void;
-  /** The robot that the nodes show; null when they show none. */
+  /** The robot that the nodes show; null: none. */
   shownRobot(): NamedRobot | null;
 }
 

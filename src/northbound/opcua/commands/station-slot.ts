@@ -23,7 +23,7 @@ import {
 } from "./station-order.ts";
 import { addStationParameters } from "./station-parameters.ts";
 
-/** What a station's slot needs besides what every slot needs. */
+/** The further dependencies of a station's slot. */
 export interface StationParts {
   readonly stations: Stations;
   readonly permits: Pick<Permits, "heartbeat">;
@@ -32,7 +32,7 @@ export interface StationParts {
   readonly slots: SlotParts;
 }
 
-/** The slot of a station: one for all robots, of which each command names one. */
+/** The slot of a station: one for all robots; each command names its robot. */
 export interface StationSlot extends Slot {
   /** Shows the lease of the robot that is named now. */
   showLease(): void;
@@ -93,7 +93,7 @@ export function addStationSlot(
   return { ...slot, showLease };
 }
 
-/** An operation on the robot's lease; null for the others. */
+/** An operation on the robot's lease; null for other operations. */
 function leaseDraft(
   { mission: { operation } }: StationOrder,
   { robotId }: MissionRobot,
@@ -126,7 +126,7 @@ function robotDraft(
   return "text" in draft ? { ...draft, text: `${robot.robotId}: ${draft.text}` } : draft;
 }
 
-/** An unknown name is told as every protocol tells it. A number, or nothing at all, is possible only here. */
+/** An unknown name has the text of every protocol. A number, or an empty name, is possible only here. */
 function noRobot(name: string): Outcome {
   if (name !== "") return unknownRobot(name);
   return refusal("UNKNOWN_ROBOT", "Robot is missing, and RobotNo is the number of no robot that has nodes");

@@ -1,7 +1,7 @@
 /**
- * What is wrong with `Command` when it has numbers where its operation uses none: the writer means
- * another command than this one. Null when there are none. `numbers` is what follows the ticket. Not for
- * stops: nothing that they do not use holds them back.
+ * What is wrong with `Command` if it has numbers that its operation does not use: the writer means another
+ * command. Null: there are none. `numbers` follow the ticket. Not for stops: nothing that they do not use
+ * holds them back.
  */
 export function strayNumber(
   numbers: readonly number[],

@@ -13,35 +13,35 @@ import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
 
-/** A disk that takes longer for a record has failed (design, OPC UA: Command slots). */
+/** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
 const KEEP_WITHIN_MS = 1_000;
 
-/** The tickets of one slot, shown and kept. */
+/** The tickets of one slot, shown and stored. */
 export interface TicketBook {
   tickets(): TicketState;
-  /** What was kept before this start; null for a slot that never was, or whose record cannot be read. */
+  /** The record before this start; null: the slot is new, or its record cannot be read. */
   readonly record: SlotRecord | null;
-  /** Why the slot takes nothing but stops: its tickets cannot be kept. Null when they can. */
+  /** Why the slot takes only stops: its tickets cannot be stored. Null: they can. */
   trouble(): string | null;
   /**
-   * Shows a state, and keeps it where that matters. Resolves when it is kept, or the disk has failed, with
-   * whether it is kept; never rejects. `final` is the outcome that belongs to `doneId` from now on.
+   * Shows a state, and stores it if that matters. Resolves with whether it is stored, once it is or the disk
+   * has failed; never rejects. `final` is the outcome of `doneId` from now on.
    */
   adopt(next: TicketState, final?: Outcome): Promise<boolean>;
-  /** Replaces an unused ticket that is old; tries again to keep what could not be kept. */
+  /** Replaces an unused ticket that is old; tries again to store what could not be stored. */
   tick(): void;
 }
 
 interface BookParts {
   readonly tickets: TicketStore;
-  /** Unlike that of every run before. */
+  /** Unique for each run. */
   readonly run: string;
   readonly clock: Clock;
-  /** From 0 up to but not including 1. */
+  /** At least 0 and less than 1. */
   readonly chance: () => number;
 }
 
-/** Opens the book of the slot at `path`; `show` is called with every state that follows. */
+/** Opens the registry of the slot at `path`; `show` is called with every later state. */
 export function openTicketBook(
   path: string,
   parts: BookParts,
@@ -52,7 +52,7 @@ export function openTicketBook(
   let tickets = firstState();
   let final: Outcome | null = loaded.record?.final ?? null;
   let trouble = loaded.unreadable;
-  /** The last number of the highest block that was asked for: a later record must not give it back. */
+  /** The last number of the highest reserved block: a later record must not give it back. */
   let claimedTo = tickets.reservedTo;
   let saving = 0;
 
@@ -85,7 +85,7 @@ export function openTicketBook(
   }
 
   function keep(): Promise<boolean> {
-    // What cannot be read is not written over: it may be all that is left for somebody to mend.
+    // A record that cannot be read is not overwritten: it may be all that is left for a repair.
     if (loaded.unreadable !== null) return Promise.resolve(false);
     // A disk that hangs must not gather the records of every stop.
     if (trouble !== null && saving > 0) return Promise.resolve(false);
@@ -151,7 +151,7 @@ function load(
   }
 }
 
-/** With its causes: how much room a full disk has, and how much is needed, is in the innermost. */
+/** With its causes: the innermost has the free and the needed space of a full disk. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;

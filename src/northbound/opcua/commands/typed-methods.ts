@@ -7,9 +7,9 @@ import type { Argument, MissionParameters, MissionRobot, SlotOperation } from ".
 
 /** A method of a robot with typed arguments. */
 export interface TypedMethod extends MethodModel {
-  /** The operation of the fleet service that it becomes, for the rights of its caller. */
+  /** The operation of the fleet service, for the rights of its caller. */
   readonly operation: string;
-  /** `values` are all that a call gives. */
+  /** `values` are all inputs of a call. */
   draft(values: readonly unknown[], robot: MissionRobot): Draft;
 }
 
@@ -17,7 +17,7 @@ const MILLI = 1_000;
 
 type Given = Partial<MissionParameters> | { readonly problem: string };
 
-/** What a slot's parameters would be with the values of a method's own inputs; a problem names the input. */
+/** The slot parameters that equal the values of a method's own inputs; a problem names the input. */
 const readers: Readonly<Record<Argument, (values: readonly unknown[]) => Given>> = {
   nothing: () => ({}),
   goal([value]) {
@@ -30,7 +30,7 @@ const readers: Readonly<Record<Argument, (values: readonly unknown[]) => Given>>
     return isNone ? { problem: "Destinations is empty: name where to" } : { destinations };
   },
   pose(values) {
-    // The service takes floats of 32 bits.
+    // The service accepts floats of 32 bits.
     const at = values.findIndex((value) => !Number.isFinite(Math.fround(Number(value))));
     if (at === -1) return { pose: values.map((value) => Math.round(Number(value) * MILLI)) };
     return {
@@ -76,7 +76,7 @@ function ofOperation(slotOperation: SlotOperation): TypedMethod {
   };
 }
 
-/** Without those that every command has. */
+/** Without the inputs of every command. */
 function ownValues(values: readonly unknown[]): readonly unknown[] {
   return values.slice(commandInputs.length);
 }

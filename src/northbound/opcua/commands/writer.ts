@@ -1,6 +1,6 @@
 import type { Account } from "../security.ts";
 
-/** A session as slots know it. */
+/** A session, for slots. */
 export interface Writer {
   readonly sessionId: string;
   readonly account: Account;

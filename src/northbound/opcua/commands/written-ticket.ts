@@ -2,12 +2,12 @@ import { DataType, type StatusCode, StatusCodes, type Variant, VariantArrayType 
 import { COMMAND_LENGTH } from "../model/slot.ts";
 import { isTooLong } from "../node-opcua/tag.ts";
 
-/** How a ticket came: behind the parameters, or as a whole command in one value. */
+/** The form of a ticket: after the parameters, or with a whole command in one value. */
 export type Order =
   | { readonly kind: "request" }
-  /** What follows the ticket in `Command`: 11 numbers. */
+  /** The 11 numbers of `Command` after the ticket. */
   | { readonly kind: "array"; readonly numbers: readonly number[] }
-  /** The text of `CommandText`, and what follows the ticket in it. */
+  /** The text of `CommandText`, and its fields after the ticket. */
   | { readonly kind: "text"; readonly text: string; readonly fields: readonly string[] };
 
 /** A number that a client wrote to one of the tags that take tickets. */
@@ -20,7 +20,7 @@ export interface WrittenTicket {
 const LARGEST = 2_147_483_647;
 const SEPARATOR = ";";
 
-/** Reads what was written to `RequestId`, `Command` or `CommandText`; a status code says what is wrong. */
+/** Reads a value of `RequestId`, `Command` or `CommandText`; a status code says what is wrong. */
 export function readTicket(variant: Variant, kind: Order["kind"]): WrittenTicket | StatusCode {
   const isText = kind === "text";
   const shape = kind === "array" ? VariantArrayType.Array : VariantArrayType.Scalar;

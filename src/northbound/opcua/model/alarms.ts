@@ -1,6 +1,6 @@
 import type { ObjectMember, ObjectModel, TagTable } from "./member.ts";
 
-/** Alarms that `Active` shows; of more, the most urgent. */
+/** How many alarms `Active` shows: the most urgent ones. */
 export const ALARMS_SHOWN = 16;
 
 export const alarmTags = {

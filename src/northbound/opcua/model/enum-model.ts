@@ -3,15 +3,15 @@ import type { Text } from "./text.ts";
 /** A number of an enumeration. */
 interface EnumValue {
   readonly value: number;
-  /** As `ValueAsText` shows it, in every language. */
+  /** ValueAsText of it, in every language. */
   readonly name: string;
   /** What it means. */
   readonly text: Text;
 }
 
-/** What the numbers of a tag mean. */
+/** The meaning of a tag's numbers. */
 export interface EnumModel {
-  /** Unlike that of every other enumeration. */
+  /** Unique among all enumerations. */
   readonly name: string;
   readonly values: readonly EnumValue[];
 }
@@ -28,7 +28,7 @@ export function enumModel<Name extends string>(
   };
 }
 
-/** An enumeration of numbers with gaps, which has no names but its texts. */
+/** An enumeration of numbers with gaps, with texts but no names. */
 export function numberedModel(
   name: string,
   texts: Readonly<Record<number, readonly [en: string, de: string]>>,

@@ -89,7 +89,7 @@ const outcomeNames = [
   "CHECKED",
 ] as const;
 
-/** `Outcome` by number (design, OPC UA: Command slots). */
+/** `Outcome` by number (docs/plc.md, The numbers of every enumeration). */
 export const slotOutcome = enumModel("SlotOutcome", outcomeNames, {
   IDLE: ["no command yet", "noch kein Befehl"],
   ACCEPTED: ["recorded; not final", "aufgezeichnet; nicht endgültig"],
@@ -110,7 +110,7 @@ export const slotOutcome = enumModel("SlotOutcome", outcomeNames, {
 
 type Meaning = readonly [en: string, de: string];
 
-/** What sends a robot somewhere. */
+/** The operations that send a robot somewhere. */
 const going: Readonly<Record<number, Meaning>> = {
   1: ["navigate", "fahren"],
   2: ["navigate to the first free", "zum ersten freien Ziel fahren"],
@@ -123,7 +123,7 @@ const going: Readonly<Record<number, Meaning>> = {
   70: ["navigate to a pose", "zu einer Pose fahren"],
 };
 
-/** The same with 20 more, behind the missions that are there. */
+/** The same plus 20: appended to the robot's missions. */
 const appended = Object.entries(going).map(([number, [en, de]]): readonly [number, Meaning] => {
   return [
     Number(number) + 20,

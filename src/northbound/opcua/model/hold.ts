@@ -1,6 +1,6 @@
 import type { TagTable } from "./member.ts";
 
-/** Users that `HeldBy` shows; of more, the longest. */
+/** How many users `HeldBy` shows: those that have held longest. */
 export const HOLDERS_SHOWN = 8;
 
 /** Of a robot, or under `Gateway` of all robots. */

@@ -5,10 +5,7 @@ import type { Unit } from "./units.ts";
 /** The scalar types that every PLC knows. */
 export type TagType = "Boolean" | "Int32" | "Double" | "String" | "DateTime";
 
-/**
- * One tag of a type. Its BrowseName, and its English DisplayName, is the key under which it stands: programs
- * name tags by both.
- */
+/** One tag of a type. Its key is its BrowseName and its English DisplayName: programs name tags by both. */
 export interface TagModel extends Text {
   readonly type: TagType;
   /** The German DisplayName. */
@@ -17,18 +14,18 @@ export interface TagModel extends Text {
   readonly length?: number;
   /** Operators may write it. */
   readonly isWritable?: true;
-  /** Of those who may write, engineers alone. */
+  /** Of the users that may write, only engineers may. */
   readonly isForEngineers?: true;
   /** Some instances lack it. */
   readonly isOptional?: true;
   /** OPC UA itself has named it. */
   readonly isProperty?: true;
   readonly unit?: Unit;
-  /** The values that it usually has, from and to (EURange). A percent deadband is a part of it. */
+  /** The usual values, from and to (EURange). A percent deadband is a share of it. */
   readonly range?: readonly [low: number, high: number];
-  /** What its numbers mean; it has a `ValueAsText`. */
+  /** The meaning of its numbers; it has a `ValueAsText`. */
   readonly enumeration?: EnumModel;
-  /** What its numbers mean, for a tag without `ValueAsText`. */
+  /** The meaning of its numbers, for a tag without `ValueAsText`. */
   readonly numbers?: EnumModel;
 }
 
@@ -47,35 +44,35 @@ export interface ObjectModel extends Text {
   /** The BrowseName of the type, and its NodeId. */
   readonly name: string;
   readonly german: string;
-  /** The type whose members it has too. */
+  /** The type whose members it inherits. */
   readonly base?: ObjectModel;
   readonly isAbstract?: true;
   readonly tags: TagTable;
   readonly objects?: Readonly<Record<string, ObjectMember>>;
-  /** Any number of objects, each with a name of its own; `name` stands for it in the type. */
+  /** Any number of objects, each with a name of its own; in the type, `name` represents them. */
   readonly each?: ObjectMember & { readonly name: string };
 }
 
-/** A type and those that it extends, the most general first. */
+/** A type and its base types, the most general first. */
 export function lineage(model: ObjectModel): readonly ObjectModel[] {
   return model.base === undefined ? [model] : [...lineage(model.base), model];
 }
 
-/** The tag of this name in a type, or in one that it extends. */
+/** The tag of this name in a type, or in one of its base types. */
 export function tagModel(model: ObjectModel, name: string): TagModel | undefined {
   return lineage(model)
     .map(({ tags }) => tags[name])
     .find((tag) => tag !== undefined);
 }
 
-/** What an object of this name is within an object of this type. */
+/** The member of this name of an object type. */
 export function objectMember(model: ObjectModel, name: string): ObjectMember | undefined {
   const types = lineage(model);
   const named = types.map(({ objects }) => objects?.[name]).find((member) => member !== undefined);
   return named ?? types.map(({ each }) => each).find((member) => member !== undefined);
 }
 
-/** Whether a member is the one of which there may be any number. */
+/** Whether there may be any number of this member. */
 export function isAnyOf(model: ObjectModel, member: ObjectMember): boolean {
   return lineage(model).some(({ each }) => each === member);
 }

@@ -10,7 +10,7 @@ export interface MethodArgument {
   readonly isList?: true;
 }
 
-/** The objects directly under Objects that have the nodes of methods. */
+/** The objects directly under Objects that contain the nodes of methods. */
 export const methodFolders = {
   Operations: {
     german: "Operationen",
@@ -28,7 +28,7 @@ export const methodFolders = {
 export interface MethodModel {
   readonly folder: keyof typeof methodFolders;
   readonly name: string;
-  /** What it does. */
+  /** A description. */
   readonly text: NamedText;
   readonly inputs: readonly MethodArgument[];
   readonly outputs: readonly MethodArgument[];
@@ -50,7 +50,7 @@ export const argumentLists = {
   },
 } as const satisfies Readonly<Record<string, NamedText>>;
 
-/** The name of a list of arguments, and what is in it. */
+/** The name of a list of arguments, and its content. */
 export type ArgumentList = readonly [name: keyof typeof argumentLists, list: readonly MethodArgument[]];
 
 /** The lists of arguments of a method. */
@@ -64,7 +64,7 @@ export function argumentListsOf({
   ];
 }
 
-/** What the arguments of methods are, by their names. */
+/** Descriptions of the arguments of methods, by their names. */
 export const argumentTexts = {
   RequestId: {
     en: "Yours, unique: with your user it names the command",
@@ -113,7 +113,7 @@ export const argumentTexts = {
   },
 } as const satisfies Readonly<Record<string, Text>>;
 
-/** What methods do that are no operation of a slot or of the service. */
+/** Descriptions of methods that are no operation of a slot or of the service. */
 export const methodTexts = {
   QueryOutcome: {
     german: "Ergebnis abfragen",
@@ -124,7 +124,7 @@ export const methodTexts = {
   ConveyorStop: { german: "Förderband anhalten", en: "Stops a conveyor", de: "Hält ein Förderband an" },
 } as const satisfies Readonly<Record<string, NamedText>>;
 
-/** What the method of an operation of a mission slot does. */
+/** A description of the method for an operation of a mission slot. */
 export function operationText(number: number): NamedText {
   const meaning = missionOperation.values.find(({ value }) => value === number)?.text;
   if (meaning === undefined) throw new Error(`nothing says what Operation ${number} means`);

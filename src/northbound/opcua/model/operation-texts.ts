@@ -1,6 +1,6 @@
 import type { NamedText } from "./text.ts";
 
-/** The operations of the fleet service in German, by their names: how they are called, and what they do. */
+/** The operations of the fleet service in German, by their names: the name and a description. */
 export const germanOperations: Readonly<Record<string, Omit<NamedText, "en">>> = {
   CreateMission: { german: "Mission beginnen", de: "Gibt einem Roboter, der keine Mission fährt, eine." },
   AppendMission: {

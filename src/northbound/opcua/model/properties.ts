@@ -37,13 +37,13 @@ export const propertyTexts = {
   },
 } as const satisfies Readonly<Record<string, Text & { readonly german: string }>>;
 
-/** A property that is one node for all tags of which it says the same: `<name>.<of>`. */
+/** A property that is one node for all tags with the same value: `<name>.<of>`. */
 export type SharedProperty =
   | { readonly name: typeof ENUM_VALUES; readonly of: string; readonly enumeration: EnumModel }
   | { readonly name: "EngineeringUnits"; readonly of: string; readonly unit: Unit }
   | { readonly name: "EURange"; readonly of: string; readonly range: readonly [low: number, high: number] };
 
-/** The shared properties of a tag; none of most. */
+/** The shared properties of a tag; most tags have none. */
 export function sharedPropertiesOf({
   enumeration = undefined,
   numbers = enumeration,
@@ -60,8 +60,8 @@ export function sharedPropertiesOf({
 }
 
 /**
- * The kind of a tag's variable. Those but `tag` refer to properties of their own. A property is one that OPC
- * UA itself has named.
+ * The kind of a tag's variable. All but `tag` refer to properties of their own. A property is one that OPC UA
+ * itself has named.
  */
 export type TagKind = "tag" | "numbered" | "enumeration" | "range" | "unit" | "property";
 

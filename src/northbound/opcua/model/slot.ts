@@ -9,7 +9,7 @@ import {
 } from "./enums.ts";
 import type { ObjectModel, TagTable } from "./member.ts";
 
-/** `Command`: the ticket, and what it is for. */
+/** The length of `Command`: the ticket and its command. */
 export const COMMAND_LENGTH = 12;
 const ANSWER_LENGTH = 20;
 /** Numbers in `Pose`. */
@@ -291,7 +291,7 @@ const stationHeartbeat = {
   },
 } as const satisfies TagTable;
 
-/** What all slots have. */
+/** The common part of all slots. */
 const slotType: ObjectModel = {
   name: "SlotType",
   german: "Slot",

@@ -4,7 +4,7 @@ export interface Text {
   readonly de: string;
 }
 
-/** What a node is for people: its name in German, and what it is. In English its name is its BrowseName. */
+/** A node for people: its name in German, and a description. In English its name is its BrowseName. */
 export interface NamedText extends Text {
   readonly german: string;
 }

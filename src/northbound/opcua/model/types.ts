@@ -3,7 +3,7 @@ import type { ObjectModel } from "./member.ts";
 import { cartType, robotsType } from "./robot.ts";
 import { stationsType } from "./station.ts";
 
-/** The types of the objects directly under Objects, and those that nothing declares as a member. */
+/** The types of the objects directly under Objects, and those that are no member of another type. */
 const roots: readonly ObjectModel[] = [gatewayType, robotsType, cartType, stationsType];
 
 /** Every object type of our namespace; each follows those that it needs. */

@@ -18,16 +18,16 @@ import { cached, lower } from "./lower.ts";
 import { createSlicedAnswer, type ListAnswer, type SlicedAnswer } from "./sliced-answer.ts";
 import type { Turn, Turns } from "./turns.ts";
 
-/** A session may leave so many unfinished browses; ServerCapabilities says so. */
+/** How many unfinished browses a session may have; ServerCapabilities names it. */
 export const MOST_CONTINUATION_POINTS = 50;
-/** A result has no more references. */
+/** The limit of references in a result. */
 const MOST_REFERENCES = 10_000;
-/** An answer that has so many bytes takes no further node. */
+/** An answer with this many bytes takes no further node. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** References that are described in one step, and as many as are looked at to see whether there are more. */
+/** How many references are described in one step, and how many are checked for whether there are more. */
 const STEP = 200;
 
-/** What lies under the interface of node-opcua 2.182. */
+/** Parts of node-opcua 2.182 below its interface. */
 interface Session {
   readonly sessionContext: ISessionContext;
 }
@@ -48,7 +48,7 @@ interface ReferenceOwner {
   allReferences(): unknown[];
 }
 
-/** A browse of one node: where it goes on, and how many references an answer may have. */
+/** A browse of one node: where it continues, and how many references an answer may have. */
 interface Browse {
   readonly description: BrowseDescription;
   readonly most: number;
@@ -57,7 +57,7 @@ interface Browse {
 /** A session's unfinished browses by their continuation points, the oldest first. */
 type Unfinished = Map<string, Browse>;
 
-/** The references that a node has to describe now, and how many it has. */
+/** The references of a node to describe now, and how many it has. */
 interface Step {
   readonly nodeId: NodeId;
   readonly from: number;
@@ -69,10 +69,10 @@ let isPatched = false;
 let pointCount = 0;
 
 /**
- * Answers Browse and BrowseNext a turn at a time. node-opcua describes all references of all nodes in one
- * turn, three times over, and keeps those for which a continuation point stands. Here one stands for a place
- * in the list of references. For nodes that find no room in an answer it says BadNoContinuationPoints (OPC UA
- * part 4, 7.9). For an initialised server that does not listen yet.
+ * Answers Browse and BrowseNext in turns. node-opcua describes all references of all nodes in one turn, three
+ * times over, and keeps those that a continuation point stands for. Here a continuation point stands for an
+ * index in the list of references. Nodes without room in an answer get BadNoContinuationPoints (OPC UA part
+ * 4, 7.9). For an initialised server that does not listen yet.
  */
 export function browseInTurns(server: OPCUAServer, turns: Turns): void {
   const { engine } = server;
@@ -80,13 +80,13 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
   const sessions = new WeakMap<Session, Unfinished>();
   describeInSteps(server);
 
-  /** Describes references until there are enough. `browse` then stands where there are more. */
+  /** Describes references until there are enough. `browse` is then at the first of the others. */
   async function next(context: ISessionContext, browse: Browse, turn: Turn) {
     const { description, most } = browse;
     const references: ReferenceDescription[] = [];
     for (;;) {
       await turn();
-      // To look for it may build a robot.
+      // Looking up the node may build a robot.
       engine.addressSpace?.findNode(description.nodeId);
       const free = most - references.length;
       const to = browse.from + (free === 0 ? STEP : Math.min(STEP, free));
@@ -114,7 +114,7 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
     return cached(sessions, session, () => new Map());
   }
 
-  /** The next result of a browse. If there are more references, `point` stands for them. */
+  /** The next result of a browse. If there are more references, it has the continuation point `point`. */
   async function resultOf(session: Session, browse: Browse, turn: Turn, point: Buffer) {
     const { result, hasMore } = await next(session.sessionContext, browse, turn);
     if (!hasMore) return result;
@@ -180,7 +180,7 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
   });
 }
 
-/** Takes a service over. */
+/** Replaces a service. */
 function replace<T>(
   server: OPCUAServer,
   turns: Turns,
@@ -213,7 +213,7 @@ function answerOf(answer: BrowseResponse | BrowseNextResponse, result: BrowseRes
   return answer;
 }
 
-/** Lets a node describe the references of the step alone. All nodes have node-opcua's one method for it. */
+/** Makes a node describe only the references of the step. All nodes share node-opcua's method for it. */
 function describeInSteps({ engine }: OPCUAServer): void {
   if (isPatched) return;
   let prototype: object | null = engine.addressSpace?.rootFolder ?? null;

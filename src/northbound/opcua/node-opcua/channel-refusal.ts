@@ -9,9 +9,8 @@ interface Channel {
 
 /**
  * Answers a client whose secure channel is refused with an Error message (OPC UA part 6, 6.7.6 and 7.1.2.5).
- *
- * node-opcua 2.182 sends a secured OPN with a ServiceFault in place of the response: clients that decode
- * every OPN as an OpenSecureChannelResponse fail on it (asyncua, open62541). Where it cannot secure one, it
+ * node-opcua 2.182 sends a secured OPN with a ServiceFault instead of the response, on which clients fail
+ * that decode every OPN as an OpenSecureChannelResponse (asyncua, open62541). If it cannot secure one, it
  * sends a ServiceFault in a frame of type ERR, which is no Error message. For an initialised server that does
  * not listen yet.
  */

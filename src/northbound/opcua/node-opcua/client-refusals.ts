@@ -1,11 +1,13 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 
-/** Clients that were refused for want of room: counted, logged once a minute each, and told to health. */
+/**
+ * Clients that were refused for lack of room: counted, logged once a minute each, and reported to the health.
+ */
 export interface ClientRefusals {
   refuse(client: string, text: string): void;
   readonly count: number;
-  /** The last refusal, for a minute; null: there was none. */
+  /** The last refusal, for a minute; null: none. */
   problem(): string | null;
 }
 

@@ -8,12 +8,12 @@ interface Closed {
   dispose(): void;
 }
 
-/** A session is told of so many subscriptions that expired, when it asks. */
+/** How many expired subscriptions a session is told of when it asks. */
 const MOST_TOLD = 10;
 
 /**
- * Bounds what is kept of subscriptions that expired. node-opcua 2.182 keeps each, with its session, until
- * the session asks for its last notification: for ever, if the session has ended or never asks.
+ * Bounds the memory of expired subscriptions. node-opcua 2.182 keeps each, with its session, until the
+ * session asks for its last notification: for ever, if the session has ended or never asks.
  */
 export function forgetClosedSubscriptions(server: OPCUAServer): void {
   server.on("create_session", (session: Session) => {
@@ -23,7 +23,7 @@ export function forgetClosedSubscriptions(server: OPCUAServer): void {
         if (publishEngine === undefined) return;
         const ofNobody: unknown = Reflect.get(server.engine, "_orphanPublishEngine");
         const most = publishEngine === ofNobody ? 0 : MOST_TOLD;
-        // What publishes for it keeps it in this turn.
+        // In a later step, because the caller still uses it in this turn.
         queueMicrotask(() => keepNewest(publishEngine, most));
       });
     });

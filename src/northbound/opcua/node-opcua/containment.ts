@@ -1,7 +1,7 @@
 import type { OPCUAServer } from "node-opcua";
 import { lower } from "./lower.ts";
 
-/** A part of a channel that node-opcua asks before it opens it or renews its token. */
+/** A part of a channel that node-opcua calls before it opens the channel or renews its token. */
 interface Channel {
   readonly remoteAddress: string;
   close(): void;
@@ -11,9 +11,10 @@ interface Channel {
 type Report = (address: string, error: unknown) => void;
 
 /**
- * Several of node-opcua's handlers are asynchronous, and nobody waits for them: what a client makes them
- * throw (a certificate cut short, say) would end the process as an unhandled rejection. Here it closes the
- * client's channel. For an initialised server that does not listen yet; `report` hears what was thrown.
+ * Several of node-opcua's handlers are asynchronous, and nothing awaits them: an error that a client causes
+ * in them (by a truncated certificate, for example) would end the process as an unhandled rejection. Here it
+ * closes the client's channel. For an initialised server that does not listen yet; `report` is called with
+ * the error.
  */
 export function containRejections(server: OPCUAServer, report: Report): void {
   for (const name of requestHandlers(server)) {
@@ -33,7 +34,7 @@ export function containRejections(server: OPCUAServer, report: Report): void {
   }
 }
 
-/** Each service's own work, of which the handler itself does not wait. */
+/** The work of each service, which the handler itself does not await. */
 function containActions(server: OPCUAServer, report: Report): void {
   type Act = (response: unknown, message: unknown, channel: Channel, action: unknown) => Promise<void>;
   const name = "_apply_on_SessionObject";
@@ -51,7 +52,8 @@ function fail(channel: Channel, report: Report): (error: unknown) => void {
 }
 
 /**
- * The channel's own work hangs on this promise with `then`, and nobody on that: what it throws is heard here.
+ * The channel's own work follows this promise by `then`, and nothing follows that: its errors are caught
+ * here.
  */
 function contained(promise: Promise<void>, onError: (error: unknown) => void): Promise<void> {
   const original = promise.then.bind(promise);

@@ -1,6 +1,6 @@
 import { AccessRestrictionsFlag, type BaseNode, type INamespace, SessionContext } from "node-opcua";
 
-/** What node-opcua 2.182 asks for each node that a client browses, reads or writes. */
+/** The values that node-opcua 2.182 reads for each node that a client browses, reads or writes. */
 interface Asked {
   getApplicableRolePermissions(node: BaseNode): unknown;
   getAccessRestrictions(node: BaseNode): AccessRestrictionsFlag;
@@ -11,9 +11,9 @@ const withoutDefaults = new WeakSet<INamespace>();
 let isPatched = false;
 
 /**
- * Says that the metadata of a namespace has no default permissions: who may do what stands at its nodes
- * alone. node-opcua otherwise looks the metadata up by name for every node of every answer, which takes more
- * than half the time of a browse.
+ * Declares that the metadata of a namespace has no default permissions: only the nodes themselves have
+ * permissions. Otherwise node-opcua looks the metadata up by name for every node of every answer, which takes
+ * more than half the time of a browse.
  */
 export function declareNoDefaultPermissions(namespace: INamespace): void {
   withoutDefaults.add(namespace);

@@ -5,25 +5,25 @@ import { cached, lower } from "./lower.ts";
 
 /** The host and port of an opc.tcp URL. */
 const opcTcpUrl = /^opc\.tcp:\/\/(\[[0-9a-f:.]+\]|[^/:@\s[\]]+)(?::(\d{1,5}))?(?:\/|$)/i;
-/** What a client means that names no port (OPC UA part 6, 7.2). */
+/** The port of a URL without one (OPC UA part 6, 7.2). */
 const USUAL_PORT = 4840;
 
-/** How node-opcua calls the handler of a request. */
+/** The signature of node-opcua's handlers of requests. */
 type Handle = (message: { readonly request: object }, channel: object) => void;
 
-/** The part of node-opcua's server that answers FindServers, some time after the request came. */
+/** The part of node-opcua's server that answers FindServers, some time after the request. */
 interface Discovery {
   getServers(channel: object): ApplicationDescription[];
 }
 
 /**
- * Lets the server tell its endpoints, and itself, with the address by which a client reached it, a forwarded
- * port included, as far as the server's certificate names the host (OPC UA part 4, 5.4.2 and 5.4.4). Other
- * clients are told the configured names. For an initialised server.
+ * Describes the server and its endpoints with the address by which a client reached it, a forwarded port
+ * included, if the server's certificate names the host (OPC UA part 4, 5.4.2 and 5.4.4). Other clients get
+ * the configured names. For an initialised server.
  */
 export function answerWithAskedAddress(server: OPCUAServer): void {
   const findMatching = server.findMatchingEndpoints.bind(server);
-  /** What GetEndpoints answers with in this turn; null: all. */
+  /** The answer to GetEndpoints in this turn; null: all. */
   let answer: EndpointDescription[] | null = null;
 
   function matching(asked: string): EndpointDescription[] {
@@ -94,7 +94,7 @@ function withOwnAddress(endpoint: EndpointDescription): EndpointDescription {
   return endpointUrl === null ? endpoint : withUrl(endpoint, endpointUrl);
 }
 
-/** The address of a URL without its path, if the certificate names the host; else null. */
+/** The address of a URL without its path, if the certificate names the host; otherwise null. */
 function addressOf(url: string, certificate: Buffer): string | null {
   const [, host, port = String(USUAL_PORT)] = opcTcpUrl.exec(url) ?? [];
   if (host === undefined || Number(port) > 65_535) return null;
@@ -102,8 +102,8 @@ function addressOf(url: string, certificate: Buffer): string | null {
 }
 
 /**
- * A copy: node-opcua computes some of these each time, and keeps whether discovery alone may use one beside
- * them.
+ * A copy: node-opcua computes some fields each time, and keeps a flag beside them: whether only discovery may
+ * use the endpoint.
  */
 function withUrl(endpoint: EndpointDescription, endpointUrl: string): EndpointDescription {
   const { server, serverCertificate, securityMode, securityPolicyUri, userIdentityTokens } = endpoint;

@@ -1,6 +1,6 @@
 /**
- * An Error message (OPC UA part 6, 7.1.2.5): header, status code, reason. It is what a server sends that
- * cannot, or need not, secure an answer, and what every client understands.
+ * An Error message (OPC UA part 6, 7.1.2.5): header, status code, reason. A server sends it if it cannot
+ * secure an answer, or need not, and every client understands it.
  */
 export function errorFrame(status: number, reason: string): Buffer {
   const text = Buffer.from(reason);

@@ -9,7 +9,7 @@ import {
 } from "node-opcua";
 import { lower } from "./lower.ts";
 
-/** What lies under the interface of node-opcua 2.182. */
+/** Parts of node-opcua 2.182 below its interface. */
 interface Item {
   readonly node: { readonly addressSpace: EventSpace } | null;
   readonly filter: EventFilter;
@@ -27,15 +27,15 @@ type EventSpace = AddressSpace & {
   constructEventData(type: UAEventType, data: Record<string, unknown>): unknown;
 };
 
-/** Those that say that events of an item were discarded. They do not count as its events. */
+/** Events which report that other events of an item were discarded. They do not count as its events. */
 const overflows = new WeakSet<EventFieldList>();
 let isPatched = false;
 
 /**
- * Keeps what a client's filter does wrong from whoever raises an event, and from those that listen after it:
- * node-opcua 2.182 throws where a filter compares with a ByteString that is null. Such a filter lets no event
+ * Keeps an error in a client's filter away from the code that raises an event, and from later listeners:
+ * node-opcua 2.182 throws if a filter compares with a ByteString that is null. Such a filter lets no event
  * through. And an item whose queue was too short gets an EventQueueOverflowEvent (OPC UA part 4, 5.12.1.5),
- * which node-opcua does not have.
+ * which node-opcua lacks.
  */
 export function deliverEvents(): void {
   if (isPatched) return;
@@ -47,7 +47,7 @@ export function deliverEvents(): void {
     try {
       deliver.call(this, event);
     } catch {
-      // Only this item's client could mend it, and it is told no more of a filter once it is accepted.
+      // Only this item's client could mend its filter, and an accepted filter has no way to report an error.
     }
   };
   item._enqueue_event = function (fields) {
@@ -55,7 +55,7 @@ export function deliverEvents(): void {
     const event = new EventFieldList({ clientHandle, eventFields: fields });
     const place = queue.findIndex((each) => overflows.has(each));
     const count = queue.length - (place < 0 ? 0 : 1);
-    // At the beginning if the oldest are gone, else at the end.
+    // At the beginning if the oldest events were discarded, otherwise at the end.
     if (count < queueSize) queue.splice(discardOldest || place < 0 ? queue.length : place, 0, event);
     else {
       if (place < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this, deliver));
@@ -66,7 +66,7 @@ export function deliverEvents(): void {
   };
 }
 
-/** What the item selects of an overflow, whatever else its filter lets through. */
+/** The fields that the item selects of an overflow, whatever its filter lets through. */
 function overflowOf(item: Item, deliver: Delivery["_on_opcua_event"]): EventFieldList {
   const space = item.node?.addressSpace;
   const type = space?.findEventType("EventQueueOverflowEventType") ?? null;
@@ -95,5 +95,5 @@ function overflowOf(item: Item, deliver: Delivery["_on_opcua_event"]): EventFiel
   return overflow;
 }
 
-/** The client has missed something: it had better browse again. */
+/** The client has missed an event: it should browse again. */
 const SEVERITY = 500;

@@ -10,26 +10,31 @@ import { reportOldPins } from "./old-pins.ts";
 import { answerUndecodable } from "./undecodable-requests.ts";
 import { createUnfinishedRequests } from "./unfinished-requests.ts";
 
-/** Stands between the network and node-opcua. */
+/** Checks all bytes between the network and node-opcua. */
 export interface Fence {
-  /** Connections that were closed because of what they sent, and requests that were answered so. */
+  /** Connections that were closed because of their bytes, and requests that could not be decoded. */
   figures(): { readonly connectionsClosed: number; readonly requestsUndecodable: number };
-  /** Clients that asked for a channel to another certificate than the server's. */
+  /** Clients that opened a channel with another certificate than the server's. */
   readonly pinsRefused: number;
   /** Whether every endpoint accepts connections. */
   readonly listening: boolean;
 }
 
-/** A connection has so long to ask for a secure channel. */
+/** How long a connection may take to open a secure channel. */
 const OPEN_WITHIN_MS = 30_000;
 
-/** So much of its answers a client may leave unread before nothing more is read of what it asks. */
+/** How many bytes of its answers a client may leave unread before its connection is no longer read. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
-/** Pauses the connection whose bytes are being handled in this turn, until the result is called. */
+/**
+ * Pauses the connection whose bytes are being handled in this turn, until the returned function is called.
+ */
 let pause: (() => () => void) | null = null;
 
-/** Reads nothing more from the connection whose request is being handled, until the result is called. */
+/**
+ * Reads nothing more from the connection whose request is being handled, until the returned function is
+ * called.
+ */
 export function pauseReceiving(): () => void {
   return pause?.() ?? (() => {});
 }
@@ -38,9 +43,9 @@ export function pauseReceiving(): () => void {
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Lets only what may be frames of a client through to an initialised server's stack. node-opcua 2 takes sizes
- * and types that cannot be for granted in places, and throws: from a socket's listener, that ends the
- * process. Whatever it throws on what is let through closes that one connection.
+ * Passes only possible frames of a client to the stack of an initialised server. node-opcua 2 accepts
+ * impossible sizes and types in places, and then throws in a socket's listener, which would end the process.
+ * If it throws on what was passed, that one connection is closed.
  */
 export function fence(
   server: OPCUAServer,
@@ -69,7 +74,7 @@ export function fence(
       if (isClosed) return;
       isClosed = true;
       note(socket.remoteAddress, why);
-      // Who does not read what it asked for does not wait for this either.
+      // A client that does not read its answers does not get this message either.
       if (socket.writableLength > 0) socket.destroy();
       else socket.end(errorFrame(refusals[status], status), () => socket.destroy());
     }
@@ -82,7 +87,7 @@ export function fence(
       held.end();
     });
     const pauseThis = pauseOf(socket);
-    /** What has come of a frame that asks for a channel; null: no such frame is coming. */
+    /** The bytes so far of a frame that opens a channel; null: no such frame is coming. */
     let opening: Buffer | null = null;
 
     /** Before the stack gets the rest of it, which it decrypts in place. */
@@ -120,12 +125,12 @@ export function fence(
       return true;
     }
 
-    // Listeners cannot keep data from those that come after them: the socket tells nobody before the check.
+    // A listener cannot hide data from later listeners, so the socket emits nothing before the check.
     Object.defineProperty(socket, "emit", {
       value: (event: string | symbol, ...values: unknown[]) =>
         event === "data" && Buffer.isBuffer(values[0]) ? receive(values[0]) : emit(event, ...values),
     });
-    // node-opcua listens for errors a turn later, or never when it has too many connections.
+    // node-opcua listens for errors a turn later, or never if it has too many connections.
     socket.on("error", (error) => log.debug({ cause: describeError(error) }, "an OPC UA connection failed"));
   }
 
@@ -149,7 +154,7 @@ export function fence(
   };
 }
 
-/** The connection is read again when each that has paused it has called its result. */
+/** The connection is read again when every pause was ended. */
 function pauseOf(socket: Socket): () => () => void {
   let pauses = 0;
   return () => {

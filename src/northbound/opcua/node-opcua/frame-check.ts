@@ -6,7 +6,7 @@ export interface FrameProblem {
 
 /** Message type, chunk flag and length (OPC UA part 6, 7.1.2.2 and 6.7.2.2). */
 const HEADER_BYTES = 8;
-/** Chunks of one request together; 10,000 written texts are a third of it. */
+/** All chunks of one request; 10,000 written texts need a third of it. */
 const REQUEST_LIMIT_BYTES = 8 * 1024 * 1024;
 /** A chunk costs memory beside its bytes, and a client may make it as small as its headers. */
 const CHUNK_COST_BYTES = 1024;
@@ -14,12 +14,12 @@ const CHUNK_COST_BYTES = 1024;
 interface FrameRule {
   /** Only the chunks of a service call may be anything but final. */
   readonly flags: string;
-  /** The smallest and largest whole frame: its headers, and what the stack takes. */
+  /** The smallest and largest whole frame: its headers, and the limit of the stack. */
   readonly minBytes: number;
   readonly maxBytes: number;
 }
 
-/** What a client may send. ACK, ERR and RHE are the server's to send. */
+/** The frames that a client may send. ACK, ERR and RHE come from the server only. */
 const rules: ReadonlyMap<string, FrameRule> = new Map([
   ["HEL", { flags: "F", minBytes: 32, maxBytes: 4_096 }],
   ["OPN", { flags: "F", minBytes: 32, maxBytes: 64 * 1024 }],
@@ -28,12 +28,11 @@ const rules: ReadonlyMap<string, FrameRule> = new Map([
 ]);
 
 /**
- * Watches the framing of what one client sends: HEL first and once, then OPN, then whatever a client may
- * send, each frame of a size that can be. `pass` gets the bytes of a frame once its header is whole and
- * right, never those of two frames together. `hold` gets what a request costs that has begun and not ended,
- * when it changes; 0: there is none. `open` is called when a channel is asked for, before `pass` gets the
- * frame. The result is called with each chunk, and says what is wrong; after that it must not be called
- * again.
+ * Checks the framing of one client: HEL first and once, then OPN, then any frame of a client, each of a
+ * possible size. `pass` gets the bytes of a frame once its header is complete and valid, never those of two
+ * frames together. `hold` is called with the cost of an unfinished request when it changes; 0: there is none.
+ * `open` is called when a channel is opened, before `pass` gets the frame. The returned function is called
+ * with each chunk, and returns what is wrong; after that it must not be called again.
  */
 export function createFrameCheck(
   pass: (bytes: Buffer) => void,
@@ -44,9 +43,9 @@ export function createFrameCheck(
   let headerBytes = 0;
   let bodyLeft = 0;
   let expected: "HEL" | "OPN" | "any" = "HEL";
-  /** Of the request whose chunks are coming, as their headers say. */
+  /** Of the unfinished request, by its headers. */
   let requestBytes = 0;
-  /** What has come of it, and whether this chunk is its last. */
+  /** How much of it has come, and whether this chunk is its last. */
   let heldBytes = 0;
   let isLast = true;
   let toldBytes = 0;

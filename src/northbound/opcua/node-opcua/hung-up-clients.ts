@@ -7,9 +7,9 @@ interface Channel {
 }
 
 /**
- * Opens no channel for a client that hung up while its certificate was judged. node-opcua 2.182 opens it all
- * the same, and the timer of its token keeps the channel for up to 12.5 minutes.
- * For an initialised server that does not listen yet.
+ * Opens no channel for a client that hung up while its certificate was being checked. node-opcua 2.182 opens
+ * it all the same, and the timer of its token keeps the channel for up to 12.5 minutes. For an initialised
+ * server that does not listen yet.
  */
 export function forgetHungUpClients(server: OPCUAServer): void {
   for (const endpoint of server.endpoints) {
@@ -17,7 +17,7 @@ export function forgetHungUpClients(server: OPCUAServer): void {
       const before = channel.beforeHandleOpenSecureChannelRequest.bind(channel);
       channel.beforeHandleOpenSecureChannelRequest = async () => {
         await before();
-        // Nobody holds a promise that never settles, so what hangs on it is collected.
+        // Nothing holds a promise that never settles, so it is collected with all that waits for it.
         if (channel.aborted) await new Promise(() => {});
       };
     });

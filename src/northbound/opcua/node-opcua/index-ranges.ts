@@ -14,9 +14,9 @@ interface Ranged {
 }
 
 /**
- * Reads an empty text as no range, which is what some clients mean by it, and takes no text for a range that
- * lacks a number. node-opcua reads both as ranges from NaN: an empty array, with status Good. For an
- * initialised server that does not listen yet.
+ * Reads an empty text as no range, as some clients mean it, and refuses a range that lacks a number.
+ * node-opcua reads both as ranges from NaN: an empty array, with status Good. For an initialised server that
+ * does not listen yet.
  */
 export function correctIndexRanges(server: OPCUAServer): void {
   for (const name of handlers) {
@@ -42,7 +42,7 @@ function rangedItems(request: unknown): readonly Ranged[] {
 
 function corrected(range: NumericRange): NumericRange {
   const value: unknown = range.value;
-  // The empty text is the only one without a colon or a comma that has no number.
+  // Only the empty text has no number without having a colon or a comma.
   if (Number.isNaN(value)) return new NumericRange();
   const isWithoutNumber = Array.isArray(value) && value.flat().some(Number.isNaN);
   return isWithoutNumber ? new NumericRange("none") : range;

@@ -6,8 +6,8 @@ interface Channel {
 }
 
 /**
- * Says BadResponseTooLarge of an answer that is larger than its client takes (OPC UA part 4, 7.38).
- * node-opcua 2.182 says BadTcpMessageTooLarge, with which other stacks close the connection. For an
+ * Refuses an answer that is too large for its client with BadResponseTooLarge (OPC UA part 4, 7.38).
+ * node-opcua 2.182 sends BadTcpMessageTooLarge, on which other stacks close the connection. For an
  * initialised server that does not listen yet.
  */
 export function nameLargeAnswers(server: OPCUAServer): void {

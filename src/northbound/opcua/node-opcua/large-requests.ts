@@ -19,12 +19,12 @@ import type { Turn, Turns } from "./turns.ts";
 
 /** A service of node-opcua 2.182 whose requests may name thousands of nodes. */
 interface ListService {
-  /** Where the request has its list. */
+  /** The name of its list in the request. */
   readonly list: string;
-  /** So many items are done at one moment. */
+  /** How many items are done in one turn. */
   readonly slice: number;
   readonly hasDiagnostics?: boolean;
-  /** It goes item by item in turns itself, and must get all of them at once. */
+  /** It works item by item in turns itself, and must get all of them at once. */
   readonly isWhole?: boolean;
 }
 
@@ -42,17 +42,17 @@ const services: Readonly<Record<string, ListService>> = {
   _on_RegisterNodesRequest: { list: "nodesToRegister", slice: 500, hasDiagnostics: false },
 };
 
-/** Lists of services that work in one turn. No client in its right mind has more than a few entries. */
+/** Lists of services that work in one turn. A reasonable client has only a few entries. */
 const shortLists: Readonly<Record<string, readonly string[]>> = {
   _on_SetTriggeringRequest: ["linksToAdd", "linksToRemove"],
   _on_PublishRequest: ["subscriptionAcknowledgements"],
 };
 const LONGEST_SHORT_LIST = 1_000;
 
-/** A browse path has no more elements: node-opcua follows them by recursion. */
+/** The longest browse path: node-opcua follows its elements by recursion. */
 const LONGEST_PATH = 100;
 
-/** What lies under node-opcua's interface: a request, and the channel that it came by. */
+/** Parts below node-opcua's interface: a request, and its channel. */
 interface Message {
   readonly request: object;
 }
@@ -64,8 +64,8 @@ interface Channel {
 type Handle = (message: Message, channel: Channel) => unknown;
 
 /**
- * Does long requests in slices, a turn at a time: a whole one would hold up everybody for seconds. The robots
- * that a slice asks for are built before it. For an initialised server that does not listen yet.
+ * Executes long requests in slices, one slice in each turn: a whole one would delay all others for seconds.
+ * Missing robots of a slice are built before it. For an initialised server that does not listen yet.
  */
 export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, turns: Turns): void {
   browseInTurns(server, turns);
@@ -112,7 +112,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, tu
     const handle = handlerOf(server, name);
     Reflect.set(server, name, (message: Message, channel: Channel): unknown => {
       const { length } = listOf(message.request, service.list);
-      // More are too many, which node-opcua says.
+      // If there are too many, node-opcua refuses the request.
       if (length > service.slice && length <= most) {
         return turns.run(channel, (turn) => handleInSlices(handle, service, message, channel, turn));
       }
@@ -169,7 +169,7 @@ function withList(request: object, list: string, items: readonly unknown[]): obj
   return Object.assign(Object.create(Object.getPrototypeOf(request)), request, { [list]: items });
 }
 
-/** The robots of the request whose nodes are missing. */
+/** The robots in the request whose nodes are missing. */
 function missingOf(request: unknown, { missing }: MissingRobots): ReadonlySet<string> {
   const names = new Set<string>();
   if (missing.size === 0) return names;

@@ -24,29 +24,29 @@ import { createSharedReferences, type Relation } from "./shared-references.ts";
 /** The parent of a node. */
 type Parent = UAObject | UAObjectType | UAVariable;
 
-/** What people read of a node: shared by all nodes of a kind. */
+/** The texts of a node, shared by all nodes of a kind. */
 export interface NodeTexts {
-  /** Without it the node is shown by its name. */
+  /** Absent: the node is shown by its name. */
   readonly displayName?: LocalizedText;
   readonly description: LocalizedText;
 }
 
-/** What differs between the objects of a robot. */
+/** The options of an object of a robot. */
 export interface ObjectOptions {
-  /** Its type, the same NodeId for all of a type; null: a folder. */
+  /** Its type: one NodeId object for all of a type; null: a folder. */
   readonly type: NodeId | null;
-  /** Null: its name alone. */
+  /** Null: only its name. */
   readonly texts: NodeTexts | null;
   /** For a member of a type: whether its instances have it. */
   readonly rule?: NodeId;
 }
 
-/** What differs between the variables of a robot. */
+/** The options of a variable of a robot. */
 export interface VariableOptions {
   readonly dataType: DataType;
   /** Of a fixed array; null: a scalar. */
   readonly length: number | null;
-  /** Who may write; null: nobody. */
+  /** The roles that may write; null: none. */
   readonly writers: RolePermissionTypeOptions[] | null;
   readonly kind: TagKind;
   readonly texts?: NodeTexts | null;
@@ -54,35 +54,35 @@ export interface VariableOptions {
 }
 
 /**
- * Makes nodes as node-opcua's `addObject` and `addVariable` do, at a fraction of their cost: a plant has some
- * hundred thousand of them. Nobody is told of them by an event.
+ * Makes nodes like node-opcua's `addObject` and `addVariable`, at a fraction of their cost: a plant has some
+ * hundred thousand of them. No event announces them.
  */
 export interface LeanNodes {
   object(parent: Parent, path: string, name: string, options: ObjectOptions): UAObject;
   variable(parent: Parent, path: string, name: string, options: VariableOptions): UAVariable;
   /**
-   * Lets `parent` refer to a method, a property or a member of a type, as many do. It does not refer back to
-   * all of them.
+   * Adds a reference from `parent` to a method, a property or a member of a type that many nodes share. It
+   * has no references back to them.
    */
   share(parent: Parent, shared: UAMethod | UAVariable | UAObject, as: "component" | "property"): void;
   /** Gives an object another type. */
   retype(object: UAObject, type: NodeId): void;
   /**
-   * Takes an object out of its parent, and tells all who listen to a node below it that the node is gone.
-   * Answers with what puts it back.
+   * Removes an object from its parent, and notifies all who listen to a node below it that the node is gone.
+   * Returns a function that puts it back.
    */
   detach(parent: UAObject, object: UAObject): () => void;
 }
 
 /**
- * What lies under the interface of node-opcua 2.182. Its `addVariable` checks, copies and looks up for each
- * node what is the same for all of a kind.
+ * Parts of node-opcua 2.182 below its interface. For each node its `addVariable` checks, copies and looks up
+ * what is the same for all of a kind.
  */
 interface LowerNamespace {
   internalCreateNode(options: object): BaseNode;
 }
 interface NodeRecord {
-  /** The name by which code would find the node at its parent. */
+  /** The name of a getter for the node on its parent. */
   _accessorName: string | undefined;
 }
 
@@ -128,9 +128,9 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
 
   function create(parent: Parent, name: string, to: Relation, options: object): BaseNode {
     const node = lowerNamespace.internalCreateNode(options);
-    // Node's emitter makes its list of listeners when it needs one. An empty one takes 200 bytes.
+    // Node's emitter makes its list of listeners when it needs one. An empty list takes 200 bytes.
     Reflect.set(node, "_events", undefined);
-    // The same text for each node of that name, instead of one that node-opcua makes for each.
+    // The same string for each node of that name; node-opcua would make one for each.
     const record = recordOf<NodeRecord>(node, "_accessorName");
     record._accessorName = cached(accessorNames, name, () => record._accessorName);
     references.adopt(parent, node, to);
@@ -142,7 +142,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     return rule === undefined ? shared : [...shared, references.rule(rule)];
   }
 
-  /** node-opcua makes four objects of them for each node: here all nodes share those of the first. */
+  /** node-opcua makes four objects of them for each node; here all nodes share those of the first. */
   function permit(variable: UAVariable, writers: RolePermissionTypeOptions[]): void {
     const made = permissions.get(writers);
     if (made !== undefined) Reflect.set(variable, "_rolePermissions", made);

@@ -3,30 +3,30 @@ import { setDebugLogger, setErrorLogger, setTraceLogger, setWarningLogger } from
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 
-/** The line of node-opcua that has something to say, as node-opcua-debug tells it without a type. */
+/** The line of node-opcua that logs something, as node-opcua-debug gives it, without a type. */
 interface LibraryPlace {
   readonly filename: string;
   readonly callerline: number;
 }
 
-// node-opcua writes to standard output, and does so when it is first imported. Standard output is ours:
-// so this module is imported before it, and keeps it silent until there is a log. Its debug and trace
+// node-opcua writes to standard output, already while it is imported for the first time. Standard output is
+// ours: so this module is imported before it, and keeps it silent until there is a log. Its debug and trace
 // lines stay silent: an environment variable (DEBUG) switches them on, and they dump whole requests.
 setDebugLogger(() => {});
 setTraceLogger(() => {});
 setWarningLogger(() => {});
 setErrorLogger(() => {});
 
-/** One line of node-opcua is logged once in so long. */
+/** One line of node-opcua is logged once in this time. */
 const REPEAT_AFTER_MS = 10_000;
 
 /** The numbers that node-opcua gives to some of its messages, and the names of status codes. */
 const vocabulary = /NODE-OPCUA-[EW]\d+|\b(?:Bad|Uncertain)[A-Z][A-Za-z]{3,60}/g;
 
 /**
- * From here on, `log` hears where node-opcua has something to say: its file and line, and the status codes
- * that it names. Its text stays out of the log, because node-opcua dumps requests and frames, which carry
- * passwords and session tokens. `isStatusCode` tells a status code's name from other words.
+ * From here on, `log` gets the file and line at which node-opcua logs something, and the status codes that it
+ * names. Its text stays out of the log, because node-opcua dumps requests and frames, which carry passwords
+ * and session tokens. `isStatusCode` tells a status code's name from other words.
  */
 export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: string) => boolean): void {
   const saidAtMs = new Map<string, number>();
@@ -51,14 +51,12 @@ export function forwardLibraryLog(log: Log, clock: Clock, isStatusCode: (name: s
   });
 }
 
-/**
- * A frame of a stack that lies in node-opcua: in its packages, or in the chunk that the build makes of them.
- */
+/** A frame of a stack inside of node-opcua: in its packages, or in the chunk that the build makes of them. */
 const frameOfLibrary = /^\s+at .*[\\/](?:node-opcua[-\w]*[\\/].*?|(?=node-opcua-))([-\w]+\.[cm]?[jt]s:\d+)/m;
 
 /**
- * What node-opcua threw on a client's bytes: the kind of error and the place. Its message may quote those
- * bytes, and with them a password.
+ * An error that node-opcua threw on a client's bytes: its kind and place. Its message may quote those bytes,
+ * and with them a password.
  */
 export function describeLibraryError(error: unknown): string {
   if (!(error instanceof Error)) return "something that is no error";

@@ -18,15 +18,15 @@ interface LowerNamespace {
   findNode2(nodeId: NodeId): BaseNode | null;
 }
 
-/** The languages of the server, the one of those without a wish first. */
+/** The languages of the server; the first is for sessions without a wish. */
 export const locales = ["en", "de"] as const;
 
-/** Sessions that want German. */
+/** Sessions that asked for German. */
 const german = new WeakSet<object>();
 
 /**
- * Answers German sessions in German: node-opcua 2.182 has one text of each node, and reads no session's
- * `localeIds`. For an initialised server that does not listen yet.
+ * Answers German sessions in German: node-opcua 2.182 has one text for each node, and ignores the `localeIds`
+ * of sessions. For an initialised server that does not listen yet.
  *
  * @param germanOf the German for a text of ours; null for others
  */
@@ -38,13 +38,14 @@ export function answerInLocales(
   const { engine } = server;
   const namespace = engine.addressSpace?.getNamespace(namespaceIndex);
   if (namespace === undefined) throw new Error("the OPC UA server has no address space");
-  // As it is now: later a look-up builds the nodes of a robot, which naming it in a browse must not.
+  // The method as it is now: later a look-up builds the nodes of a robot, and a browse that only names the
+  // robot must not do so.
   const find = lower<LowerNamespace>(namespace, "findNode2").findNode2.bind(namespace);
   server.on("request", (request) => {
     if (!(request instanceof ActivateSessionRequest)) return;
     const session = engine.getSession(request.requestHeader.authenticationToken);
     const wished = request.localeIds ?? [];
-    // Without a wish the session keeps the one it has (OPC UA part 4, 5.6.3).
+    // Without a wish the session keeps its language (OPC UA part 4, 5.6.3).
     if (session === null || wished.length === 0) return;
     if (wantsGerman(wished)) german.add(session);
     else german.delete(session);
@@ -79,12 +80,12 @@ export function answerInLocales(
   };
 }
 
-/** Lets a variable have another value for German sessions; it never changes. */
+/** Gives a variable another value for German sessions; it never changes. */
 export function answerInGerman(variable: UAVariable, value: Variant): void {
   const readValue = variable.readValue.bind(variable);
   variable.readValue = (context, range, ...args) => {
     const answer = readValue(context, range, ...args);
-    // A part of it is asked for by programs, which do not read texts.
+    // Only programs ask for a part of it, and they do not read texts.
     if (
       context != null &&
       (range == null || range.isEmpty()) &&
@@ -101,7 +102,7 @@ function isGerman({ session }: ISessionContext): boolean {
   return session !== undefined && session !== null && german.has(session);
 }
 
-/** The first of the client's languages that we have counts: `de-AT` is German. */
+/** The first of the client's languages that the server has counts: `de-AT` is German. */
 function wantsGerman(wished: readonly (string | null)[]): boolean {
   const known = wished
     .map((each) => each?.split("-")[0]?.toLowerCase())

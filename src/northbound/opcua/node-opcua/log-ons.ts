@@ -48,8 +48,8 @@ interface CertificateChecker {
 }
 
 /**
- * The certificates of tokens that were put in their place, with the name of the configuration. So sessions,
- * roles and shares see that user, and never the common name, which the client chose.
+ * The certificates of the replaced tokens, with the name of the configuration. So sessions, roles and shares
+ * see that user, and never the common name, which the client chose.
  */
 const proofs = new WeakMap<UserNameIdentityToken, X509IdentityToken>();
 
@@ -68,8 +68,8 @@ function certifiedUser(name: string, proof: X509IdentityToken): UserNameIdentity
 }
 
 /**
- * Lets users log on by certificate, by its thumbprint alone, and delays the attempts that follow failed ones.
- * For an initialised server. What is refused is audited.
+ * Lets users log on by the thumbprint of a certificate, and delays the attempts that follow failed ones. For
+ * an initialised server. Refusals are audited.
  */
 export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: LogOnParts): void {
   const { clock } = parts;
@@ -118,7 +118,7 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
     },
     isUserAuthorized(channel, session, token, answer) {
       const proof = proofOf(token);
-      // A reload may have taken the user, or its certificate, meanwhile.
+      // A reload may have removed the user, or its certificate, meanwhile.
       if (proof !== undefined)
         answer(null, userOfCertificate(options.users, proof.certificateData)?.name === nameIn(token));
       else if (!(token instanceof UserNameIdentityToken)) isAuthorized(channel, session, token, answer);
@@ -138,7 +138,7 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
     },
   };
   Object.assign(server, replaced);
-  // The list of users is asked, and no folder of node-opcua's.
+  // The list of users decides, and no folder of node-opcua's.
   const checker = lower<CertificateChecker>(server.userCertificateManager, "checkCertificate");
   Reflect.set(checker, "checkCertificate", (certificate: Buffer, answer: Answer) => {
     const isKnown = userOfCertificate(options.users, certificate) !== undefined;

@@ -1,17 +1,17 @@
 import { type BaseNode, NodeId, NodeIdType } from "node-opcua";
 
-/** A part of node-opcua 2.182 below its interface, as one that has this method. */
+/** A part of node-opcua 2.182 below its interface, checked for this method. */
 export function lower<T>(part: object, method: keyof T & string): T {
   if (typeof Reflect.get(part, method) !== "function")
     throw new Error(`node-opcua has no ${method} any more`);
   return part as T;
 }
 
-/** What a node keeps under a symbol of this description. */
+/** The description of the symbol under which a node keeps its record. */
 const RECORD = "BaseNodePrivate";
 let symbol: symbol | undefined;
 
-/** The record that node-opcua keeps of a node, which has this part. */
+/** The record that node-opcua keeps of a node, checked for this part. */
 export function recordOf<T extends object>(node: BaseNode, part: keyof T & string): T {
   symbol ??= Object.getOwnPropertySymbols(node).find(({ description }) => description === RECORD);
   const record: unknown = symbol === undefined ? undefined : Reflect.get(node, symbol);
@@ -26,7 +26,7 @@ export function standardId(value: number): NodeId {
   return new NodeId(NodeIdType.NUMERIC, value, 0);
 }
 
-/** The value of a key, made when it is asked for first. */
+/** The value of a key, made at the first use. */
 export function cached<K extends object, V>(values: WeakMap<K, V>, key: K, make: () => V): V;
 export function cached<K, V>(values: Map<K, V>, key: K, make: () => V): V;
 export function cached(

@@ -6,13 +6,13 @@ interface Node {
 }
 type SetNode = (this: MonitoredItem, node: Node) => void;
 
-/** The original, while node-opcua has not been patched. */
+/** The original method; undefined: node-opcua is not patched yet. */
 let setNode: SetNode | undefined;
 
 /**
- * Lets any number of monitored items watch one node: `maxMonitoredItems` bounds them. Each listens to its
+ * Allows any number of monitored items on one node; `maxMonitoredItems` bounds them. Each item listens to its
  * node. With the 11th item of an object, or the 5,001st of a variable, Node.js describes the node for a
- * warning, and node-opcua 2.182 throws while it does.
+ * warning, and node-opcua 2.182 throws in that.
  */
 export function allowManyWatchers(): void {
   if (setNode !== undefined) return;

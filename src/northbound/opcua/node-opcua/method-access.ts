@@ -23,10 +23,10 @@ import type { Account } from "../security.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * Refuses a method that is called on an object which has no such method (OPC UA part 4, 5.11.2), and one that
- * is not there for us (BadNotExecutable). node-opcua
- * finds a method by its own NodeId, whatever object the client names, and looks at its arguments first. For
- * an initialised server that does not listen yet.
+ * Refuses a method call on an object that does not have the method (OPC UA part 4, 5.11.2), and a call of a
+ * method that this server does not implement (BadNotExecutable). node-opcua finds a method by its own NodeId,
+ * whatever object the client names, and checks its arguments first. For an initialised server that does not
+ * listen yet.
  */
 export function refuseForeignMethods(
   server: OPCUAServer,
@@ -48,7 +48,7 @@ export function refuseForeignMethods(
   };
 }
 
-/** A method that OPC UA itself declares, and that this server does not have. */
+/** A method that OPC UA itself declares, and that this server does not implement. */
 function isNotThere(addressSpace: AddressSpace, { methodId }: CallMethodRequest): boolean {
   const method = addressSpace.findMethod(methodId);
   return method !== null && !method.isBound();
@@ -61,7 +61,7 @@ function named(result: CallMethodResultOptions): CallMethodResultOptions {
   return isMismatch ? { ...result, statusCode: StatusCodes.BadInvalidArgument } : result;
 }
 
-/** Unknown nodes, and objects that are none, are node-opcua's to refuse. */
+/** node-opcua refuses unknown nodes, and nodes that are no objects. */
 function isForeign(addressSpace: AddressSpace, { objectId, methodId }: CallMethodRequest): boolean {
   const object = addressSpace.findNode(objectId);
   const method = addressSpace.findMethod(methodId);
@@ -73,8 +73,8 @@ function isCallable(node: BaseNode): node is UAObject | UAObjectType {
 }
 
 /**
- * An object has the methods that it refers to, and may be called by those that its type declares. Our types
- * declare methods of robots: none is for the type itself.
+ * An object has the methods to which it refers, and may be called by those that its type declares. Our types
+ * declare methods of robots, which are not for the type itself.
  */
 function hasMethod(object: UAObject | UAObjectType, method: UAMethod): boolean {
   if (object.nodeClass === NodeClass.ObjectType && object.nodeId.namespace !== 0) return false;
@@ -96,8 +96,8 @@ function typeOf(object: UAObject | UAObjectType): UAObjectType | null {
 }
 
 /**
- * Lets UserExecutable say of each method whether the user may call it, for some robot at least;
- * QueryOutcome is for every user.
+ * Sets UserExecutable of each method by whether the user may call it, for some robot at least; QueryOutcome
+ * is for every user.
  */
 export function showWhoMayCall(
   addressSpace: AddressSpace,

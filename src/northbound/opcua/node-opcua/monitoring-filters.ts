@@ -10,12 +10,15 @@ import {
   type MonitoringParameters,
 } from "node-opcua";
 
-/** So often an event may ask the elements of a filter, all in all. Each is asked again for each reference. */
+/**
+ * How often an event may evaluate the elements of a filter altogether. An element is evaluated again for each
+ * reference to it.
+ */
 const MOST_QUESTIONS = 1_000;
 
 /**
- * Puts a filter that node-opcua 2.182 refuses in the place of one that it accepts and cannot serve. It
- * evaluates events where they are raised: a filter of 40 elements that asks each next one twice would hold up
+ * Replaces a filter that node-opcua 2.182 accepts and cannot serve by one that it refuses. It evaluates
+ * events where they are raised: a filter of 40 elements that each evaluate the next one twice would hold up
  * the gateway for ever. A deadband that is no number would hide every change.
  */
 export function refuseUnservable(parameters: MonitoringParameters): void {
@@ -28,13 +31,14 @@ export function refuseUnservable(parameters: MonitoringParameters): void {
     filter.deadbandType = DeadbandType.Percent;
     filter.deadbandValue = -1;
   } else if (filter instanceof AggregateFilter) {
-    // There are no aggregates. Without a filter the client would take each value for one of them.
+    // Aggregates are not supported. Without this filter the client would take each value for one of them.
     parameters.filter = new EventFilter({});
   }
 }
 
 /**
- * How often an event asks elements in the worst case; none of a filter that asks itself, which is refused.
+ * How often an event evaluates elements in the worst case; infinite for a filter that contains itself, which
+ * is refused.
  */
 function questionsOf(filter: ContentFilter | null): number {
   const elements = filter?.elements ?? [];
@@ -53,7 +57,7 @@ function questionsOf(filter: ContentFilter | null): number {
   return elements.length > MOST_QUESTIONS ? elements.length : of(0);
 }
 
-/** node-opcua answers BadFilterElementInvalid: a loop. */
+/** A loop, to which node-opcua answers BadFilterElementInvalid. */
 function askingItself(): ContentFilterElement {
   const filterOperands = [new ElementOperand({ index: 0 })];
   return new ContentFilterElement({ filterOperator: FilterOperator.Not, filterOperands });

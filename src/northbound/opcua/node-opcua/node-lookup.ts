@@ -4,7 +4,7 @@ import { ENUM_VALUES } from "../model/properties.ts";
 const ROBOTS = "Robots.";
 const STATIONS = "Stations.";
 
-/** Robots whose nodes are missing, by the step of their NodeIds that names them. */
+/** Robots with missing nodes, by the step of their NodeIds that names them. */
 export interface MissingRobots {
   readonly missing: ReadonlyMap<string, unknown>;
   /** Builds the nodes of that robot now. */
@@ -15,9 +15,9 @@ export interface MissingRobots {
 export type HiddenStations = ReadonlySet<string>;
 
 /**
- * Builds the nodes of a robot when anybody looks for one of them. Every service of node-opcua 2.182 finds the
- * nodes of a namespace by its `findNode2`: for a read as for a browse, a monitored item or a method. So the
- * nodes of a hidden station are not there for anybody.
+ * Builds the nodes of a robot when somebody looks for one of them. Every service of node-opcua 2.182 finds
+ * the nodes of a namespace by its `findNode2`: a read like a browse, a monitored item or a method. So a
+ * hidden station has no nodes for anybody.
  */
 export function findOnDemand(namespace: INamespace, robots: MissingRobots, hidden: HiddenStations): void {
   const found: unknown = Reflect.get(namespace, "findNode2");
@@ -37,7 +37,8 @@ export function findOnDemand(namespace: INamespace, robots: MissingRobots, hidde
 }
 
 /**
- * `EnumValues` had a NodeId of its own under each enumeration: a client that has kept it gets the shared one.
+ * `EnumValues` had a NodeId of its own under each enumeration: a client that has kept it gets the shared
+ * node.
  */
 function sharedProperty(
   { value: path, namespace }: NodeId,
@@ -49,7 +50,7 @@ function sharedProperty(
   return parent?.getChildByName(ENUM_VALUES, 0) ?? null;
 }
 
-/** The robot to which a node belongs; null: to none. */
+/** The robot to which a node belongs; null: none. */
 export function robotName(path: NodeId["value"]): string | null {
   return nameAfter(ROBOTS, path);
 }

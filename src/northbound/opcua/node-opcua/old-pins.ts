@@ -5,10 +5,10 @@ import type { Log } from "../../../platform/log.ts";
 import { nameOfClient } from "../client-certificates.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 
-/** Clients that open a secure channel to another certificate than the server's. */
+/** Clients that open a secure channel with another certificate than the server's. */
 export interface OldPins {
   readonly count: number;
-  /** Looks at a frame that asks for a secure channel (OPC UA part 6, 6.7.2). */
+  /** Checks a frame that opens a secure channel (OPC UA part 6, 6.7.2). */
   see(frame: Buffer, from: string): void;
 }
 
@@ -17,8 +17,8 @@ const HEADER_BYTES = 12;
 const DO = "let the client trust and use the gateway's certificate of now, and remove the old one there";
 
 /**
- * Counts and logs clients that have kept a certificate which the server has no more. node-opcua 2.182 cannot
- * decrypt what they send, or refuses it, and names nobody. For an initialised server.
+ * Counts and logs clients that have kept an old certificate of the server. node-opcua 2.182 cannot decrypt
+ * their messages, or refuses them, and reports no name. For an initialised server.
  */
 export function reportOldPins(server: OPCUAServer, clock: Clock, log: Log): OldPins {
   const refusals = createRefusalLog(

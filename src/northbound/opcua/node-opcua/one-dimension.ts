@@ -1,9 +1,9 @@
 import { CallRequest, type OPCUAServer, type Variant, VariantArrayType, WriteRequest } from "node-opcua";
 
 /**
- * Takes a value that is written or given to a method with one dimension, as `Int32[12]` with the dimensions
- * `[12]`, as the array that it is: some clients send the dimensions of every array. node-opcua 2.182 takes it
- * for a matrix. For an initialised server that does not listen yet, before others look at its requests.
+ * Reads a written value, or a method's argument, with one dimension, such as `Int32[12]` with the dimensions
+ * `[12]`, as an array: some clients send the dimensions of every array. node-opcua 2.182 reads it as a
+ * matrix. For an initialised server that does not listen yet, before other patches handle its requests.
  */
 export function takeOneDimension(server: OPCUAServer): void {
   server.on("request", (request) => {

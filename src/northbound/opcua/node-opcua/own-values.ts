@@ -10,7 +10,7 @@ import {
   Variant,
 } from "node-opcua";
 
-/** The value of a variable for the user of a session; it has the type of the value that all others see. */
+/** The value of a variable for the user of a session; it has the type of the common value. */
 export type OwnValue = (context: ISessionContext) => number | Int32Array;
 
 const ownValues = new WeakMap<object, OwnValue>();
@@ -18,8 +18,8 @@ type Record = (this: MonitoredItem, value: DataValue, isForced: boolean, range?:
 let isPatched = false;
 
 /**
- * Lets a variable have another value for each user, for those who read and those who listen. A listener is
- * given the value of the session whose subscription it is. `Tag.renew` tells that users see another value.
+ * Gives a variable another value for each user, for reads and for monitored items. An item gets the value of
+ * its session's user. `Tag.renew` reports that users see another value.
  */
 export function showOwnValues(variable: UAVariable, ownValue: OwnValue): void {
   patchMonitoredItems();
@@ -30,7 +30,7 @@ export function hasOwnValues(variable: object): boolean {
   return ownValues.has(variable);
 }
 
-/** What a session sees in place of the value that all share, or of the part of it that was asked for. */
+/** The value for a session, in place of the common value or of the requested part of it. */
 export function asSeenBy(
   variable: object,
   value: DataValue,
@@ -45,7 +45,7 @@ export function asSeenBy(
   return range == null ? own : extractRange(own, range);
 }
 
-/** A session has another user now: what its subscriptions have shown was the other's. */
+/** A session has another user now: the values of its subscriptions were those of the other user. */
 export function renewOwnValues(session: ServerSession): void {
   for (const subscription of session.publishEngine.subscriptions) {
     for (const handle of subscription.getMonitoredItems().serverHandles) {
@@ -57,7 +57,7 @@ export function renewOwnValues(session: ServerSession): void {
   }
 }
 
-/** Every value that an item records, whether it was read or a change, passes `recordValue`. */
+/** Every value that an item records, from a read or a change, passes `recordValue`. */
 function patchMonitoredItems(): void {
   if (isPatched) return;
   const original: unknown = Reflect.get(MonitoredItem.prototype, "recordValue");

@@ -1,13 +1,13 @@
 import type { MonitoringParameters, OPCUAServer } from "node-opcua";
 
-/** Values that may wait in all queues of one session. */
+/** The limit of values in all queues of one session. */
 const MOST_QUEUED = 100_000;
 /** A queue as short as this is always granted: maxMonitoredItems bounds their number. */
 const SHORT_QUEUE = 10;
 
 /**
- * Shortens the queues that a request asks for, so that those of its session have a bound together; the answer
- * tells the client so. node-opcua 2.182 bounds each queue alone, at 5,000: a client of 10,000 items that
+ * Shortens the queues that a request asks for, so that those of its session have a common bound; the answer
+ * contains the result. node-opcua 2.182 bounds each queue by itself, at 5,000: a client of 10,000 items that
  * never publishes would take gigabytes before its subscription expires.
  */
 export function shortenQueues(
@@ -24,7 +24,7 @@ export function shortenQueues(
   }
 }
 
-/** What the queues of the subscription's session may hold now. */
+/** How much the queues of the subscription's session may hold now. */
 function queuedBy(server: OPCUAServer, subscriptionId: number): number {
   const session = server.engine.findSubscription(subscriptionId)?.$session;
   let sum = 0;

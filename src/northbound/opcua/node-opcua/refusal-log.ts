@@ -6,14 +6,14 @@ import type { Log } from "../../../platform/log.ts";
 /** Counts clients that were refused for one reason, and logs each once, within bounds. */
 export interface RefusalLog {
   readonly count: number;
-  /** @param key what makes this client another one */
+  /** @param key distinguishes this client from others */
   note(key: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
 const MOST_REMEMBERED = 500;
 const lineBounds = { most: 10, windowMs: 60_000 };
 
-/** @param more the line that counts the clients that were not named */
+/** @param more the line with the number of clients that were not named */
 export function createRefusalLog(clock: Clock, log: Log, more: string): RefusalLog {
   const logged = new BoundedMap<string, true>(MOST_REMEMBERED);
   const lines = createLineBudget(clock, lineBounds, (left) => log.warn({ count: left }, more));

@@ -11,9 +11,9 @@ import {
 type Resolve = (nodeId: NodeId) => NodeId;
 
 /**
- * Lets the handles of RegisterNodes stand for their nodes in every service (OPC UA part 4, 5.9.5): node-opcua
- * 2.182 knows them when it reads and writes only. For an initialised server that does not listen yet, before
- * others look at its requests.
+ * Makes every service accept the handles of RegisterNodes for their nodes (OPC UA part 4, 5.9.5): node-opcua
+ * 2.182 knows them only for reads and writes. For an initialised server that does not listen yet, before
+ * other patches handle its requests.
  */
 export function takeRegisteredNodes(server: OPCUAServer): void {
   server.on("request", (request) => {

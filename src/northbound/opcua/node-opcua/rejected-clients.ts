@@ -16,11 +16,11 @@ interface Channel {
   close(done: () => void): void;
 }
 
-/** Ends clients that are trusted no more. */
+/** Ends clients that are no longer trusted. */
 export interface RejectedClients {
-  /** Trusts clients of these authorities alone, and ends those that the others had let in. */
+  /** Trusts only clients of these CAs, and ends those that other CAs had admitted. */
   trust(authorities: OpcUaAuthorities): void;
-  /** What is wrong with the authorities; null when nothing is. */
+  /** What is wrong with the CAs; null: nothing. */
   problem(): string | null;
 }
 
@@ -28,8 +28,8 @@ const NOT_WRITTEN =
   "OPC UA's authorities cannot be written: clients of those before the reload are still let in";
 
 /**
- * Ends sessions and connections of clients whose certificate lies among the rejected ones, or whose authority
- * a reload has taken: node-opcua looks at certificates only when a connection begins.
+ * Ends sessions and connections of clients whose certificate is among the rejected ones, or whose CA a reload
+ * has removed: node-opcua checks certificates only when a connection begins.
  */
 export function endRejectedClients(
   server: OPCUAServer,
@@ -38,13 +38,16 @@ export function endRejectedClients(
   log: Log,
   signal: AbortSignal,
 ): RejectedClients {
-  /** Those that are not trusted yet: the disk has not taken them. */
+  /** CAs that are not trusted yet, because the disk has not taken them. */
   let waiting: OpcUaAuthorities | null = null;
   let isFailing = false;
-  /** A client may have been judged just before the authorities changed: the next look judges all again. */
+  /** A client may have been checked just before the CAs changed: the next look checks all again. */
   let hasNews = false;
 
-  /** Not those that are being refused: a client would lose its connection before it is told why. */
+  /**
+   * Without channels that are being refused: their clients would lose the connection before they get the
+   * reason.
+   */
   function secured(): readonly Channel[] {
     const channels = server.endpoints.flatMap(
       (endpoint) => endpoint.getChannels() as unknown as readonly Channel[],
@@ -76,7 +79,7 @@ export function endRejectedClients(
     }
     if (isFailing) log.info({}, "OPC UA trusts the authorities of the configuration again");
     isFailing = false;
-    // A reload may have brought others meanwhile.
+    // A reload may have brought other CAs meanwhile.
     if (waiting === authorities) waiting = null;
     await endUntrusted();
     hasNews = true;

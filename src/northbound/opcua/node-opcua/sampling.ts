@@ -8,18 +8,18 @@ import {
 import { refuseUnservable } from "./monitoring-filters.ts";
 import { shortenQueues } from "./queue-budget.ts";
 
-/** Events that a queue has room for at least. */
+/** The smallest queue of events. */
 const LEAST_EVENTS = 10;
 
 /**
- * Revises what clients ask for by habit, before the server looks at it; the answer tells them so.
+ * Revises the habitual requests of clients, before the server handles them; the answer contains the result.
  *
- * - Our variables report on change: a sampling interval of 100 ms would cost 10 µs a sample whether or not
- *   anything changed, a core for 10,000 items. They are revised to 0.
+ * - Our variables report on change: a sampling interval of 100 ms would cost 10 µs a sample, changed or not,
+ *   which is a core for 10,000 items. It is revised to 0.
  * - A session of a client that crashed would be kept for up to 50 minutes.
  * - A filter that cannot be served is refused.
- * - A queue of events has room for some (OPC UA part 4, 7.21: 0 and 1 ask for what the server chooses).
- * - The queues of a session have a bound together.
+ * - A queue of events has room for some (OPC UA part 4, 7.21: with 0 and 1 the server chooses).
+ * - The queues of a session have a common bound.
  */
 export function reviseRequests(
   server: OPCUAServer,

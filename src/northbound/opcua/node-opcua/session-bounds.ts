@@ -17,24 +17,24 @@ import { ANONYMOUS } from "../security.ts";
 import { createClientRefusals } from "./client-refusals.ts";
 import { shareAmongUsers } from "./user-shares.ts";
 
-/** Who has which sessions, for health. */
+/** Sessions by user, for the health. */
 export interface SessionBounds {
-  /** Sessions and subscriptions that were refused for want of room. */
+  /** Sessions and subscriptions that were refused for lack of room. */
   readonly refusedCount: number;
-  /** Who was refused lately and why, as a sentence; null: nobody. */
+  /** The last refused client and the reason, as a sentence; null: none. */
   problem(): string | null;
   /** Closes the sessions of these users, with their subscriptions. */
   end(users: ReadonlySet<string>): void;
 }
 
 /**
- * Sessions that nobody has logged on to yet: in all, and of one client, which is more than the log-ons of one
- * user that wait (`MOST_HELD` of platform/log-on-delay.ts). Each has this long.
+ * How many sessions without a user there may be: in all, and of one client, which is more than the waiting
+ * log-ons of one user (`MOST_HELD` of platform/log-on-delay.ts). Each has this long to get a user.
  */
 const MOST_UNACTIVATED = 50;
 const MOST_UNACTIVATED_OF_CLIENT = 40;
 const ACTIVATION_MS = 10_000;
-/** A session is idle when its connection is gone, or after so long without a request. */
+/** A session is idle when its connection is gone, or after this time without a request. */
 const IDLE_MS = 30_000;
 
 /** The parts of node-opcua's session and channel that are needed here. */
@@ -66,9 +66,9 @@ interface Message {
 type Authorized = (error: Error | null, isAuthorized?: boolean, status?: StatusCode) => void;
 
 /**
- * Bounds the sessions and subscriptions of an initialised server for each user (user-shares.ts). At its
- * bound, a user's own longest idle session gives way; nobody else's ever does. Sessions without a user have a
- * bound of their own and 10 s.
+ * Bounds the sessions and subscriptions of an initialised server for each user (user-shares.ts). At the
+ * bound, a user's own session that was idle longest is closed; never another user's. Sessions without a user
+ * have a bound of their own, and 10 s.
  */
 export function boundSessions(
   server: OPCUAServer,
@@ -92,7 +92,7 @@ export function boundSessions(
   const refusals = createClientRefusals(clock, log);
 
   function mayCreate(channel: Channel): boolean {
-    // One whose connection is gone cannot be activated any more (OPC UA part 4, 5.6.3).
+    // A session whose connection is gone cannot be activated any more (OPC UA part 4, 5.6.3).
     const unactivated = sessionsOf(server).filter(({ status }) => status === "new");
     for (const session of unactivated.filter(isDisconnected)) close(server, session);
     const waiting = unactivated.filter((session) => !isDisconnected(session));
@@ -123,9 +123,9 @@ export function boundSessions(
 
   function maySubscribe(message: Message): boolean {
     const { authenticationToken: token } = message.request.requestHeader;
-    // Undefined, whatever its type says: a token of the right kind that is no session's.
+    // Undefined, in spite of its type, for a token of the right kind that is no session's.
     const session = server.engine.getSession(token as NodeId, true) as Session | null | undefined;
-    if (session === null || session === undefined) return true; // node-opcua answers.
+    if (session === null || session === undefined) return true; // node-opcua answers it.
     const user = userOf(session.userIdentityToken);
     const counts = countByUser(
       sessionsOf(server),
@@ -178,7 +178,7 @@ export function boundSessions(
   };
 }
 
-/** Closes the oldest session of the client with most, for one that has fewer. False: none has more. */
+/** Closes the oldest session of the client with the most, for a client with fewer. False: none has more. */
 function makeRoom(server: OPCUAServer, waiting: readonly Session[], own: number): boolean {
   const ofClient = (client: string) => waiting.filter(({ channel }) => clientOf(channel) === client);
   const clients = [...new Set(waiting.map(({ channel }) => clientOf(channel)))].map(ofClient);
@@ -202,8 +202,8 @@ function endSessions(server: OPCUAServer, users: ReadonlySet<string>, log: Log):
 }
 
 /**
- * node-opcua bounds the lifetime to an hour, and then makes it three times as long as the longest silence
- * that the client allows: up to 25 days. The answer tells the client what it gets (OPC UA part 4, 5.14.2).
+ * node-opcua bounds the lifetime to an hour, and then triples it by the longest silence that the client
+ * allows: up to 25 days. The answer contains the result (OPC UA part 4, 5.14.2).
  */
 function boundLifetime(request: SubscriptionRequest): void {
   const { minimumPublishingInterval: shortest, maximumPublishingInterval: longest } = Subscription;
@@ -212,7 +212,10 @@ function boundLifetime(request: SubscriptionRequest): void {
   request.requestedMaxKeepAliveCount = Math.min(request.requestedMaxKeepAliveCount, most);
 }
 
-/** Those without a user come on top for node-opcua; clients are told how many may have one. */
+/**
+ * For node-opcua, sessions without a user come on top; clients are told how many sessions with a user there
+ * may be.
+ */
 function widen({ engine }: OPCUAServer, maxSessions: number): void {
   engine.serverCapabilities.maxSessions = maxSessions + MOST_UNACTIVATED;
   const id = `ns=0;i=${VariableIds.Server_ServerCapabilities_MaxSessions}`;
@@ -236,7 +239,7 @@ function countByUser(sessions: readonly Session[], count: (session: Session) => 
 
 type Handle = (...values: unknown[]) => unknown;
 
-/** Puts a step before something that node-opcua calls by name on the server. */
+/** Inserts a step before a method that node-opcua calls by name on the server. */
 function replace<T extends unknown[]>(
   server: OPCUAServer,
   name: string,

@@ -3,7 +3,7 @@ import type { Peer } from "../../../contracts/peers.ts";
 import { clip } from "../../../domain/clip.ts";
 import { isDisconnected, type Session, sessionsOf, userOf } from "./session-bounds.ts";
 
-/** The parts of node-opcua's session that say whose it is. */
+/** The parts of node-opcua's session that identify its user. */
 interface Described {
   readonly clientDescription?: ApplicationDescription;
   readonly creationDate: Date;
@@ -12,7 +12,7 @@ interface Described {
 /** Of texts that a client chooses. */
 const LONGEST_TEXT = 200;
 
-/** The sessions of a server as those who look after it know them. */
+/** The sessions of a server, for operators. */
 export function listSessions(server: OPCUAServer): readonly Peer[] {
   return sessionsOf(server).map((session) => {
     const { clientDescription, creationDate } = session as Session & Described;

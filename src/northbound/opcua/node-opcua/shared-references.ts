@@ -8,7 +8,7 @@ import {
 } from "node-opcua";
 import { cached, lower, recordOf, standardId } from "./lower.ts";
 
-/** How nodes are tied to their parents. */
+/** The relation of a node to its parent. */
 export interface Relation {
   readonly type: UAReferenceType;
   readonly toParents: WeakMap<BaseNode, UAReference>;
@@ -19,25 +19,25 @@ export interface Relation {
 /** The references of nodes, which many nodes share. */
 export interface SharedReferences {
   readonly relations: Readonly<Record<"component" | "property", Relation>>;
-  /** To the type and to the parent: two references for each of them are enough for all nodes. */
+  /** References to the type and to the parent: two for each of them are enough for all nodes. */
   of(type: NodeId, parent: BaseNode, relation: Relation): UAReference[];
-  /** Says which members instances of a type have. */
+  /** A reference which says whether instances of a type have a member. */
   rule(rule: NodeId): UAReference;
-  /** Lets the parent refer to its new child. */
+  /** Adds a reference from the parent to its new child. */
   adopt(parent: BaseNode, child: BaseNode, relation: Relation): void;
-  /** The tags of a folder refer to the same nodes: all have the map of the first. */
+  /** The tags of a folder refer to the same nodes: all share the map of the first. */
   shareAmongTags(tag: BaseNode, parent: BaseNode): void;
-  /** Lets `parent` refer to a node of many, which does not refer back to all of them. */
+  /** Adds a reference from `parent` to a shared node, which has no references back. */
   share(parent: BaseNode, shared: BaseNode, relation: Relation): void;
   /** Gives an object another type. */
   retype(object: BaseNode, type: NodeId): void;
-  /** Lets the parent not refer to its child any more. Answers with what lets it do so again. */
+  /** Removes the reference from the parent to its child. Returns a function that restores it. */
   unlink(parent: BaseNode, child: BaseNode): () => void;
   /** The children of a node that it does not share with others. */
   childrenOf(parent: BaseNode): readonly BaseNode[];
 }
 
-/** A reference that node-opcua takes as it is, so that many nodes can have the same one. */
+/** A reference that node-opcua uses as it is, so that many nodes can share it. */
 interface LowerAddressSpace {
   normalizeReferenceType(options: object): UAReference;
 }
@@ -68,7 +68,7 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
   function reference(referenceType: NodeId, nodeId: NodeId, isForward: boolean): UAReference {
     return keyed(space.normalizeReferenceType({ referenceType, nodeId, isForward }));
   }
-  /** A node finds its references by this: a text of the whole NodeId, if it is not set. */
+  /** A node finds its references by this key: without it node-opcua makes a text of the whole NodeId. */
   function keyed(made: UAReference): UAReference {
     lastKey -= 1;
     Reflect.set(made, "__key", lastKey);
@@ -78,7 +78,10 @@ export function createSharedReferences(addressSpace: AddressSpace): SharedRefere
     return cached(typeReferences, type, () => reference(types.definition, type, true));
   }
 
-  /** Most nodes have the parent of the node before: a look at it is cheaper than one into the map. */
+  /**
+   * Most nodes have the same parent as the node before: comparing with it is cheaper than a look into the
+   * map.
+   */
   function toParent(parent: BaseNode, relation: Relation): UAReference {
     if (relation.lastParent !== parent) {
       const make = () => reference(relation.type.nodeId, parent.nodeId, false);

@@ -6,22 +6,22 @@ export interface ListAnswer {
   encode(stream: BinaryStream): void;
 }
 
-/** An answer has no more bytes; a request neither. */
+/** The limit of bytes in an answer, as in a request. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const COUNT_BYTES = 4;
 const NO_DIAGNOSTICS = 0xffff_ffff;
 
-/** The answer to a long request, put together as its slices are done. */
+/** The answer to a long request, assembled slice by slice. */
 export interface SlicedAnswer {
   /** Bytes of the results so far. */
   readonly bytes: number;
-  /** Adds the answer to a slice; false: the whole is too large, so there is no need of the others. */
+  /** Adds the answer to a slice; false: the whole is too large, and the other slices are not needed. */
   add(part: ListAnswer): boolean;
   send(): void;
 }
 
 /**
- * Keeps the bytes of the results alone: their objects would take 2 kB for a reference of a node. node-opcua
+ * Keeps only the bytes of the results: their objects would take 2 kB for each reference of a node. node-opcua
  * encodes an answer in one go, so each slice is encoded when it is done.
  *
  * @param hasDiagnostics whether the answer ends with a list of diagnostics, as all but RegisterNodes' does
@@ -80,7 +80,7 @@ function encodedResults(
   const stream = BinaryStream.createGrowable(1024, MOST_BYTES);
   try {
     part.responseHeader.encode(stream);
-    // The whole begins with the header again.
+    // The whole answer repeats the header.
     const countAt = 2 * stream.length;
     part.encode(stream);
     const end = stream.length - (hasDiagnostics ? COUNT_BYTES : 0);

@@ -8,13 +8,15 @@ import type { Writer } from "../commands/writer.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 
-/** Says for one request who writes to a slot; null when that user may not. */
+/** Returns for one request the writer to a slot; null: that user may not write. */
 export type WriterOf = (slot: Slot, isTicket: boolean) => Writer | null;
 
 /** A user that writes tickets to the same slot without the right is audited this often. */
 const AUDITED_EVERY_MS = 60_000;
 
-/** Checks the right of each write to a slot (design, OPC UA: Command slots). */
+/**
+ * Checks the right of each write to a slot. A refused write changes nothing: neither parameter nor number.
+ */
 export function createSlotWriters(
   options: OpcUaOptions,
   { audit, clock }: { readonly audit: RefusalAudit; readonly clock: Clock },

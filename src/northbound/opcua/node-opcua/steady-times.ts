@@ -6,7 +6,7 @@ import {
   TokenStack,
 } from "node-opcua";
 
-/** What waits in a session of node-opcua until there is something to publish. */
+/** A request that waits in a session of node-opcua until there is something to publish. */
 interface Waiting {
   readonly request: PublishRequest;
   serverTimeWhenReceived: number;
@@ -18,9 +18,9 @@ type TakePublish = (this: ServerSidePublishEngine, request: PublishRequest, ...r
 let isPatched = false;
 
 /**
- * Lets security tokens and waiting publish requests age by the monotonic clock. node-opcua 2.182 subtracts
- * wall times, so a clock that was set forward ends all of them at once, and one that was set back none. Its
- * other timeouts are timers. For the whole process: an age begins in a module of node-opcua.
+ * Makes security tokens and waiting publish requests age by the monotonic clock. node-opcua 2.182 subtracts
+ * wall times, so a clock that is set forward ends all of them at once, and one that is set back ends none.
+ * Its other timeouts are timers. For the whole process, because an age begins in a module of node-opcua.
  */
 export function ageByMonotonicClock(): void {
   if (isPatched) return;
@@ -47,7 +47,7 @@ export function ageByMonotonicClock(): void {
   });
 }
 
-/** The wall time at which it would have begun, had nobody set the clock since. */
+/** The wall time at which it would have begun if nobody had set the clock since. */
 function startOf(sinceMs: number): number {
   return Date.now() - (performance.now() - sinceMs);
 }
@@ -69,9 +69,9 @@ interface Channel {
 }
 
 /**
- * Closes a channel on which no answer can be sent, as one whose client has not renewed its token: node-opcua
- * 2.182 drops the answer, and a client that only listens hears nothing until its session ends. For an
- * initialised server that does not listen yet.
+ * Closes a channel on which no answer can be sent, for example because its client has not renewed its token.
+ * node-opcua 2.182 drops the answer, and a client that only listens gets nothing until its session ends. For
+ * an initialised server that does not listen yet.
  */
 export function closeKeylessChannels(server: OPCUAServer): void {
   for (const endpoint of server.endpoints) {

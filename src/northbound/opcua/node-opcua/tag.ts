@@ -12,12 +12,12 @@ import type { ShownTag, TagReading } from "../../../contracts/tags.ts";
 import { qualityOfStatus } from "../status.ts";
 import { asSeenBy, hasOwnValues } from "./own-values.ts";
 
-/** Longest text that a PLC's STRING[254] takes, in bytes. */
+/** The longest text for a PLC's STRING[254], in bytes. */
 const LONGEST_TEXT_BYTES = 254;
 
 /**
- * When a value was true: by the robot's clock where it has one, and when the gateway got it. One for a whole
- * message.
+ * When a value was true, by the robot's clock if it has one, and when the gateway got it. One object for a
+ * whole message.
  */
 export interface TagTimes {
   readonly source: Date;
@@ -30,13 +30,13 @@ export function timesAt(nowMs: number): TagTimes {
   return { source: now, server: now };
 }
 
-/** So many moments of late are kept. */
+/** How many recent moments are cached. */
 const MOMENTS = 64;
 const moments: Date[] = [];
 
 /**
- * The Date of a moment. Many tags change at the same one, and each keeps its Date: those of a thousand robots
- * would be 33,000 of 96 bytes. Nobody may change it.
+ * The Date of a moment. Many tags change at the same moment, and each keeps its Date: those of a thousand
+ * robots would be 33,000 of 96 bytes. Never change it.
  */
 export function dateAt(ms: number): Date {
   const whole = Math.trunc(ms);
@@ -54,18 +54,16 @@ export type TagList = readonly string[] | readonly number[] | readonly boolean[]
 const nothing = new Variant(null);
 
 /**
- * One variable that the gateway writes and clients read.
- *
- * Writing a value through node-opcua costs 1.3 µs, checked and cloned each time; a robot's message changes
- * ten. So a tag keeps the variable's own DataValue and changes it in place, only when something changed, and
- * makes a copy only for those who listen: 0.05 µs otherwise.
+ * One variable that the gateway writes and clients read. Writing a value through node-opcua costs 1.3 µs,
+ * checked and cloned each time; a robot's message changes ten. So a tag keeps the variable's own DataValue,
+ * changes it in place only if something is different, and makes a copy only for listeners: 0.05 µs otherwise.
  */
 export class Tag implements ShownTag {
   readonly variable: UAVariable;
   readonly #live: DataValue;
   readonly #variant: Variant;
   #status: StatusCode;
-  /** Of a list the very one that is shown: a copy for each would take 3 kB a robot. */
+  /** For a list the very object that is shown: a copy for each would take 3 kB for a robot. */
   #last: TagScalar | TagList | Int32Array | null = null;
 
   constructor(variable: UAVariable, dataType: DataType, isList: boolean) {
@@ -87,7 +85,7 @@ export class Tag implements ShownTag {
     return String(this.variable.nodeId.value);
   }
 
-  /** What clients read now. */
+  /** The value that clients read now. */
   read(): TagReading {
     const { value, statusCode, sourceTimestamp, serverTimestamp } = this.#live;
     const type = DataType[this.#variant.dataType] ?? "";
@@ -101,7 +99,7 @@ export class Tag implements ShownTag {
     };
   }
 
-  /** Shows a value; nothing happens when it is what is shown already, its old times included. */
+  /** Sets a value; does nothing if it is the present one, with its old times. */
   set(value: TagScalar, status: StatusCode, times: TagTimes): void {
     if (value === this.#last && status === this.#status) return;
     if (typeof value === "string" && isTooLong(value)) {
@@ -113,7 +111,7 @@ export class Tag implements ShownTag {
     this.#show(this.#variant, status, times);
   }
 
-  /** Shows a list. `values` may be used again by the caller: it is copied when it differs. */
+  /** Sets a list. The caller may reuse `values`: it is copied if it differs. */
   setList(values: TagList, status: StatusCode, times: TagTimes): void {
     if (status === this.#status && isSameList(values, this.#last)) return;
     this.#last = isNumbers(values) ? Int32Array.from(values) : values.slice();
@@ -121,13 +119,13 @@ export class Tag implements ShownTag {
     this.#show(this.#variant, status, times);
   }
 
-  /** Shows the last value with another status; without one, or with a status that has none, nothing. */
+  /** Shows the last value with another status; does nothing without a value, or if the status has none. */
   weaken(status: StatusCode, times: TagTimes): void {
     if (this.#last === null || status.isBad()) this.fail(status, times);
     else if (status !== this.#status) this.#show(this.#variant, status, times);
   }
 
-  /** A user sees another value now, as `own-values.ts` gives it; that of all others is as it was. */
+  /** A user sees another value now (`own-values.ts`); the value for all others is unchanged. */
   renew(times: TagTimes): void {
     this.#show(this.#live.value, this.#status, times);
   }
@@ -161,9 +159,9 @@ function jsonValue(value: unknown): unknown {
 }
 
 /**
- * The very DataValue that `variable` answers reads from, which node-opcua 2.182 has made for it. It hands out
- * copies of good values, but of any other the value itself, and then strips it of the timestamps that one
- * reader did not ask for: so reads get a copy always.
+ * The very DataValue from which `variable` answers reads, and which node-opcua 2.182 has made for it. It
+ * gives out copies of good values, but any other value itself, and then removes from it the timestamps that
+ * one reader did not ask for: so reads always get a copy.
  */
 function liveValue(variable: UAVariable): DataValue {
   const live: unknown = Reflect.get(variable, "$dataValue");
@@ -183,7 +181,7 @@ function readCopy(this: UAVariable, ...args: Parameters<UAVariable["readValue"]>
 }
 
 /**
- * A character is at most three bytes for each of its UTF-16 units: most texts are short enough without a
+ * A character has at most three bytes for each of its UTF-16 units: most texts are short enough without a
  * count.
  */
 export function isTooLong(text: string): boolean {

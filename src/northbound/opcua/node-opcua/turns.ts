@@ -1,23 +1,23 @@
 import type { Clock } from "../../../platform/clock.ts";
 import { pauseReceiving } from "./fence.ts";
 
-/** Long work has the event loop for so long at a time, and for the step that it began. */
+/** Long work has the event loop for this long, plus the step that it began. */
 const TURN_MS = 8;
 
-/** Long work calls it between two steps, and goes on when it resolves. */
+/** Long work awaits it between two steps. */
 export type Turn = () => Promise<void>;
 
 /** Shares the event loop among long requests. */
 export interface Turns {
   begin(): Turn;
   /**
-   * Does a request's work after that of earlier ones of its channel. Meanwhile nothing more is read from the
-   * connection, so that requests do not pile up. To be called when the request has come.
+   * Executes a request's work after that of earlier ones of its channel. Meanwhile nothing more is read from
+   * the connection, so that requests do not pile up. Call it when the request has come.
    */
   run(channel: object, work: (turn: Turn) => Promise<void>): Promise<void>;
 }
 
-/** One request alone has a turn before the event loop does what else there is to do. */
+/** A single request has a turn before the event loop does other work. */
 export function createTurns(clock: Clock): Turns {
   let last: Promise<unknown> = Promise.resolve();
   const running = new WeakMap<object, Promise<void>>();
@@ -43,7 +43,7 @@ export function createTurns(clock: Clock): Turns {
       const resume = pauseReceiving();
       const done = (async () => {
         await before?.catch(() => {});
-        // To decode the request has taken a turn.
+        // Decoding the request has taken a turn.
         await work(turnsUntil(Number.NEGATIVE_INFINITY));
       })();
       running.set(channel, done);

@@ -11,7 +11,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { lower } from "./lower.ts";
 
-/** Requests that could not be decoded, and were answered so. */
+/** Counts the requests that could not be decoded, and were answered so. */
 export interface UndecodableRequests {
   readonly count: number;
 }
@@ -30,7 +30,7 @@ interface Channel {
 interface RequestServer {
   on_request(message: Message, channel: Channel): void;
 }
-/** What takes a channel's messages apart. */
+/** The decoder of a channel's messages. */
 interface Builder {
   readonly messageHeader: { readonly msgType: string };
   readonly securityHeader: unknown;
@@ -42,30 +42,30 @@ type Emit = (this: Builder, event: string, ...values: unknown[]) => boolean;
 /** At most one log line in this time, for all connections. */
 const LOG_EVERY_MS = 10_000;
 
-/** The handle that node-opcua gives a header that it has not decoded. */
+/** The handle of a header that node-opcua has not decoded. */
 const NO_HANDLE = 0xdead_beef;
 
-/** No list of a request may be longer: twice what a service takes. */
+/** The longest list of a request: twice the limit of a service. */
 const LONGEST_LIST = 20_000;
-/** All lists of a message together: to decode as many small items takes a turn that nobody notices. */
+/** All lists of a message together: decoding as many small items takes a turn that nobody notices. */
 const MOST_ITEMS = 50_000;
 
-/** What was decoded of such requests before decoding failed, and why it did. */
+/** The decoded part of such requests, with the reason why decoding failed. */
 const undecodable = new WeakMap<object, StatusCode>();
 let hasLongList = false;
-/** Of the message that is being decoded in this turn; without a bound outside. */
+/** How many items the message in this turn may still have; infinite outside of decoding. */
 let itemsLeft = Number.POSITIVE_INFINITY;
 let isPatched = false;
 
 /**
  * Answers a request that cannot be decoded with BadDecodingError, and one whose lists are too long with
  * BadEncodingLimitsExceeded. node-opcua 2.182 decodes a million items in one turn. It ignores what it cannot
- * decode, and its client waits until its own timeout. The channel stays open: the frame was sound. For an
- * initialised server.
+ * decode, and its client waits until its own timeout. The channel stays open, because the frame was valid.
+ * For an initialised server.
  */
 export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): UndecodableRequests {
   passOnUndecodable();
-  // Each server that is made sets its own limit for the whole process.
+  // Each new server sets its own limit for the whole process.
   BinaryStream.maxArrayLength = LONGEST_LIST;
   const own = lower<RequestServer>(server, "on_request");
   const handle = own.on_request.bind(server);
@@ -96,8 +96,7 @@ export function answerUndecodable(server: OPCUAServer, clock: Clock, log: Log): 
 }
 
 /**
- * Has them handled as other messages are, so that the channel checks their token. Only a server
- * gets requests.
+ * Passes them on like other messages, so that the channel checks their token. Only a server gets requests.
  */
 function passOnUndecodable(): void {
   if (isPatched) return;
@@ -122,7 +121,7 @@ function passOnUndecodable(): void {
   Reflect.set(MessageBuilder.prototype, "emit", patched);
 }
 
-/** What was decoded is emitted in the turn in which it was decoded. */
+/** A decoded message is emitted in the turn in which it was decoded. */
 function refuseLongLists(): void {
   const stream = lower<{ checkArrayLength(length: number): void }>(
     BinaryStream.prototype,

@@ -1,17 +1,14 @@
 import type { Cancel, Clock } from "../../../platform/clock.ts";
 
-/**
- * Chunks of requests that have not ended, of all connections together: what node-opcua keeps of them in
- * memory.
- */
+/** Chunks of unfinished requests of all connections together, which node-opcua keeps in memory. */
 export interface UnfinishedRequests {
-  /** For a connection; `close` is called once at most, when it must go. */
+  /** For a connection; `close` is called at most once, if it must be closed. */
   open(close: (why: string) => void): UnfinishedOfConnection;
 }
 
-/** What one connection has sent of a request that has not ended. */
+/** The unfinished request of one connection. */
 export interface UnfinishedOfConnection {
-  /** So many bytes now; 0 when the request has ended. */
+  /** It has this many bytes now; 0: the request has ended. */
   holds(bytes: number): void;
   /** The connection is gone. */
   end(): void;
@@ -19,7 +16,7 @@ export interface UnfinishedOfConnection {
 
 /** Of all connections together: four of the largest requests. */
 const LIMIT_BYTES = 32 * 1024 * 1024;
-/** A request that takes longer than this has a client that stopped in its midst. */
+/** A request that takes longer belongs to a client that stopped in its middle. */
 const LIMIT_MS = 30_000;
 
 interface Holder {
@@ -29,8 +26,8 @@ interface Holder {
 }
 
 /**
- * Bounds them: beyond 32 MiB the connection that holds most is closed, so that those who send small requests
- * pay nothing for it; and each that has not ended its request after 30 s.
+ * Bounds them: beyond 32 MiB the connection with the most is closed, so that senders of small requests are
+ * not affected; and each that has not ended its request after 30 s.
  */
 export function createUnfinishedRequests(clock: Clock, limitBytes = LIMIT_BYTES): UnfinishedRequests {
   const holders = new Set<Holder>();

@@ -6,7 +6,7 @@ import { plainStart } from "../../../platform/plain-text.ts";
 import { nameOfClient } from "../client-certificates.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 
-/** Clients whose certificate names another application than they do. */
+/** Clients whose certificate names another application than their session. */
 export interface UriRefusals {
   readonly count: number;
 }
@@ -24,9 +24,9 @@ interface Message {
 const LONGEST_URI = 200;
 
 /**
- * Counts and logs clients whose certificate is trusted, and names another application than they do (OPC UA
- * part 4, 5.6.2): node-opcua 2.182 refuses their session, and tells nobody. For an initialised server that
- * does not listen yet.
+ * Counts and logs clients whose certificate is trusted, and names another application than their session (OPC
+ * UA part 4, 5.6.2): node-opcua 2.182 refuses the session, and reports it to nobody. For an initialised
+ * server that does not listen yet.
  */
 export function reportUriRefusals(server: OPCUAServer, clock: Clock, log: Log): UriRefusals {
   const refusals = createRefusalLog(
@@ -78,7 +78,7 @@ function reasonOf(uris: readonly string[]): string {
     : "its certificate is for another application than the client says";
 }
 
-/** Of a certificate's subjectAltName; empty for one that cannot be read. */
+/** The URIs in a certificate's subjectAltName; empty: it cannot be read. */
 function urisOf(chain: Buffer): readonly string[] {
   try {
     const names = new X509Certificate(chain).subjectAltName?.split(", ") ?? [];

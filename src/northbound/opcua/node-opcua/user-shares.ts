@@ -4,24 +4,24 @@ import { ANONYMOUS } from "../security.ts";
 
 const READER: Role = "observer";
 
-/** How many of something there are in all, and for whom. */
+/** The number of a resource in all, and for each kind of user. */
 export interface Capacity {
   readonly total: number;
   readonly perUser: number;
-  /** What each user who commands has for itself, whatever others do. */
+  /** The own share of each user who commands. */
   readonly ofCommander: number;
-  /** The same for each user who only reads. */
+  /** The own share of each user who only reads. */
   readonly ofReader: number;
 }
 
-/** How something is shared among users. */
+/** Shares a resource among users. */
 export interface UserShares {
   /** Whether `user` may have one more, while these are taken (by user). */
   hasRoom(user: string, taken: ReadonlyMap<string, number>): boolean;
 }
 
 /**
- * Each user has a few of its own, those who command more than those who read; the rest is for all, up to a
+ * Each user has a few of its own, users who command more than those who read; the rest is for all, up to a
  * bound for each. So one user never takes what another needs to begin.
  */
 export function shareAmongUsers(
@@ -50,7 +50,7 @@ export function shareAmongUsers(
   };
 }
 
-/** What each user has for itself. */
+/** The own share of each user. */
 function ownShares(
   { users, insecureLoopback }: Pick<OpcUaOptions, "users" | "insecureLoopback">,
   { total, ofCommander, ofReader }: Capacity,
@@ -61,7 +61,7 @@ function ownShares(
   ];
   const commanders = everybody.filter(({ role }) => role !== READER).length;
   const readers = everybody.length - commanders;
-  // All of these together leave a quarter for all.
+  // All own shares together leave a quarter for all.
   const forCommander = Math.min(ofCommander, Math.floor(total / 2 / Math.max(1, commanders)));
   const forReader = Math.min(ofReader, Math.floor(total / 4 / Math.max(1, readers)));
   return new Map(everybody.map(({ name, role }) => [name, role === READER ? forReader : forCommander]));

@@ -22,17 +22,18 @@ import { createSlotWriters } from "./slot-writers.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * Writes one value of a tag: why it cannot be written, or Good and it is. `range` is set when only a part is
+ * Writes one value of a tag, and returns Good, or why it cannot be written. `range` is set if only a part is
  * written.
  */
 export type WriteTag = (variant: Variant, range: NumericRange | null, account: Account) => StatusCode;
 export type AddWritableTag = (path: string, write: WriteTag) => void;
 
-/** The one way in for writes: by path, to the parameters and tickets of slots, and to other tags. */
+/** Handles all writes: by path, to the parameters and tickets of slots, and to other tags. */
 export interface WriteRequests {
   add(slot: Slot): void;
   /**
-   * A tag that counts at once, by itself. Sessions that may write nothing are denied before `write` is asked.
+   * A tag that takes effect at once, by itself. Sessions that may write nothing are refused before `write` is
+   * called.
    */
   readonly addTag: AddWritableTag;
   slots(): Iterable<Slot>;
@@ -43,19 +44,19 @@ type SlotTarget =
   | { readonly kind: "parameter"; readonly slot: Slot; readonly parameter: Parameter }
   | { readonly kind: Order["kind"]; readonly slot: Slot };
 
-/** A ticket that was written, to be looked at when its whole write request is done. */
+/** A written ticket, to be handled when its whole write request is done. */
 interface Asked {
   readonly written: WrittenTicket;
-  /** Places in the request whose answer it is. */
+  /** The indexes in the request that it answers. */
   readonly places: number[];
-  /** The request has two tickets for the slot: nobody can say which command is meant. */
+  /** The request has two tickets for the slot, so the command is not clear. */
   readonly isAmbiguous: boolean;
 }
 
 /**
- * Takes every write request of the server over. Values for slots are checked and kept here; all others go the
- * server's own way. Requests are done one after the other, so that no two mix. A ticket counts when its
- * request is done, wherever it stood in it.
+ * Replaces the handling of every write request of the server. Values for slots are checked and kept here; all
+ * others go the server's own way. Requests are done one after the other, so that no two mix. A ticket takes
+ * effect when its request is done, wherever it was in it.
  */
 export function takeWriteRequests(
   server: OPCUAServer,
@@ -78,8 +79,8 @@ export function takeWriteRequests(
   });
   server.engine.write = (context, nodes) => {
     const done = last.then(() => writeAll(context, nodes));
-    // Only the place in the row: what went wrong goes to the server with `done`, which logs it and answers
-    // its client BadInternalError. It must not fail the next client's write too.
+    // Only the order waits for this. The error goes to the server with `done`, which logs it and answers its
+    // client BadInternalError; it must not fail the next client's write too.
     last = done.catch(() => null);
     return done;
   };
@@ -91,7 +92,7 @@ export function takeWriteRequests(
     const turn = parts.turns.begin();
     for (const [place, node] of nodes.entries()) {
       await turn();
-      // It may have ended in the turns of others, and with it its parameters and tickets.
+      // The session may have ended during the turns of others, and with it its parameters and tickets.
       if (hasEnded(context)) return nodes.map(() => StatusCodes.BadSessionClosed);
       const target = targetOf(node);
       if (target === undefined) {
@@ -120,8 +121,8 @@ export function takeWriteRequests(
     const { nodeId, attributeId } = node;
     if (nodeId.namespace !== namespaceIndex || attributeId !== AttributeIds.Value) return undefined;
     if (typeof nodeId.value !== "string") return undefined;
-    // A robot's slots are known when its nodes are built, and to look for one of its nodes builds them. A
-    // station that a reload has removed has no nodes.
+    // A robot's slots exist once its nodes are built, and looking up one of its nodes builds them. A station
+    // that a reload has removed has no nodes.
     const found = server.engine.addressSpace?.findNode(nodeId) ?? null;
     return found === null ? undefined : targets.get(nodeId.value);
   }
@@ -152,7 +153,7 @@ function hasEnded({ session }: ISessionContext): boolean {
   return session !== undefined && Reflect.get(session, "status") !== "active";
 }
 
-/** No user may write another attribute than Value, and node-opcua says that this one may not. */
+/** No user may write another attribute than Value, and node-opcua says that this user may not. */
 function attributeStatus({ attributeId }: WriteValue, status: StatusCode): StatusCode {
   const isOfNobody = attributeId !== AttributeIds.Value && status === StatusCodes.BadUserAccessDenied;
   return isOfNobody ? StatusCodes.BadNotWritable : status;

@@ -9,7 +9,7 @@ import { createLogOnReports } from "../../../platform/log-on-reports.ts";
 import type { WebUser } from "../options.ts";
 import type { SessionEnd } from "./sessions.ts";
 
-/** Reports log-ins and log-outs to log and audit log, within bounds. */
+/** Reports log-ins and log-outs to the log and the audit log, within bounds. */
 export interface AccessAudit {
   /** @param why a sentence without its end */
   failed(name: string, address: string, why: string): void;

@@ -24,14 +24,14 @@ export interface AccessParts {
   readonly log: Log;
 }
 
-/** Who may use the web listener. */
+/** Decides who may use the web listener. */
 export interface Access {
   readonly viewerOf: ViewerOf;
-  /** Asks the user of a session for the password again, with the delays of log-ins. */
+  /** Checks the password of a session's user once more, with the delays of log-ins. */
   readonly confirm: ConfirmUser;
-  /** Guards every route, and adds those of sessions. */
+  /** Guards every route, and adds the routes of sessions. */
   addTo(server: FastifyInstance): void;
-  /** The configuration has changed: ends what it does not allow any more. */
+  /** The configuration has changed: ends all that it no longer allows. */
   changed(): void;
   figures(): Readonly<Record<string, number>>;
   /** Ends all sessions. */
@@ -43,11 +43,11 @@ export type ConfirmUser = (request: FastifyRequest, password: string) => Promise
 
 export type Confirmed =
   | LogInResult
-  /** Without users there is no password. A program that shows a token has none either. */
+  /** Without users there is no password. A program with a token has none either. */
   | { readonly kind: "open" }
   | { readonly kind: "no_user" };
 
-/** What a request shows. */
+/** The credential of a request. */
 type Credential =
   | { readonly kind: "open" }
   | { readonly kind: "token"; readonly token: WebToken }
@@ -55,7 +55,7 @@ type Credential =
 
 const open: Credential = { kind: "open" };
 
-/** @param options those of this moment */
+/** @param options returns the present options */
 export function createAccess(options: () => WebAccess, parts: AccessParts): Access {
   const { gatewayId, isTls, clock } = parts;
   const isUser = (name: string) => options().users.some((user) => user.name === name);
@@ -154,7 +154,7 @@ export function isOpenAccess({ users, tokens }: WebAccess): boolean {
   return users.length === 0 && tokens.length === 0;
 }
 
-/** Another website may link to a page. It may not ask for data. */
+/** Another website may link to a page, but may not ask for data. */
 function isOfPages(url: string): boolean {
   return !url.startsWith("/api/") && url !== "/metrics";
 }

@@ -1,6 +1,6 @@
 import { quoted } from "../../../domain/clip.ts";
 
-/** The headers of a browser's request that say which page sent it. */
+/** The headers of a browser's request that name the page that sent it. */
 export interface PageHeaders {
   readonly host?: string | undefined;
   readonly origin?: string | undefined;
@@ -8,9 +8,9 @@ export interface PageHeaders {
 }
 
 /**
- * Why a request is refused that a page of another origin sent, as a sentence; null for any other. Programs
- * send none of these headers. A browser gives `same-site` to a page of another port of this host, to which it
- * sends the cookies of this gateway.
+ * Why a request from a page of another origin is refused, as a sentence; null for any other request. Programs
+ * send none of these headers. For a page of another port of this host a browser sends `same-site`, and the
+ * cookies of this gateway.
  */
 export function foreignPage(
   { host, origin, "sec-fetch-site": site }: PageHeaders,
@@ -23,7 +23,7 @@ export function foreignPage(
   return null;
 }
 
-/** Without TLS either scheme may be its own: before the gateway a proxy may end TLS. */
+/** Without TLS either scheme may be its own: a proxy before the gateway may end TLS. */
 function isOwnOrigin(origin: string, host: string | undefined, isTls: boolean): boolean {
   const scheme = isTls ? /^https:\/\//i : /^https?:\/\//i;
   if (host === undefined || !scheme.test(origin) || !URL.canParse(origin)) return false;

@@ -7,11 +7,11 @@ export interface LimitedMovesParts {
   readonly commander: Commander;
   readonly records: Pick<CommandRecords, "knows">;
   readonly audit: RefusalAudit;
-  /** Addresses and networks from which robots may be moved, now; null: all. */
+  /** Addresses and networks from which robots may be moved at present; null: all. */
   readonly movesFrom: () => readonly string[] | null;
 }
 
-/** A commander that moves robots for some addresses only. Stops and changes are taken from everywhere. */
+/** A commander that moves robots for some addresses only. Stops and changes are accepted from everywhere. */
 export function limitMoves({ commander, records, audit, movesFrom }: LimitedMovesParts): Commander {
   /** The robot that a command would move; undefined: it moves none. */
   function movedRobot({ operation, request, calledOn = null }: Envelope): RobotId | null | undefined {
@@ -34,7 +34,7 @@ export function limitMoves({ commander, records, audit, movesFrom }: LimitedMove
     },
     submit(envelope, signal, onStage) {
       const { source, requestId, operation, origin } = envelope;
-      // A repetition sends nothing, and its outcome must be told.
+      // A repetition sends nothing, and must get its outcome.
       const isKnown = requestId !== null && records.knows(source, requestId);
       const refused = isKnown ? null : refusedFor(operation, origin?.address ?? "");
       const robotId = refused === null ? undefined : movedRobot(envelope);

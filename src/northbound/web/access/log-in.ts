@@ -11,24 +11,24 @@ export interface LogInAttempt {
   readonly name: string;
   readonly password: string;
   readonly address: string;
-  /** Whether the connection is still there. */
+  /** Whether the client is still connected. */
   isThere(): boolean;
 }
 
 export type LogInResult =
   | { readonly kind: "right"; readonly user: WebUser }
-  /** The user or the password. */
+  /** The user or the password is wrong. */
   | { readonly kind: "wrong"; readonly delayMs: number }
   /** Nothing was compared. */
   | { readonly kind: "later"; readonly delayMs: number };
 
-/** Judges attempts to log in, and delays those that follow failed ones. */
+/** Checks attempts to log in, and delays those that follow failed ones. */
 export type LogIn = (attempt: LogInAttempt) => Promise<LogInResult>;
 
-/** How soon a client may try again that found too many others. */
+/** After this time a client may try again if too many others were trying. */
 const BUSY_MS = 1_000;
 
-/** @param users those of this moment */
+/** @param users returns the present users */
 export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit, clock: Clock): LogIn {
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
@@ -41,7 +41,7 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
     const answer = await queue.take(whose, () => isRight(user, password));
     if (answer === "busy") return { kind: "later", delayMs: BUSY_MS };
     const now = find(name);
-    // A reload may have taken the user, or its password, meanwhile.
+    // A reload may have removed the user, or changed its password, meanwhile.
     if (answer && now !== undefined && now.password === user?.password) {
       delays.succeeded(name, address);
       return { kind: "right", user: now };
@@ -65,8 +65,9 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
 const decoy = `scrypt:${randomBytes(16).toString("base64")}:${randomBytes(64).toString("base64")}`;
 
 /**
- * Whether a password is the user's. One hash is computed in every case: the time shows neither the user nor
+ * Whether a password is the user's. One hash is computed in every case: the time reveals neither the user nor
  * how its password is kept.
+ *
  * @param user undefined: there is no such user
  */
 export async function isRight(user: WebUser | undefined, password: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The cookie by which a browser shows its session. */
+/** The cookie that names a browser's session. */
 export interface SessionCookie {
   readonly name: string;
   /** The header that gives a browser its session. */
@@ -11,7 +11,7 @@ export interface SessionCookie {
 
 /**
  * Browsers send the cookies of a host to all its ports, so the name has the gateway's id. With `__Host-` a
- * browser takes the cookie only over TLS and from the host itself: no other host of the domain can set it.
+ * browser accepts the cookie only over TLS and from the host itself: no other host of the domain can set it.
  */
 export function createSessionCookie(gatewayId: string, isTls: boolean): SessionCookie {
   const name = `${isTls ? "__Host-" : ""}fleetgate_session_${Buffer.from(gatewayId).toString("hex")}`;
@@ -25,7 +25,7 @@ export function createSessionCookie(gatewayId: string, isTls: boolean): SessionC
         const at = part.indexOf("=");
         return at !== -1 && part.slice(0, at).trim() === name ? [part.slice(at + 1).trim()] : [];
       });
-      // A second one was put there by somebody else, and nothing tells which is the browser's own.
+      // Somebody else has set a second one, and nothing tells which is the browser's own.
       return values.length === 1 ? (values[0] ?? null) : null;
     },
   };

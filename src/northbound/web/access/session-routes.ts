@@ -34,7 +34,7 @@ export function addSessionRoutes(server: FastifyInstance, parts: SessionRoutePar
   const { isOpen, viewerOf, logIn, sessions, cookie, audit } = parts;
   const options = { ...publicRoute, bodyLimit: BODY_BYTES };
 
-  /** A session that the browser had before must not become another user's. */
+  /** The browser's earlier session must not become another user's. */
   function endFormer({ headers }: FastifyRequest): void {
     const former = cookie.read(headers.cookie);
     if (former !== null) sessions.end(former, "log_out");
@@ -71,7 +71,9 @@ export function addSessionRoutes(server: FastifyInstance, parts: SessionRoutePar
   });
 }
 
-/** Refuses a request without a valid credential. No browser asks for a password by itself then. */
+/**
+ * Refuses a request without a valid credential, in a way that makes no browser ask for a password by itself.
+ */
 export function sendUnauthorized(
   reply: FastifyReply,
   detail = `log in by POST ${PATH}, or send a token: Authorization: Bearer TOKEN`,
@@ -79,7 +81,7 @@ export function sendUnauthorized(
   return sendProblem(reply.header("www-authenticate", 'Bearer realm="fleetgate"'), 401, detail);
 }
 
-/** The attempt of a request, or a sentence that says what is wrong with it. */
+/** The attempt of a request, or a sentence with what is wrong with it. */
 function readAttempt({ body, raw, ip }: FastifyRequest): LogInAttempt | string {
   const read = readBody(body, ["user", "password"]);
   if (!read.ok) return read.reason;

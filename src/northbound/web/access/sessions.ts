@@ -7,19 +7,25 @@ export type SessionEnd = "log_out" | "idle" | "expired" | "evicted" | "user_chan
 
 /** A user that has logged in. */
 export interface Session {
-  /** The user as it was when it logged in. */
+  /** The user, as configured at the log-in. */
   readonly user: WebUser;
-  /** Wall time in milliseconds: it ends then at the latest. */
+  /** Wall time in milliseconds at which it ends at the latest. */
   readonly endsAtMs: number;
-  /** A request is under way, which keeps the session from being idle. Call the result when it is done. */
+  /**
+   * A request is under way, which keeps the session from being idle. Call the returned function when it is
+   * done.
+   */
   began(close: () => void): () => void;
 }
 
-/** The sessions of users that have logged in. They are in memory only: a restart ends them. */
+/**
+ * The sessions of users that have logged in. They are in memory only: a restart ends them (docs/decisions.md,
+ * Sessions are in memory).
+ */
 export interface Sessions {
   /** Opens a session; the secret is for its cookie. */
   open(user: WebUser): { readonly secret: string; readonly session: Session };
-  /** The session of a secret; null: it has ended, or there never was one. */
+  /** The session of a secret; null: it has ended, or never existed. */
   find(secret: string): Session | null;
   /** Ends a session, if there is one, and closes its requests under way. */
   end(secret: string, why: SessionEnd): void;
@@ -28,11 +34,11 @@ export interface Sessions {
   count(): number;
 }
 
-/** Without a request for this long a session ends. A page that is seen has a stream under way. */
+/** A session ends after this time without a request. A page in use has a stream under way. */
 export const IDLE_MS = 30 * 60_000;
 /** One shift, and the handover. */
 export const LONGEST_MS = 12 * 3_600_000;
-/** Of one user; the one that was used least recently is evicted. Users are bounded by the configuration. */
+/** Of one user; the session that was used least recently is evicted. The configuration bounds the users. */
 export const MOST_OF_USER = 8;
 const SECRET_BYTES = 32;
 
@@ -44,9 +50,12 @@ interface OpenSession extends Session {
   cancel: Cancel;
 }
 
-/** @param onEnd hears of each end */
+/** @param onEnd is called at each end of a session */
 export function createSessions(clock: Clock, onEnd: (user: WebUser, why: SessionEnd) => void): Sessions {
-  /** By the digest of the secret, so that the time of a search shows nothing of one. Oldest use first. */
+  /**
+   * By the digest of the secret, so that the time of a search reveals nothing of it. Least recently used
+   * first.
+   */
   const sessions = new Map<string, OpenSession>();
 
   function close(session: OpenSession, why: SessionEnd): void {
@@ -107,7 +116,7 @@ export function createSessions(clock: Clock, onEnd: (user: WebUser, why: Session
     find(secret) {
       const session = sessions.get(keyOf(secret));
       if (session === undefined) return null;
-      // The timer may be late: after a suspended machine it is.
+      // The timer may be late, as after a suspended machine.
       const why = endReason(session);
       if (why !== null) {
         close(session, why);

@@ -6,7 +6,7 @@ const thumbprint = z
   .regex(/^[0-9a-f]{40}$/)
   .describe("SHA-1 in hexadecimal, as OPC UA tools show it.");
 
-/** The certificate of an OPC UA client, or of an authority. Its owner wrote the texts. */
+/** The certificate of an OPC UA client, or of a CA. Its owner wrote the texts. */
 export const certificate = z.strictObject({
   thumbprint,
   state: z.enum(["waiting", "trusted"]).describe("waiting: nobody has approved it, or it was rejected."),

@@ -34,14 +34,14 @@ export const commandRequest = z.strictObject({
     .describe("The user in whose name it is asked. It is refused if the log-in, by now, is another's."),
 });
 
-/** Its answer while the outcome is not final. */
+/** The answer to it while the outcome is not final. */
 export const pendingCommand = z.strictObject({
   id: requestId,
   stage: z.enum(["received", "accepted", "sent"]),
   duplicate: z.boolean(),
 });
 
-/** Its answer when the outcome is final. */
+/** The answer to it when the outcome is final. */
 export const finalCommand = z.strictObject({
   id: requestId,
   outcome: outcomeName,
@@ -53,7 +53,7 @@ export const finalCommand = z.strictObject({
   evidence: z.string().optional().describe("What shows that it was done, where that is inferred."),
 });
 
-/** A command of the log: from any protocol. */
+/** A command of the log, from any protocol. */
 export const command = z.strictObject({
   number: z.int().describe("Its place in this log; another after a restart."),
   protocol: z.enum(["mqtt", "opcua", "web", "cli", "gateway"]),

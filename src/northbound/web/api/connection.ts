@@ -16,7 +16,7 @@ const peer = z.strictObject({
   detail: z.string().describe("Why; empty where nothing is to be said."),
 });
 
-/** Whatever the gateway is connected to, or is connected to it. */
+/** Anything that is connected to the gateway, or to which the gateway is connected. */
 export const connection = z.strictObject({
   name: z.string(),
   ...part.shape,

@@ -4,10 +4,10 @@ import type { Shown } from "./parts.ts";
 
 const pair = z.strictObject({ x: z.number(), y: z.number() });
 
-/** A place of a drawing: a pixel, counted from the upper left corner, and where it lies on the map. */
+/** A point of a drawing: a pixel, counted from the upper left corner, and its position on the map. */
 const anchor = z.strictObject({ pixel: pair, map: pair });
 
-/** What the configuration says of the floor (`web.floor`). */
+/** The floor settings of the configuration (`web.floor`). */
 export const floorSettings = z.strictObject({
   point_types: z.array(z.strictObject({ type: z.int(), name: z.string(), shape: z.enum(pointShapes) })),
   drawings: z.array(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { index, milliseconds, page, quality, robotId, type Shown, time, user } from "./parts.ts";
 
-/** A point of a map. The interface document gives neither units nor the meaning of types. */
+/** A point of a map. Neither the units nor the meaning of the types is documented. */
 const point = z.strictObject({
   id: z.int().nullable(),
   code: z.string(),

@@ -9,7 +9,7 @@ export const holdRequest = z.strictObject({
 
 export const holders = z.strictObject({ held: z.boolean(), by: z.array(z.string()) });
 
-/** The lease as it was, when it is ended. */
+/** The lease before it was ended. */
 export const endedLease = z.strictObject({ station: z.string().nullable(), owner: user.nullable() });
 
 export type HoldRequest = Shown<typeof holdRequest>;

@@ -14,7 +14,7 @@ export const requestField = z.strictObject({
   },
 });
 
-/** An operation of the fleet service, with what a form for it needs. */
+/** An operation of the fleet service, with all that a form for it needs. */
 export const operation = z.strictObject({
   name: z.string(),
   summary: z.string(),

@@ -3,7 +3,7 @@ import { qualities } from "../../../domain/quality.ts";
 
 /** What the answers of the HTTP API have in common. Programs that read them import these files type-only. */
 
-/** What a model describes: nobody changes what was answered. */
+/** The type of a model; an answer is never changed. */
 export type Shown<Model extends z.ZodType> = Unchanging<z.infer<Model>>;
 
 type Unchanging<T> = T extends readonly (infer Each)[]
@@ -27,15 +27,15 @@ export const milliseconds = z.int().min(0);
 
 export const index = z.int().min(0);
 
-/** A user as people know it. */
+/** A user, as it is shown to people. */
 export const user = z.string().describe("Protocol and user, as opcua:plc1.");
 
-/** An enum of the service: its name, or its number where this version knows no name. */
+/** An enum of the service: its name, or its number if this version knows no name. */
 export function coded<const Names extends readonly [string, ...string[]]>(names: Names) {
   return z.union([z.enum(names), z.int()]).describe("Its name, or its number if this version has no name.");
 }
 
-/** A value of a robot with where it comes from. */
+/** A robot's value with its quality and times. */
 export function observed<State extends z.ZodType>(state: State) {
   return z.strictObject({
     quality: quality.describe("How far the value is known to be true now."),
@@ -46,7 +46,7 @@ export function observed<State extends z.ZodType>(state: State) {
   });
 }
 
-/** What each page of a list has beside its items. */
+/** The members of each page of a list, besides its items. */
 export const page = {
   count: z.int().min(0).describe("Of all pages."),
   next: z.string().nullable().describe("The cursor of the next page; null: this is the last."),

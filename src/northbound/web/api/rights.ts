@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Shown, user } from "./parts.ts";
 
-/** What the sender of a request may send. The gateway judges each command anew. */
+/** The rights of a request's sender. The gateway checks each command again. */
 export const rights = z.strictObject({
   user: user.describe("As whom the gateway knows the sender."),
   robot: z
@@ -31,7 +31,7 @@ export const checkRequest = z.strictObject({
   request: z.record(z.string(), z.unknown()).optional().describe("As that of a command."),
 });
 
-/** What would become of a command that is sent now. Nothing was sent. */
+/** The result that a command would have now. Nothing was sent. */
 export const check = z.strictObject({
   outcome: z.enum(["checked", "refused"]),
   code: z.string(),

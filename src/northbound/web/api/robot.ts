@@ -31,7 +31,7 @@ export const standing = z.strictObject({
   not_ready: z.boolean().describe("Whether the robot takes no command for that reason."),
 });
 
-/** Where the online list has seen a robot. It has an age of its own, whatever the robot's quality. */
+/** The robot's position in the online list. It has an age of its own, whatever the robot's quality. */
 export const place = z.strictObject({
   quality,
   amr_id: z.int().describe("The number by which task chains name the robot."),
@@ -145,7 +145,7 @@ export const robot = z.strictObject({
   alarms: z.array(alarm).describe("Those of the robot, the most urgent first."),
 });
 
-/** What has changed of a robot: each key replaces the one of the same name as a whole. */
+/** The changed keys of a robot: each replaces the key of the same name as a whole. */
 export const robotChange = robot.partial().required({ robot_id: true });
 
 export const robots = z.strictObject({ ...page, robots: z.array(robot) });

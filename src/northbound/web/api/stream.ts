@@ -11,7 +11,7 @@ import { hold, robot, robotChange } from "./robot.ts";
  * State is never resumed: each connection begins with a snapshot. Events are, by `Last-Event-ID`.
  */
 
-/** The alarms that stand: the most urgent first. */
+/** All alarms, the most urgent first. */
 const standingAlarms = z.strictObject({
   count: z.int().min(0).describe("Of all; at most 200 are listed."),
   alarms: z.array(alarm),
@@ -22,7 +22,7 @@ const configuration = z
   .min(0)
   .describe("Another number: another configuration was loaded. Ask for the floor and the rights again.");
 
-/** What a connection begins with. Robots follow in `robots` messages. */
+/** The first message of a connection. Robots follow in `robots` messages. */
 export const snapshot = z.strictObject({
   at: time,
   session_id: session,
@@ -39,16 +39,16 @@ export const snapshot = z.strictObject({
   hold: hold.describe("What holds all robots."),
 });
 
-/** Robots of the snapshot, whole, and again those that have changed meanwhile. */
+/** Robots of the snapshot as a whole, and once more those that have changed meanwhile. */
 export const robots = z.strictObject({
   robots: z.array(robot),
   more: z.boolean().describe("False: this is the last message of the snapshot."),
 });
 
 /**
- * What has changed since the message before. A robot has only the keys that have; every other value replaces
- * the one of the same name, number or key as a whole. A robot that no `robots` message has brought yet is to
- * be left out: its message is still to come.
+ * The changes since the last message. A robot has only its changed keys; every other value replaces the one
+ * of the same name, number or key as a whole. Ignore a robot that no `robots` message has brought yet: its
+ * message is still to come.
  */
 export const change = z.strictObject({
   at: time,
@@ -62,7 +62,10 @@ export const change = z.strictObject({
   commands: z.array(command).optional().describe("Commands that have reached another stage."),
 });
 
-/** Sent each second, whatever happens. Three seconds without one: nothing that is shown is known any more. */
+/**
+ * Sent each second, whatever happens. After three seconds without one, nothing that is shown is known any
+ * more.
+ */
 export const tick = z.strictObject({
   at: time,
   id: z.string().describe("A start names the newest one, in its key tick."),
@@ -79,7 +82,7 @@ export const event = z.looseObject({
   at: time,
 });
 
-/** Events are missing between the one that was named and those that follow. */
+/** Events are missing between the event that the client named and the next ones. */
 export const gap = z.strictObject({
   at: time,
   missing: z.int().min(1).nullable().describe("How many; null: not known, for another run had them."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { milliseconds, page, quality, robotId, type Shown, time } from "./parts.ts";
 
-/** An OPC UA node or an MQTT topic, and what it says now. */
+/** An OPC UA node or an MQTT topic, with its present value. */
 export const tag = z.strictObject({
   protocol: z.enum(["opcua", "mqtt"]),
   address: z.string().describe("A NodeId, or a topic: ready to be copied."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { milliseconds, robotId, type Shown, time } from "./parts.ts";
 
-/** What a trend has besides its values. A restart of the gateway forgets it. */
+/** The members of a trend besides its values. A restart of the gateway forgets it. */
 const trend = {
   since: time.describe("Since when values are kept."),
   step_ms: milliseconds.describe("Each value is of one step of this length."),

@@ -1,9 +1,9 @@
 import type { Stamp } from "../../../domain/observed.ts";
 import type { Clock } from "../../../platform/clock.ts";
 
-/** How old values are. A wall clock that is set makes none younger or older. */
+/** The ages of values. Setting the wall clock makes none younger or older. */
 export interface Ages {
-  /** The value of this stamp is known from now on. */
+  /** The value with this stamp is known from now on. */
   note(stamp: Stamp): void;
   /** Milliseconds since it was received. */
   of(stamp: Stamp): number;

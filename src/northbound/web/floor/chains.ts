@@ -5,14 +5,14 @@ import type { TaskChain } from "../../../domain/task-chain.ts";
 
 type ChainChange = Extract<StateChange, { kind: "task_chain" | "task_chain_evicted" }>;
 
-/** The task chains that are known, for the robots that execute them. */
+/** The known task chains, for the robots that execute them. */
 export interface Chains {
   take(change: ChainChange): void;
-  /** The robot is at this chain from now on; 0: at none. */
+  /** The robot executes this chain from now on; 0: none. */
   follow(robotId: RobotId, chainId: number): void;
 }
 
-/** @param show is told of the chain of a robot, when it changes; undefined: none is known */
+/** @param show is called with the chain of a robot when it changes; undefined: none is known */
 export function createChains(
   show: (robotId: RobotId, chain: Observed<TaskChain> | undefined) => void,
 ): Chains {

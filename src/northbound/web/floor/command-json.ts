@@ -32,7 +32,7 @@ export function commandJson(command: LoggedCommand, nowMs: number): Command {
   };
 }
 
-/** The audit log of another version may have an outcome that this one does not know. */
+/** The audit log of another version may have an outcome that this version does not know. */
 function meaningOf(name: string): string | null {
   const meaning: unknown = Reflect.get(outcomeMeanings, name);
   return typeof meaning === "string" ? meaning : null;

@@ -15,24 +15,24 @@ export interface FloorParts extends RobotBoardParts {
   readonly permits: Pick<Permits, "permitOf">;
 }
 
-/** A station with what it shows, and how many alarms it has. */
+/** A station's published value, and its number of alarms. */
 export interface StationFacts {
   readonly shown: StationShown;
   readonly alarms: number;
 }
 
 /**
- * What the HTTP API shows: the newest of everything, fed as every northbound is. It exists once, for the web
- * listener and the control socket.
+ * The state that the HTTP API shows: the newest values, fed like every northbound. It exists once, for the
+ * web listener and the control socket.
  */
 export interface Floor extends Sink {
   robots(): ReadonlyMap<RobotId, RobotFacts>;
   maps(): ReadonlyMap<number, FleetMap>;
   stations(): ReadonlyMap<string, StationFacts>;
-  /** All that stand, the most urgent first. */
+  /** All alarms, the most urgent first. */
   alarms(): readonly Alarm[];
   holdOfAll(): HoldState;
-  /** Looks for what no change tells: online lists and permits. To be called once a second. */
+  /** Checks what no change reports: online lists and permits. Call it once a second. */
   tick(): void;
   takeNews(): FloorNews;
 }

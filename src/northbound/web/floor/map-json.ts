@@ -3,7 +3,7 @@ import type { FleetMap as MapJson, MapPoint, MapSummary } from "../api/floor.ts"
 import type { RobotFacts } from "./robot-facts.ts";
 import { timeText } from "./time-text.ts";
 
-/** @param robots those that may be on the map: they name it */
+/** @param robots robots that may be on the map, because they name it */
 export function mapSummaryJson(mapId: number, map: FleetMap, robots: Iterable<RobotFacts>): MapSummary {
   return { map_id: mapId, name: nameOf(mapId, robots), read_at: timeText(map.readAtMs), bytes: map.bytes };
 }
@@ -21,7 +21,7 @@ function nameOf(mapId: number, robots: Iterable<RobotFacts>): string | null {
   return null;
 }
 
-/** The points that have a place; null where the answer has no list of them. */
+/** The points with a position; null: the answer has no list of points. */
 function pointsIn(json: string): readonly MapPoint[] | null {
   const answer: unknown = JSON.parse(json);
   const list: unknown =

@@ -42,7 +42,7 @@ function goalJson(goal: Goal): GoalJson {
   }
 }
 
-/** JSON has no other numbers. */
+/** The number, or null: JSON has neither NaN nor infinity. */
 function finite(value: number): number | null {
   return Number.isFinite(value) ? shortestFloat(value) : null;
 }

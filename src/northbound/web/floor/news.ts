@@ -2,7 +2,7 @@ import type { FleetEvent } from "../../../domain/event.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { RobotKey } from "./robot-facts.ts";
 
-/** What has changed since the news were taken before. */
+/** The changes since they were last taken. */
 export interface FloorNews {
   readonly robots: Map<RobotId, Set<RobotKey>>;
   readonly stations: Set<string>;
@@ -14,7 +14,7 @@ export interface FloorNews {
   readonly events: FleetEvent[];
 }
 
-/** Where changes are noted until they are taken. */
+/** Collects changes until they are taken. */
 export interface NewsBook {
   readonly now: FloorNews;
   touch(robotId: RobotId, keys: Iterable<RobotKey>): void;

@@ -25,15 +25,15 @@ export interface RobotBoardParts {
 
 type ChainChange = Extract<StateChange, { kind: "task_chain" | "task_chain_evicted" }>;
 
-/** The newest of every robot. */
+/** The newest values of all robots. */
 export interface RobotBoard {
   take(change: ChangeOfRobot): void;
   takeChain(change: ChainChange): void;
-  /** Another station leases the robot, or none does. */
+  /** Another station leases the robot, or none does any more. */
   leaseChanged(robotId: RobotId): void;
-  /** Judges why robots stand: those of which something has changed. */
+  /** Evaluates again why robots stand: those with changes. */
   judge(): void;
-  /** Looks which robots the newest online list has. */
+  /** Reads which robots the newest online list has. */
   lookAtList(): void;
   all(): ReadonlyMap<RobotId, RobotFacts>;
 }
@@ -61,10 +61,10 @@ export function createRobotBoard(
     const known = robots.get(robotId);
     if (known !== undefined) return known;
     const facts = createRobotFacts(robotId, clock.nowMs(), clock.monotonicMs());
-    // A lease may be older than what was heard of the robot: it outlives a restart.
+    // A lease may be older than the first message of the robot: it outlives a restart.
     facts.leasedBy = stations.leaseOf(robotId)?.station ?? null;
     robots.set(robotId, facts);
-    // Those who read already get all of it: no snapshot will bring it.
+    // Present readers get all of it now: no snapshot will bring it to them.
     news.touch(robotId, robotKeys);
     return facts;
   }

@@ -12,7 +12,7 @@ import { type Standing, standingOf } from "../../../domain/standing.ts";
 import type { TaskChain } from "../../../domain/task-chain.ts";
 import type { RobotChange } from "../api/robot.ts";
 
-/** The keys of a robot that its page shows. */
+/** The keys of a robot on its page. */
 export type RobotKey = Exclude<keyof RobotChange, "robot_id">;
 
 const isKey: Readonly<Record<RobotKey, true>> = {
@@ -32,7 +32,7 @@ const isKey: Readonly<Record<RobotKey, true>> = {
 };
 export const robotKeys = Object.keys(isKey) as readonly RobotKey[];
 
-/** All that is known of one robot: one object, which changes. */
+/** All that is known of one robot: one mutable object. */
 export interface RobotFacts {
   readonly robotId: RobotId;
   family: Family;
@@ -49,7 +49,7 @@ export interface RobotFacts {
   alarms: readonly Alarm[];
   isOutOfService: boolean;
   standing: Standing;
-  /** Since when that is its reason: wall time, and monotonic. */
+  /** Since when this has been its reason: wall time, and monotonic. */
   standsSince: { readonly atMs: number; readonly monotonicMs: number };
 }
 
@@ -77,7 +77,7 @@ export function createRobotFacts(robotId: RobotId, nowMs: number, monotonicMs: n
   return { ...facts, standing, standsSince: { atMs: nowMs, monotonicMs } };
 }
 
-/** Takes a change in, and says which keys it concerns. */
+/** Applies a change, and returns the keys that it concerns. */
 export function applyChange(facts: RobotFacts, change: ChangeOfRobot): readonly RobotKey[] {
   switch (change.kind) {
     case "robot":
@@ -106,7 +106,7 @@ export function applyChange(facts: RobotFacts, change: ChangeOfRobot): readonly 
   }
 }
 
-/** Judges why the robot stands. Returns whether that is another reason, or another text. */
+/** Evaluates why the robot stands. Returns whether the reason or the text is another one. */
 export function judgeStanding(facts: RobotFacts, nowMs: number, monotonicMs: number): boolean {
   const before = facts.standing;
   const standing = standingOf({ ...facts, heldBy: facts.hold.by });

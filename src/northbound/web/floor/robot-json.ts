@@ -22,14 +22,14 @@ export interface RobotJsonParts {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Writes keys of a robot as the API shows them. */
+/** Makes the JSON of a robot's keys. */
 export interface RobotWriter {
   key<Key extends RobotKey>(facts: RobotFacts, key: Key): Robot[Key];
   whole(facts: RobotFacts): Robot;
 }
 
 export function createRobotWriter({ ages, places, stations, clock }: RobotJsonParts): RobotWriter {
-  /** A value that is lost is not shown. */
+  /** A lost value is null. */
   function envelope<T, State>({ value, stamp, quality }: Observed<T>, state: (value: T) => State) {
     const isShown = quality !== "lost" && quality !== "unknown";
     return {
@@ -115,7 +115,7 @@ export function holdJson({ isHeld, by, isStored }: RobotFacts["hold"]): Hold {
 
 type Envelope = <T, State>(observed: Observed<T>, state: (value: T) => State) => object;
 
-/** A message lists all conveyors: one that is lost since an earlier message is not there any more. */
+/** A message lists all conveyors: one that an earlier message had, and the last has not, is gone. */
 function conveyorsJson(conveyors: readonly RobotConveyor[], envelope: Envelope): Robot["conveyors"] {
   const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
   return conveyors
@@ -147,8 +147,8 @@ function textIn({ info }: Presence, name: string): string {
 }
 
 /**
- * The interface document does not show the elements of the list: only codes of points, as texts or in `code`,
- * are taken for points.
+ * The elements of the list are not documented: a text, or an object with a `code`, counts as the code of a
+ * point.
  */
 function unfinishedPoints({ info }: Presence): readonly string[] | null {
   const route = info.un_finish_route;

@@ -15,7 +15,7 @@ export interface StationJsonParts {
   readonly clock: Pick<Clock, "nowMs">;
 }
 
-/** Writes a station as the API shows it. `robots`: those that it may lease. */
+/** The JSON of a station. `robots`: the robots that it may lease. */
 export function stationJson(
   { permits, stations, clock }: StationJsonParts,
   name: string,

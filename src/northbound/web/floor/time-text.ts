@@ -6,7 +6,7 @@ export function timeText(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** Null also for a time beyond the years 1 to 9999: a robot's clock may be anything. */
+/** Null also for a time outside the years 1 to 9999: a robot's clock may have any time. */
 export function timeTextOrNull(atMs: number | null): string | null {
   return atMs !== null && atMs >= EARLIEST_MS && atMs <= LATEST_MS ? timeText(atMs) : null;
 }

@@ -2,7 +2,7 @@ import { figureRow, type MetricRow } from "./row.ts";
 
 const part = "commands";
 
-/** Commands under way, what keeps them, and where they are recorded. */
+/** Commands under way, what delays them, and their records. */
 export const commandRows: readonly MetricRow[] = [
   figureRow("gauge", "fleetgate_commands_in_flight", "Commands that have no outcome yet.", [part, "in_hand"]),
   figureRow("gauge", "fleetgate_commands_queued", "Commands that wait behind another one of their robot.", [

@@ -4,7 +4,7 @@ import { figureRow, type MetricRow, type Sample, timestampSeconds } from "./row.
 
 const states: readonly Health["state"][] = ["starting", "up", "degraded", "down"];
 
-/** Every conveyor's alarm counts as one code: an index comes from outside. */
+/** The alarms of all conveyors count as one code: an index comes from outside. */
 function labelOf(code: string): string {
   return Object.hasOwn(alarmRules, code) ? code : "CONVEYOR_ERROR";
 }
@@ -28,7 +28,7 @@ function alarmRow(name: string, help: string, counts: (alarm: Alarm) => boolean)
   };
 }
 
-/** What the gateway itself is, and what it lacks. */
+/** The gateway itself, and its limits. */
 export function gatewayRows(version: string): readonly MetricRow[] {
   return [
     {

@@ -5,12 +5,12 @@ import type { StreamAspect } from "../../../domain/update.ts";
 /** Labels of one time series. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Stands for every value that is not of a list of ours: a label from outside would have no bound. */
+/** Replaces every value that is not in a list of ours: a label from outside would have no bound. */
 export const OTHER = "other";
 
 export const streamKinds: readonly StreamAspect[] = ["mission", "battery", "conveyors"];
 
-/** One object for each: they are used for every message. */
+/** One object for each kind: they are used for every message. */
 export const streamLabels: Readonly<Record<StreamAspect, Labels>> = {
   mission: { stream: "mission" },
   battery: { stream: "battery" },

@@ -8,7 +8,7 @@ import type { FleetUpdate, StreamAspect } from "../../../domain/update.ts";
 import { missionStateLabel, OTHER, streamKinds, streamLabels } from "./labels.ts";
 import { createQuickHistogram } from "./quick-histogram.ts";
 
-/** A meter, and the metrics that it counts in. */
+/** A meter with its metrics. */
 export interface PromMeter extends Meter {
   readonly metrics: readonly Metric[];
 }
@@ -21,7 +21,7 @@ const protocols = Object.keys({
   cli: 0,
   gateway: 0,
 } satisfies Record<EndedCommand["protocol"], number>);
-/** Those of commands: `checked` is that of a dry run. */
+/** The outcomes of commands: `checked` is that of a dry run. */
 const outcomes = Object.keys({
   succeeded: 0,
   probably_succeeded: 0,
@@ -33,8 +33,8 @@ const commandBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 const ageBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * @param operations the operations of the catalogue; every other text is counted as `other`, for a sender may
- *   write anything
+ * @param operations the operations of the catalogue; every other text is counted as `other`, because a sender
+ * may write anything
  */
 export function createMeter(operations: Iterable<string>): PromMeter {
   const commands = createCommandMetrics(new Set(operations));
@@ -77,7 +77,7 @@ function createCommandMetrics(operations: ReadonlySet<string>) {
   });
   for (const operation of operations) {
     duration.zero({ operation });
-    // Prometheus sees no increase where a series begins with its first command.
+    // Prometheus sees no increase in a series that begins with its first command.
     for (const protocol of protocols)
       for (const outcome of outcomes) total.inc({ protocol, operation, outcome }, 0);
   }
@@ -108,7 +108,7 @@ function createMessageMetrics() {
   for (const kind of streamKinds) ahead.inc(streamLabels[kind], 0);
 
   function came(kind: StreamAspect, { sourceTimeMs, receivedAtMs, isClockWrong }: Stamp): void {
-    // A wrong clock tells no age, and one robot would spoil the sum of all.
+    // A wrong clock gives no age, and one robot would spoil the sum of all.
     if (isClockWrong === true) return;
     const ageMs = sourceTimeMs === null ? Number.NaN : receivedAtMs - sourceTimeMs;
     if (!Number.isFinite(ageMs)) return;

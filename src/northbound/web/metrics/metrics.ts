@@ -15,28 +15,28 @@ export interface MetricsParts {
   readonly version: string;
   readonly meter: Pick<PromMeter, "metrics">;
   readonly readings: Readings;
-  /** Every component's health by name, now. */
+  /** The present health of every component, by name. */
   readonly health: () => Readonly<Record<string, Health>>;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
 }
 
-/** What a Prometheus server scrapes. */
+/** The metrics for a Prometheus server. */
 export interface Metrics {
   readonly contentType: string;
   /** All metrics in Prometheus' text format, at most half a second old. */
   text(): Promise<string>;
 }
 
-/** Any number of clients that scrape share one text of this age. */
+/** Any number of scraping clients share one text of this age. */
 const TEXT_LIFE_MS = 500;
 /** How often the delay of the event loop is measured. */
 const LAG_LOOK_MS = 10;
-/** Until there are some measurements: of none, the smallest and the mean are absurd. */
+/** How long the first measurements take: without any, the smallest and the mean delay are absurd. */
 const FIRST_LAG_MS = 50;
 
 /**
- * Metrics of one gateway, in a registry of its own. Values are read when somebody scrapes; only the meter
- * counts at other times. Before the first scrape nothing watches the event loop and the garbage collection.
+ * The metrics of one gateway, in a registry of its own. Values are read at a scrape; only the meter counts at
+ * other times. Before the first scrape nothing watches the event loop and the garbage collection.
  */
 export function createMetrics({ version, meter, readings, health, clock }: MetricsParts): Metrics {
   const registry = new Registry();
@@ -80,22 +80,22 @@ const LAG_SAMPLE = /^nodejs_eventloop_lag_\w+_seconds .*\n/gm;
 const NO_LAG = /^nodejs_eventloop_lag_mean_seconds nan$/im;
 
 /**
- * The delay of the event loop is that since the last scrape. Where none was measured, as after a scrape that
- * came a moment ago, prom-client shows a mean that is no number and a smallest delay of 292 years.
+ * The delay of the event loop since the last scrape. Without a measurement, as in two scrapes in quick
+ * succession, prom-client gives a mean that is no number and a smallest delay of 292 years.
  */
 function withoutAbsentLag(text: string): string {
   return NO_LAG.test(text) ? text.replace(LAG_SAMPLE, "") : text;
 }
 
-/** @returns what gives the metric its values at a scrape */
+/** @returns a function that sets the metric's values at a scrape */
 function registered(row: MetricRow, registry: Registry): (scrape: Scrape) => void {
   const { type, name, help, labels, read } = row;
   const options = { name, help, labelNames: labels, registers: [registry] };
-  // A counter may only be raised. The gateway keeps its value, so the metric begins anew with each scrape.
+  // A counter can only be raised. The gateway keeps its value, so the metric begins anew with each scrape.
   const metric = type === "counter" ? new Counter(options) : new Gauge(options);
   return (scrape) => {
     metric.reset();
-    // A metric without labels is 0 then, which would be a lie where its part is not configured.
+    // A metric without labels would be 0, which is wrong if its component is not configured.
     if (labels.length === 0) metric.remove();
     for (const [of, value] of read(scrape)) metric.inc(of, value);
   };

@@ -1,6 +1,6 @@
 import { figureRow, type MetricRow, type Sample } from "./row.ts";
 
-/** A figure of every northbound's queue: `opcua.events_queued` is one of the health's part `queues`. */
+/** A figure of every northbound's queue: `opcua.events_queued` is one of the component `queues`. */
 function queueRow(type: MetricRow["type"], name: string, help: string, figure: string): MetricRow {
   return {
     type,
@@ -140,7 +140,7 @@ const opcuaRows: readonly MetricRow[] = [
   ]),
 ];
 
-/** What waits for the plant, and who is connected. */
+/** Waiting events and values for the plant, and its clients. */
 export const northboundRows: readonly MetricRow[] = [
   ...queueRows,
   ...outboxRows,

@@ -1,11 +1,11 @@
 import type { Metric } from "prom-client";
 import type { Labels } from "./labels.ts";
 
-/** A histogram for what comes with every message. */
+/** A histogram for values that come with every message. */
 export interface QuickHistogram {
-  /** For the registry, which asks it for its values at a scrape. */
+  /** For the registry, which reads its values at a scrape. */
   readonly metric: Metric;
-  /** @param series which of the given label sets it belongs to, by index */
+  /** @param series the index of its label set */
   observe(series: number, value: number): void;
 }
 
@@ -14,7 +14,7 @@ export interface QuickHistogramOptions {
   readonly help: string;
   /** The upper bounds, ascending; the last bucket has none. */
   readonly buckets: readonly number[];
-  /** Of each series: all there will ever be. */
+  /** The labels of all series that there will ever be. */
   readonly series: readonly Labels[];
 }
 
@@ -26,13 +26,13 @@ interface Sample {
 }
 
 interface Counts {
-  /** Of each bucket alone; the last one is beyond all bounds. */
+  /** Counts of each bucket alone; the last one is beyond all bounds. */
   readonly inBucket: Float64Array;
   sum: number;
 }
 
 /**
- * Counts in fixed places. prom-client's own histogram checks, sorts and hashes the labels at each value,
+ * Counts in fixed arrays. prom-client's own histogram checks, sorts and hashes the labels at each value,
  * which takes ten times as long.
  */
 export function createQuickHistogram(options: QuickHistogramOptions): QuickHistogram {
@@ -62,7 +62,7 @@ export function createQuickHistogram(options: QuickHistogramOptions): QuickHisto
   }
 
   return {
-    // The registry uses no more of a metric than this.
+    // The registry uses only these two members of a metric.
     metric: { name, get } as unknown as Metric,
     observe(at, value) {
       const of = counts[at];

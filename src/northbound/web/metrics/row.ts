@@ -2,30 +2,30 @@ import type { Readings } from "../../../contracts/metrics.ts";
 import type { Health } from "../../../platform/component.ts";
 import type { Labels } from "./labels.ts";
 
-/** What the rows of one scrape read. */
+/** The inputs of the rows for one scrape. */
 export interface Scrape {
   readonly nowMs: number;
   readonly readings: Readings;
-  /** Every part's health by name, figures in snake_case. */
+  /** Every component's health by name, figures in snake_case. */
   readonly parts: Readonly<Record<string, Health>>;
 }
 
 /** One time series of a metric with its value. */
 export type Sample = readonly [labels: Labels, value: number];
 
-/** A metric that is read from what the gateway keeps, when it is scraped. */
+/** A metric whose values the gateway keeps anyway, and which are read at a scrape. */
 export interface MetricRow {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly labels: readonly string[];
-  /** Nothing, where a part is not configured or a value not known. */
+  /** Empty: the component is not configured, or the value is not known. */
   readonly read: (scrape: Scrape) => readonly Sample[];
 }
 
 type FigureOf = readonly [part: string, figure: string, labels?: Labels];
 
-/** A metric whose values are figures of the health. */
+/** A metric with figures of the health as its values. */
 export function figureRow(
   type: MetricRow["type"],
   name: string,

@@ -3,21 +3,21 @@ import type { ModelName, SimulatorModelName } from "./models.ts";
 
 type BodyName = ModelName | SimulatorModelName;
 
-/** One request that the API takes. */
+/** One request of the API. */
 export interface Endpoint {
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
   /** Under /api/v1. */
   readonly path: string;
   readonly summary: string;
-  /** Whether the web listener has it too; otherwise the control socket alone. */
+  /** Whether the web listener has it too; otherwise only the control socket. */
   readonly onWeb: boolean;
-  /** False: the web listener alone has it. */
+  /** False: only the web listener has it. */
   readonly onSocket?: false;
-  /** Whether it is answered without a log-in. */
+  /** Whether it needs no log-in. */
   readonly isPublic?: true;
   /** Whether it is a list with pages. */
   readonly isList?: true;
-  /** The names of what its query may have besides, each with what it means. */
+  /** Further query parameters by name, each with its meaning. */
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: BodyName | "CommandRequest";
@@ -76,7 +76,7 @@ const ofSession = (method: Endpoint["method"], summary: string, answers: Endpoin
   answers,
 });
 
-/** All of the API. A test compares it with the routes. */
+/** The whole API. A test compares it with the routes. */
 export const endpoints: readonly Endpoint[] = [
   list("/robots", "All robots, by id.", "Robots"),
   one("/robots/{robot}", "One robot.", "Robot"),

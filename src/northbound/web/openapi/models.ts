@@ -71,7 +71,7 @@ export const models = {
   Described: described,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
-/** Those of the demo alone. */
+/** The models of the demo alone. */
 export const simulatorModels = {
   SimulatedFaults: simulatedFaults,
   FaultRequest: faultRequest,
@@ -81,12 +81,12 @@ export type ModelName = keyof typeof models;
 export type SimulatorModelName = keyof typeof simulatorModels;
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Where the document has a schema. */
+/** A reference to a schema of the document. */
 export function schemaRef(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The schemas of models; one names another where it has it as a part. */
+/** The schemas of models; a model that is a part of another one is a reference there. */
 export function modelSchemas(
   shown: Readonly<Record<string, z.ZodType>> = models,
 ): Readonly<Record<string, JsonSchema>> {
@@ -95,7 +95,7 @@ export function modelSchemas(
   const { schemas } = z.toJSONSchema(registry, {
     uri: (name) => `#/components/schemas/${name}`,
     override({ jsonSchema }) {
-      // A later version may have more to say.
+      // A later version may have further members.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });

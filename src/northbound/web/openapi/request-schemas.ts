@@ -34,7 +34,7 @@ function requestName({ name }: DescribedOperation): string {
   return `${name}Request`;
 }
 
-/** What a command of one operation says: the fields of every command, and its own request. */
+/** The body of a command of one operation: the fields of every command, and its own request. */
 function bodySchema(operation: DescribedOperation): JsonSchema {
   const {
     $schema: _draft,
@@ -82,6 +82,6 @@ function fieldSchema(field: RequestField): JsonSchema {
 
 function valueSchema({ type, values, fields }: RequestField): JsonSchema {
   if (values.length > 0) return { enum: values };
-  // A message without fields here is one of any JSON.
+  // A message without fields in the catalogue may be any JSON.
   return numbers[type] ?? (fields.length === 0 ? {} : objectSchema(fields));
 }

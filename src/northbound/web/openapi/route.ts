@@ -9,9 +9,7 @@ export interface OpenApiRouteParts {
   readonly hasSimulator: boolean;
 }
 
-/**
- * `GET /api/v1/openapi.json`: what the API takes and answers, for programs. Made when it is first asked for.
- */
+/** `GET /api/v1/openapi.json`: the API for programs. Made at the first request. */
 export function addOpenApiRoute(
   server: FastifyInstance,
   { version, catalogue, hasSimulator }: OpenApiRouteParts,

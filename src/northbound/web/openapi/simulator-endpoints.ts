@@ -2,7 +2,7 @@ import type { Endpoint } from "./endpoints.ts";
 
 const answers: Endpoint["answers"] = { 200: { says: "What goes wrong now.", body: "SimulatedFaults" } };
 
-/** What only the demo's gateway takes, which runs beside a simulated fleet service. */
+/** Requests for the gateway of the demo alone, which has a simulated fleet service beside it. */
 export const simulatorEndpoints: readonly Endpoint[] = [
   {
     method: "GET",

@@ -12,7 +12,7 @@ export interface CommandListParts {
   readonly clock: Pick<Clock, "nowMs">;
 }
 
-/** What each filter compares. */
+/** The text with which each filter is compared. */
 const filters: Readonly<Record<string, (command: LoggedCommand) => string | null>> = {
   robot: ({ robotId }) => robotId,
   source: ({ source }) => sourceKey(source),
@@ -24,7 +24,7 @@ export const commandFilters = Object.keys(filters);
 
 /**
  * `GET /api/v1/commands`: the newest commands of all protocols, newest first. With `Accept:
- * application/x-ndjson` all that the filters leave come as lines of JSON, without pages.
+ * application/x-ndjson` all that pass the filters come as lines of JSON, without pages.
  */
 export function addCommandListRoute(server: FastifyInstance, { commandLog, clock }: CommandListParts): void {
   server.get<{ Querystring: Query }>("/api/v1/commands", async ({ query, headers }, reply) => {

@@ -15,16 +15,16 @@ export interface ConnectionRouteParts extends GatewayHealthParts {
   readonly disk: () => StatusFacts["disk"];
 }
 
-/** Of one part. Its own bounds are lower, unless somebody raises them. */
+/** Of one component. Its own bounds are lower, unless somebody raises them. */
 const MOST_PEERS = 500;
-/** What waits there for somebody else. */
+/** The components whose queues wait for another program. */
 const queueParts = ["outbox", "journald"];
-/** How hard the disk works: no queue, and the metrics have it. */
+/** Figures of the disk's work: they are no queues, and the metrics have them. */
 const diskWork = ["store_records", "store_syncs"];
 
 /**
- * `GET /api/v1/connections`: what connects the gateway to others, with each who is connected; the queues to
- * them, and what will not last: certificates, the token, room on the disk.
+ * `GET /api/v1/connections`: the connections of the gateway with their peers; the queues to them; and what
+ * will end: certificates, the token, room on the disk.
  */
 export function addConnectionRoutes(server: FastifyInstance, parts: ConnectionRouteParts): void {
   server.get<{ Querystring: Query }>("/api/v1/connections", async ({ query }, reply) => {
@@ -72,7 +72,7 @@ function peerJson({
   return { kind, name, client, address, state, since: timeTextOrNull(sinceMs), detail };
 }
 
-/** What the answer says beside the connections. */
+/** The members of the answer beside the connections. */
 function around(
   parts: ConnectionRouteParts,
   health: Readonly<Record<string, Health>>,

@@ -5,13 +5,13 @@ import type { FloorOptions } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 
 export interface FloorSettingsParts {
-  /** Those of this moment. */
+  /** Returns the present options. */
   readonly floorOptions: () => FloorOptions;
 }
 
 /**
- * `GET /api/v1/floor`: what the configuration says of the floor. `GET /api/v1/maps/{map}/drawing`: the
- * drawing of a map, a PNG.
+ * `GET /api/v1/floor`: the floor settings of the configuration. `GET /api/v1/maps/{map}/drawing`: the drawing
+ * of a map, a PNG.
  */
 export function addFloorSettingsRoutes(server: FastifyInstance, { floorOptions }: FloorSettingsParts): void {
   server.get("/api/v1/floor", async (_request, reply) => {

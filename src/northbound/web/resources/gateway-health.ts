@@ -11,14 +11,14 @@ export interface GatewayHealthParts {
   readonly sessionId: string;
   readonly startedAtMs: number;
   readonly health: () => Readonly<Record<string, Health>>;
-  /** Wall time since when a part is in its state; null: not known. */
+  /** Wall time since when a component has been in its state; null: not known. */
   readonly stateSinceMs: (part: string) => number | null;
   readonly clock: Pick<Clock, "nowMs">;
 }
 
 const worstFirst: readonly PartState[] = ["down", "starting", "degraded", "up"];
 
-/** `GET /api/v1/health`: the state of every part. */
+/** `GET /api/v1/health`: the state of every component. */
 export function addGatewayHealthRoutes(server: FastifyInstance, parts: GatewayHealthParts): void {
   const partOf = (name: string, { state, detail, figures }: Health) => ({
     state,

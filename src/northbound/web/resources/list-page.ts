@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { quoted } from "../../../domain/clip.ts";
 import { sendProblem } from "../problem.ts";
 
-/** The items of a list in a stable order, each with a key that says where it stands in it. */
+/** The items of a list in a stable order, each with a sort key. */
 export interface PagedList<Item> {
   readonly name: string;
   readonly items: readonly Item[];
@@ -16,16 +16,16 @@ export type Query = Readonly<Record<string, unknown>>;
 
 /** Of one page, unless the client wants fewer. */
 const MOST_ITEMS = 1_000;
-/** The longest name of a tag has the longest id of a robot twice, and each of its characters escaped. */
+/** The longest name of a tag has the longest id of a robot twice, with each of its characters escaped. */
 const CURSOR_CHARACTERS = 8_192;
 const CHECK_BYTES = 6;
 const pageParameters = ["limit", "cursor"] as const;
 
 /**
- * Answers with one page: `{"count","<name>":[…],"next"}`. The cursor is the key of the last item, so that
- * items that come or go meanwhile make a client neither miss nor repeat another one.
+ * Answers with one page: `{"count","<name>":[…],"next"}`. The cursor is the key of the last item, so a client
+ * neither misses nor repeats an item when others come or go meanwhile.
  *
- * @param more what the answer says beside its items
+ * @param more further members of the answer
  */
 export function sendPage<Item>(
   reply: FastifyReply,
@@ -48,12 +48,14 @@ export function sendPage<Item>(
   });
 }
 
-/** The cursor of the page after the item with this key, with a check that tells it from other texts. */
+/**
+ * The cursor of the page after the item with this key, with a check that distinguishes it from other texts.
+ */
 export function cursorOf(list: string, key: string): string {
   return Buffer.concat([checkOf(list, key), Buffer.from(key)]).toString("base64url");
 }
 
-/** The key in a cursor of this list; null: the gateway did not give it. */
+/** The key in a cursor of this list; null: the gateway did not make it. */
 function keyIn(cursor: string, list: string): string | null {
   if (!/^[\w-]+$/.test(cursor) || cursor.length > CURSOR_CHARACTERS) return null;
   const key = Buffer.from(cursor, "base64url").subarray(CHECK_BYTES).toString("utf8");
@@ -78,13 +80,13 @@ export function unknownParameter(query: Query, known: readonly string[]): string
   return unknown === undefined ? null : `${quoted(unknown)}: is not one of ${all.join(", ")}`;
 }
 
-/** A value of a query; null where it is not given once. */
+/** A value of a query; null: it is not given exactly once. */
 export function textIn(query: Query, name: string): string | null {
   const value = query[name];
   return typeof value === "string" ? value : null;
 }
 
-/** Which page of a list a query wants, or what is wrong with it. */
+/** The page that a query asks for, or what is wrong with the query. */
 export function readPage(
   query: Query,
   list: string,

@@ -10,7 +10,7 @@ export interface MapRouteParts {
   readonly floor: Pick<Floor, "robots" | "maps">;
 }
 
-/** `GET /api/v1/maps` and `GET /api/v1/maps/{map}`: the points as GetMap answered them last. */
+/** `GET /api/v1/maps` and `GET /api/v1/maps/{map}`: the points of the last answers of GetMap. */
 export function addMapRoutes(server: FastifyInstance, { floor }: MapRouteParts): void {
   server.get<{ Querystring: Query }>("/api/v1/maps", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);

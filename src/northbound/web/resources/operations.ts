@@ -12,7 +12,7 @@ export interface OperationRouteParts {
   readonly catalogue: OperationManual;
 }
 
-/** `GET /api/v1/operations`: what a form for each operation needs. */
+/** `GET /api/v1/operations`: all that a form for each operation needs. */
 export function addOperationRoutes(server: FastifyInstance, { catalogue }: OperationRouteParts): void {
   server.get<{ Querystring: Query }>("/api/v1/operations", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
@@ -26,7 +26,7 @@ export function addOperationRoutes(server: FastifyInstance, { catalogue }: Opera
   });
 }
 
-/** An operation as the API shows it. */
+/** The JSON of an operation. */
 export function operationJson({
   name,
   summary,

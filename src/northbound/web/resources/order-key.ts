@@ -1,6 +1,6 @@
 const DIGITS = 16;
 
-/** A number as text that has the same order, for whole numbers that are not negative. */
+/** A number as text with the same order, for integers that are not negative. */
 export function orderKey(value: number): string {
   return String(Math.max(0, Math.trunc(value))).padStart(DIGITS, "0");
 }

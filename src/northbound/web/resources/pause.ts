@@ -11,8 +11,8 @@ export interface PauseRouteParts {
 }
 
 /**
- * `GET /api/v1/robots/{robot}/pause`: what pauses the robot now, by the rule of the slots and of holds. It
- * sends nothing; the client sends each as a command, under an id of its own.
+ * `GET /api/v1/robots/{robot}/pause`: the commands that pause the robot now, by the rule of slots and holds.
+ * It sends nothing; the client sends each command, under an id of its own.
  */
 export function addPauseRoute(server: FastifyInstance, { floor, stopRequest }: PauseRouteParts): void {
   server.get<{ Params: { robot: string } }>("/api/v1/robots/:robot/pause", async ({ params }, reply) => {

@@ -8,7 +8,7 @@ export interface StationRouteParts extends StationJsonParts {
   readonly floor: Pick<Floor, "robots" | "stations">;
 }
 
-/** `GET /api/v1/stations`: the stations of the configuration, and what they show. */
+/** `GET /api/v1/stations`: the stations of the configuration with their values. */
 export function addStationRoutes(server: FastifyInstance, parts: StationRouteParts): void {
   const { floor } = parts;
   server.get<{ Querystring: Query }>("/api/v1/stations", async ({ query }, reply) => {

@@ -1,7 +1,7 @@
 import type { ShownTag, TagGroup, TagProtocol, TagSource } from "../../../contracts/tags.ts";
 import { createTurns } from "../../../platform/turns.ts";
 
-/** Which tags are wanted; null: all. */
+/** The wanted tags; null: all. */
 export interface WantedTags {
   readonly protocol: string | null;
   readonly robot: string | null;
@@ -17,12 +17,12 @@ export interface FoundTag {
   readonly address: string;
   readonly group: TagGroup;
   readonly tag: ShownTag;
-  /** Where it stands in the list. */
+  /** Its sort key in the list. */
   readonly key: string;
 }
 
 export interface FoundTags {
-  /** Of all pages. */
+  /** On all pages. */
   readonly count: number;
   readonly page: readonly FoundTag[];
   readonly hasMore: boolean;
@@ -34,14 +34,14 @@ interface Searched {
   readonly key: string;
 }
 
-/** Searches are looked at by people: whatever else the gateway does goes first. */
+/** People wait for searches: all other work of the gateway goes first. */
 const TURN_MS = 4;
-/** What stands between the parts of a key: nothing in a name comes before it. */
+/** Separates the parts of a key: no character of a name sorts before it. */
 const END = "\u0000";
 
 /**
- * The tags that are wanted: one page of those after `after`, and how many there are in all. No turn of the
- * loop takes longer than some milliseconds.
+ * One page of the wanted tags after `after`, and how many there are in all. No turn of the loop takes longer
+ * than some milliseconds.
  */
 export async function findTags(
   sources: readonly TagSource[],
@@ -71,7 +71,7 @@ export async function findTags(
   return { count, page, hasMore };
 }
 
-/** The groups that are wanted, in the order of the list: those of the gateway first. */
+/** The groups with wanted tags, in the order of the list: those of the gateway first. */
 function searched(sources: readonly TagSource[], wanted: WantedTags): readonly Searched[] {
   return sources
     .filter(({ protocol }) => wanted.protocol === null || protocol === wanted.protocol)
@@ -102,7 +102,7 @@ function fittingTags(
   return left.length === 0 ? tags : tags.filter(({ name }) => left.every((word) => word.test(name)));
 }
 
-/** Case does not count. Without what all addresses of a protocol begin with: it would fit all. */
+/** In lower case. Without the common prefix of a protocol's addresses, which would match all of them. */
 function wordsOf(text: string, sources: readonly TagSource[]): readonly RegExp[] {
   const words = text.split(/\s+/).map((word) => {
     const prefix = sources.find((source) => source.prefix !== "" && word.startsWith(source.prefix))?.prefix;

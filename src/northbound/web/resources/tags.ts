@@ -21,8 +21,8 @@ const LONGEST_TEXT = 256;
 const MOST_WAITING = 16;
 
 /**
- * `GET /api/v1/tags`: every OPC UA node and every MQTT topic, with what it says now. Nodes that are not built
- * yet are counted, and not built.
+ * `GET /api/v1/tags`: every OPC UA node and every MQTT topic, with its present value. Nodes that are not
+ * built yet are counted, and not built.
  */
 export function addTagRoutes(server: FastifyInstance, { tags: sources, clock }: TagRouteParts): void {
   const search = createQueue(MOST_WAITING);
@@ -84,7 +84,7 @@ function tagJson({ protocol, address, group, tag }: FoundTag, nowMs: number, isC
   };
 }
 
-/** Work one after the other; null: too much waits already. */
+/** Runs work one after the other; null: too much waits already. */
 function createQueue(most: number): <Result>(work: () => Promise<Result>) => Promise<Result | null> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

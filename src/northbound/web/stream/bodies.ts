@@ -26,12 +26,12 @@ export interface MessageParts extends StationJsonParts {
   readonly isOpen: () => boolean;
   /** Whether a simulated fleet service runs beside the gateway. */
   readonly hasSimulator: boolean;
-  /** Between two online lists; null: none are asked for. */
+  /** Between two online lists; null: they are not polled. */
   readonly pollMs: number | null;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
 }
 
-/** Alarms beyond these are counted. */
+/** Further alarms are only counted. */
 const MOST_ALARMS = 200;
 
 export function snapshotBody(parts: MessageParts): Snapshot {

@@ -1,6 +1,6 @@
 import type { StreamClient } from "./client.ts";
 
-/** Keeps the number of streams of each browser within what leaves room for its other requests. */
+/** Bounds the streams of each browser, so that there is room for its other requests. */
 export interface BrowserBound {
   add(client: StreamClient): void;
   remove(client: StreamClient): void;
@@ -9,7 +9,7 @@ export interface BrowserBound {
 /** A browser opens six connections to a host over HTTP/1.1, for all its tabs together. */
 const MOST_OF_BROWSER = 4;
 
-/** @param end is given the oldest stream of a browser that has opened one too many */
+/** @param end is called with the oldest stream of a browser that has opened too many */
 export function createBrowserBound(end: (client: StreamClient) => void): BrowserBound {
   const browsers = new Map<string, Set<StreamClient>>();
   return {

@@ -2,23 +2,23 @@ import type { ServerResponse } from "node:http";
 import type { Peer } from "../../../contracts/peers.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 
-/** Who reads a stream, and over which listener. */
+/** The user of a stream, and its listener. */
 export interface WhoseStream {
   readonly part: string;
   readonly peer: Peer;
 }
 
-/** One that reads the stream. */
+/** A reader of the stream. */
 export interface StreamClient {
   readonly response: ServerResponse;
-  /** Names its browser where the bound for browsers applies; null: it does not. */
+  /** Identifies its browser if the bound for browsers applies; null: it does not. */
   readonly browser: string | null;
   readonly whose: WhoseStream;
-  /** Robots that the snapshot has yet to bring, each once. */
+  /** Robots that the snapshot has not brought yet. */
   readonly left: Set<RobotId>;
   /** Whether it has the whole snapshot, and gets changes of robots as they come. */
   isCurrent: boolean;
-  /** The number of the event that it gets next. */
+  /** The number of the next event for it. */
   nextEvent: number;
   isPumping: boolean;
 }

@@ -1,24 +1,24 @@
-/** The newest events as they are sent, each under a number of its own, for those that connect again. */
+/** The newest events as they were sent, each with a number, for readers that connect again. */
 export interface EventRing {
   push(text: string): void;
-  /** The number of the oldest that is kept, and of the one that comes next. */
+  /** The number of the oldest event that is kept, and of the next one. */
   first(): number;
   next(): number;
   /** Undefined: it is not kept. */
   at(number: number): string | undefined;
   idOf(number: number): string;
-  /** Where a client goes on that has seen the event of this id last. */
+  /** Where a client that has seen this event last goes on. */
   resume(lastEventId: string | null): Resumed;
 }
 
 export interface Resumed {
-  /** The first event that it is to be sent. */
+  /** The first event to send. */
   readonly from: number;
-  /** How many it lacks before that one; null: not known. */
+  /** How many events are missing before that one; null: not known. */
   readonly missing: number | null;
 }
 
-/** @param sessionId another run of the gateway numbers from 1 again */
+/** @param sessionId identifies the run: another run numbers from 1 again */
 export function createEventRing(sessionId: string, most: number): EventRing {
   const texts = new Map<number, string>();
   let first = 1;

@@ -8,47 +8,48 @@ import type { EventRing } from "./event-ring.ts";
 export interface ReaderParts {
   readonly ring: EventRing;
   readonly robotIds: () => Iterable<RobotId>;
-  /** Robots as a snapshot has them, those that there are. */
+  /** Those of these robots that exist, as a snapshot has them. */
   readonly robots: (ids: readonly RobotId[]) => SnapshotRobots["robots"];
   /** The time as text. */
   readonly at: () => string;
-  /** The last tick with what is true now; empty: there was none. */
+  /** The last tick with the present time; empty: there was none. */
   readonly tickAgain: () => string;
 }
 
-/** One that wants to read. */
+/** A client that wants to read. */
 export type NewReader = Pick<StreamClient, "response" | "browser" | "whose"> & {
-  /** The id of the last event that it has seen; null: it has seen none. */
+  /** The id of the last event that it has seen; null: none. */
   readonly lastEventId: string | null;
 };
 
-/** All who read the stream. */
+/** All readers of the stream. */
 export interface Readers {
   readonly count: number;
-  /** Those of a listener. */
+  /** The readers over one listener. */
   peers(part: string): readonly Peer[];
   /**
-   * When as many read as may, the oldest stream of the user with most ends for a new one.
-   * @param first the message with which its stream begins
-   * @returns false: as many read as may, and no user has more than one
+   * If the bound is reached, a new reader ends the oldest stream of the user with the most.
+   *
+   * @param first makes the message with which its stream begins
+   * @returns false: the bound is reached, and no user has more than one
    */
   add(reader: NewReader, first: () => string): boolean;
   /**
-   * Closes those that have not read what they were sent. To be called before a round of messages: one round
-   * may be larger than the bound.
+   * Closes readers that have not read what was sent. Call it before a round of messages: one round may be
+   * larger than the bound.
    */
   closeSlow(): void;
-  /** Sends all the same message, and then the events that they lack. */
+  /** Sends the same message to all, and then the events that they lack. */
   sendAll(text: string | null): void;
-  /** Robots have changed: a reader whose snapshot is under way gets them again, whole. */
+  /** Robots have changed: a reader in the middle of its snapshot gets them again as a whole. */
   changed(ids: Iterable<RobotId>): void;
   endAll(code: Closed["code"], reason: string): void;
 }
 
 export const MOST_STREAMS = 64;
-/** A reader that leaves more unread until the next round of messages is closed. */
+/** A reader with more unread bytes at the next round of messages is closed. */
 const MOST_UNREAD_BYTES = 256 * 1024;
-/** Beyond it the rest of a snapshot, and old events, wait. */
+/** With more unread bytes, the rest of a snapshot, and old events, wait. */
 const ENOUGH_UNREAD_BYTES = 64 * 1024;
 const PIECE_ROBOTS = 50;
 const PIECE_EVENTS = 100;
@@ -71,7 +72,10 @@ export function createReaders(parts: ReaderParts): Readers {
     client.response.end(messageText("closed", closed));
   }
 
-  /** Ends the oldest stream of the user with most, the new one counted. False: that is the new one itself. */
+  /**
+   * Ends the oldest stream of the user with the most, counting the new one. False: that is the new one
+   * itself.
+   */
   function makeRoom(whose: WhoseStream): boolean {
     const own = userOf(whose);
     const byUser = new Map<string, StreamClient[]>([[own, []]]);
@@ -92,7 +96,7 @@ export function createReaders(parts: ReaderParts): Readers {
     response.write(text);
   }
 
-  /** Sends what waits for a reader, a piece a turn, for as long as it reads. */
+  /** Sends a reader what it lacks, one piece in each turn, as long as it reads. */
   function pump(client: StreamClient): void {
     if (client.isPumping || !clients.has(client)) return;
     if (client.response.writableLength > ENOUGH_UNREAD_BYTES) return;
@@ -120,7 +124,7 @@ export function createReaders(parts: ReaderParts): Readers {
       browsers.add(client);
       response.once("close", () => remove(client));
       response.on("drain", () => pump(client));
-      // A connection that breaks is closed, and nothing else is wrong.
+      // A broken connection is closed; there is nothing else to do.
       response.on("error", () => {});
       send(client, first());
       if (missing !== 0) send(client, gapText(at(), missing));
@@ -153,18 +157,18 @@ function userOf({ part, peer }: WhoseStream): string {
   return `${part} ${peer.name}`;
 }
 
-/** The next piece of the snapshot; null: there is none any more. */
+/** The next piece of the snapshot; null: it is complete. */
 function nextRobots(parts: ReaderParts, client: StreamClient): string | null {
   if (client.isCurrent) return null;
   const ids = [...client.left].slice(0, PIECE_ROBOTS);
   for (const id of ids) client.left.delete(id);
   client.isCurrent = client.left.size === 0;
   const body: SnapshotRobots = { robots: parts.robots(ids), more: !client.isCurrent };
-  // Until its first tick a page shows nothing as true, and the next one may be a second away.
+  // Until its first tick a page shows nothing as true, and the next tick may be a second away.
   return messageText("robots", body) + (client.isCurrent ? parts.tickAgain() : "");
 }
 
-/** The next events that the client has not had; null: it has all. */
+/** The next events for the client; null: it has all. */
 function nextEvents({ ring, at }: ReaderParts, client: StreamClient): string | null {
   if (client.nextEvent >= ring.next()) return null;
   let text = "";

@@ -8,10 +8,11 @@ import type { Stream } from "./stream.ts";
 export interface StreamRouteParts {
   readonly stream: Pick<Stream, "add">;
   /**
-   * Names the cookie: a browser sends the cookies of a host to all its ports. Null: there are no browsers.
+   * The name of the cookie: a browser sends the cookies of a host to all its ports. Null: there are no
+   * browsers.
    */
   readonly browserCookie: string | null;
-  /** Whose a request is. */
+  /** The user of a request. */
   readonly whose: (request: FastifyRequest) => WhoseStream;
 }
 
@@ -22,8 +23,8 @@ interface Route {
 const ID_BYTES = 16;
 
 /**
- * `GET /api/v1/stream` answers 200 and then server-sent events, for as long as the client reads. The id of
- * the last event comes in the header `Last-Event-ID`, or in the query for a client that cannot set headers.
+ * `GET /api/v1/stream` answers 200 and then server-sent events, as long as the client reads. The id of the
+ * last event comes in the header `Last-Event-ID`, or in the query for a client that cannot set headers.
  */
 export function addStreamRoute(
   server: FastifyInstance,
@@ -39,7 +40,7 @@ export function addStreamRoute(
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) raw.setHeader(name, value);
     raw.setHeader("content-type", "text/event-stream; charset=utf-8");
-    // A proxy that keeps answers until they end would show nothing.
+    // Otherwise a proxy that buffers answers until they end would pass nothing on.
     raw.setHeader("x-accel-buffering", "no");
     if (browser !== null && known === null)
       raw.setHeader("set-cookie", `${browserCookie}=${browser}; ${attributes(request.protocol)}`);

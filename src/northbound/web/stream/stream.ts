@@ -14,7 +14,7 @@ import { createTicks, type Ticks } from "./ticks.ts";
 export interface StreamParts extends MessageParts {
   readonly places: Pick<PlaceAges, "listAgeMs">;
   readonly isFleetLinkUp: () => boolean;
-  /** False: what keeps values and their quality true hangs. */
+  /** False: the component that keeps values and their quality up to date is stalled. */
   readonly areValuesKept: () => boolean;
   readonly commandLog: Pick<CommandLog, "follow">;
   /** The JSON object of an event, as MQTT publishes it. */
@@ -22,26 +22,26 @@ export interface StreamParts extends MessageParts {
   readonly clock: Clock;
 }
 
-/** The live state and events of `GET /api/v1/stream`, for all who read them. */
+/** The live state and events of `GET /api/v1/stream`, for all its readers. */
 export interface Stream {
-  /** Writes to a response from now on. False: as many read as may. */
+  /** Writes to a response from now on. False: the bound of readers is reached. */
   add(reader: NewReader): boolean;
   readonly ticks: Pick<Ticks, "refused">;
-  /** Those who read it over a listener. */
+  /** The readers over a listener. */
   peers(part: string): readonly Peer[];
-  /** Begins to follow the fleet. The result ends that. */
+  /** Begins to follow the fleet. The returned function ends it. */
   open(): () => void;
-  /** Ends all readers, and tells them that a listener stops. */
+  /** Ends all readers, with the reason that the listener stops. */
   endReaders(): void;
 }
 
-/** Changes are merged by robot for so long. */
+/** Changes of a robot are merged for this long. */
 const FLUSH_MS = 250;
-/** There is a tick each second. */
+/** One tick in so many rounds: one each second. */
 const ROUNDS_OF_TICK = 4;
 /** Events that a reader may miss while it connects again. */
 const MOST_EVENTS = 1_000;
-/** Of those that reach a stage between two flushes. */
+/** Commands that reach a stage between two flushes. */
 const MOST_COMMANDS = 500;
 
 export function createStream(parts: StreamParts): Stream {
@@ -93,7 +93,7 @@ export function createStream(parts: StreamParts): Stream {
   function tick(): void {
     floor.tick();
     flush();
-    // A tick says that what is shown is true now.
+    // A tick means that the shown values are true now.
     if (parts.areValuesKept()) readers.sendAll(tickText(ticks.next()));
   }
 

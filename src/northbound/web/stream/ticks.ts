@@ -1,13 +1,13 @@
 import type { Clock } from "../../../platform/clock.ts";
 
 /**
- * The ticks that were sent lately. A start names the last one that its page had, so that a page that slept
- * sends nothing by what it showed before.
+ * The recent ticks. A start names the last tick that its page had, so that a page that slept sends nothing
+ * based on old values.
  */
 export interface Ticks {
   /** The id of the tick that is due now. */
   next(): string;
-  /** The id of the tick that was sent last; null: none was. */
+  /** The id of the last tick; null: none was sent. */
   last(): string | null;
   /** What a start that names this tick lacks, as an instruction; null: nothing. */
   refused(id: string): string | null;

@@ -78,7 +78,7 @@ export declare const TaskChainSchema: GenMessage<TaskChain>;
 export declare type Task = Message<"fleet.http.v1.Task"> & {
   /**
    * TASK_TYPE_LOAD, TASK_TYPE_UNLOAD or TASK_TYPE_SYSTEM_CONFIRM. A string, for
-   * the interface document shows only some of the values.
+   * only some of the values are documented.
    *
    * @generated from field: string task_type = 1;
    */
@@ -562,7 +562,7 @@ export declare type Coordinate = Message<"fleet.http.v1.Coordinate"> & {
 export declare const CoordinateSchema: GenMessage<Coordinate>;
 
 /**
- * The interface document does not show the elements of the two lists.
+ * The elements of the two lists are not documented.
  *
  * @generated from message fleet.http.v1.AmrException
  */
