@@ -26,9 +26,12 @@ export interface EventSubscribers {
 
 /** An open connection of a client northbound. */
 export interface Connection extends AsyncDisposable {
-  /** Resolves when the batch is handed over (events: acknowledged). One write at a time. */
-  write(batch: Batch): Promise<void>;
-  /** Resolves with the cause when the connection is lost. Never rejects. */
+  /**
+   * Resolves when the batch is handed over, with how many of the events, from the first, the server has
+   * acknowledged. It takes the others later. One write at a time.
+   */
+  write(batch: Batch): Promise<number>;
+  /** Resolves with the cause when the connection is gone. Never rejects. */
   readonly lost: Promise<Error>;
   /**
    * Resolves when the link prefers a better server: this connection is then closed in order, and the next one

@@ -1,7 +1,11 @@
 import type { Connection, EventSubscribers } from "../contracts/link.ts";
-import { type Clock, every } from "../platform/clock.ts";
+import { createBackoff } from "../platform/backoff.ts";
+import { type Clock, every, sleep } from "../platform/clock.ts";
 import type { Slice } from "./feed.ts";
 import type { Outlet } from "./outlet.ts";
+
+/** Before events are written again that the server did not take. */
+const PAUSE = { baseMs: 1_000, capMs: 30_000 };
 
 export interface ConnectionServiceOptions {
   readonly outlet: Outlet;
@@ -82,6 +86,7 @@ async function write(
   { outlet, clock, writeTimeoutMs, onWritten }: ConnectionServiceOptions,
 ): Promise<void> {
   const { subscribers } = connection;
+  const pause = createBackoff(PAUSE, () => 1);
   let startedMs: number | null = null;
   // One timer for all writes: a timer for each would cost more than most writes do.
   every(clock, writeTimeoutMs / 4, over, () => {
@@ -92,13 +97,25 @@ async function write(
     const slice = await outlet.next();
     if (slice === null) return;
     startedMs = clock.monotonicMs();
-    await connection.write(subscribers === undefined ? slice : { changes: slice.changes, events: [] });
+    const batch = subscribers === undefined ? slice : { changes: slice.changes, events: [] };
+    const arrived = await connection.write(batch);
     startedMs = null;
-    // Also if the connection is closed by now: acknowledged events are not sent again.
-    if (subscribers === undefined) outlet.release(slice);
-    else deliver(slice, subscribers);
+    // Also if the connection is closed by now: what was acknowledged is not sent again.
+    if (subscribers !== undefined) deliver(slice, subscribers);
+    else if (arrived < slice.events.length) writeAgainLater(slice, arrived);
+    else {
+      outlet.release(slice);
+      if (arrived > 0) pause.reset();
+    }
     onWritten();
     if (stop.aborted && isDrained()) return;
+  }
+
+  /** State goes on meanwhile; events behind these wait with them. */
+  function writeAgainLater(slice: Slice, arrived: number): void {
+    outlet.releaseChanges(slice);
+    if (arrived > 0) pause.reset();
+    void sleep(clock, pause.nextMs(), over).then(() => outlet.releaseEvents(slice, arrived));
   }
 
   /** Not awaited: state must not wait for a subscriber. */

@@ -29,12 +29,21 @@ export function isUsableHash(text: string): boolean {
   return readHash(text) !== null;
 }
 
-/** Whether a password matches the kept one, which is plain or a hash. An empty one never does. */
-export async function isPassword(kept: string, given: string | Uint8Array): Promise<boolean> {
+/** Hashed with where there is no hash. */
+const decoySalt = randomBytes(SALT_BYTES);
+
+/**
+ * Whether a password is the one that was kept: as it is, or as its hash. An empty one never is. One hash is
+ * computed in every case: the time shows neither the user nor how its password is kept.
+ *
+ * @param kept null: there is no such user
+ */
+export async function isPassword(kept: string | null, given: string | Uint8Array): Promise<boolean> {
   if (given.length === 0) return false;
-  if (!isPasswordHash(kept)) return timingSafeEqual(digestOf(kept), digestOf(given));
-  const wanted = readHash(kept);
-  return wanted !== null && timingSafeEqual(await scryptHash(given, wanted.salt), wanted.hash);
+  const wanted = kept === null ? null : readHash(kept);
+  const hash = await scryptHash(given, wanted?.salt ?? decoySalt);
+  if (wanted !== null) return timingSafeEqual(hash, wanted.hash);
+  return kept !== null && !isPasswordHash(kept) && timingSafeEqual(digestOf(kept), digestOf(given));
 }
 
 /**

@@ -8,6 +8,8 @@ export interface InMemoryLink extends Link {
   readonly counts: { connects: number; attempts: number; disposals: number; mostAtOnce: number };
   /** How the server treats connections and writes. */
   behaviour: "serves" | "refuses" | "stalls" | "fails_writes";
+  /** Events that the server does not take now. */
+  readonly notTaken: Set<string>;
   /** Who takes events, from the next connection on; undefined: the server. */
   subscribers: EventSubscribers | undefined;
   /** Ends the open connection. */
@@ -26,13 +28,16 @@ export function createInMemoryLink(name = "mqtt"): InMemoryLink {
   let moveOn: () => void = () => {};
   let writing = 0;
 
-  async function write(batch: Batch): Promise<void> {
+  async function write(batch: Batch): Promise<number> {
     writing += 1;
     counts.mostAtOnce = Math.max(counts.mostAtOnce, writing);
     try {
       if (link.behaviour === "fails_writes") throw new Error("write refused");
       if (link.behaviour === "stalls") await new Promise<void>((resolve) => stalled.push(resolve));
-      received.push(...short(batch));
+      const missing = batch.events.findIndex(({ eventId }) => link.notTaken.has(eventId));
+      const events = missing === -1 ? batch.events : batch.events.slice(0, missing);
+      received.push(...short({ ...batch, events }));
+      return events.length;
     } finally {
       writing -= 1;
     }
@@ -43,6 +48,7 @@ export function createInMemoryLink(name = "mqtt"): InMemoryLink {
     received,
     counts,
     behaviour: "serves",
+    notTaken: new Set(),
     subscribers: undefined,
     async connect() {
       counts.attempts += 1;

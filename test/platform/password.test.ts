@@ -1,6 +1,7 @@
 import { randomBytes, scryptSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { hashPassword, isPassword, isPasswordHash, isUsableHash } from "../../src/platform/password.ts";
+import { hashesOf } from "../support/hash-count.ts";
 
 it("keeps a password as a hash, another one each time, and knows it again", async () => {
   const [kept, other] = [await hashPassword("Geheim ü 1"), await hashPassword("Geheim ü 1")];
@@ -17,6 +18,19 @@ it("knows hashes that other programs have made with Node's default cost", async 
   const salt = randomBytes(9);
   const kept = `scrypt:${salt.toString("base64")}:${scryptSync("one", salt, 64).toString("base64")}`;
   expect(await isPassword(kept, "one")).toBe(true);
+});
+
+it("computes one hash for each password: for no user, a kept password, a kept hash, right or wrong", async () => {
+  for (const kept of [null, "one", await hashPassword("one")]) {
+    for (const given of ["one", "two"]) {
+      let isRight = false;
+      const hashes = await hashesOf(async () => {
+        isRight = await isPassword(kept, given);
+      });
+      expect(hashes, `${kept} ${given}`).toBe(1);
+      expect(isRight).toBe(kept !== null && given === "one");
+    }
+  }
 });
 
 it("compares what is no hash as it is, and never lets an empty password pass", async () => {

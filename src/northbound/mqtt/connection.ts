@@ -7,9 +7,8 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import { type Acks, createAcks } from "./acks.ts";
-import { namingTopic } from "./client/broker-problem.ts";
 import { endClient, within } from "./client/client.ts";
-import { type LimitedClient, TopicRefused } from "./client/limited-client.ts";
+import { type LimitedClient, NotTakenYet, TopicRefused } from "./client/limited-client.ts";
 import type { SizeLimit } from "./client/size-limit.ts";
 import { createEventWriter, type EventArrivals } from "./event-writer.ts";
 import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
@@ -76,6 +75,8 @@ const REFRESH_SLICES = 20;
 const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
 const GOODBYE_MS = 2_000;
+/** A status that the broker did not take. */
+const STATUS_AGAIN_MS = 2_000;
 
 /** State expires when so many refreshes have not come (docs/scada.md, State). */
 const REFRESHES_TO_LIVE = 3;
@@ -120,11 +121,16 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     parts.noteStatus(payload);
     book.note(status, payload);
     return loss.orElse((done) => {
-      // If the broker refuses it, subscribers see the gateway's values without its status, and the health
-      // names the topic.
-      const unlessRefused = (error?: Error | null) => done(error instanceof TopicRefused ? null : error);
-      client.publish(status, payload, { qos: 1, retain: true }, namingTopic(status, unlessRefused));
+      client.publish(status, payload, { qos: 1, retain: true }, (error) => {
+        const isLater = error instanceof NotTakenYet && !life.signal.aborted;
+        if (isLater) clock.after(STATUS_AGAIN_MS, sayAgain);
+        // Who watches sees the gateway's values without its status, and health names the topic.
+        done(isLater || error instanceof TopicRefused ? null : error);
+      });
     });
+  };
+  const sayAgain = () => {
+    if (!life.signal.aborted) sayStatus().catch(() => {});
   };
   await sayStatus();
   const stopFollowing = onAbort(parts.stopping, () => void sayStatus().catch(() => {}));
@@ -155,17 +161,17 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     async write(batch) {
       await writeChanges(client, loss, acks, batch.changes, write);
       values.flush();
-      if (batch.events.length > 0) await events.write(batch.events);
+      return batch.events.length === 0 ? 0 : await events.write(batch.events);
     },
     ...(parts.arrivals === null ? {} : { subscribers: events.to(parts.arrivals) }),
     async [Symbol.asyncDispose]() {
       life.abort();
       if (loss.cause() !== null) return;
       values.sayOffline();
-      // Acknowledged after all that was published before it: then everything has arrived. Otherwise the last
-      // will says the same.
-      await within(clock, GOODBYE_MS, sayStatus());
-      await endClient(client, clock);
+      // Acknowledged after all that was published before it: then everything has arrived. Where
+      // it is not, the last will says the same.
+      if (await within(clock, GOODBYE_MS, sayStatus())) await endClient(client, clock);
+      else client.end(true);
       loss.report(new Error("the gateway closed the connection"));
       await record?.keep();
     },
@@ -205,33 +211,35 @@ function statePublisher(
     retain: true,
     ...(expirySeconds === null ? {} : { properties: { messageExpiryInterval: expirySeconds } }),
   };
-  const send: PublishState = (topic, payload) => {
+  const refresh = refreshMs === null ? null : createRefresh();
+  const acknowledged = (topic: string, payload: string) => {
+    const expected = acks.expect();
+    return (error?: Error) => {
+      if (error instanceof NotTakenYet) refresh?.notTaken(topic, payload);
+      expected();
+    };
+  };
+  const publish: PublishState = (topic, payload) => {
     counts.state += 1;
-    if (stateQos === 1) client.publish(topic, payload, options, acks.expect());
+    refresh?.note(topic, payload, clock.monotonicMs());
+    if (stateQos === 1) client.publish(topic, payload, options, acknowledged(topic, payload));
     else client.publishState(topic, payload, expirySeconds);
   };
-  const removeNow: RemoveTopic = (topic) => {
+  const remove: RemoveTopic = (topic) => {
     counts.state += 1;
-    client.publish(topic, "", { qos: 1, retain: true }, acks.expect());
+    refresh?.note(topic, "", clock.monotonicMs());
+    client.publish(topic, "", { qos: 1, retain: true }, acknowledged(topic, ""));
   };
-  if (refreshMs === null) return { publish: send, remove: removeNow };
-  const refresh = createRefresh();
-  const sendNoted: PublishState = (topic, payload) => {
-    refresh.note(topic, payload, clock.monotonicMs());
-    send(topic, payload);
-  };
-  every(clock, refreshMs / REFRESH_SLICES, signal, () => {
-    // A slow broker gets only changes.
-    if (client.isBehind) return;
-    refresh.due(clock.monotonicMs(), refreshMs, REFRESH_LIMIT, sendNoted);
-  });
-  return {
-    publish: sendNoted,
-    remove(topic) {
-      refresh.note(topic, "", clock.monotonicMs());
-      removeNow(topic);
-    },
-  };
+  if (refresh !== null && refreshMs !== null) {
+    every(clock, refreshMs / REFRESH_SLICES, signal, () => {
+      // A broker that cannot keep up gets no more than what changes.
+      if (client.isBehind) return;
+      refresh.due(clock.monotonicMs(), refreshMs, REFRESH_LIMIT, (topic, payload) =>
+        payload === "" ? remove(topic) : publish(topic, payload),
+      );
+    });
+  }
+  return { publish, remove };
 }
 
 /** Writes in slices, no faster than the broker reads. */

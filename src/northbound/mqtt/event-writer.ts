@@ -1,7 +1,6 @@
 import type { EventSubscribers } from "../../contracts/link.ts";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
-import { namingTopic } from "./client/broker-problem.ts";
-import { type LimitedClient, PacketTooLarge, TopicRefused } from "./client/limited-client.ts";
+import { type LimitedClient, NotTakenYet, PacketTooLarge, TopicRefused } from "./client/limited-client.ts";
 import { EVENTS_IN_FLIGHT, type SizeLimit } from "./client/size-limit.ts";
 import type { Loss } from "./loss.ts";
 import { eventPayload } from "./payloads.ts";
@@ -24,9 +23,9 @@ export interface EventArrivals {
 
 /** Publishes events. */
 export interface EventWriter {
-  /** Resolves when the broker has acknowledged them. */
-  write(events: readonly FleetEvent[]): Promise<void>;
-  /** Hands them over to the subscribers of a broker that stores none. */
+  /** Resolves with how many of them, from the first, the broker has taken. It takes the others later. */
+  write(events: readonly FleetEvent[]): Promise<number>;
+  /** Hands them over to the subscribers of a broker that keeps none. */
   to(arrivals: EventArrivals): EventSubscribers;
 }
 
@@ -44,6 +43,8 @@ type Published = (error: Error | null | undefined, messageId: number | null) => 
 
 export function createEventWriter(client: LimitedClient, loss: Loss, parts: EventWriterParts): EventWriter {
   const { topics, sessionId, counts, sizes } = parts;
+  /** Taken before an event that the broker has not taken yet. */
+  let takenEarly: ReadonlySet<string> = new Set();
   if (sizes !== null) void loss.lost.then(sizes.lost);
 
   /** Whether it is larger than an event for which the broker has closed a connection. */
@@ -67,31 +68,43 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
     sizes?.sent(event.eventId, topic, bytes);
     client.publish(topic, payload, { qos }, (error, packet) => {
       if (!error) sizes?.acknowledged(event.eventId);
-      else if (isNeverTaken(error)) sizes?.leftOut(event.eventId);
-      namingTopic(topic, (named) => {
-        if (!isNeverTaken(named)) done(named, packet?.messageId ?? null);
-        // Not tried again: the broker refuses it in every connection.
-        else if (kind === "dropped") done(null, null);
-        else publish(leftOut(event, named instanceof TopicRefused ? "refused" : "too_large"), qos, done);
-      })(error);
+      else if (isAnswer(error)) sizes?.leftOut(event.eventId);
+      if (!isNeverTaken(error)) done(error, packet?.messageId ?? null);
+      // Not tried again: the broker takes it in no connection.
+      else if (kind === "dropped") done(null, null);
+      else publish(leftOut(event, error instanceof TopicRefused ? "refused" : "too_large"), qos, done);
     });
   }
 
-  /** Resolves with its packet identifier; null: no broker accepts it. */
-  async function publishOne(event: FleetEvent): Promise<number | null> {
-    let messageId: number | null = null;
+  /** Resolves with its packet identifier; null: no broker takes it. */
+  async function publishOne(event: FleetEvent): Promise<number | null | "not yet"> {
+    let result: number | null | "not yet" = null;
     await loss.orElse((done) =>
       publish(event, 1, (error, id) => {
-        messageId = id;
-        done(error);
+        result = error instanceof NotTakenYet ? "not yet" : id;
+        done(error instanceof NotTakenYet ? null : error);
       }),
     );
-    return messageId;
+    return result;
+  }
+
+  /** @returns how many are taken, from the first */
+  async function writeWindow(events: readonly FleetEvent[]): Promise<number> {
+    const early = takenEarly;
+    takenEarly = new Set();
+    const isTaken = await Promise.all(
+      events.map(async (event) => early.has(event.eventId) || (await publishOne(event)) !== "not yet"),
+    );
+    const missing = isTaken.indexOf(false);
+    if (missing === -1) return events.length;
+    takenEarly = new Set(events.filter((_event, index) => isTaken[index]).map(({ eventId }) => eventId));
+    return missing;
   }
 
   async function deliverOne(event: FleetEvent, arrivals: EventArrivals): Promise<boolean> {
     const messageId = await publishOne(event);
     if (messageId === null) return true;
+    if (messageId === "not yet") return false;
     let hasArrived = false;
     await loss.orElse((done) => {
       void arrivals.arrived(messageId).then((has) => {
@@ -104,8 +117,14 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
 
   return {
     async write(events) {
-      for (const window of windowsOf(events, sizes?.window())) await Promise.all(window.map(publishOne));
+      let written = 0;
+      for (const window of windowsOf(events, sizes?.window())) {
+        const taken = await writeWindow(window);
+        written += taken;
+        if (taken < window.length) return written;
+      }
       sizes?.allArrived();
+      return written;
     },
     to: (arrivals) => ({
       areThere: () => arrivals.subscribers() > 0,
@@ -140,7 +159,12 @@ function isNeverTaken(error: unknown): boolean {
   return error instanceof PacketTooLarge || error instanceof TopicRefused;
 }
 
-/** The report of an event that the broker does not accept. A repeat has the same id. */
+/** Whether the event is not under way any more, and the connection goes on. */
+function isAnswer(error: unknown): boolean {
+  return isNeverTaken(error) || error instanceof NotTakenYet;
+}
+
+/** What tells of an event that the broker does not take. A repeat has the same id. */
 function leftOut(event: FleetEvent, reason: DropReason): FleetEvent {
   const { eventId, atMs, historical, sessionId } = event;
   const isOfCommand = event.kind === "command";

@@ -104,12 +104,12 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     isAlone: () => duplicates.problem() === null,
     noteStatus,
   };
-  const limits = createLimitReport(options, parts.log);
+  const limits = createLimitReport(options, clock, parts.log);
   const clientParts = {
     will,
     maximumPacketSize: LARGEST_PACKET,
     openBroker: parts.openBroker,
-    leftOut: { onTooLarge: limits.tooLarge, onRefused: limits.refused, onTaken: limits.taken },
+    leftOut: limits,
   };
   const sizesOf = createSizeLimits(clock, parts.log);
 
@@ -125,7 +125,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       const connection = await openConnection(client, {
         ...connectionParts,
         sizes: sizesOf(brokerOptions),
-        onTooLarge: limits.tooLarge,
+        onTooLarge: limits.onTooLarge,
         robots: () => options.placement.robots,
         record: records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
       });

@@ -5,8 +5,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
-import { namingTopic } from "./client/broker-problem.ts";
-import { PacketTooLarge } from "./client/limited-client.ts";
+import { NotTakenYet, PacketTooLarge } from "./client/limited-client.ts";
 import type { ReplyTo } from "./message.ts";
 
 /** Publishes outcomes on the present connection, each client's in turn. */
@@ -41,6 +40,8 @@ export interface ReplyBounds {
 const BOUNDS: ReplyBounds = { unacknowledged: 512, ofOneAtOnce: 64, waiting: 8_192 };
 /** Of a client's name, in a log line. */
 const LONGEST_NAME = 128;
+/** A reply that the broker did not take. */
+const AGAIN_MS = 2_000;
 
 const NO_RESPONSE = "the response is left out: it is larger than the broker takes";
 
@@ -80,12 +81,18 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
   }
 
   function publish(connection: MqttClient, { to, outcome }: Reply): void {
-    if (to.topic === null) return;
+    const { topic } = to;
+    if (topic === null) return;
     unacknowledged += 1;
     const counted = byClient;
     counted.set(to.client, (counted.get(to.client) ?? 0) + 1);
     const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
-    const ended = (error?: Error | null) => {
+    const json = outcomeJson(to.id, outcome);
+    const ended = (error?: Error) => {
+      if (error instanceof NotTakenYet && connection === client) {
+        clock.after(AGAIN_MS, send);
+        return;
+      }
       const isTooLarge = error instanceof PacketTooLarge && outcome.responseJson !== null;
       if (isTooLarge) publish(connection, { to, outcome: withoutResponse(outcome) });
       else if (error) drop(to, error.message);
@@ -97,8 +104,8 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
       else counted.delete(to.client);
       publishWaiting();
     };
-    const json = outcomeJson(to.id, outcome);
-    connection.publish(to.topic, json, { qos: 1, properties }, namingTopic(to.topic, ended));
+    const send = () => void connection.publish(topic, json, { qos: 1, properties }, ended);
+    send();
   }
 
   function publishWaiting(): void {

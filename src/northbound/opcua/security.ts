@@ -221,13 +221,10 @@ function thumbprintOf(certificate: Buffer): string {
   return thumbprint;
 }
 
-/** Compared for users who do not exist, so that the answer takes as long for them. */
-const NOBODY = "";
-
 async function isUser(find: () => OpcUaUser | undefined, password: string): Promise<boolean> {
   const secret = secretOf(find());
-  const matches = await isPassword(secret ?? NOBODY, password);
-  // A reload may have removed the user, or changed its password, meanwhile.
+  const matches = await isPassword(secret, password);
+  // A reload may have taken the user, or its password, meanwhile.
   return matches && secret !== null && secretOf(find()) === secret;
 }
 

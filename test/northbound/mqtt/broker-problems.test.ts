@@ -37,7 +37,9 @@ it.runIf(haveMosquitto)("a refused password names its keys, a refused message it
   cleanups.unshift(() => connection[Symbol.asyncDispose]());
   expect(reader.health()).toMatchObject({
     state: "degraded",
-    detail: expect.stringContaining(`the broker refuses to let the gateway write to ${base}/status: `),
+    detail: expect.stringContaining(
+      `the broker refuses to let the gateway write to ${base}/status (Publish error: Not authorized): `,
+    ),
   });
 });
 

@@ -60,7 +60,9 @@ async function live(sessionId: string): Promise<Life> {
   };
   const link = newLink({ sessionId, clock, openBroker });
   const connection: Connection = await link.connect(new AbortController().signal);
-  const show = (...changes: StateChange[]) => connection.write({ changes, events: [] });
+  const show = async (...changes: StateChange[]) => {
+    await connection.write({ changes, events: [] });
+  };
   let isOver = false;
   const end = async () => {
     if (!isOver) await connection[Symbol.asyncDispose]();

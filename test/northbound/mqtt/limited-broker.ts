@@ -12,6 +12,10 @@ export interface LimitedBroker {
   readonly subscribed: string[];
   /** Resolves when a publish is there that the test accepts. */
   heard(test: (packet: IPublishPacket) => boolean): Promise<IPublishPacket>;
+  /** How many clients have said goodbye. */
+  readonly disconnects: () => number;
+  /** The reason code that acknowledges a message. */
+  answer: (packet: IPublishPacket) => number;
   /** Keeps acknowledgements from now on, until the next call; resolves how many messages wait for one. */
   holdAcks(): () => void;
   /** Publishes to the client. */
@@ -27,6 +31,7 @@ export async function startLimitedBroker(
   const subscribed: string[] = [];
   const waiting = new Set<() => void>();
   const sockets = new Set<Socket>();
+  let disconnects = 0;
   let held: Array<() => void> | null = null;
   let say: LimitedBroker["say"] = () => {};
 
@@ -53,7 +58,7 @@ export async function startLimitedBroker(
           return accept(packet);
         case "publish": {
           published.push(packet);
-          const acknowledge = () => send({ cmd: "puback", messageId, reasonCode: 0 });
+          const acknowledge = () => send({ cmd: "puback", messageId, reasonCode: broker.answer(packet) });
           if (packet.qos === 1 && held !== null) held.push(acknowledge);
           else if (packet.qos === 1) acknowledge();
           for (const look of waiting) look();
@@ -65,6 +70,7 @@ export async function startLimitedBroker(
         case "pingreq":
           return send({ cmd: "pingresp" });
         case "disconnect":
+          disconnects += 1;
           return void socket.end();
         default:
       }
@@ -74,11 +80,13 @@ export async function startLimitedBroker(
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return {
+  const broker: LimitedBroker = {
     url: `mqtt://127.0.0.1:${port}`,
     connects,
     published,
     subscribed,
+    disconnects: () => disconnects,
+    answer: () => 0,
     say: (topic, payload) => say(topic, payload),
     heard: (test) =>
       new Promise((resolve) => {
@@ -105,4 +113,5 @@ export async function startLimitedBroker(
       await once(server, "close");
     },
   };
+  return broker;
 }

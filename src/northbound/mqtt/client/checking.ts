@@ -13,7 +13,7 @@ const nothing = {
   maximumPacketSize: LARGEST_PACKET,
   openBroker: null,
   sort: (bytes: Buffer) => ({ rest: [bytes], acks: null }),
-  leftOut: { onTooLarge() {}, onRefused() {}, onTaken() {} },
+  leftOut: { onTooLarge() {}, onRefused() {}, onNotTaken: () => false, onTaken() {} },
 };
 
 /** The client id of connections that only look whether a broker takes the gateway. */

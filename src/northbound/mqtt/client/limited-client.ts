@@ -23,11 +23,20 @@ export class TopicRefused extends Error {
   }
 }
 
-/**
- * Reasons of MQTT 5, PUBACK, which another try does not change: not authorized, topic name invalid, payload
- * format invalid. After the others (an error of the broker's own, a quota) the connection is made anew.
- */
+/** The broker has not taken a message, and may take it later. The connection goes on. */
+export class NotTakenYet extends Error {
+  override readonly name = "NotTakenYet";
+
+  constructor(topic: string, cause: Error) {
+    super(`the broker does not take now what is published on ${topic}: ${cause.message}`, { cause });
+  }
+}
+
+/** Reasons of MQTT 5, PUBACK: from here on the broker has not taken the message. */
+const NOT_TAKEN = 0x80;
+/** Another try does not change these: not authorized, topic name invalid, payload format invalid. */
 const REFUSED_FOR_GOOD: ReadonlySet<unknown> = new Set([0x87, 0x90, 0x99]);
+const QUOTA_EXCEEDED = 0x97;
 
 /** What a connection has to say of messages that did not arrive. */
 export interface LeftOut {
@@ -35,6 +44,8 @@ export interface LeftOut {
   readonly onTooLarge: (topic: string, limitBytes: number) => void;
   /** The broker takes nothing on this topic from us, and gives a reason. */
   readonly onRefused: (topic: string, reason: string) => void;
+  /** The broker has not taken a message, for a reason that may pass. Returns whether to try it again. */
+  readonly onNotTaken: (topic: string, reason: string, isQuota: boolean) => boolean;
   /** The broker has taken a message on this topic. */
   readonly onTaken: (topic: string) => void;
 }
@@ -190,7 +201,11 @@ export class LimitedClient extends mqtt.MqttClient {
       this.#leftOut.onTaken(topic);
       return error;
     }
-    if (!REFUSED_FOR_GOOD.has(reasonOf(error))) return error;
+    const code = reasonOf(error);
+    if (typeof code !== "number" || code < NOT_TAKEN) return error;
+    const mayPass = !REFUSED_FOR_GOOD.has(code);
+    if (mayPass && this.#leftOut.onNotTaken(topic, error.message, code === QUOTA_EXCEEDED))
+      return new NotTakenYet(topic, error);
     this.#leftOut.onRefused(topic, error.message);
     return new TopicRefused(topic, error);
   }

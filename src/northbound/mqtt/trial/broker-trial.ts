@@ -49,7 +49,7 @@ const trialParts = {
   will: null,
   maximumPacketSize: LARGEST_PACKET,
   openBroker: null,
-  leftOut: { onTooLarge() {}, onRefused() {}, onTaken() {} },
+  leftOut: { onTooLarge() {}, onRefused() {}, onNotTaken: () => false, onTaken() {} },
 };
 
 interface TrialParts {

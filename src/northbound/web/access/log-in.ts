@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../platform/clock.ts";
 import { createLogOnDelays, createLogOnHold } from "../../../platform/log-on-delay.ts";
-import { isPassword, isPasswordHash } from "../../../platform/password.ts";
+import { isPassword } from "../../../platform/password.ts";
 import { createPasswordQueue } from "../../../platform/password-queue.ts";
 import type { WebUser } from "../options.ts";
 import type { AccessAudit } from "./access-audit.ts";
@@ -38,7 +37,7 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
   async function judge({ name, password, address, isThere }: LogInAttempt): Promise<LogInResult> {
     const user = find(name);
     const whose = { address, user: user === undefined ? null : name, isThere };
-    const answer = await queue.take(whose, () => isRight(user, password));
+    const answer = await queue.take(whose, () => isPassword(user?.password ?? null, password));
     if (answer === "busy") return { kind: "later", delayMs: BUSY_MS };
     const now = find(name);
     // A reload may have removed the user, or changed its password, meanwhile.
@@ -60,19 +59,4 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
         () => resolve({ kind: "later", delayMs: Math.max(delays.waitMs(name, address), BUSY_MS) }),
       );
     });
-}
-
-const decoy = `scrypt:${randomBytes(16).toString("base64")}:${randomBytes(64).toString("base64")}`;
-
-/**
- * Whether a password is the user's. One hash is computed in every case: the time reveals neither the user nor
- * how its password is kept.
- *
- * @param user undefined: there is no such user
- */
-export async function isRight(user: WebUser | undefined, password: string): Promise<boolean> {
-  const kept = user?.password ?? decoy;
-  if (isPasswordHash(kept)) return (await isPassword(kept, password)) && user !== undefined;
-  await isPassword(decoy, password);
-  return isPassword(kept, password);
 }

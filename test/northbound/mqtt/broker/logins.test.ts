@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createLogins } from "../../../../src/northbound/mqtt/broker/logins.ts";
 import type { BrokerUser } from "../../../../src/northbound/mqtt/options.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
+import { hashesOf } from "../../../support/hash-count.ts";
 
 /** Users that change while the broker runs. */
 const login = (password: string) => ({
@@ -29,6 +30,20 @@ test("a password that was proven does not outlive its user, and a new one counts
   users = [{ name: "plc1", password: await hashPassword("two") }];
   expect(await identify(login("one"))).toBeNull();
   expect(await identify(login("two"))).toEqual(plc1);
+});
+
+test("a wrong password costs one hash, whether there is the user and however its password is kept", async () => {
+  const users = [
+    { name: "hashed", password: await hashPassword("one") },
+    { name: "plain", password: "one" },
+  ];
+  const { identify } = createLogins(() => users, false);
+  for (const username of ["hashed", "plain", "nobody"]) {
+    expect(await hashesOf(() => identify({ ...login("two"), username })), username).toBe(1);
+    // Two at once are compared once.
+    const both = () => Promise.all([0, 1].map(() => identify({ ...login("three"), username })));
+    expect(await hashesOf(both), username).toBe(1);
+  }
 });
 
 test("wrong log-ins of three addresses keep out nobody who comes from a fourth", async () => {
