@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { type Clock, every } from "./clock.ts";
 import { createKeptFile, readNowIfThere } from "./kept-file.ts";
 import { describeError, type Log } from "./log.ts";
@@ -50,7 +51,7 @@ export function openRunningTime(dataDir: string, clock: Clock, log: Log): KeptRu
 
   async function keep(): Promise<void> {
     try {
-      await file.write(`${time.totalMs()}\n`);
+      await file.write(lineOf(time.totalMs()));
       isFailing = false;
     } catch (error) {
       if (!isFailing)
@@ -68,10 +69,17 @@ export function openRunningTime(dataDir: string, clock: Clock, log: Log): KeptRu
 
 const LATER = "old records are removed later";
 
+/** With a checksum: a number that is too large would make records old, and their commands could be sent again. */
+function lineOf(totalMs: number): string {
+  return `${totalMs} ${crc32(`${totalMs}`).toString(16)}\n`;
+}
+
 function readEarlier(path: string, log: Log): number {
   try {
-    const earlierMs = Number(readNowIfThere(path) ?? "0");
-    if (Number.isSafeInteger(earlierMs) && earlierMs >= 0) return earlierMs;
+    const text = readNowIfThere(path);
+    if (text === undefined) return 0;
+    const earlierMs = Number(text.split(" ")[0]);
+    if (Number.isSafeInteger(earlierMs) && text === lineOf(earlierMs)) return earlierMs;
     log.warn({ path }, `the running time is damaged and begins at 0: ${LATER}`);
   } catch (error) {
     log.warn({ path, cause: describeError(error) }, `the running time cannot be read: ${LATER}`);

@@ -65,7 +65,7 @@ it("goes on from what a record of an earlier run shows, if the file says less", 
   expect(time.totalMs()).toBe(6 * MINUTE_MS);
 });
 
-it.each(["", "-5", "1e99", "x", "\0\0"])("begins at 0 with a file that says %j", (text) => {
+it.each(["", "-5", "1e99", "x", "\0\0", "9e15\n", "99999999999999\n", "60001 15d5b29a\n"])("begins at 0 with a file that says %j", (text) => {
   writeFileSync(join(folder, "running-time"), text);
   expect(start().totalMs()).toBe(0);
 });
@@ -74,5 +74,7 @@ it("is one line, which a person can read", async () => {
   const time = start();
   clock.advance(MINUTE_MS);
   await time.end();
-  expect(readFileSync(join(folder, "running-time"), "utf8")).toBe("60000\n");
+  expect(readFileSync(join(folder, "running-time"), "utf8")).toMatch(/^60000 [0-9a-f]+\n$/);
+  life.abort();
+  expect(start().totalMs()).toBe(MINUTE_MS);
 });
