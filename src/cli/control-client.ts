@@ -16,11 +16,11 @@ export class CallFailed extends Error {
 
 interface GatewayRequest {
   readonly method: "GET" | "PUT" | "DELETE" | "POST";
-  /** Its variable parts percent-encoded. */
+  /** With its variable parts percent-encoded. */
   readonly path: string;
   readonly body?: JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long the whole answer may take; left out: as long as it does. */
+  /** How long the whole answer may take; left out: without a limit. */
   readonly timeoutMs?: number;
 }
 
@@ -96,19 +96,19 @@ export async function sendCommand(
         ? new CallFailed(error.message, true, { cause: error })
         : error;
     });
-    // A refusal of a later question says nothing of the command, which the gateway has taken.
+    // The gateway has taken the command; a refusal of a later request concerns only that request.
     if (first !== null && answer.status >= 400) throw answeredBy(answer, true);
-    // The gateway counts our own second question as a repetition.
+    // The gateway counts this program's second request as a repetition.
     first ??= answer;
     if (answer.status !== 202) return { ...outcomeOf(id, answer), duplicate: first.body.duplicate === true };
     if (answer.body.stage !== stage) onStage({ id, stage: answer.body.stage ?? "" });
     stage = answer.body.stage;
-    // It lets no more clients wait. An abort ends the next question.
+    // The gateway lets no more clients wait. An abort ends the next request.
     if (performance.now() - askedAtMs < AGAIN_MS) await pause(AGAIN_MS, null, { signal }).catch(() => {});
   }
 }
 
-/** The outcome that an answer tells. A problem that has one is a refusal; any other is a CallFailed. */
+/** The outcome in an answer. A problem with an outcome is a refusal; any other becomes a CallFailed. */
 export function outcomeOf(id: string | null, { status, body }: GatewayAnswer): JsonObject {
   if (status < 400) return body;
   const { outcome, code, detail = "", retry_safe = false } = body;
@@ -126,7 +126,7 @@ function userName(): string {
   return (caller ?? userInfo().username).replaceAll("/", "_");
 }
 
-/** What only reads has no outcome, and changes nothing. */
+/** For requests that only read: they have no outcome, and change nothing. */
 export function asRead({ message, cause }: CallFailed): CallFailed {
   const words = message.replace("; the command goes on", "").replace("told the outcome", "answered");
   return new CallFailed(words, false, { cause });

@@ -46,14 +46,14 @@ export async function findSocket({ config, socket }: ControlOptions): Promise<st
 /** Prints an outcome; the result is the exit code. */
 export function finish(message: JsonObject, { json }: ControlOptions): number {
   const lines = outcomeText(message).split("\n");
-  // The service and robots choose some of its words.
+  // The service and robots choose some of the words.
   const text = json === true ? jsonLine(message) : lines.map(plain).join("\n");
   return print(text, exitCodeOf(message.outcome));
 }
 
 /** Prints that a request other than a command was carried out, as an outcome; the result is the exit code. */
 export function finishDone(message: string, answer: JsonObject, options: ControlOptions): number {
-  // For people, the message says it all.
+  // For people, the message is enough.
   const response = options.json === true ? answer : null;
   const done = { outcome: "succeeded", code: "OK", message, retry_safe: true, response, duplicate: false };
   return finish(done, options);

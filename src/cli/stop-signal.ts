@@ -25,7 +25,7 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal 
 
 /**
  * Keeps SIGHUP from ending the process: systemd counts that as a clean end, and does not start the service
- * again. The listener that `hear` gets is called for each one; earlier ones count as one.
+ * again. The listener that `hear` gets is called for each SIGHUP; earlier ones count as one.
  */
 export function hangups(): { hear(listener: () => void): void } {
   let listener: (() => void) | null = null;

@@ -6,7 +6,7 @@ import { Refused } from "./exit.ts";
 export interface Terminal {
   /** The line that was typed, without spaces around it. Rejects with Refused when the person gives up. */
   ask(question: string): Promise<string>;
-  /** The same without an echo, and as it was typed. */
+  /** The same without an echo; spaces are kept. */
   askSecret(question: string): Promise<string>;
   say(text: string): void;
   close(): void;
@@ -17,7 +17,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** A terminal on two streams: those of the process, or of a test. */
+/** A terminal on two streams: of the process, or of a test. */
 export function openTerminal(input: Readable, output: Writable): Terminal {
   let isHidden = false;
   const echo = new Writable({
@@ -28,7 +28,7 @@ export function openTerminal(input: Readable, output: Writable): Terminal {
   });
   // Without a history: the arrow keys must not bring a password back.
   const lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
-  /** Lines that were pasted before their question came. */
+  /** Lines that were pasted before their question was asked. */
   const early: string[] = [];
   let waiting: Waiting | null = null;
   let isOver = false;

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { CREDENTIAL_PREFIX, type Environment } from "../config/named-files.ts";
 
-/** What the gateway would find in its environment. */
+/** What the gateway finds in its environment if its unit starts it. */
 export interface UnitEnvironment {
   readonly env: Environment;
-  /** The file of the unit that it was taken from; null: nothing was. */
+  /** The file of the unit; null: there is none. */
   readonly source: string | null;
-  /** What the unit may do that starts this configuration; null: none does, as far as this program sees. */
+  /** The rights of the unit that starts this configuration; null: no such unit was found. */
   readonly rights: UnitRights | null;
 }
 
@@ -15,14 +15,14 @@ export interface UnitEnvironment {
 export interface UnitRights {
   readonly user: string;
   readonly group: string;
-  /** Further ones, beside those that the user has on this machine. */
+  /** Groups beside those that the user has on this machine. */
   readonly groups: readonly string[];
-  /** The only folders that it may write to; null: there is no such limit. */
+  /** The only folders that it may write to; null: no limit. */
   readonly writable: readonly string[] | null;
 }
 
 const UNIT = "fleetgate.service";
-/** Of several gateways on one machine. */
+/** The unit for several gateways on one machine. */
 const TEMPLATE = "fleetgate@.service";
 /** Where systemd looks for units, the strongest first (`man systemd.unit`). */
 const unitFolders = [
@@ -32,14 +32,14 @@ const unitFolders = [
   "/usr/lib/systemd/system",
   "/lib/systemd/system",
 ];
-/** Where it looks for a credential that is named without a path (`man systemd.exec`). */
+/** Where systemd looks for a credential that is named without a path (`man systemd.exec`). */
 const credentialStores = ["/etc/credstore", "/run/credstore", "/usr/lib/credstore"];
 const ROOT = 0;
 
 /**
  * For root in a shell: the files of the unit's LoadCredential= lines and its StateDirectory=, where the unit
- * is installed. Without this, `fleetgate check` would not find what the service finds. It is the unit that
- * starts the configuration at `path`: `fleetgate@NAME` for NAME.yaml. For any other file it is
+ * is installed. Without this, `fleetgate check` would not find what the service finds. The unit is the one
+ * that starts the configuration at `path`: `fleetgate@NAME` for NAME.yaml; for any other file
  * `fleetgate.service`, without its rights.
  */
 export function unitEnvironment(
@@ -100,7 +100,7 @@ function rightsOf(lines: readonly Line[], stateFolder: string | null): UnitRight
   return { user, group: lastOf(lines, "Group") ?? user, groups, writable };
 }
 
-/** The drop-ins by name; of those with one name the one in the strongest folder. */
+/** The drop-ins by name. If several have one name, that of the strongest folder. */
 function dropIns(folders: readonly string[], unit: string): readonly string[] {
   const byName = new Map<string, string>();
   for (const folder of folders.map((each) => join(each, `${unit}.d`))) {

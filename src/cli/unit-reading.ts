@@ -19,7 +19,9 @@ export async function readForUnit(path: string, unit: UnitEnvironment): Promise<
   return { ...reading, config, problems: [...reading.problems, ...found] };
 }
 
-/** The files that the unit's user may not read. systemd reads those of its LoadCredential= lines itself. */
+/**
+ * The files that the unit's user may not read. Those of its LoadCredential= lines are read by systemd itself.
+ */
 async function unreadable(
   path: string,
   unit: UnitEnvironment,
@@ -51,7 +53,7 @@ function unwritable(
   return [{ path: "gateway.dataDir", line: null, message, severity: "error" }];
 }
 
-/** Runs `work` with the rights of another user; null when that user or group does not exist. */
+/** Runs `work` with the rights of another user; null: that user or group does not exist. */
 async function withRights<T>(rights: UnitRights, work: () => Promise<T>): Promise<T | null> {
   let back: () => void;
   try {

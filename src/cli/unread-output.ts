@@ -1,12 +1,12 @@
 import { exitCodes } from "./exit.ts";
 
-/** Of a pipe whose reader has ended, and of what is written to it afterwards. */
+/** The errors of a pipe without a reader, and of later writes to it. */
 const unreadCodes: ReadonlySet<unknown> = new Set(["EPIPE", "ERR_STREAM_DESTROYED"]);
 
 /**
- * Keeps every command going when the reader of its output, such as `head`, has ended: what it changes is
- * changed whole, and its exit code tells the outcome. Output that fails otherwise, as on a full disk, ends
- * it.
+ * Keeps every command going when the reader of its output, such as `head`, has ended: each change is
+ * completed, and the exit code is that of the outcome. Output that fails otherwise, as on a full disk, ends
+ * the command.
  */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr])
@@ -17,7 +17,7 @@ export function outliveReaders(): void {
     });
 }
 
-/** Ends a command that only shows something when its reader has ended, which is no failure. */
+/** Ends a command that only shows something when its reader ends. This is no failure. */
 export function endWithReader(): void {
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (unreadCodes.has(code)) process.exit();

@@ -5,20 +5,18 @@ import { CREDENTIAL_PREFIX, type Environment, namedPaths } from "./named-files.t
 import { readConfigDocument } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 
-/** What a configuration file names, for a copy of it. */
+/** The paths in a configuration file, for a backup. */
 export interface BackupFiles {
   readonly gatewayId: string;
   /** Absolute. */
   readonly dataDir: string;
-  /** Absolute: each file that a key names, credentials of systemd too. */
+  /** Absolute: every file that a key names, also systemd credentials. */
   readonly named: readonly string[];
-  /** The paths of the credentials of systemd among them, by the name that the configuration uses. */
+  /** The paths of the systemd credentials among them, by the name in the configuration. */
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/**
- * The files that belong to a configuration, or why that cannot be told. None but the configuration is read.
- */
+/** The files that belong to a configuration, or why they cannot be listed. Only the configuration is read. */
 export async function readBackupFiles(
   path: string,
   env: Environment,

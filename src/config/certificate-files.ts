@@ -11,17 +11,17 @@ import { opcUaOptions } from "./sections/opcua.ts";
 /** A file of certificates that a key of the configuration names. */
 export interface CertificateFile {
   readonly key: string;
-  /** As the configuration names it, where it could not be read. */
+  /** The path in the configuration if the file could not be read. */
   readonly path: string;
-  /** PEM, or why there is none. */
+  /** PEM, or why it could not be read. */
   readonly content: { readonly text: string } | { readonly problem: string };
 }
 
-/** What a configuration says of certificates. */
+/** The certificates of a configuration. */
 export interface ConfiguredCertificates {
   readonly dataDir: string;
   readonly files: readonly CertificateFile[];
-  /** Null: the configuration has no OPC UA, or a mistake there. */
+  /** Null: the configuration has no OPC UA, or its section has a mistake. */
   readonly opcua: Pick<
     OpcUaOptions,
     "applicationUri" | "host" | "hostname" | "isHostnameAssumed" | "alternateHostnames" | "certificate"
@@ -38,8 +38,8 @@ const certificateKinds: ReadonlySet<FileKind | undefined> = new Set([
 ]);
 
 /**
- * The certificates of a configuration file. It may have mistakes elsewhere: people look at certificates when
- * something is wrong. Never rejects.
+ * The certificates of a configuration file. The file may have mistakes elsewhere, because people look at
+ * certificates when something is wrong. Never rejects.
  */
 export async function readCertificateFiles(
   path: string,

@@ -4,8 +4,8 @@ import { redact } from "./redact.ts";
 const SHOWN_DIGITS = 16;
 
 /**
- * A few hexadecimal digits that change with the configuration, its secrets left out: whether two gateways run
- * the same.
+ * A few hexadecimal digits that change with the configuration, without its secrets. They show whether two
+ * gateways have the same configuration.
  */
 export function configHash(config: unknown): string {
   return createHash("sha256")

@@ -7,14 +7,14 @@ import { LARGEST_CONFIGURATION_BYTES } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 import { socketPath } from "./sections/control.ts";
 
-/** Where a gateway's socket or folder is, or why that cannot be told. */
+/** The path of a gateway's socket or folder, or why it is not known. */
 export type PathResult =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The control socket of a configuration file. Only the two sections that name it are
- * read: callers need not be able to read the gateway's secrets.
+ * The control socket of a configuration file. Only the two sections with its path are read: callers need not
+ * be able to read the gateway's secrets.
  */
 export async function readSocketPath(path: string, env: Environment): Promise<PathResult> {
   const folder = await readDataDir(path, env);

@@ -16,12 +16,13 @@ import { stationFindings } from "./sections/stations.ts";
 import { type WebSection, webAccounts } from "./sections/web.ts";
 import { webFindings } from "./sections/web-checks.ts";
 
-/** The sections that are right in themselves. One that is not has its own problems already. */
+/** The sections without problems of their own. */
 export type SoundSections = Partial<ConfigFile>;
 
 /**
- * What no single key can be blamed for: keys that contradict, or need, each other, or what the gateway can
- * do.
+ * Problems that concern several keys: keys that contradict or need each other, or that ask for more than the
+ * gateway can do.
+ *
  * @param unsound sections that are in the file too, but have problems of their own
  */
 export function crossChecks(
@@ -74,9 +75,9 @@ function fleetFindings(fleet: FleetSection): readonly Finding[] {
 }
 
 /**
- * What is polled is good for the shorter of two times, counted from the last answer. If the next one is due
- * later, it turns stale, and `Present` false, in every turn though all is well. An existing file may have
- * times between which chains turn stale: that harms no command, so it is no reason not to start.
+ * A polled value is good for the shorter of two times, counted from the last answer. If the next answer is
+ * due later, the value turns stale, and `Present` false, in every period although all is well. An existing
+ * file may have times between which chains turn stale: that harms no command, so the gateway starts.
  */
 function pollFindings(
   { times }: FleetSection,
@@ -116,7 +117,7 @@ function numberFindings(fleet: FleetSection): readonly Finding[] {
   return findings;
 }
 
-/** Robots that are described and not the gateway's: most likely misspelt. */
+/** Described robots that are not the gateway's: most likely misspelt. */
 function unknownRobots(fleet: FleetSection, opcua: OpcUaSection | undefined): readonly Finding[] {
   const unknownRobot = unknownRobotCheck(fleet);
   const described = [
@@ -129,7 +130,7 @@ function unknownRobots(fleet: FleetSection, opcua: OpcUaSection | undefined): re
   );
 }
 
-/** Where the gateway's robots are listed, a robot that is not among them is a mistake. */
+/** If the gateway's robots are listed, any other robot is a mistake. */
 function unknownRobotCheck(fleet: FleetSection | undefined) {
   const known = fleet?.robots ?? null;
   const ids = new Set(known);
@@ -169,7 +170,7 @@ function opcUaUsers(opcua: OpcUaSection | undefined): ReturnType<typeof opcUaAcc
 }
 
 /**
- * Two of our own servers cannot share a port, and the second would fail with a message that blames another
+ * Two servers of the gateway cannot share a port; the second would fail with a message that blames another
  * program.
  */
 function portFindings({ fleet, mqtt, opcua, web }: SoundSections): readonly Finding[] {

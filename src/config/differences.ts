@@ -2,15 +2,16 @@ import { type ConfigPath, pathText } from "./problem.ts";
 import { entryRows, type ReloadRow, reloadRows, rowOf } from "./reload-rows.ts";
 import type { Settings } from "./settings.ts";
 
-/** What another configuration changes, by path. */
+/** The changes between two configurations, by path. */
 export interface Differences {
-  /** What can change while the gateway runs. */
+  /** Changes that take effect while the gateway runs. */
   readonly live: readonly string[];
   readonly needRestart: readonly string[];
 }
 
 /**
- * Compares two configurations. An entry or section that is new or gone, as a user, is one path; so is a list.
+ * Compares two configurations. An added or removed entry (such as a user) or section is one path; so is a
+ * list.
  */
 export function differencesOf(before: Settings, after: Settings): Differences {
   const live = new Set<string>();
@@ -31,9 +32,9 @@ function takesOfEntry(entry: ConfigPath, row: ReloadRow, isAdded: boolean): Relo
   return isAdded ? found.added : found.gone;
 }
 
-/** The entry or section of the path, where only one of the configurations has it; null where both have. */
+/** The entry or section of the path if only one of the configurations has it; null: both have it. */
 function entryOf(row: string, path: ConfigPath, before: Settings, after: Settings): ConfigPath | null {
-  // Without a star it is the section.
+  // A path without a star is a section.
   const star = row.split(".").indexOf("*");
   const entry = path.slice(0, Math.max(0, star) + 1);
   return has(before, entry) && has(after, entry) ? null : entry;

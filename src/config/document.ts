@@ -11,19 +11,19 @@ import {
 import { messageOf } from "../platform/error-text.ts";
 import type { ConfigPath, ConfigProblem } from "./problem.ts";
 
-/** A YAML file that could be read, with the way back from a value to its line. */
+/** A parsed YAML file, which also knows the line of each value. */
 export interface ConfigDocument {
   readonly value: unknown;
-  /** The line of the key or list entry at `path`, or of the nearest one around it that is written down. */
+  /** The line of the key or list entry at `path`, or of the nearest one around it in the file. */
   lineOf(path: ConfigPath): number | null;
 }
 
-/** What came of a text: a document, or everything that keeps it from being one. */
+/** A document, or every problem of the text. */
 export type DocumentResult =
   | { readonly ok: true; readonly document: ConfigDocument }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-/** Reads YAML 1.2. Duplicate keys, unknown tags and keys that are no text are problems. */
+/** Reads YAML 1.2. Duplicate keys, unknown tags and keys that are not text are problems. */
 export function readDocument(text: string): DocumentResult {
   const lines = new LineCounter();
   const parsed = parseDocument(text, {
@@ -46,18 +46,16 @@ export function readDocument(text: string): DocumentResult {
     const value: unknown = parsed.toJS();
     return { ok: true, document: { value, lineOf: (path) => lineOf(parsed, lines, path) } };
   } catch (error) {
-    // Aliases that would blow up in memory, or that point nowhere, show only now.
+    // Aliases that would use too much memory, or that have no target, are found only here.
     const reason = messageOf(error);
     return { ok: false, problems: [{ path: "", line: null, message: `this is no valid YAML: ${reason}` }] };
   }
 }
 
-/** Faults that leave the rest of the file as it is. */
+/** Faults that do not affect the rest of the file. */
 const harmless: ReadonlySet<string> = new Set(["DUPLICATE_KEY", "TAG_RESOLVE_FAILED", "NON_STRING_KEY"]);
 
-/**
- * What follows a syntax error is often its consequence, and would send the reader to lines that are right.
- */
+/** Problems after a syntax error are often its consequence, and would send the reader to correct lines. */
 function upToFirstSyntaxError(faults: readonly YAMLError[]): readonly YAMLError[] {
   const inOrder = [...faults].sort((a, b) => a.pos[0] - b.pos[0]);
   const first = inOrder.findIndex(({ code }) => !harmless.has(code));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isIdentifier, LONGEST_IDENTIFIER, LONGEST_IDENTIFIER_BYTES } from "../domain/identifier.ts";
 
-/** What a file that the configuration names must hold. */
+/** The required content of a file that the configuration names. */
 export type FileKind =
   | "apiKey"
   | "certificate"
@@ -12,12 +12,12 @@ export type FileKind =
   | "userPassword"
   | "drawing";
 
-/** Which text fields of the schema name a file, and what it must hold. */
+/** The text fields of the schema that name a file, with its required content. */
 export const fileFields = z.registry<{ readonly kind: FileKind }>();
 
 /**
- * The name of a file: absolute, relative to the configuration file, or
- * `credential:NAME` for what systemd's LoadCredential hands to the service.
+ * The name of a file: absolute, relative to the configuration file, or `credential:NAME` for a credential
+ * that systemd's LoadCredential gives to the service.
  */
 export function file(kind: FileKind, description: string) {
   const schema = z.string().min(1).meta({ description });
@@ -41,7 +41,8 @@ export function flag(usual: boolean, description: string) {
 }
 
 /**
- * Where a server listens. Loopback unless told otherwise, so that nothing is open to the plant by accident.
+ * The address on which a server listens. The default is loopback, so that nothing is open to the plant by
+ * accident.
  */
 export function listen(usualPort: number) {
   return z
@@ -71,8 +72,9 @@ export function hostPort(description: string) {
 
 /**
  * A URL of one of these schemes, without user and password.
- * @param words what may stand there instead of a URL
- * @param why why no other scheme will do, as the end of a sentence
+ *
+ * @param words texts that are allowed instead of a URL
+ * @param why why no other scheme works, as the end of a sentence
  */
 export function url(
   schemes: readonly string[],

@@ -1,6 +1,6 @@
 import type { ConfigPath } from "./problem.ts";
 
-/** What a check of several keys together found. A warning does not keep the gateway from starting. */
+/** The result of a check of several keys. A warning does not keep the gateway from starting. */
 export interface Finding {
   readonly path: ConfigPath;
   readonly message: string;

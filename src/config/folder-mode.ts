@@ -4,9 +4,10 @@ import { stat } from "node:fs/promises";
 const OTHERS_MAY_WRITE = 0o022;
 
 /**
- * Who besides the user `uid` may change what is in a folder, each as a sentence with the command that mends
- * it. Empty for a folder that is not there yet: the gateway makes it for its own user alone.
- * @param uid null where the system has no users by number
+ * Who besides the user `uid` may change the content of a folder, each as a sentence with the command that
+ * corrects it. Empty for a folder that does not exist yet: the gateway makes it for its own user alone.
+ *
+ * @param uid null: the system has no users by number
  */
 export async function folderProblems(path: string, uid: number | null): Promise<readonly string[]> {
   const about = await stat(path).catch(() => null);

@@ -4,7 +4,7 @@ import { nearest } from "./nearest.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { knownKeys } from "./schema-walk.ts";
 
-/** The schema's objections in words for the person who writes the file. */
+/** The schema's problems in words for the person who writes the file. */
 export function problemsOf(
   issues: readonly z.core.$ZodIssue[],
   schema: z.core.$ZodType,
@@ -42,7 +42,7 @@ const MS_A_UNIT: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** A number as text, and a duration with its unit: what would be right is known. Null for anything else. */
+/** For a number as text, and a duration with its unit, the right value is known. Null for anything else. */
 function durationProblem(issue: z.core.$ZodIssue, value: unknown): string | null {
   if (issue.code !== "invalid_type" || typeof value !== "string") return null;
   if (issue.expected !== "number" && issue.expected !== "int") return null;

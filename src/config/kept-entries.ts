@@ -1,6 +1,6 @@
-/** Something that follows a configuration which can be replaced. */
+/** Something that is updated when another configuration replaces the present one. */
 export interface Kept {
-  /** Another configuration is in place. */
+  /** Called when another configuration is in place. */
   follow(): void;
 }
 
@@ -10,11 +10,12 @@ interface KeptEntry<T> {
 }
 
 /**
- * A list that stays the same object when a reload replaces the configuration. An entry that is still there
+ * A list that stays the same object when a reload replaces the configuration. An entry that still exists
  * stays the same object too.
  *
- * @param list the entries of the configuration that is in place
- * @param view what stands in the list for an entry; `found` is that entry as it is now, or was at last
+ * @param list the entries of the present configuration
+ * @param view makes the object in the list for an entry; `found` returns the entry's present value, or its
+ * last one
  */
 export function createKeptEntries<T>(
   list: () => readonly T[],

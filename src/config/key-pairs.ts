@@ -8,7 +8,7 @@ export const keyOf: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Why a PEM text is no certificate of an OPC UA application, as the end of a sentence; null when it is one.
+ * Why a PEM text is not a certificate of an OPC UA application, as the end of a sentence; null: it is one.
  */
 export function applicationCertificateProblem(text: string): string | null {
   const problem = certificateProblem(text);
@@ -23,12 +23,10 @@ export function applicationCertificateProblem(text: string): string | null {
     : null;
 }
 
-/** OPC UA part 7, every policy that is not outdated. */
+/** OPC UA part 7: the minimum of every policy that is not outdated. */
 const LEAST_RSA_BITS = 2_048;
 
-/**
- * The URI that an OPC UA certificate gives to its application (OPC UA part 6, 6.2.2); null when it has none.
- */
+/** The application URI in an OPC UA certificate (OPC UA part 6, 6.2.2); null: it has none. */
 export function applicationUriOf(text: string): string | null {
   const names = new X509Certificate(text).subjectAltName?.split(", ") ?? [];
   return names.find((name) => name.startsWith("URI:"))?.slice("URI:".length) ?? null;
@@ -36,7 +34,7 @@ export function applicationUriOf(text: string): string | null {
 
 const revocationList = /-----BEGIN X509 CRL-----[\s\S]*?-----END X509 CRL-----/g;
 
-/** Why a PEM text holds no revocation list, as the end of a sentence; null when it does. */
+/** Why a PEM text has no revocation list, as the end of a sentence; null: it has one. */
 export function revocationListProblem(text: string): string | null {
   return revocationListsIn(text).length === 0 ? "holds no revocation list (PEM)" : null;
 }

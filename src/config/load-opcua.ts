@@ -9,11 +9,11 @@ import { configSchema } from "./schema.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
 import { stationNodes } from "./sections/stations.ts";
 
-/** What the configuration says of OPC UA, or everything that is wrong with the file. */
+/** The configuration of OPC UA, or every problem of the file. */
 type OpcUaResult =
   | {
       readonly ok: true;
-      /** Null: the section is not there. */
+      /** Null: the file has no such section. */
       readonly opcua: Pick<OpcUaOptions, "robots" | "stations" | "missionSlots" | "users" | "limits"> | null;
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
@@ -28,8 +28,8 @@ const noFiles: NamedFiles = {
 };
 
 /**
- * Reads the configuration file alone: none of the files that it names, so no secret. Users have empty
- * secrets.
+ * Reads only the configuration file and no files that it names, so no secrets. Users have empty secrets.
+ *
  * @param catalogue the operations that rights may name
  */
 export async function loadOpcUa(path: string, catalogue: Catalogue): Promise<OpcUaResult> {

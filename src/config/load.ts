@@ -28,7 +28,7 @@ import { stationNodes, stationOptions, stationPlaces } from "./sections/stations
 import { webAccounts, webOptions } from "./sections/web.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
-/** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
+/** The whole configuration, with defaults. It contains secrets: print it only through `redact`. */
 export interface Config {
   readonly gateway: {
     readonly id: string;
@@ -38,13 +38,13 @@ export interface Config {
   readonly log: { readonly level: LogLevel };
   readonly fleet: FleetOptions;
   readonly quality: QualityTimes;
-  /** Null: switched off, as its section is not there. So are the next three. */
+  /** Null: off, because the file has no such section. The same holds for the next three. */
   readonly mqtt: MqttOptions | null;
-  /** Where events wait for the broker. */
+  /** The queue of events for the broker. */
   readonly outbox: OutboxOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
-  /** Where `fleetgate call` sends commands; null: switched off, or its socket's path too long. */
+  /** The socket of `fleetgate call`; null: off, or the path of the socket is too long. */
   readonly control: ControlOptions | null;
   /** With the rights of every source. */
   readonly intake: IntakeOptions;
@@ -54,15 +54,17 @@ export interface Config {
     /** Percent of charge at which an alarm is raised. */
     readonly battery: { readonly low: number; readonly critical: number };
   };
-  /** What the gateway shows to others, of which the end is watched. */
+  /** The certificates that the gateway presents, whose expiry is watched. */
   readonly certificates: readonly OwnCertificate[];
-  /** How long a shutdown waits for the answers of what was sent. */
+  /** How long a shutdown waits for the answers to sent commands. */
   readonly drainMs: number;
-  /** The audit log: a file of this size is put aside, and so many are kept; systemd's journal has a copy. */
+  /**
+   * The audit log: the size at which a file is rotated, and how many are kept; systemd's journal gets a copy.
+   */
   readonly audit: { readonly maxBytes: number; readonly keep: number; readonly journald: boolean };
   /** Null: switched off. */
   readonly recorder: RecorderOptions | null;
-  /** What the journal keeps; an unfinished command is kept whatever they say. */
+  /** The bounds of the journal; an unfinished command is always kept. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
 
@@ -75,7 +77,7 @@ export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** What the file says, to find what a later one changes. */
+      /** The values in the file, to find the changes of a later one. */
       readonly settings: Settings;
       readonly warnings: readonly ConfigProblem[];
       readonly outdated: readonly ConfigProblem[];
@@ -84,13 +86,12 @@ export type LoadResult =
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 /**
- * Reads the configuration file and every file that it names. Never rejects for
- * what stands in them, or for one that is missing: every problem is in the result
- * at once, in the order of the file's lines.
+ * Reads the configuration file and every file that it names. Never rejects because of their content, or
+ * because one is missing: the result has every problem, in the order of the file's lines.
+ *
  * @param env the environment, for systemd's $CREDENTIALS_DIRECTORY and $STATE_DIRECTORY
  * @param catalogue the operations that rights may name
  * @param nowMs wall time, for the validity of certificates
- * @param readFile reads the file and those that it names
  */
 export async function loadConfig(
   path: string,
@@ -166,7 +167,7 @@ function mqttPlant({ opcua, fleet, stations }: ConfigFile): Parameters<typeof mq
   return { robots: namedRobots(opcua, fleet.robots), stations: stationPlaces(stations) };
 }
 
-/** A configured path must be usable. A default path that is not usable only leaves the socket closed. */
+/** A configured path must be usable. If a default path is not usable, there is no socket. */
 function socketFindings({ gateway, control }: SoundSections, path: string, env: Environment): Finding[] {
   if (gateway === undefined || control === undefined || !control.enabled) return [];
   const problem = socketPathProblem(
@@ -183,16 +184,16 @@ async function folderFindings(
   env: Environment,
 ): Promise<readonly Finding[]> {
   if (gateway === undefined) return [];
-  // Root that checks for a unit is not the user whose folder it is.
+  // If root checks for a unit, the folder belongs to another user.
   const uid = env.unit === undefined ? (process.getuid?.() ?? null) : null;
   const problems = await folderProblems(dataDir({ gateway }, path, env), uid);
   return problems.map((problem) => unwise(["gateway", "dataDir"], problem));
 }
 
-/** The folder for what must survive a restart, absolute. */
+/** The folder for data that must survive a restart, absolute. */
 export function dataDir(file: Pick<ConfigFile, "gateway">, path: string, env: Environment): string {
   const folder = dirname(resolve(path));
-  // systemd lists several folders with colons; the first is the service's own.
+  // systemd separates several folders by colons; the first is the service's own.
   const state = env.STATE_DIRECTORY?.split(":", 1)[0];
   return resolve(folder, file.gateway.dataDir ?? (state === undefined || state === "" ? "data" : state));
 }

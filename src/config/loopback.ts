@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { bareHost } from "../platform/url-host.ts";
 
-/** Whether only programs of this machine can reach what listens on `host`, or is reached at it. */
+/** Whether `host` is an address that only programs of this machine can reach. */
 export function isLoopback(host: string): boolean {
   const bare = bareHost(host);
   if (bare === "localhost") return true;

@@ -14,8 +14,8 @@ import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { places } from "./schema-walk.ts";
 
 /**
- * The environment as far as configuration may look at it. `credential:NAME` is the file of a credential,
- * where a caller has read it from the unit.
+ * The environment, read-only. `credential:NAME` is the file of a credential if a caller has read it from the
+ * unit.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,37 +25,38 @@ export interface NamedFile {
   readonly text: string;
 }
 
-/** What the files say, by the path of the key that names each. */
+/** The content of the files, by the path of the key that names each. */
 export interface NamedFiles {
   readonly byKey: ReadonlyMap<string, NamedFile>;
   readonly problems: readonly ConfigProblem[];
-  /** What is allowed, and unwise. */
+  /** Problems that do not keep the gateway from starting. */
   readonly warnings: readonly ConfigProblem[];
-  /** Certificates of the gateway's own that are not valid now: nobody gets in by them. */
+  /** Certificates of the gateway that are not valid now: clients refuse them. */
   readonly outdated: readonly ConfigProblem[];
-  /** Those that TLS does not take: nobody gets in by them, whatever the time is. */
+  /** Certificates that TLS does not accept at any time. */
   readonly unusable: readonly ConfigProblem[];
   /** Certificates of the gateway's own. */
   readonly certificates: readonly OwnCertificate[];
 }
 
-/** A certificate that the gateway shows to others. */
+/** A certificate that the gateway presents. */
 export interface OwnCertificate {
   /** The key of the configuration that names it. */
   readonly key: string;
   readonly path: string;
 }
 
-/** Of a file that the configuration names. */
+/** The limit of a file that the configuration names. */
 export const LARGEST_FILE_BYTES = 1_000_000;
 const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password", "userPassword"]);
-/** What stands before the name of a credential of systemd. */
+/** The prefix of a systemd credential's name. */
 export const CREDENTIAL_PREFIX = "credential:";
-/** How the message of a file ends that may not be read. */
+/** The end of the message about a file that may not be read. */
 export const UNREADABLE = "cannot be read by the user that the gateway runs as";
 
 /**
- * Reads every file that a key of the document names, valid document or not: all problems belong in one list.
+ * Reads every file that a key of the document names, also if the document is not valid: all problems belong
+ * in one list.
  */
 export async function readNamedFiles(
   schema: z.core.$ZodType,
@@ -89,7 +90,7 @@ export async function readNamedFiles(
   return { byKey, problems, warnings, outdated, unusable, certificates: ownCertificates(byKey, read) };
 }
 
-/** Where each file is that a key of the document names; null: only systemd knows. None is read. */
+/** The path of each file that a key of the document names; null: only systemd knows it. No file is read. */
 export function namedPaths(
   schema: z.core.$ZodType,
   document: ConfigDocument,
@@ -103,7 +104,7 @@ export function namedPaths(
   );
 }
 
-/** Certificates that the gateway shows to others have a key beside them. */
+/** Certificates that the gateway presents have a key beside them. */
 function ownCertificates(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],
@@ -132,7 +133,7 @@ function validityFindings(
   });
 }
 
-/** OPC UA has rules of its own. */
+/** OPC UA has its own rules. */
 function unusablePairs(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],
@@ -147,7 +148,7 @@ function unusablePairs(
   });
 }
 
-/** Certificates whose key is another's: found here and not by the first client that is turned away. */
+/** Certificates with the key of another one: found here, and not by the first client that cannot connect. */
 function wrongPairs(
   byKey: ReadonlyMap<string, NamedFile>,
   read: readonly ConfigPath[],
@@ -164,10 +165,7 @@ function wrongPairs(
   });
 }
 
-/**
- * The file that the key at `path` names, for a configuration without problems; null where the key is not
- * there.
- */
+/** The file that the key at `path` names, for a configuration without problems; null: the key is absent. */
 export function fileAt(files: NamedFiles, ...path: ConfigPath): NamedFile | null {
   return files.byKey.get(pathText(path)) ?? null;
 }
@@ -193,7 +191,7 @@ async function readNamed(
       message: `${name} needs systemd, which sets $CREDENTIALS_DIRECTORY; it is not set. As root, fleetgate check finds it in the LoadCredential= lines of an installed unit`,
     };
   try {
-    // A picture is no text: each of its bytes stays a character.
+    // A picture is not text: each of its bytes stays a character.
     const encoding = kind === "drawing" ? "latin1" : "utf8";
     const { text, mode } = await readFile(path, LARGEST_FILE_BYTES, encoding);
     const wrong = contentProblem(kind, text);
@@ -219,7 +217,7 @@ function locate(name: string, configPath: string, env: Environment): string | nu
 }
 
 /**
- * Why the text of a file is not what its key needs, as the end of a sentence. Its content is never quoted.
+ * Why the text of a file is not what its key needs, as the end of a sentence. The content is never quoted.
  */
 export function contentProblem(kind: FileKind, text: string): string | null {
   switch (kind) {
@@ -265,19 +263,19 @@ function apiKeyProblem(text: string): string | null {
 
 const OUTER_SPACE = "has a space or tab at an end of its first line, which nobody sees: remove it";
 
-/** Whether a password begins or ends with what an editor shows as nothing. */
+/** Whether a password begins or ends with a character that editors do not show. */
 export function hasOuterSpace(password: string): boolean {
   return password.trim() !== password;
 }
 
-/** A password that the gateway sends to another server. */
+/** Checks a password that the gateway sends to another server. */
 function passwordProblem(password: string): string | null {
   if (password === "") return "is empty: its first line is the password";
   if (hasOuterSpace(password)) return OUTER_SPACE;
   return isUsableHash(password) ? "holds a hash; the gateway needs the password itself here" : null;
 }
 
-/** A password by which users log on to the gateway. */
+/** Checks a password by which users log on to the gateway. */
 function userPasswordProblem(kept: string): string | null {
   if (kept === "") return "is empty: its first line is the password";
   if (hasOuterSpace(kept)) return OUTER_SPACE;

@@ -1,5 +1,5 @@
 /**
- * How many letters must be added, dropped, changed or swapped with their neighbour to turn one text into the
+ * How many letters must be added, removed, changed or swapped with their neighbour to turn one text into the
  * other.
  */
 export function editDistance(from: string, to: string): number {
@@ -24,12 +24,12 @@ export function editDistance(from: string, to: string): number {
   return at(previous, to.length);
 }
 
-/** Letters of a name for each that may be wrong. */
+/** One letter may be wrong for each so many letters of a name. */
 const LETTERS_AN_ERROR = 3;
-/** A beginning of so many letters that two names share says enough. */
+/** Two names with so many first letters in common are near. */
 const COMMON_LETTERS = 4;
 
-/** The known name that `name` was most likely meant to be; undefined when none is near. */
+/** The known name that `name` most likely means; undefined: none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;

@@ -5,9 +5,9 @@ import { certificatesIn } from "../platform/pem.ts";
 import type { Config } from "./load.ts";
 import type { OwnCertificate } from "./named-files.ts";
 
-/** A certificate that the gateway shows to others, and when it ends. */
+/** A certificate that the gateway presents, and when it ends. */
 export interface CertificateEnd extends OwnCertificate {
-  /** Wall time; infinity where no certificate can be read. */
+  /** Wall time; infinity: no certificate can be read. */
   readonly endMs: number;
 }
 
@@ -15,7 +15,7 @@ export interface CertificateEnd extends OwnCertificate {
 export interface OwnCertificates {
   /** Reads the files anew. */
   look(): Promise<readonly CertificateEnd[]>;
-  /** What the last look found, without asking the disk. */
+  /** The result of the last look, without reading the disk. */
   found(): readonly CertificateEnd[];
 }
 
@@ -32,20 +32,20 @@ export function createOwnCertificates(config: Pick<Config, "certificates" | "opc
   };
 }
 
-/** Those that the configuration names, and the one that the OPC UA server has made for itself. */
+/** The certificates in the configuration, and the one that the OPC UA server has made for itself. */
 function listed({ certificates, opcua }: Pick<Config, "certificates" | "opcua">): readonly OwnCertificate[] {
   if (opcua === null || opcua.certificate !== null) return certificates;
   const path = join(opcua.dataDir, "opcua/server/own/certs/certificate.pem");
   return [...certificates, { key: "opcua", path }];
 }
 
-/** Of the first certificate of a chain to end. */
+/** The first end of a certificate in a chain. */
 async function endOf(path: string): Promise<number> {
   try {
     const texts = certificatesIn(await readFile(path, "utf8"));
     return Math.min(...texts.map((pem) => Date.parse(new X509Certificate(pem).validTo)));
   } catch {
-    // The file is not there yet, or is being replaced: the next look finds it.
+    // The file does not exist yet, or is being replaced: the next look finds it.
     return Number.POSITIVE_INFINITY;
   }
 }

@@ -1,11 +1,11 @@
 /** A place in the configuration: keys, and numbers for places in lists. */
 export type ConfigPath = readonly PropertyKey[];
 
-/** One thing that is wrong with a configuration, and where. */
+/** A problem of a configuration, and where it is. */
 export interface ConfigProblem {
   /** As `fleet.grpc.address` or `rights[2].role`; empty for the file as a whole. */
   readonly path: string;
-  /** The line of the file, from 1; null where there is none. */
+  /** The line of the file, from 1; null: it concerns no line. */
   readonly line: number | null;
   /** What is wrong and what would be right. Never the content of a secret. */
   readonly message: string;

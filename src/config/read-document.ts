@@ -50,7 +50,7 @@ export function soundSections(document: ConfigDocument): SoundSections {
   return sound as SoundSections;
 }
 
-/** The sections that stand in the file, and have problems of their own. */
+/** The sections of the file that have problems of their own. */
 export function unsoundSections(document: ConfigDocument): ReadonlySet<string> {
   const { value } = document;
   if (typeof value !== "object" || value === null) return new Set();

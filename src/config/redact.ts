@@ -1,12 +1,12 @@
-/** What stands in the place of a secret. */
+/** The replacement of a secret. */
 const HIDDEN = "(hidden)";
 
-/** Keys of the configuration whose values nobody may read, whatever is inside. */
+/** Keys of the configuration whose values are secret, with everything inside. */
 const secretKeys: ReadonlySet<string> = new Set(["apiKey", "secret", "password", "key"]);
 
 /**
- * A configuration as it may be shown: secrets hidden, maps as objects, PEM texts by
- * their first line. For logs and for `fleetgate check`.
+ * A configuration without secrets, for logs and `fleetgate check`: secrets are hidden, maps become objects,
+ * and PEM texts are cut to their first line.
  */
 export function redact(value: unknown): unknown {
   if (typeof value === "string") return redactText(value);
@@ -26,10 +26,10 @@ function redactText(text: string): string {
   return text.replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`);
 }
 
-/** Keys below which nothing is secret: the words in them would be hidden in every text. */
+/** Keys with nothing secret inside: otherwise their words would be hidden in every text. */
 const plainKeys: ReadonlySet<string> = new Set(["kind", "certificates"]);
 
-/** The secrets of a configuration themselves, for a text that may hold one. */
+/** The secrets of a configuration, to remove them from a text. */
 export function secretsOf(value: unknown, isSecret = false): readonly string[] {
   if (typeof value === "string") return isSecret && value !== "" ? [value] : [];
   if (value === null || typeof value !== "object") return [];

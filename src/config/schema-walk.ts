@@ -25,7 +25,7 @@ export function bare(schema: z.core.$ZodType): z.core.$ZodType {
   }
 }
 
-/** Every value that has a schema, from the root down, whether it fits or not. */
+/** Every value that has a schema, from the root down, valid or not. */
 export function* places(
   schema: z.core.$ZodType,
   value: unknown,
@@ -45,7 +45,7 @@ export function* places(
   }
 }
 
-/** The keys that an object at `path` may have; none where the schema has no object there. */
+/** The keys that an object at `path` may have; empty if the schema has no object there. */
 export function knownKeys(schema: z.core.$ZodType, path: ConfigPath): readonly string[] {
   const inner = bare(schema);
   if (inner instanceof z.ZodUnion) return inner.def.options.flatMap((option) => knownKeys(option, path));

@@ -13,7 +13,7 @@ import { rightsSection } from "./sections/rights.ts";
 import { stationsSection } from "./sections/stations.ts";
 import { webSection } from "./sections/web.ts";
 
-/** The whole file. Strict: what is not named here is a mistake. */
+/** The whole file. Strict: an unknown key is a mistake. */
 export const configSchema = z.strictObject({
   gateway: gatewaySection,
   log: logSection,
@@ -33,7 +33,7 @@ export const configSchema = z.strictObject({
 
 export type ConfigFile = z.output<typeof configSchema>;
 
-/** The JSON schema of the file, for editors that complete and check while one types. */
+/** The JSON schema of the file, for editors that complete and check while typing. */
 export function configJsonSchema(): Readonly<Record<string, unknown>> {
   return {
     ...z.toJSONSchema(configSchema, { io: "input", target: "draft-7" }),

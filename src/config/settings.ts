@@ -6,16 +6,16 @@ import type { ConfigFile } from "./schema.ts";
 /** One key of the file, defaults included. A list is one setting. */
 export interface Setting {
   readonly path: ConfigPath;
-  /** Changes with the value, and with the text of the file that the value names. */
+  /** Changes with the value, and with the content of the file that the value names. */
   readonly digest: string;
 }
 
 /**
- * Everything that a configuration says, by `pathText`. It holds digests, no values: nothing of it is secret.
+ * All values of a configuration, by `pathText`. It has digests instead of values, so it contains no secrets.
  */
 export type Settings = ReadonlyMap<string, Setting>;
 
-/** Files that the gateway reads again when they change: a reload has nothing to do with what is in them. */
+/** Files that the gateway reads again when they change: a reload need not compare their content. */
 const followed: ReadonlySet<string> = new Set(["mqtt.ca", "mqtt.clientCertificate", "mqtt.clientKey"]);
 
 export function settingsOf(file: ConfigFile, files: NamedFiles): Settings {

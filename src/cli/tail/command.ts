@@ -17,7 +17,7 @@ interface Options extends ControlOptions {
   readonly kind: readonly string[];
 }
 
-/** Of `GET /api/v1/tail`. */
+/** The values of `kinds` of `GET /api/v1/tail`. */
 const kinds = ["mission", "alarm", "command", "conveyor", "lease", "hold", "dropped", "state"];
 const AGAIN_MS = 1_000;
 
@@ -58,7 +58,7 @@ async function tail(options: Options): Promise<number> {
   const signal = stopSignal();
   const isJson = options.json === true;
   let away: string | null = null;
-  /** Whether the gateway has answered once. */
+  /** Whether the gateway has answered at least once. */
   let isKnown = false;
   const say = (text: string) => {
     if (isJson) process.stderr.write(`fleetgate: ${plain(text)}\n`);
@@ -82,7 +82,7 @@ async function tail(options: Options): Promise<number> {
       if (!signal.aborted) say(`${reason}; waiting for it to come back`);
     } catch (error) {
       if (signal.aborted) break;
-      // The first request was refused, and the next ones would be; a gateway that has answered comes back.
+      // Later requests would be refused like the first. A gateway that answered before is coming back.
       if (!(error instanceof CallFailed) || !isKnown) throw error;
       away ??= error.message;
     }

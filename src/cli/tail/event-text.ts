@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json.ts";
 import { numberOf, objectOf, textOf } from "../answer-fields.ts";
 import { localTime } from "../readable.ts";
 
-/** One line for a person, with the time of the terminal. */
+/** One line for a person, in the terminal's time zone. */
 export function eventLine(event: JsonObject): string {
   const whose = textOf(event, "robot_id") || "-";
   const marks = [event.jump === true ? "jump" : "", event.historical === true ? "historical" : ""];
@@ -56,7 +56,9 @@ function user(event: JsonObject): string {
   return `${textOf(event, "protocol")}:${textOf(event, "user")}`;
 }
 
-/** The last word of an enum's name, `STATE_RUNNING` is running; or the number that has no name. */
+/**
+ * The last word of an enum's name: `STATE_RUNNING` becomes running. A number without a name stays a number.
+ */
 function coded(object: JsonObject, name: string): string {
   const value = object[name];
   if (typeof value === "number") return String(value);

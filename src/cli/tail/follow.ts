@@ -4,15 +4,15 @@ import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 import { asRead, CallFailed, callFailed, outcomeOf } from "../control-client.ts";
 
-/** The gateway says each 5 s that it lives. */
+/** The gateway sends a sign of life every 5 s. */
 const SILENCE_MS = 15_000;
 const ANSWER_MS = 5_000;
 
 /**
  * Follows the events of the gateway. Resolves with the reason why they have ended; rejects with CallFailed
  * when they never began.
- * @param onEvent hears of each line that is a JSON object, the signs of life too
- * @param silenceMs a gateway that says nothing for longer is given up
+ * @param onEvent gets each line that is a JSON object, signs of life too
+ * @param silenceMs a gateway that is silent for longer is given up
  */
 export async function followEvents(
   socketPath: string,
@@ -32,7 +32,7 @@ export async function followEvents(
     const answer = await client.request({ method: "GET", path, signal });
     if (answer.statusCode !== 200) {
       const problem: unknown = await answer.body.json();
-      // Throws: a problem without a code is no outcome.
+      // A problem without a code makes it throw.
       outcomeOf(null, { status: answer.statusCode, body: isJsonObject(problem) ? problem : {} });
     }
     for await (const line of createInterface({ input: answer.body, crlfDelay: Number.POSITIVE_INFINITY })) {

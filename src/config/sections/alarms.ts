@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count } from "../fields.ts";
 import { type Finding, wrong } from "../finding.ts";
 
-/** `alarms:` from where on something is wrong. */
+/** `alarms:` the limits at which alarms are raised. */
 export const alarmsSection = z
   .strictObject({
     battery: z

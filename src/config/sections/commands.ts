@@ -102,7 +102,7 @@ export const commandsSection = z
 
 export type CommandsSection = z.output<typeof commandsSection>;
 
-/** What the section, `rights` and the users with a role of their own say, as the dispatcher wants it. */
+/** The options of the dispatcher, from the section, `rights`, and the users with a role of their own. */
 export function dispatcherOptions(
   section: CommandsSection,
   conveyors: ConveyorsSection,
@@ -120,9 +120,7 @@ export function dispatcherOptions(
   return { ...times, maxRunMs: conveyors.maxRunMs ?? null, rights, accounts };
 }
 
-/**
- * What the section says of commands before the dispatcher has them. `mqttRate` is that of each MQTT client.
- */
+/** The options of the intake. `mqttRate` is that of each MQTT client. */
 export function intakeOptions(
   { startByMs, maxCommands }: CommandsSection,
   mqttRate: SourceRate | undefined,
@@ -131,7 +129,7 @@ export function intakeOptions(
   return { ...intakeDefaults, startByMs, maxCommands, rates };
 }
 
-/** Keys of `commands` that contradict each other, or what services do. */
+/** Keys of `commands` that contradict each other, or the limits of services. */
 export function commandsFindings(section: CommandsSection): readonly Finding[] {
   const findings: Finding[] = [];
   if (section.callDeadlineMs <= ROBOT_WAIT_MS) {

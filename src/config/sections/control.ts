@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ControlOptions } from "../../northbound/web/options.ts";
 import { flag } from "../fields.ts";
 
-/** What the system call takes: `sun_path` of sockaddr_un without its closing zero. */
+/** The limit of the system call: `sun_path` of sockaddr_un without its closing zero. */
 const LONGEST_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 
 /** `control:` the socket of `fleetgate call`. */
@@ -21,19 +21,19 @@ export const controlSection = z
 
 export type ControlSection = z.output<typeof controlSection>;
 
-/** Where the socket is. `folder` is that of the configuration file; both are absolute. */
+/** The path of the socket. `folder` is that of the configuration file; both are absolute. */
 export function socketPath(section: ControlSection, folder: string, dataDir: string): string {
   return section.socket === undefined ? join(dataDir, "control.sock") : resolve(folder, section.socket);
 }
 
-/** Why no socket can have this path; null when one can. */
+/** Why a socket cannot have this path; null: it can. */
 export function socketPathProblem(path: string): string | null {
   const bytes = Buffer.byteLength(path);
   if (bytes <= LONGEST_PATH_BYTES) return null;
   return `${path} has ${bytes} bytes, and the name of a socket at most ${LONGEST_PATH_BYTES}: give control.socket a shorter one`;
 }
 
-/** The options of the control socket; null when it is off. */
+/** The options of the control socket; null: it is off. */
 export function controlOptions(section: ControlSection, path: string): ControlOptions | null {
   return section.enabled && socketPathProblem(path) === null ? { socketPath: path } : null;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** `conveyors:` what concerns the conveyors of all robots. */
+/** `conveyors:` the settings for the conveyors of all robots. */
 export const conveyorsSection = z
   .strictObject({
     maxRunMs: z

@@ -3,10 +3,10 @@ import { type EventSource, webhookDirectory } from "../../fleet/options.ts";
 import { file, listen, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
-/** What webhooks cannot do without, and streams have no use for. */
+/** Keys that webhooks need, and streams do not use. */
 const webhookKeys = ["listen", "publicUrl", "certificate", "key"] as const;
 
-/** `fleet.events:` how missions and batteries come. */
+/** `fleet.events:` how missions and batteries are received. */
 export const eventsSection = z
   .strictObject({
     kind: z
@@ -41,7 +41,7 @@ export const eventsSection = z
   .prefault({})
   .describe("How missions and batteries come: by streams, or by webhooks that this gateway receives.");
 
-/** What the section and its files say, as the fleet session wants it. */
+/** The event source of the fleet session, from the section and its files. */
 export function eventSource(
   section: z.output<typeof eventsSection>,
   files: NamedFiles,

@@ -86,7 +86,7 @@ const times = z
   .prefault({})
   .describe("How long things take. The product's own values suit most services.");
 
-/** `fleet:` the service, the key to it, and the robots that the gateway is for. */
+/** `fleet:` the service, the key for it, and the robots of this gateway. */
 export const fleetSection = z
   .strictObject({
     grpc: z
@@ -148,7 +148,7 @@ export const fleetSection = z
 
 export type FleetSection = z.output<typeof fleetSection>;
 
-/** What the section and its files say, as the fleet session wants it. */
+/** The options of the fleet session, from the section and its files. */
 export function fleetOptions(
   section: FleetSection,
   quality: { readonly streamSilenceMs: number; readonly resyncMs: number },

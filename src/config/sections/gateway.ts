@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { logLevels } from "../../platform/log.ts";
 
-/** `gateway:` who this gateway is, and where it keeps what must survive a restart. */
+/** `gateway:` the id of this gateway, and the folder for data that must survive a restart. */
 export const gatewaySection = z
   .strictObject({
     id: z

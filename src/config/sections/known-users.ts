@@ -7,7 +7,7 @@ import type { MqttSection } from "./mqtt.ts";
 import { type OpcUaSection, opcUaAccounts } from "./opcua.ts";
 import { type WebSection, webAccounts } from "./web.ts";
 
-/** The sections that say which users and clients there are; undefined where the protocol is off. */
+/** The sections that list users and clients; undefined: the protocol is off. */
 export interface ProtocolSections {
   readonly opcua?: OpcUaSection | undefined;
   readonly mqtt?: MqttSection | undefined;
@@ -17,7 +17,8 @@ export interface ProtocolSections {
 
 /**
  * Finds the names at `path` that can never send a command by `protocol`. A name that its section does not
- * have is a mistake. A protocol that is off is unwise only, so that it can be switched off by its section.
+ * have is a mistake. If the protocol is off, it is only a warning, so that the protocol can be switched off
+ * by removing its section.
  */
 export function unknownUserFindings(
   path: ConfigPath,
@@ -53,7 +54,7 @@ function whyOff(
   }
 }
 
-/** Null where the names are not in the configuration: those of an open broker, and of the machine's users. */
+/** Null: the configuration does not list the names, as for an open broker and the machine's users. */
 function knownUsers(
   protocol: Protocol,
   { opcua, mqtt, web }: ProtocolSections,

@@ -2,7 +2,10 @@ import { type Finding, together, unwise, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
 import { type OpcUaSection, thumbprintIn } from "./opcua.ts";
 
-/** Connections whose session has no user yet (northbound/opcua, session bounds), and some that only ask. */
+/**
+ * Connections whose session has no user yet (northbound/opcua, session bounds), and some that only list
+ * endpoints.
+ */
 const SPARE_CONNECTIONS = 60;
 
 /** Keys of `opcua` that contradict, or need, each other. */
@@ -54,7 +57,7 @@ export function opcUaFindings(opcua: OpcUaSection): readonly Finding[] {
   return findings;
 }
 
-/** How a user logs on; a certificate is one user's. */
+/** The ways in which a user logs on; two users cannot share a certificate. */
 function userFindings({ users }: OpcUaSection): readonly Finding[] {
   const owners = new Map<string, string>();
   const findings: Finding[] = [];
@@ -72,8 +75,8 @@ function userFindings({ users }: OpcUaSection): readonly Finding[] {
 }
 
 /**
- * A PLC without strings knows its own command by the number of its user. It takes that of another user for
- * its own if both have one number, and share a slot.
+ * A PLC without strings recognises its own command by the number of its user. It takes that of another user
+ * for its own if both have one number, and share a slot.
  */
 function userNumberFindings({ users }: OpcUaSection): readonly Finding[] {
   const owners = new Map<number, string>();
@@ -94,17 +97,17 @@ function userNumberFindings({ users }: OpcUaSection): readonly Finding[] {
   return findings;
 }
 
-/** What every controller takes as a name: S7 counts 24 characters, and knows no `-`. */
+/** Names that every controller accepts: S7 allows 24 characters, and no `-`. */
 const usualAlias = /^[A-Za-z][A-Za-z0-9_]{0,23}$/;
 
 /**
- * An alias takes the place of an id in node names: two robots of one name would be one node. An S7 takes
- * names that differ only by case for one.
+ * An alias replaces an id in node names: two robots with one name would be one node. An S7 does not
+ * distinguish names that differ only by case.
  */
 function aliasFindings(opcua: OpcUaSection): readonly Finding[] {
   const owners = new Map(Object.keys(opcua.robots).map((robotId) => [robotId, robotId]));
   const ownersInAnyCase = new Map<string, NamedRobot>();
-  // A robot without an alias is named by its id.
+  // Without an alias, a robot is named by its id.
   for (const [robotId, { alias }] of Object.entries(opcua.robots))
     if (alias === undefined) ownersInAnyCase.set(robotId.toLowerCase(), { robotId, name: robotId });
   const findings: Finding[] = [];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { milliseconds } from "../fields.ts";
 
-/** `quality:` how long each kind of silence is forgiven before a value is no longer shown as good. */
+/** `quality:` how long each kind of silence may last before a value stops being good. */
 export const qualitySection = z
   .strictObject({
     streamSilenceMs: milliseconds(

@@ -6,7 +6,7 @@ import { flag } from "../fields.ts";
 const MEGABYTE = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** `recorder:` the last minutes of what the service said and the protocols were told. */
+/** `recorder:` the last minutes of the service's messages and of what was published. */
 export const recorderSection = z
   .strictObject({
     enabled: flag(true, "Whether the last minutes are kept on the disk."),
@@ -31,7 +31,7 @@ export const recorderSection = z
 
 export type RecorderSection = z.output<typeof recorderSection>;
 
-/** The options of the recorder; null when it is off. */
+/** The options of the recorder; null: it is off. */
 export function recorderOptions(section: RecorderSection, dataDir: string): RecorderOptions | null {
   if (!section.enabled) return null;
   return {

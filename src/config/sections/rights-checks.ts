@@ -6,7 +6,7 @@ import { nearest } from "../nearest.ts";
 import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
 import type { RightsSection } from "./rights.ts";
 
-/** Operations that there are not, or that a rule's own role keeps from it. */
+/** Operations that do not exist, or that the role of the rule does not allow. */
 export function operationFindings(rights: RightsSection, catalogue: Catalogue): readonly Finding[] {
   return rights.flatMap((rule, index) =>
     (rule.operations ?? []).flatMap((name, place) => {
@@ -24,7 +24,7 @@ export function operationFindings(rights: RightsSection, catalogue: Catalogue): 
   );
 }
 
-/** Rules that give a user more than its own role: that role is the most that it has. */
+/** Rules that give a user more than its own role, which is its limit. */
 export function ownRoleFindings(
   rights: RightsSection,
   accounts: DispatcherOptions["accounts"],

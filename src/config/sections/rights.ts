@@ -4,7 +4,7 @@ import { names } from "../fields.ts";
 
 const protocols = ["mqtt", "opcua", "web", "cli"] as const satisfies readonly Protocol[];
 
-/** `rights:` who may send what. Everybody may read. */
+/** `rights:` who may send which commands. Everybody may read. */
 export const rightsSection = z
   .array(
     z.strictObject({

@@ -38,7 +38,7 @@ export function numberlessFindings(
   });
 }
 
-/** With the robots that its rules leave it; none when they let it command no robot. */
+/** The user with the robots that its rules allow; none: they allow it to command no robot. */
 function numberless(name: string, rights: RightsSection): readonly Numberless[] {
   const rules = rights.filter(
     ({ source }) => source.protocol === "opcua" && (source.name === name || source.name === "*"),

@@ -7,10 +7,10 @@ import { milliseconds, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
 
-/** Clockwise and counter-clockwise, as the service has them. */
+/** Clockwise and counter-clockwise, in the service's words. */
 const turns = ["CW", "CCW"] as const;
 
-/** `stations:` each a PLC and the destinations that are its own. */
+/** `stations:` each is a PLC with its own destinations. */
 export const stationsSection = z
   .record(
     z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" }),
@@ -76,7 +76,7 @@ export const stationsSection = z
 
 export type StationsSection = z.output<typeof stationsSection>;
 
-/** What the section says, as the dispatcher wants it. */
+/** The stations for the dispatcher. */
 export function stationOptions(section: StationsSection): readonly StationOptions[] {
   return Object.entries(section).map(([name, station]) => {
     const { destinations, users, clients, heartbeatMs, maxRunMs, permit, pauseOnLoss = false } = station;
@@ -93,12 +93,12 @@ export function stationOptions(section: StationsSection): readonly StationOption
   });
 }
 
-/** What the section says, as topics are made of it. */
+/** The stations for topics. */
 export function stationPlaces(section: StationsSection): Placement["stations"] {
   return Object.entries(section).map(([name, { place = null }]) => ({ name, place }));
 }
 
-/** What the section says, as the OPC UA server wants it. */
+/** The stations for the OPC UA server. */
 export function stationNodes(section: StationsSection): readonly StationNode[] {
   return Object.entries(section).map(([name, { permit, load = null }]) => ({
     name,
@@ -107,7 +107,7 @@ export function stationNodes(section: StationsSection): readonly StationNode[] {
   }));
 }
 
-/** With one of the lists, users that are in neither are refused, at every protocol. */
+/** With one of the lists, users that are in neither list are refused, at every protocol. */
 function namedSources(users: readonly string[] = [], clients: readonly string[] = []): readonly Source[] {
   return [
     ...users.map((name) => ({ protocol: "opcua", name }) as const),
@@ -151,7 +151,7 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
   return [...permits, ...users];
 }
 
-/** An S7 takes names that differ only by case for one, as of robots. */
+/** As for robots: an S7 does not distinguish names that differ only by case. */
 function alikeFindings(stations: readonly string[]): readonly Finding[] {
   return stations.flatMap((name, place) => {
     const alike = stations.slice(0, place).find((other) => other.toLowerCase() === name.toLowerCase());
@@ -169,7 +169,7 @@ function loadFindings(name: string, { load, heartbeatMs }: StationsSection[strin
   return [wrong(["stations", name, "heartbeatMs"], text)];
 }
 
-/** A permit is a tag: where nobody can write it, no robot would ever come. */
+/** A permit is a tag: if nobody can write it, no robot will ever come. */
 function permitFindings(
   name: string,
   { permit, pauseOnLoss, users, clients }: StationsSection[string],

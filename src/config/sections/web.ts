@@ -15,7 +15,7 @@ import { fileAt, type NamedFiles } from "../named-files.ts";
 
 const LONGEST_NAME = 64;
 
-/** In a command's identity a slash separates the name from the request id. */
+/** In a command's identity, a slash separates the name from the request id. */
 const accountName = z.string().refine((name) => isPlainText(name, LONGEST_NAME) && !name.includes("/"), {
   error: `use 1 to ${LONGEST_NAME} printable characters without /`,
 });
@@ -117,7 +117,7 @@ export const webSection = z
 
 export type WebSection = z.output<typeof webSection>;
 
-/** What the section and its files say, as the web listener wants it. */
+/** The options of the web listener, from the section and its files. */
 export function webOptions(section: WebSection, files: NamedFiles): WebOptions {
   const cert = fileAt(files, "web", "tls", "certificate")?.text;
   const key = fileAt(files, "web", "tls", "key")?.text;
@@ -175,7 +175,7 @@ function isPlaced([first, second]: ReadonlyArray<z.output<typeof anchor>>): bool
   return differ(first.pixel, second.pixel) && differ(first.map, second.map);
 }
 
-/** The users and tokens of the section with their roles, for the one place that judges rights. */
+/** The users and tokens of the section with their roles, for the check of rights. */
 export function webAccounts(section: WebSection | undefined): DispatcherOptions["accounts"] {
   if (section === undefined) return [];
   return (["users", "tokens"] as const).flatMap((kind) =>

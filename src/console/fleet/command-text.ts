@@ -10,7 +10,7 @@ export function operationText({ operation, request }: Pick<Command, "operation" 
   return details.length === 0 ? operation : `${operation}: ${details.join(", ")}`;
 }
 
-/** How many goals of a request are named. */
+/** The largest number of goals of a request that are named. */
 const MOST_DETAILS = 3;
 const LONGEST_DETAIL = 60;
 

@@ -21,7 +21,7 @@ export interface EventLog {
 
 const MOST_EVENTS = 500;
 
-/** When a stream begins. It is only told what it has missed if it could name an event that it had heard. */
+/** The log when a stream begins: empty, unless the stream resumes after an event that the page received. */
 export function listening(log: EventLog | null, at: string, couldResume: boolean): EventLog {
   return log !== null && couldResume ? log : { since: at, events: [] };
 }

@@ -6,25 +6,25 @@ import { followed, type Track } from "../floor/track.ts";
 import { createTrail, type Trail } from "../floor/trail.ts";
 import { ageMs, type Dated, type Moment } from "../trust/moment.ts";
 
-/** A robot as it was heard last. */
+/** A robot as last received. */
 export interface KnownRobot {
   readonly robot: Robot;
-  /** For how long its reason to stand has held. */
+  /** For how long its reason to stand has been true. */
   readonly stood: Dated;
-  /** When the online list had it at its place, as its own message said. */
+  /** When the online list had the robot at its place, according to the message of the robot. */
   readonly placed: Dated;
   /** Null: no place is known. */
   readonly track: Track | null;
-  /** Where it was in the last ten minutes. It goes on with the robot, and is not replaced. */
+  /** Its places of the last ten minutes. Later states of the robot keep this object. */
   readonly trail: Trail;
 }
 
-/** All that the page knows of the gateway. */
+/** Everything that the page knows about the gateway. */
 export interface Fleet {
   readonly gatewayId: string;
   readonly version: string;
   readonly sessionId: string;
-  /** Another text: another run of the gateway answers, or it has another configuration. */
+  /** Changes when another run of the gateway answers, or when its configuration changes. */
   readonly configuration: string;
   readonly isOpen: boolean;
   /** Whether the fleet service is a simulated one, whose faults the gateway offers. */
@@ -38,13 +38,13 @@ export interface Fleet {
   /** The newest online list; null: there was none. */
   readonly list: Dated | null;
   readonly isFleetLinkUp: boolean;
-  /** Commands that were heard, by key, the newest last. */
+  /** Received commands by key, the newest last. */
   readonly commands: ReadonlyMap<string, Command>;
-  /** Those that were heard lately, the newest last. */
+  /** Commands received lately, the newest last. */
   readonly recent: ReadonlyArray<{ readonly command: Command; readonly heardAt: Moment }>;
 }
 
-/** When and how late a message was heard, and how marks may move. */
+/** When and how late a message was received, and how marks may move. */
 export interface Hearing {
   readonly now: Moment;
   readonly delayMs: number;
@@ -54,7 +54,7 @@ export interface Hearing {
 export const MOST_COMMANDS = 500;
 const MOST_RECENT = 100;
 
-/** The fleet at the beginning of a snapshot, without its robots. */
+/** The fleet at the beginning of a snapshot, still without its robots. */
 export function begun(snapshot: Snapshot): Fleet {
   return {
     gatewayId: snapshot.gateway_id,
@@ -76,7 +76,7 @@ export function begun(snapshot: Snapshot): Fleet {
   };
 }
 
-/** With robots of a snapshot. `before` knows where they were. */
+/** Adds robots of a snapshot. `before` has their earlier places. */
 export function withRobots(
   fleet: Fleet,
   before: Fleet | null,
@@ -113,7 +113,9 @@ function isWhole(change: RobotChange): change is Robot {
   return Object.keys(isKey).every((key) => key in change);
 }
 
-/** Of a robot that a snapshot has yet to bring, a part is left out: the snapshot will be newer. */
+/**
+ * A partial change of a robot that the snapshot has not brought yet is left out: the snapshot will be newer.
+ */
 function withChanges(fleet: Fleet, changes: readonly RobotChange[], hearing: Hearing): Fleet {
   const robots = new Map(fleet.robots);
   for (const change of changes) {
@@ -205,12 +207,12 @@ function merged<Key, Value>(
   return all;
 }
 
-/** Names a command, also after a restart of the gateway if it has a request id. */
+/** The key of a command. With a request id, it stays the same after a restart of the gateway. */
 export function commandKey({ number, protocol, user, request_id: id }: Command): string {
   return id === null ? `number ${number}` : `${protocol}:${user}/${id}`;
 }
 
-/** The newest last; the oldest make room. */
+/** Adds commands, the newest last, and evicts the oldest. */
 export function withCommands(
   known: ReadonlyMap<string, Command>,
   heard: readonly Command[] | undefined,

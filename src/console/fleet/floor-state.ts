@@ -8,7 +8,7 @@ import { wordOf } from "./words.ts";
 type PointTypes = FloorSettings["point_types"];
 const noTypes: PointTypes = [];
 
-/** What the floor draws of a fleet. */
+/** The part of a fleet's state that the floor draws. */
 export function floorState(
   fleet: Fleet,
   map: FleetMap | null,
@@ -44,7 +44,7 @@ const pointsOf = new WeakMap<
   { readonly types: PointTypes; readonly points: readonly FloorPoint[] }
 >();
 
-/** The same list for the same map: the drawing keeps what it has drawn of it. */
+/** The same list for the same map, so that the drawing keeps what it drew for it. */
 function shownPoints(map: FleetMap | null, types: PointTypes): readonly FloorPoint[] {
   if (map === null) return noPoints;
   const known = pointsOf.get(map);
@@ -54,7 +54,7 @@ function shownPoints(map: FleetMap | null, types: PointTypes): readonly FloorPoi
   return points;
 }
 
-/** The service does not say what types of points mean: only the configuration can. */
+/** The service does not define the types of points: only the configuration can. */
 function shownPoint({ x, y, alias, code, type }: MapPoint, types: PointTypes): FloorPoint {
   const shape = types.find((each) => each.type === type)?.shape ?? "dot";
   return { x, y, name: alias === "" ? code : alias, shape };

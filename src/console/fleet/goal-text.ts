@@ -8,12 +8,11 @@ export function goalText(goal: Goal): string {
   return `x ${goal.x_meters?.toFixed(1) ?? "?"}, y ${goal.y_meters?.toFixed(1) ?? "?"}`;
 }
 
-/** Whether nothing more is done for a mission. */
 export function hasEnded({ state }: Mission): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
 
-/** Where the current mission of a robot is at or heads for. */
+/** The goal of a robot's current mission, reached or not. */
 export function currentGoalText({ missions }: Robot): string {
   if (missions?.state == null) return "mission not known";
   const { missions: queue, current_mission_index: current } = missions.state;

@@ -6,7 +6,7 @@ import { type ForwardedPacket, type InnerClient, nextId } from "./inner-client.t
 export interface Delivery {
   sent: number;
   acknowledged: number;
-  /** Clients that got it, and have neither acknowledged it nor gone. */
+  /** Clients to which it was sent, which are still connected and have not acknowledged it. */
   readonly open: Set<Subscriber>;
   isWritten: boolean;
   readonly arrived: Promise<boolean>;
@@ -17,28 +17,28 @@ export interface Delivery {
 export interface Subscriber {
   readonly client: InnerClient;
   readonly socket: Socket;
-  /** By packet identifier. */
+  /** The deliveries without an acknowledgement, by packet identifier. */
   readonly open: Map<number, Delivery>;
-  /** Since when it has acknowledged nothing of what is open. */
+  /** The time of its last acknowledgement, or of the first open delivery after a pause. */
   sinceMs: number;
-  /** Others are not held up by it. */
+  /** Deliveries no longer wait for its acknowledgements. */
   isSilent: boolean;
 }
 
-/** Who was sent an event, and who has acknowledged it. */
+/** To which clients each event was sent, and which have acknowledged it. */
 export interface EventDeliveries {
-  /** An event that the gateway publishes. */
+  /** Begins the delivery of an event that the gateway publishes. */
   begin(): Delivery;
-  /** All that subscribe to its topic were written to. */
+  /** The event was written to every subscriber of its topic. */
   written(delivery: Delivery): void;
-  /** aedes is about to send it: it gets its packet identifier here. */
+  /** aedes is about to send the event; this assigns its packet identifier. */
   send(packet: ForwardedPacket, delivery: Delivery, subscriber: Subscriber): void;
-  /** Whether the subscriber had not acknowledged this message before. */
+  /** Returns whether this is the subscriber's first acknowledgement of the message. */
   acknowledged(subscriber: Subscriber, messageId: number): boolean;
   gone(subscriber: Subscriber): void;
 }
 
-/** @param areOthersThere whether clients are there that subscribe to events */
+/** @param areOthersThere whether other clients are connected that subscribe to events */
 export function createEventDeliveries(areOthersThere: () => boolean, clock: Clock): EventDeliveries {
   function judge({ isWritten, open, acknowledged, sent, settle }: Delivery): void {
     if (!isWritten) return;
@@ -62,7 +62,7 @@ export function createEventDeliveries(areOthersThere: () => boolean, clock: Cloc
     send(packet, delivery, subscriber) {
       const { client, open } = subscriber;
       delivery.sent += 1;
-      // It is about to go, and did not get it.
+      // The client is disconnecting, and does not get the event.
       if (client.closed) return;
       const id = nextId(client, (one) => open.has(one));
       packet.messageId = id;
