@@ -44,9 +44,11 @@ export interface Store {
   range(range: StoreRange): Iterable<StoreChange>;
   /**
    * Writes all of `changes` or none. Resolves when they are on the disk; rejects
-   * with StoreFailed when they may not be.
+   * with StoreFailed when they may not be, or at once when too many writes wait.
+   *
+   * @param isUrgent it may use the room that is reserved for such writes
    */
-  write(changes: readonly StoreChange[]): Promise<void>;
+  write(changes: readonly StoreChange[], isUrgent?: boolean): Promise<void>;
   figures(): StoreFigures;
   /** Waits for what is being written. What comes after is refused. */
   close(): Promise<void>;
@@ -79,6 +81,9 @@ export const LEAST_FREE_BYTES = 8 * MEGABYTE;
 const BYTES_ON_DISK_PER_BYTE = 4;
 /** With so much room no group needs to be measured. */
 const AMPLE_BYTES = 256 * MEGABYTE;
+/** Writes that may wait for a disk that does not answer, and how many urgent ones beside them. */
+const MOST_WAITING = 4_096;
+const MORE_URGENT = 1_024;
 /** How long lmdb is left alone after a commit that failed all the same. */
 const REST_MS = 1_000;
 
@@ -197,10 +202,12 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       const options = limit === undefined ? { start: from, end: to } : { start: from, end: to, limit };
       for (const { key, value } of opened.getRange(options)) yield { key, value: openRecord(key, value) };
     },
-    write(changes) {
+    write(changes, isUrgent = false) {
       if (closed) return Promise.reject(new StoreFailed(`${path} is closed`));
       if (changes.some(({ key }) => isTooLong(key)))
         return Promise.reject(new StoreFailed("a key is too long"));
+      if (waiting.length >= MOST_WAITING + (isUrgent ? MORE_URGENT : 0))
+        return Promise.reject(new StoreFailed(`${waiting.length} writes wait for the disk of ${path}`));
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject });
         writing ??= drain();
