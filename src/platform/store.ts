@@ -203,11 +203,8 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       for (const { key, value } of opened.getRange(options)) yield { key, value: openRecord(key, value) };
     },
     write(changes, isUrgent = false) {
-      if (closed) return Promise.reject(new StoreFailed(`${path} is closed`));
-      if (changes.some(({ key }) => isTooLong(key)))
-        return Promise.reject(new StoreFailed("a key is too long"));
-      if (waiting.length >= MOST_WAITING + (isUrgent ? MORE_URGENT : 0))
-        return Promise.reject(new StoreFailed(`${waiting.length} writes wait for the disk of ${path}`));
+      const refusal = closed ? `${path} is closed` : refusalOf(changes, waiting.length, isUrgent);
+      if (refusal !== null) return Promise.reject(new StoreFailed(refusal));
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject });
         writing ??= drain();
@@ -224,6 +221,13 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       if (!isGivenUp) await database?.close();
     },
   };
+}
+
+/** Why a write is refused at once; null: it may wait. */
+function refusalOf(changes: readonly StoreChange[], waiting: number, isUrgent: boolean): string | null {
+  if (changes.some(({ key }) => isTooLong(key))) return "a key is too long";
+  const most = MOST_WAITING + (isUrgent ? MORE_URGENT : 0);
+  return waiting < most ? null : `${waiting} writes wait for the disk`;
 }
 
 function isTooLong(key: string): boolean {
