@@ -79,7 +79,7 @@ export function ownStopId(sessionId: string, cause: OwnStopCause, number: number
   return `${sessionId}.${cause}${number}`;
 }
 
-/** Whether it is a stop that the gateway owes a conveyor: it is repeated until the conveyor is seen to stand. */
+/** Whether it is a stop that the gateway owes a conveyor: repeated until the conveyor is seen to stand. */
 export function isOwedStop({ source, requestId }: CommandIdentity): boolean {
   return source.protocol === "gateway" && /\.conveyor\d+$/.test(requestId);
 }

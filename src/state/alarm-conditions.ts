@@ -110,7 +110,7 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
     },
     hearEvent(event) {
       if (event.kind !== "command" || event.outcome.outcome !== "unknown") return;
-      // An owed stop has an alarm already, CONVEYOR_NOT_STOPPED, which ends when the conveyor is seen to stand.
+      // An owed stop has an alarm of its own: CONVEYOR_NOT_STOPPED, until the conveyor is seen to stand.
       if (event.foundLater !== undefined || isOwedStop(event.command)) return;
       const { robotId, operation, command } = event;
       const { protocol, name } = command.source;
