@@ -1,5 +1,12 @@
 import type { ParsedRequest } from "../contracts/operation.ts";
-import { type Command, commandId, type OnBehalfOf, type Source } from "../domain/command.ts";
+import {
+  type Command,
+  commandId,
+  type OnBehalfOf,
+  type OwnStopCause,
+  ownStopId,
+  type Source,
+} from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
@@ -40,7 +47,7 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
   let sent = 0;
 
   function send(
-    cause: "conveyor" | "hold" | "permit",
+    cause: OwnStopCause,
     robotId: RobotId,
     stop: Stop,
     onBehalfOf: OnBehalfOf,
@@ -52,7 +59,7 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
     const { operation, request } = read;
     const command: Command = {
       source: gatewaySource,
-      requestId: `${sessionId}.${cause}${sent}`,
+      requestId: ownStopId(sessionId, cause, sent),
       operation: operation.name,
       effect: "stops",
       robotId,

@@ -74,3 +74,16 @@ export type CommandStage = "accepted" | "sent";
 export function commandId({ source, requestId }: CommandIdentity): string {
   return `${sourceKey(source)}/${requestId}`;
 }
+
+/** Why the gateway sends a stop of itself. */
+export type OwnStopCause = "conveyor" | "hold" | "permit";
+
+/** What names a stop of the gateway's own, over its runs. */
+export function ownStopId(sessionId: string, cause: OwnStopCause, number: number): string {
+  return `${sessionId}.${cause}${number}`;
+}
+
+/** Whether it is a stop that the gateway owes a conveyor: repeated until the conveyor is seen to stand. */
+export function isOwedStop({ source, requestId }: CommandIdentity): boolean {
+  return source.protocol === "gateway" && /\.conveyor\d+$/.test(requestId);
+}

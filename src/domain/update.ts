@@ -23,6 +23,8 @@ export type FleetUpdate =
       readonly robotId: RobotId;
       readonly stream: StreamId;
       readonly stamp: Stamp;
+      /** It came because the gateway has subscribed: what it shows may be old. */
+      readonly isSnapshot?: boolean;
       readonly queue: MissionQueue;
     }
   | {
@@ -30,6 +32,8 @@ export type FleetUpdate =
       readonly robotId: RobotId;
       readonly stream: StreamId;
       readonly stamp: Stamp;
+      /** It came because the gateway has subscribed: what it shows may be old. */
+      readonly isSnapshot?: boolean;
       readonly battery: Battery;
     }
   | {

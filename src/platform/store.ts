@@ -43,10 +43,12 @@ export interface Store {
   /** Throws RecordDamaged at a damaged record. */
   range(range: StoreRange): Iterable<StoreChange>;
   /**
-   * Writes all of `changes` or none. Resolves when they are on the disk; rejects with StoreFailed if they may
-   * not be.
+   * Writes all of `changes` or none. Resolves when they are on the disk; rejects
+   * with StoreFailed when they may not be, or at once when too many writes wait.
+   *
+   * @param isUrgent it may use the room that is reserved for such writes
    */
-  write(changes: readonly StoreChange[]): Promise<void>;
+  write(changes: readonly StoreChange[], isUrgent?: boolean): Promise<void>;
   figures(): StoreFigures;
   /** Waits for the writes under way. Refuses later ones. */
   close(): Promise<void>;
@@ -79,7 +81,10 @@ export const LEAST_FREE_BYTES = 8 * MEGABYTE;
 const BYTES_ON_DISK_PER_BYTE = 4;
 /** With so much room no group needs to be measured. */
 const AMPLE_BYTES = 256 * MEGABYTE;
-/** How long lmdb is left alone after a commit that failed in spite of the check. */
+/** Writes that may wait for a disk that does not answer, and how many urgent ones beside them. */
+const MOST_WAITING = 4_096;
+const MORE_URGENT = 1_024;
+/** How long lmdb is left alone after a commit that failed all the same. */
 const REST_MS = 1_000;
 
 /** The machine, as a test replaces it. */
@@ -197,10 +202,9 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       const options = limit === undefined ? { start: from, end: to } : { start: from, end: to, limit };
       for (const { key, value } of opened.getRange(options)) yield { key, value: openRecord(key, value) };
     },
-    write(changes) {
-      if (closed) return Promise.reject(new StoreFailed(`${path} is closed`));
-      if (changes.some(({ key }) => isTooLong(key)))
-        return Promise.reject(new StoreFailed("a key is too long"));
+    write(changes, isUrgent = false) {
+      const refusal = closed ? `${path} is closed` : refusalOf(changes, waiting.length, isUrgent);
+      if (refusal !== null) return Promise.reject(new StoreFailed(refusal));
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject });
         writing ??= drain();
@@ -217,6 +221,13 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       if (!isGivenUp) await database?.close();
     },
   };
+}
+
+/** Why a write is refused at once; null: it may wait. */
+function refusalOf(changes: readonly StoreChange[], waiting: number, isUrgent: boolean): string | null {
+  if (changes.some(({ key }) => isTooLong(key))) return "a key is too long";
+  const most = MOST_WAITING + (isUrgent ? MORE_URGENT : 0);
+  return waiting < most ? null : `${waiting} writes wait for the disk`;
 }
 
 function isTooLong(key: string): boolean {

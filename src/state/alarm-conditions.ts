@@ -4,6 +4,7 @@ import { amrExceptionOf, exceptionText, isException } from "../domain/amr-except
 import type { Battery } from "../domain/battery.ts";
 import type { StateChange } from "../domain/change.ts";
 import { clip } from "../domain/clip.ts";
+import { isOwedStop } from "../domain/command.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { MissionQueue } from "../domain/mission.ts";
@@ -109,7 +110,8 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
     },
     hearEvent(event) {
       if (event.kind !== "command" || event.outcome.outcome !== "unknown") return;
-      if (event.foundLater !== undefined) return;
+      // An owed stop has an alarm of its own: CONVEYOR_NOT_STOPPED, until the conveyor is seen to stand.
+      if (event.foundLater !== undefined || isOwedStop(event.command)) return;
       const { robotId, operation, command } = event;
       const { protocol, name } = command.source;
       const source: AlarmSource = robotId === "" ? { kind: "gateway" } : { kind: "robot", robotId };

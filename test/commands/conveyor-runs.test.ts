@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Command } from "../../src/domain/command.ts";
+import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Quality } from "../../src/domain/quality.ts";
+import { createAlarmConditions } from "../../src/state/alarm-conditions.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import {
@@ -242,6 +244,26 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     expect(standing(harness)).toHaveLength(1);
     await shows(harness, "STOP");
     expect(standing(harness)).toEqual([]);
+  });
+
+  it("a stop without an answer is no second alarm; a hold's is one", async () => {
+    const harness = await rigAtDock();
+    await rolling(harness);
+    harness.dispatcher.stations.release("Dock", plc, "AMR01");
+    await harness.clock.settle(0);
+    await harness.call(1).answer(LOST);
+    await harness.clock.settle(20_000);
+    const conditions = createAlarmConditions(harness.alarmBook, { low: 20, critical: 10 });
+    const active = () => harness.alarms().flatMap(({ code, isActive }) => (isActive ? [code] : []));
+    const unknown = harness.events.filter(
+      (event) => event.kind === "command" && event.outcome.outcome === "unknown",
+    );
+    expect(unknown.length).toBeGreaterThan(0);
+    for (const event of unknown) conditions.hearEvent(event);
+    expect(active()).toEqual(["CONVEYOR_NOT_STOPPED"]);
+    const ofHold = { source: { protocol: "gateway", name: "fleetgate" }, requestId: "s1.hold1" } as const;
+    for (const event of unknown) conditions.hearEvent({ ...event, command: ofHold } as FleetEvent);
+    expect(active()).toEqual(["CONVEYOR_NOT_STOPPED", "OUTCOME_UNKNOWN"]);
   });
 
   it("a stop of the station is repeated if it came before the start can act no more", async () => {

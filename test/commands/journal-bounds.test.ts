@@ -6,6 +6,7 @@ import { openDurableJournal } from "../../src/commands/journal/durable-journal.t
 import type { Journal, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
+import { holdCommits } from "../support/held-store.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 
 const KEEP = 500;
@@ -128,3 +129,47 @@ it("an outcome that the disk did not take is told all the same, for as long as t
   expect(journal.find(entry.id)).toHaveProperty("outcome", entry.outcome);
   await journal.close();
 });
+
+it("a disk that hangs lets so many records wait; starts are refused then, and stops later", async () => {
+  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: 1e6 }, noRunningTime);
+  await journal.write(started(0, "moves"));
+  const release = await holdCommits(directory);
+  let number = 0;
+  /** Writes until one is refused, and gives how many wait. */
+  async function fill(effect: "moves" | "stops", waiting: Promise<void>[]): Promise<string> {
+    for (;;) {
+      number += 1;
+      const writing = journal.write(started(number, effect));
+      const settled = writing.then(
+        () => "written",
+        (error: unknown) => (error instanceof StoreFailed ? error.message : `${error}`),
+      );
+      const result = await Promise.race([
+        settled,
+        new Promise<null>((resolve) => setImmediate(resolve, null)),
+      ]);
+      if (result !== null) return result;
+      if (number > 20_000) return "no bound";
+      waiting.push(writing);
+    }
+  }
+  const starts: Promise<void>[] = [];
+  const stops: Promise<void>[] = [];
+  try {
+    expect(await fill("moves", starts)).toBe("4096 writes wait for the disk");
+    expect(await fill("stops", stops)).toBe("5120 writes wait for the disk");
+    expect(stops).toHaveLength(1_024);
+    // What people depend on has the same room.
+    await expect(journal.writeRuns("AMR01", null)).rejects.toThrow("5120 writes wait");
+  } finally {
+    await release();
+  }
+  await Promise.all([...starts, ...stops]);
+  await journal.write(started(0, "moves"));
+  await journal.close();
+}, 60_000);
+
+function started(number: number, effect: "moves" | "stops"): JournalRecord {
+  const record = finished(number);
+  return { ...record, command: { ...record.command, effect }, outcome: null, finalAtMs: null };
+}

@@ -1,6 +1,6 @@
 import type { TestRobot } from "../contract/contract-harness.ts";
 import type { MqttEar } from "../e2e/mqtt-ear.ts";
-import type { Asked, Told } from "./crash-rounds-story.ts";
+import type { Asked, Ended, Told } from "./crash-rounds-story.ts";
 
 /** Those that send commands, by MQTT and by HTTP. */
 export interface RoundClients {
@@ -58,6 +58,19 @@ export function createRoundClients(ear: MqttEar, url: string): RoundClients {
       place = ear.heard.entries.length;
     },
   };
+}
+
+/** The ends of commands that the broker was given events of, by request id. */
+export function endedIn(ear: MqttEar): ReadonlyMap<string, readonly Ended[]> {
+  const byId = new Map<string, Ended[]>();
+  for (const { topic, text } of ear.heard.entries) {
+    if (!topic.endsWith("event/command")) continue;
+    const { event_id: eventId, to: outcome, code, message, command, found_later: later } = JSON.parse(text);
+    if (later !== undefined) continue;
+    const ended = { eventId, outcome, code, message };
+    byId.set(command.request_id, [...(byId.get(command.request_id) ?? []), ended]);
+  }
+  return byId;
 }
 
 /** Each can be known again in the service's record, by its heading or by the mission that it names. */

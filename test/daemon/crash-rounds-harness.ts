@@ -8,8 +8,8 @@ import { freePorts } from "../support/free-ports.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
 import { startSimulator } from "../support/simulator.ts";
 import { mayMount, mountSmallDisk } from "../support/small-disk.ts";
-import { createRoundClients, newCommand, REPLY_MS, tokenOf } from "./crash-rounds-clients.ts";
-import { type Asked, brokenPromises, createRecordIndex } from "./crash-rounds-story.ts";
+import { createRoundClients, endedIn, newCommand, REPLY_MS, tokenOf } from "./crash-rounds-clients.ts";
+import { type Asked, brokenEvents, brokenPromises, createRecordIndex } from "./crash-rounds-story.ts";
 import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
 import { createMischief, unhurriedRobots } from "./mischief.ts";
 import { shiftedClock } from "./shifted-clock.ts";
@@ -60,8 +60,10 @@ export interface RoundScene {
   /** Resolves when everything that was asked is told. */
   settled(): Promise<void>;
   end(daemon: Daemon, how: Pick<Plan, "isOrderly">): Promise<void>;
-  /** What of all that was told does not hold. */
+  /** What of all that was told, and of what the broker was given, does not hold. */
   broken(): readonly string[];
+  /** How many events of ended commands the broker was given. */
+  endings(): number;
 }
 
 export async function openRoundScene(
@@ -186,8 +188,13 @@ export async function openRoundScene(
     broken() {
       clients.collect(sent, life);
       index.add(simulator.control.record(index.lastSeq()));
-      return sent.flatMap((asked) => brokenPromises(asked, index.of(asked.token)));
+      const ended = endedIn(ear);
+      return sent.flatMap((asked) => [
+        ...brokenPromises(asked, index.of(asked.token)),
+        ...brokenEvents(asked, ended.get(asked.id) ?? []),
+      ]);
     },
+    endings: () => [...endedIn(ear).values()].flat().length,
   };
 }
 

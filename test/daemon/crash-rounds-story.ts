@@ -23,7 +23,7 @@ export interface Asked extends Sent {
  */
 const UNRECORDED_CODES: ReadonlySet<string> = new Set(["JOURNAL_FAILED", "SHUTTING_DOWN"]);
 
-export function isUnrecorded({ code, message }: Told): boolean {
+export function isUnrecorded({ code, message }: Pick<Told, "code" | "message">): boolean {
   return UNRECORDED_CODES.has(code) || message.includes("not on the disk yet");
 }
 
@@ -43,6 +43,31 @@ export function brokenPromises(asked: Asked, record: readonly RecordEntry[]): re
   return [...new Set(broken)];
 }
 
+/** What the broker was given of the end of a command. */
+export interface Ended {
+  readonly eventId: string;
+  readonly outcome: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * A command ends once, as it was told. One whose outcome the disk did not take says so, in its reply or its
+ * event, and may be taken as new.
+ */
+export function brokenEvents({ id, operation, told }: Asked, ended: readonly Ended[]): readonly string[] {
+  if ([...told, ...ended].some(isUnrecorded)) return [];
+  const what = `${id} ${operation}`;
+  const eventIds = new Set(ended.map(({ eventId }) => eventId));
+  const broken = eventIds.size < 2 ? [] : [`${what} has ended as ${[...eventIds].join(" and as ")}`];
+  for (const each of told) {
+    const other = ended.find((event) => !isSame(event, each));
+    if (other === undefined) continue;
+    broken.push(`${what} was told ${textOf(each)}, and its event says ${other.outcome} ${other.code}`);
+  }
+  return broken;
+}
+
 /** It was not sent, and a crash makes the gateway forget that: a later life may send it. */
 function mayBeTakenAsNew(told: Told): boolean {
   return isUnrecorded(told) && (told.outcome === "refused" || told.outcome === "expired");
@@ -55,7 +80,9 @@ function binds(told: Told, later: Told): boolean {
   return told.life === later.life || !isUnrecorded(told);
 }
 
-function isSame(one: Told, other: Told): boolean {
+type Ending = Pick<Told, "outcome" | "code">;
+
+function isSame(one: Ending, other: Ending): boolean {
   return one.outcome === other.outcome && one.code === other.code;
 }
 

@@ -65,12 +65,14 @@ test(
 
     const broken = scene.broken();
     const unrecorded = sent.filter(({ told }) => told.some(isUnrecorded)).length;
-    const figures = { ...scene.counts, commands: sent.length, unrecorded, broken: broken.length };
+    const counted = { commands: sent.length, endings: scene.endings(), unrecorded };
+    const figures = { ...scene.counts, ...counted, broken: broken.length };
     if (process.env.CRASH_ROUNDS_FIGURES !== undefined)
       process.stderr.write(`${JSON.stringify({ ...figures, outcomes: outcomesOf(sent) })}\n`);
     expect(broken).toEqual([]);
     // Else this would show nothing.
     expect(scene.counts.kills).toBeGreaterThan(0);
+    expect(counted.endings).toBeGreaterThan(sent.length / 2);
     expect(Object.keys(outcomesOf(sent))).toContain("succeeded OK");
     if (scene.counts.fullDisks > 0) expect(unrecorded).toBeGreaterThan(0);
   },

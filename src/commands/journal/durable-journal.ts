@@ -87,7 +87,7 @@ export function openDurableJournal(
     pending.set(record.id, record);
     try {
       if (loss !== null && !isStop(record)) throw new StoreFailed(loss);
-      await store.write(changes);
+      await store.write(changes, isStop(record));
       unkept.delete(record.id);
       const known = numbered.get(record.id) ?? unnumbered.get(record.id);
       unnumbered.delete(record.id);

@@ -4,8 +4,8 @@ import type { Journal, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeHold";
 
 /**
- * The values that a store keeps beside commands: leases under `l/<robot>`, started conveyors under
- * `r/<robot>`, holds under `h/<robot and user>`.
+ * What a store keeps beside commands: leases under `l/<robot>`, started conveyors under `r/<robot>`, holds
+ * under `h/<robot and user>`. A robot and a user have one of each, and people depend on them: urgent.
  */
 export function storedClaims(store: Store): Pick<Journal, Claims> {
   const leases = Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value));
@@ -16,11 +16,12 @@ export function storedClaims(store: Store): Pick<Journal, Claims> {
   holds.sort((a, b) => a.sinceMs - b.sinceMs);
   return {
     leases: () => leases,
-    writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }]),
+    writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }], true),
     runs: () => runs,
-    writeRuns: (robotId, list) => store.write([{ key: `r/${robotId}`, value: list ?? undefined }]),
+    writeRuns: (robotId, list) => store.write([{ key: `r/${robotId}`, value: list ?? undefined }], true),
     holds: () => holds,
-    writeHold: (hold, isHeld) => store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }]),
+    writeHold: (hold, isHeld) =>
+      store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }], true),
   };
 }
 

@@ -72,10 +72,10 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
       if (!isShown(named, robotId, tracker, parts)) return null;
       if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
       const sent = stampFromProto(metadata, parts.clock.nowMs());
-      const { verdict, stamp } = judge(tracker, parts, "mission", robotId, sent, stream, call);
+      const { verdict, told } = judge(tracker, parts, "mission", robotId, sent, stream, call);
       if (isNews(verdict)) {
         const queue = queueFromProto(missionStates, missionState);
-        parts.sink({ kind: "mission", robotId, stream, stamp, queue });
+        parts.sink({ kind: "mission", robotId, stream, ...told, queue });
       }
       return verdict;
     },
@@ -108,9 +108,9 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
       const { robotId, metadata, batteryState } = message;
       if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
       const sent = stampFromProto(metadata, parts.clock.nowMs());
-      const { verdict, stamp } = judge(tracker, parts, "battery", robotId, sent, stream, call);
+      const { verdict, told } = judge(tracker, parts, "battery", robotId, sent, stream, call);
       if (isNews(verdict)) {
-        parts.sink({ kind: "battery", robotId, stream, stamp, battery: batteryFromProto(batteryState) });
+        parts.sink({ kind: "battery", robotId, stream, ...told, battery: batteryFromProto(batteryState) });
       }
       return verdict;
     },
@@ -166,17 +166,21 @@ function judge(
   sent: Stamp,
   stream: string,
   call: number,
-): { readonly verdict: SequenceVerdict; readonly stamp: Stamp } {
+): {
+  readonly verdict: SequenceVerdict;
+  readonly told: { readonly stamp: Stamp; readonly isSnapshot: boolean };
+} {
   const isKnown = tracker.has(robotId);
   if (tracker.streamOf(robotId) === null) parts.seen(robotId);
-  const stamp = parts.clocks.judge(robotId, sent, !tracker.isFirst(robotId, stream, call));
+  const isSnapshot = tracker.isFirst(robotId, stream, call);
+  const stamp = parts.clocks.judge(robotId, sent, !isSnapshot);
   const verdict = tracker.judge(robotId, stamp, stream, call);
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
   } else if (parts.deliveries !== null && isKnown && isNews(verdict)) {
     parts.deliveries.streamHadNews(aspect, robotId);
   }
-  return { verdict, stamp };
+  return { verdict, told: { stamp, isSnapshot } };
 }
 
 /** The id of the stream under which the event is handed on; null: it is no news. */

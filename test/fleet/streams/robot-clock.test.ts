@@ -18,13 +18,15 @@ test("robots with wrong clocks are told with the time of receipt, and keep their
   const simulator = await startSimulator({ scenario: { kind: "given", scenario }, lively: "none" });
   const session = await startFleetSession(simulator.endpoints);
   for (const robotId of [...aheadMs.keys(), "cart-02"]) {
-    await session.event("battery", (event) => event.robotId === robotId);
+    const first = await session.event("battery", (event) => event.robotId === robotId);
+    expect(first.isSnapshot).toBe(true);
     for (const percent of [61, 62]) {
       simulator.control.happen({ kind: "battery", robotId, percent });
-      const { stamp } = await session.event(
+      const { stamp, isSnapshot } = await session.event(
         "battery",
         (event) => event.robotId === robotId && event.battery.chargePercent === percent,
       );
+      expect(isSnapshot).toBe(false);
       const shownMs = sourceTimeOf(stamp) ?? 0;
       expect(Math.abs(shownMs - stamp.receivedAtMs)).toBeLessThan(60_000);
       expect(stamp.isClockWrong).toBe(aheadMs.has(robotId) ? true : undefined);

@@ -120,8 +120,9 @@ function createMessageMetrics() {
   return {
     metrics: [age.metric, ahead],
     heard(update: FleetUpdate): void {
-      if (update.kind === "mission" || update.kind === "battery" || update.kind === "conveyors")
-        came(update.kind, update.stamp);
+      // A snapshot is as old as what it shows, and that tells nothing of its way.
+      if (update.kind !== "mission" && update.kind !== "battery") return;
+      if (update.isSnapshot !== true) came(update.kind, update.stamp);
     },
   };
 }

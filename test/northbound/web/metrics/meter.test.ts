@@ -94,6 +94,19 @@ it("leaves out what a wrong clock says: one robot would spoil the sum of all", a
   expect(scraped.value("fleetgate_message_age_seconds_count", { stream: "mission" })).toBe(0);
 });
 
+it("leaves out snapshots: a robot that stands for a week shows what it recorded then", async () => {
+  const meter = createMeter([]);
+  const week = mission(7 * 86_400_000);
+  meter.heard({ ...week, isSnapshot: true } as FleetUpdate, []);
+  meter.heard({ ...mission(-90_000), isSnapshot: true } as FleetUpdate, []);
+  meter.heard({ ...mission(1_000), isSnapshot: false } as FleetUpdate, []);
+  const { value } = await scrape(meter);
+  const stream = { stream: "mission" };
+  expect(value("fleetgate_message_age_seconds_count", stream)).toBe(1);
+  expect(value("fleetgate_message_age_seconds_sum", stream)).toBe(1);
+  expect(value("fleetgate_messages_ahead_total", stream)).toBe(0);
+});
+
 it("counts the states that missions reach, those without a name as other", async () => {
   const meter = createMeter([]);
   meter.heard(mission(0), [reached("STATE_FAILED"), reached({ kind: "unrecognised", raw: 77 })]);
