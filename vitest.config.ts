@@ -1,27 +1,34 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that boot a machine, or run the others' files on other versions of Node.js: minutes each, at the end. */
+/** Tests that boot a machine, or run the others' files on other versions of Node.js: minutes each. */
 const machines = ["test/package/*.test.ts"];
 /** Half a minute and more each, the longest first. */
 const long = [
-  "test/daemon/soak.test.ts",
-  "test/daemon/slot-crash.test.ts",
+  "test/package/boot.test.ts",
   "test/daemon/decidability-modes.test.ts",
+  "test/package/each-node.test.ts",
+  "test/daemon/slot-crash.test.ts",
+  "test/daemon/soak.test.ts",
   "test/daemon/lost-stores.test.ts",
-  "test/northbound/opcua/tickets-kept.test.ts",
-  "test/cli/surroundings.test.ts",
-  "test/cli/demo.test.ts",
+  "test/daemon/backup.test.ts",
+  "test/daemon/reload.test.ts",
+  "test/e2e/load-station-block.test.ts",
   "test/daemon/opcua-drops.test.ts",
-  "test/daemon/full-disk.test.ts",
   "test/daemon/crash.test.ts",
-  "test/daemon/crash-rounds.test.ts",
-  "test/pages/command-lines.test.ts",
-  "test/e2e/two-gateways.test.ts",
-  "test/faults/network.test.ts",
+  "test/domain/ticket-model/ticket-model.test.ts",
   "test/daemon/decidability.test.ts",
-  "test/daemon/outbox-crash.test.ts",
-  "test/daemon/outbox-embedded.test.ts",
+  "test/northbound/opcua/tickets-kept.test.ts",
+  "test/e2e/conveyor-alone.test.ts",
+  "test/e2e/console-users.test.ts",
+  "test/cli/demo.test.ts",
+  "test/cli/root-links.test.ts",
+  "test/e2e/examples.test.ts",
+  "test/cli/run.test.ts",
+  "test/daemon/full-disk.test.ts",
+  "test/pages/command-lines.test.ts",
+  "test/daemon/console.test.ts",
+  "test/e2e/two-gateways.test.ts",
 ];
 
 /**
@@ -43,19 +50,25 @@ const kept = [
     "platform",
   ].map(all),
   ...["simulator", "state"].map(all),
+  // What shows a newcomer that the whole works: a few end-to-end tests.
+  ...["bad-input", "holds", "missions", "record", "stations"].map((name) => `test/e2e/${name}.test.ts`),
 ];
-/** Tests of rooms that take more than half a minute: crashes, models, memory that is counted. */
+/** The same, with more of the whole, and with a browser. */
+const together = ["cli/{certs,export,online}", "console", "e2e", "support"].map(all);
+/**
+ * Tests of these folders with a worker of their own: crashes, models, memory that is counted, time that
+ * passes while the process is idle.
+ */
 const deep = [
   "test/delivery/outbox/killed/killed.test.ts",
   "test/domain/ticket-model/ticket-model.test.ts",
+  "test/e2e/load-station-block.test.ts",
+  "test/e2e/many-robots.test.ts",
+  "test/e2e/misbehaving-service.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
-/** What shows a newcomer that the whole works: a few end-to-end tests. */
-const whole = ["bad-input", "holds", "missions", "record", "stations"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
 
 function all(room: string): string {
   return `test/${room}/**/*.test.ts`;
@@ -69,8 +82,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId, project }: TestSpecification) => {
       const place = long.findIndex((name) => moduleId.endsWith(`/${name}`));
-      const isKept = project.name === "kept";
-      return (place < 0 ? long.length : place) + (isKept ? long.length : 0);
+      return (place < 0 ? long.length : place) + (project.config.isolate ? 0 : long.length);
     };
     const sorted = await super.sort(files);
     return sorted.sort((one, other) => placeOf(one) - placeOf(other));
@@ -82,6 +94,7 @@ const shared = {
   hookTimeout: 60_000,
   pool: "forks",
   // More files run than there are cores.
+  maxWorkers: 3,
   expect: { poll: { timeout: 20_000 } },
 } as const;
 
@@ -89,36 +102,20 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     projects: [
+      { test: { ...shared, name: "kept", include: kept, exclude: deep, isolate: false } },
+      {
+        test: { ...shared, name: "together", include: together, exclude: [...kept, ...deep], isolate: false },
+      },
+      { test: { ...shared, name: "deep", include: deep } },
       {
         test: {
           ...shared,
-          name: "together",
+          name: "apart",
           include: ["test/**/*.test.ts"],
-          exclude: [...machines, ...kept, ...whole],
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
+          exclude: [...machines, ...kept, ...together, ...deep],
         },
       },
-      {
-        test: {
-          ...shared,
-          name: "kept",
-          include: kept,
-          exclude: deep,
-          isolate: false,
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        test: { ...shared, name: "deep", include: deep, maxWorkers: 3, sequence: { groupOrder: 0 } },
-      },
-      {
-        test: { ...shared, name: "whole", include: whole, maxWorkers: 3, sequence: { groupOrder: 0 } },
-      },
-      {
-        test: { ...shared, name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
-      },
+      { test: { ...shared, name: "machines", include: machines } },
     ],
   },
 });

@@ -17,7 +17,7 @@ import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts
 /** The built gateway reads its configuration again. */
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
 
-const ROUNDS = Number(process.env.RELOAD_ROUNDS ?? 5);
+const ROUNDS = Number(process.env.RELOAD_ROUNDS ?? 3);
 const SEED = Number(process.env.RELOAD_SEED ?? 1);
 /** Longer than a reload takes. */
 const KILLED_WITHIN_MS = 60;

@@ -20,9 +20,9 @@ import { createSlotLine, type SlotLine, type Told } from "./slot-line.ts";
 const SEED = Number(process.env.SLOT_CRASH_SEED ?? 20_261_122);
 /**
  * Each life exchanges a token, and the service allows 20 in 5 minutes (docs/service.md): more kills take
- * longer.
+ * longer. With three, the PLCs crash 42 times: each of the 15 kinds of a crash has its turn.
  */
-const KILLS = Number(process.env.SLOT_CRASH_KILLS ?? 5);
+const KILLS = Number(process.env.SLOT_CRASH_KILLS ?? 3);
 /**
  * Many more than of the gateway: its start takes seconds of a processor, that of a PLC some hundredths.
  */

@@ -161,4 +161,5 @@ test("what somebody has written into the register of robots does not end the nex
     await plc.shows("Robots.good.Battery.ChargePercent", 50);
     await stop();
   }
-});
+  // Five starts of the gateway.
+}, 180_000);

@@ -15,6 +15,7 @@ let isClosed = false;
 
 beforeAll(async () => {
   harness = await openE2eHarness({}, { commands: { drainMs: 3_000 } });
+  await harness.plc.shows("Robots.cart-01.Valid", true);
 });
 afterAll(() => (isClosed ? undefined : harness.close()));
 

@@ -16,6 +16,11 @@ beforeAll(async () => {
       stations: { Press: { destinations: ["Station A"], heartbeatMs: 60_000 } },
     },
   );
+  for (const name of ["cart-01", "cart-02"]) {
+    const shown = await harness.plc.follow(`Robots.${name}.Position.AmrId`);
+    await shown.first("its number", ({ status }) => status === "Good");
+    await harness.plc.shows(`Robots.${name}.ReadyForCommand`, true);
+  }
 });
 afterAll(() => harness.close());
 

@@ -56,7 +56,9 @@ test.runIf(isWanted).each(others)("what depends on Node.js works on %s", async (
     stderr: "",
   });
   const vitest = join(import.meta.dirname, "../../node_modules/vitest/vitest.mjs");
-  const { stdout } = await run(node, [vitest, "run", "--reporter=json", ...files], {
+  // One file at a time: the other tests of this run have their own workers.
+  const options = ["--no-file-parallelism", "--reporter=json"];
+  const { stdout } = await run(node, [vitest, "run", ...options, ...files], {
     maxBuffer: 64_000_000,
   }).catch((error: { stdout: string }) => error);
   const report = JSON.parse(stdout.slice(stdout.indexOf('{"numTotalTestSuites"'))) as {

@@ -4,7 +4,7 @@ import { writeHeapSnapshot } from "node:v8";
 
 // Loaded by `--import` into a program that is started with an IPC channel and `--expose-gc`: answers each
 // message with what the program has used and done since the last one (Figures, measured-daemon.ts). A message
-// with a path makes it write its heap there.
+// with a path makes it write its heap there; one with a number does the fixed work so often in one turn.
 
 /** How often the loop is looked at. The delays are what comes on top of it. */
 const BETWEEN_MS = 1;
@@ -25,11 +25,34 @@ setInterval(() => {
   spentMs = nowSpentMs;
 }, BETWEEN_MS).unref();
 
+/**
+ * What the same processor, caches and neighbours make of work that never changes: a longest turn is compared
+ * with that, for a loaded machine takes more processor time for the same.
+ */
+const WORK_EVERY_MS = 1_000;
+const workText = JSON.stringify(Array.from({ length: 12_000 }, (_, at) => ({ id: `robot-${at}`, at })));
+const work = { ms: 0, count: 0 };
+setInterval(() => {
+  const [startMs, startSpentMs] = [performance.now(), mainThreadMs()];
+  doFixedWork();
+  const tookMs = mainThreadMs() - startSpentMs;
+  work.ms += tookMs;
+  work.count += 1;
+  // It is no part of the program's turn.
+  lookedAtMs += performance.now() - startMs;
+  spentMs += tookMs;
+}, WORK_EVERY_MS).unref();
+
 let sinceMs = performance.now();
 let cpu = process.cpuUsage();
 let utilization = performance.eventLoopUtilization();
 
-process.on("message", ({ heapTo } = {}) => {
+process.on("message", ({ heapTo, workTimes } = {}) => {
+  if (workTimes !== undefined) {
+    for (let time = 0; time < workTimes; time += 1) doFixedWork();
+    process.send({});
+    return;
+  }
   if (heapTo !== undefined) {
     process.send(writeHeapSnapshot(heapTo));
     return;
@@ -41,6 +64,7 @@ process.on("message", ({ heapTo } = {}) => {
     delayP99Ms: delayMs(delay.percentile(99)),
     delayMaxMs: delayMs(delay.max),
     longestTurnMs,
+    fixedWorkMs: work.ms / Math.max(1, work.count),
     utilization: performance.eventLoopUtilization(utilization).utilization,
     cpu: (user + system) / 1_000 / (nowMs - sinceMs),
     rssBytes: process.memoryUsage.rss(),
@@ -52,6 +76,7 @@ process.on("message", ({ heapTo } = {}) => {
   setImmediate(() => {
     delay.reset();
     longestTurnMs = 0;
+    Object.assign(work, { ms: 0, count: 0 });
     sinceMs = lookedAtMs = performance.now();
     spentMs = mainThreadMs();
     cpu = process.cpuUsage();
@@ -61,6 +86,11 @@ process.on("message", ({ heapTo } = {}) => {
 process.channel.unref();
 // A test that fails leaves nothing behind.
 process.on("disconnect", () => process.exit(1));
+
+/** Allocates and compares, as reading a message does. */
+function doFixedWork() {
+  return JSON.stringify(JSON.parse(workText)).length === workText.length;
+}
 
 function delayMs(nanoseconds) {
   return Math.max(0, nanoseconds / 1e6 - BETWEEN_MS);

@@ -20,6 +20,7 @@ const columns: Readonly<Record<string, (figures: Figures) => string>> = {
   "p99 ms": ({ delayP99Ms }) => delayP99Ms.toFixed(1),
   "max ms": ({ delayMaxMs }) => delayMaxMs.toFixed(0),
   "longest turn ms": ({ longestTurnMs }) => longestTurnMs.toFixed(0),
+  "fixed work ms": ({ fixedWorkMs }) => fixedWorkMs.toFixed(1),
   "loop busy": ({ utilization }) => utilization.toFixed(2),
   CPU: ({ cpu }) => cpu.toFixed(2),
 };

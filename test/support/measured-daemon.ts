@@ -16,6 +16,8 @@ export interface Figures {
   readonly delayMaxMs: number;
   /** The longest turn of the loop, in processor time of its thread. */
   readonly longestTurnMs: number;
+  /** What the same work took on that thread each time, on average, in processor time. */
+  readonly fixedWorkMs: number;
   /** The part of the time in which the loop did not wait, from 0 to 1. */
   readonly utilization: number;
   /** Processor time a second, of all threads: 1 is a whole processor. */
@@ -36,6 +38,8 @@ export interface MeasuredDaemon {
   figures(): Promise<Figures>;
   /** How many objects there are of each class, by its name, after a collection. */
   objects(): Promise<ReadonlyMap<string, number>>;
+  /** Holds the loop up for one turn that does the fixed work so often. */
+  occupy(times: number): Promise<void>;
   readonly pid: number;
   /** Rejects when it has ended, and tells what it said last. */
   readonly lost: Promise<never>;
@@ -83,7 +87,7 @@ export async function startMeasuredDaemon(
   });
   const { pid } = child;
   if (pid === undefined) throw new Error("fleetgate has no process");
-  async function ask(question: { readonly heapTo?: string }): Promise<unknown> {
+  async function ask(question: { readonly heapTo?: string; readonly workTimes?: number }): Promise<unknown> {
     const answer = once(child, "message");
     child.send(question);
     const [answered] = await Promise.race([answer, lost]);
@@ -94,6 +98,7 @@ export async function startMeasuredDaemon(
     kept,
     pid,
     figures: async () => (await ask({})) as Figures,
+    occupy: async (times) => void (await ask({ workTimes: times })),
     async objects() {
       const folder = await mkdtemp(join(tmpdir(), "fleetgate-heap-"));
       const path = join(folder, "daemon.heapsnapshot");

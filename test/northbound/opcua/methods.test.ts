@@ -1,11 +1,11 @@
 import { DataType, StatusCodes } from "node-opcua";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DescribedOperation } from "../../../src/contracts/operation-manual.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { type Caller, openSession, startServer } from "./opcua-harness.ts";
-import { clock, commander, eachWithItsServer, plc, start, startAnew, stop } from "./slots-harness.ts";
+import { clock, commander, eachWithItsServer, plc, startAnew, stop } from "./slots-harness.ts";
 
 const robot = "Robots.AMR01";
 const mission = JSON.stringify({ mission: { cartMission: {} } });
@@ -34,6 +34,45 @@ async function callBy(
   const values = (outputArguments ?? []).map(({ value }) => value);
   return { statusCode, ...Object.fromEntries(names.map((name, index) => [name, values[index]])) };
 }
+
+describe("a request that is refused", () => {
+  beforeAll(() => startAnew());
+  afterAll(stop);
+
+  it.each([
+    ["no request id", ["", mission], "id: must be 1 to 128 printable ASCII characters"],
+    [
+      "a request id that nobody can read",
+      ["a\u0000b", mission],
+      "id: must be 1 to 128 printable ASCII characters",
+    ],
+    ["a list", ["id", "[]"], "request: must be an object"],
+    ["no JSON", ["id", "{"], expect.stringMatching(/^request: is not JSON: /)],
+    [
+      "a key twice",
+      ["id", '{"mission":{"cartMission":{},"cartMission":{}}}'],
+      'request.mission: has the key "cartMission" twice',
+    ],
+    [
+      "another robot",
+      ["id", '{"robot_id":"r2"}'],
+      'request.robot_id: is "r2", and the operation is called on "r1"',
+    ],
+    [
+      "another robot beside the right one",
+      ["id", '{"robotId":"r1","robot_id":"r2"}'],
+      'request.robot_id: is "r2", and the operation is called on "r1"',
+    ],
+  ])("MALFORMED: refuses %s, and sends nothing", async (_what, texts, errorText) => {
+    expect(await call(plc, robot, "CreateMission", ...texts)).toMatchObject({
+      statusCode: StatusCodes.Good,
+      outcome: 4,
+      errorId: 1000,
+      errorText,
+    });
+    expect(commander.submitted).toHaveLength(0);
+  });
+});
 
 describe("a method of a robot", () => {
   eachWithItsServer();
@@ -95,40 +134,6 @@ describe("a method of a robot", () => {
     expect(commander.submitted).toHaveLength(1);
   });
 
-  it.each([
-    ["no request id", ["", mission], "id: must be 1 to 128 printable ASCII characters"],
-    [
-      "a request id that nobody can read",
-      ["a\u0000b", mission],
-      "id: must be 1 to 128 printable ASCII characters",
-    ],
-    ["a list", ["id", "[]"], "request: must be an object"],
-    ["no JSON", ["id", "{"], expect.stringMatching(/^request: is not JSON: /)],
-    [
-      "a key twice",
-      ["id", '{"mission":{"cartMission":{},"cartMission":{}}}'],
-      'request.mission: has the key "cartMission" twice',
-    ],
-    [
-      "another robot",
-      ["id", '{"robot_id":"r2"}'],
-      'request.robot_id: is "r2", and the operation is called on "r1"',
-    ],
-    [
-      "another robot beside the right one",
-      ["id", '{"robotId":"r1","robot_id":"r2"}'],
-      'request.robot_id: is "r2", and the operation is called on "r1"',
-    ],
-  ])("MALFORMED: refuses %s, and sends nothing", async (_what, texts, errorText) => {
-    expect(await call(plc, robot, "CreateMission", ...texts)).toMatchObject({
-      statusCode: StatusCodes.Good,
-      outcome: 4,
-      errorId: 1000,
-      errorText,
-    });
-    expect(commander.submitted).toHaveLength(0);
-  });
-
   it("refuses what is no robot's request where it is called on no robot", async () => {
     expect(await call(plc, "Operations", "CreateMission", "id", mission)).toMatchObject({
       outcome: 4,
@@ -182,9 +187,7 @@ describe("an operation that no robot's object can fill in", () => {
   ]);
 
   it.each(["PauseRobot", "ListMaps"])("is not there, and cannot be called there: %s", async (name) => {
-    await startAnew();
-    await stop();
-    await start({ catalogue });
+    await startAnew({ catalogue });
     const found = await plc.session.browse(`ns=2;s=${robot}`);
     expect((found.references ?? []).map(({ browseName }) => browseName.name)).not.toContain(name);
     expect(await call(plc, robot, name, "id", "")).toMatchObject({
@@ -198,9 +201,7 @@ describe("an operation that no robot's object can fill in", () => {
 describe("QueryOutcome", () => {
   it("says what became of a command of the same user", async () => {
     const asked: string[] = [];
-    await startAnew();
-    await stop();
-    await start({
+    await startAnew({
       records: {
         async recall(source, requestId) {
           asked.push(`${source.name} ${requestId}`);
@@ -225,13 +226,11 @@ describe("QueryOutcome", () => {
   ] as const)(
     "answers pending while it is not final, with how far it has come: %s",
     async (_what, stages, outcome) => {
-      await startAnew();
-      await stop();
       let wasAsked = () => {};
       const asking = new Promise<void>((resolve) => {
         wasAsked = resolve;
       });
-      await start({
+      await startAnew({
         records: {
           recall(_source, _requestId, onStage) {
             for (const stage of stages) onStage?.(stage);
@@ -250,9 +249,7 @@ describe("QueryOutcome", () => {
 });
 
 it("INTERNAL_FAULT: records that cannot be read are an unknown outcome, and no refusal", async () => {
-  await startAnew();
-  await stop();
-  await start({ records: { recall: () => Promise.reject(new Error("planted")) } });
+  await startAnew({ records: { recall: () => Promise.reject(new Error("planted")) } });
   expect(await call(plc, robot, "QueryOutcome", "id")).toMatchObject({
     outcome: 6,
     errorId: 1099,

@@ -22,7 +22,7 @@ import {
 } from "./slots-harness.ts";
 
 describe("values that cannot be", () => {
-  beforeAll(startAnew);
+  beforeAll(() => startAnew());
   afterAll(stop);
 
   it.each([
@@ -199,7 +199,7 @@ describe("TargetMissionId", () => {
 });
 
 describe("two destinations that contradict", () => {
-  beforeAll(startAnew);
+  beforeAll(() => startAnew());
   afterAll(stop);
 
   it.each([

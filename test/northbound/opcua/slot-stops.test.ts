@@ -47,11 +47,9 @@ async function runningMission() {
 
 describe("a stop while the slot's command runs", () => {
   beforeEach(async () => {
-    await startAnew();
-    await stop();
     audited = [];
     const refused = (_request: unknown, { code, message }: Outcome) => audited.push(`${code} ${message}`);
-    await start({ catalogue, audit: { refused } });
+    await startAnew({ catalogue, audit: { refused } });
   });
   afterEach(stop);
 

@@ -19,11 +19,11 @@ export async function start(changed: Parameters<typeof startServer>[1] = {}): Pr
   plc = await openSession(running.url);
 }
 
-export async function startAnew(): Promise<void> {
+export async function startAnew(changed: Parameters<typeof start>[0] = {}): Promise<void> {
   clock = createManualClock();
   commander = createFakeCommander();
   disk = createFakeDisk();
-  await start();
+  await start(changed);
 }
 
 export async function stop(): Promise<void> {
@@ -32,7 +32,7 @@ export async function stop(): Promise<void> {
 }
 
 export function eachWithItsServer(): void {
-  beforeEach(startAnew);
+  beforeEach(() => startAnew());
   afterEach(stop);
 }
 

@@ -27,7 +27,7 @@ import {
 } from "./slots-harness.ts";
 
 let folder: string;
-let sessions = 0;
+let starts = 0;
 const openIn = (ticketsFolder: string) => () =>
   openMemory({ ticketsFolder, robotsFile: join(ticketsFolder, "robots.json") }, silentLog);
 const openFolder = () => openIn(folder)();
@@ -35,8 +35,8 @@ const openFolder = () => openIn(folder)();
 /** The gateway starts again, on the same folder; each start is a run of its own. */
 async function restart(changed: Parameters<typeof start>[0] = {}): Promise<void> {
   await stop();
-  sessions += 1;
-  await start({ openMemory: openFolder, run: `start ${sessions}`, ...changed });
+  starts += 1;
+  await start({ openMemory: openFolder, run: `start ${starts}`, ...changed });
 }
 
 /** The journal of a gateway whose commands ended like this. */
@@ -52,8 +52,7 @@ async function goesOnWaiting(ticket: number): Promise<boolean> {
 describe("the life of a ticket, with the gateway started again between each two steps", () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tickets-"));
-    await startAnew();
-    await restart();
+    await startAnew({ openMemory: openFolder, run: `start ${starts}` });
   });
   afterEach(async () => {
     await stop();

@@ -142,13 +142,14 @@ describe("a command as one array", () => {
     expect((await commander.next()).command.operation).toBe("UpdateMission");
   });
 
-  it.each([
-    ["11 numbers", array([1], 11), StatusCodes.BadOutOfRange],
-    ["a scalar", int32(1), StatusCodes.BadTypeMismatch],
-    ["texts", texts(["1"]), StatusCodes.BadTypeMismatch],
-    ["a ticket that cannot be", array([-2_147_483_648]), StatusCodes.BadOutOfRange],
-  ])("is taken whole or not at all: %s", async (_what, value, status) => {
-    expect(await plc.write([slot("Command"), value])).toEqual([status]);
+  it("is taken whole or not at all", async () => {
+    for (const [value, status] of [
+      [array([1], 11), StatusCodes.BadOutOfRange],
+      [int32(1), StatusCodes.BadTypeMismatch],
+      [texts(["1"]), StatusCodes.BadTypeMismatch],
+      [array([-2_147_483_648]), StatusCodes.BadOutOfRange],
+    ] as const)
+      expect(await plc.write([slot("Command"), value])).toEqual([status]);
   });
 
   it("closes a ticket, whatever stands behind it", async () => {
@@ -222,16 +223,18 @@ describe("a command as one text", () => {
     expect(commander.submitted).toHaveLength(0);
   });
 
-  it.each([
-    ["go;Dock C", "CommandText is not of the form ticket;operation;destination"],
-    ["1;Dock C;Dock B", "Operation 1 has at most 1 destinations"],
-    ["12;m-1;m-2", "Operation 12 is for one mission"],
-    ["17;7;8", "Operation 17 is for one task chain"],
-    ["1", "Destination is missing, and DestinationNo too: one of them says where to"],
-  ])("is refused with a reason: %s", async (rest, reason) => {
-    const ticket = await nextId();
-    await plc.write([slot("CommandText"), text(`${ticket};${rest}`)]);
-    expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([ticket, 4, reason]);
+  it("is refused with a reason", async () => {
+    for (const [rest, reason] of [
+      ["go;Dock C", "CommandText is not of the form ticket;operation;destination"],
+      ["1;Dock C;Dock B", "Operation 1 has at most 1 destinations"],
+      ["12;m-1;m-2", "Operation 12 is for one mission"],
+      ["17;7;8", "Operation 17 is for one task chain"],
+      ["1", "Destination is missing, and DestinationNo too: one of them says where to"],
+    ] as const) {
+      const ticket = await nextId();
+      await plc.write([slot("CommandText"), text(`${ticket};${rest}`)]);
+      expect(await shown("DoneId", "Outcome", "ErrorText")).toEqual([ticket, 4, reason]);
+    }
   });
 });
 
