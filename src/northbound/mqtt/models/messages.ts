@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultTopicTemplates, type TopicTemplates } from "../topic-templates.ts";
+import { type TopicName, topicTemplates } from "../topic-templates.ts";
 import * as alarms from "./alarms.ts";
 import { events } from "./events.ts";
 import * as requests from "./requests.ts";
@@ -7,7 +7,7 @@ import * as state from "./state.ts";
 
 /** What is published on the topics of one template. */
 export interface Channel {
-  readonly template: keyof TopicTemplates;
+  readonly template: TopicName;
   readonly summary: string;
   readonly from: "gateway" | "client";
   readonly isRetained: boolean;
@@ -48,7 +48,7 @@ const ofNoRobot = {
   event_dropped: events.dropped,
 };
 
-const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "template"> } = {
+const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
   status: { ...shown("Whether the gateway is online; its last will.", "status", state.status), qos: 1 },
   health: { ...shown("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
   robots: shown("Every robot, and the topic of its info.", "robots", state.robots),
@@ -86,9 +86,10 @@ const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "temp
 };
 
 /** Every channel there is. */
-export const channels: readonly Channel[] = (
-  Object.keys(defaultTopicTemplates) as Array<keyof TopicTemplates>
-).map((template) => ({ template, ...byTemplate[template] }));
+export const channels: readonly Channel[] = (Object.keys(topicTemplates) as TopicName[]).map((template) => ({
+  template,
+  ...byTemplate[template],
+}));
 
 /** Messages that are bare text. */
 export const bareTexts: readonly string[] = ["availability", "tag"];
