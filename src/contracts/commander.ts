@@ -26,7 +26,7 @@ export interface Envelope {
   readonly station?: string;
   readonly operation: string;
   readonly request: EnvelopeRequest;
-  /** The robot on whose object the operation was called. It is filled in where the request names none. */
+  /** The robot on whose object a method was called: the audit log has it if the request cannot be read. */
   readonly calledOn?: RobotId | null;
   /** When it may no longer be sent. Without it, a time from the receipt that the configuration gives. */
   readonly expiry?: Expiry;
