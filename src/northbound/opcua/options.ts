@@ -94,10 +94,7 @@ export interface OpcUaLimits {
   readonly maxSessionsPerUser: number;
   readonly maxConnections: number;
   readonly maxSubscriptions: number;
-  readonly maxSubscriptionsPerSession: number;
   readonly maxMonitoredItems: number;
-  /** A session whose client crashed is given up after at most this long, in milliseconds. */
-  readonly maxSessionTimeoutMs: number;
   /** How many robots have nodes at most; more are counted and logged, not shown. */
   readonly maxRobots: number;
 }
@@ -109,8 +106,6 @@ export const defaultOpcUaLimits: OpcUaLimits = {
   // More than sessions, those without a user included: a session must not lack a connection.
   maxConnections: 200,
   maxSubscriptions: 1_000,
-  maxSubscriptionsPerSession: 100,
   maxMonitoredItems: 500_000,
-  maxSessionTimeoutMs: 120_000,
   maxRobots: 10_000,
 };

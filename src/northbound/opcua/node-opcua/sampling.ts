@@ -10,6 +10,8 @@ import { shortenQueues } from "./queue-budget.ts";
 
 /** Events that a queue has room for at least. */
 const LEAST_EVENTS = 10;
+/** How long a session outlives a client that crashed, at most. */
+const LONGEST_SESSION_TIMEOUT_MS = 120_000;
 
 /**
  * Revises what clients ask for by habit, before the server looks at it; the answer tells them so.
@@ -21,14 +23,11 @@ const LEAST_EVENTS = 10;
  * - A queue of events has room for some (OPC UA part 4, 7.21: 0 and 1 ask for what the server chooses).
  * - The queues of a session have a bound together.
  */
-export function reviseRequests(
-  server: OPCUAServer,
-  namespaceIndex: number,
-  maxSessionTimeoutMs: number,
-): void {
+export function reviseRequests(server: OPCUAServer, namespaceIndex: number): void {
   server.on("request", (request) => {
     if (request instanceof CreateSessionRequest) {
-      request.requestedSessionTimeout = Math.min(request.requestedSessionTimeout, maxSessionTimeoutMs);
+      const { requestedSessionTimeout } = request;
+      request.requestedSessionTimeout = Math.min(requestedSessionTimeout, LONGEST_SESSION_TIMEOUT_MS);
     } else if (request instanceof CreateMonitoredItemsRequest) {
       reviseCreate(server, request, namespaceIndex);
     } else if (request instanceof ModifyMonitoredItemsRequest) {
