@@ -10,8 +10,6 @@ export interface Build {
   readonly nodeOptions: readonly string[];
   /** What its launcher tells the system's allocator; nothing in older trees. */
   readonly env: Readonly<Record<string, string>>;
-  /** The key of a rule's `source` that names the protocol, which older builds call `door`. */
-  readonly protocolKey: string;
 }
 
 /** The folder of this tree, above the compiled bench. */
@@ -29,7 +27,6 @@ export function buildAt(folder: string): Build {
     script,
     nodeOptions: nodeOptionsOf(tree),
     env: allocatorOf(tree),
-    protocolKey: protocolKeyOf(readFileSync(join(tree, "config", "fleetgate.schema.json"), "utf8")),
   };
 }
 
@@ -49,18 +46,4 @@ function allocatorOf(tree: string): Readonly<Record<string, string>> {
   const text = existsSync(launcher) ? readFileSync(launcher, "utf8") : "";
   const set = [...text.matchAll(/^export (MALLOC_\w+)="\$\{\1:-(\d+)\}"$/gm)];
   return Object.fromEntries(set.map(([, name = "", value = ""]) => [name, value]));
-}
-
-interface RightsSchema {
-  readonly properties: {
-    readonly rights: {
-      readonly items: { readonly properties: { readonly source: { readonly properties: object } } };
-    };
-  };
-}
-
-function protocolKeyOf(text: string): string {
-  const schema = JSON.parse(text) as RightsSchema;
-  const { source } = schema.properties.rights.items.properties;
-  return "protocol" in source.properties ? "protocol" : "door";
 }

@@ -64,7 +64,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     },
     web: { listen: { port: webPort } },
     ...(options.operators === true
-      ? { rights: [{ source: { [build.protocolKey]: "mqtt", name: "*" }, role: "operator" }] }
+      ? { rights: [{ source: { protocol: "mqtt", name: "*" }, role: "operator" }] }
       : {}),
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));

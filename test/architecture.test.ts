@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, Rules>> = {
     platform: "parts of any daemon",
     "fleet/options.ts": "the options that configuration builds",
     "northbound/mqtt/options.ts": "the options that configuration builds",
-    "northbound/mqtt/topic-templates.ts": "topic templates are configuration",
+    "northbound/mqtt/topic-templates.ts": "the placement of topics is configuration",
     "northbound/mqtt/topic-checks.ts": "one place knows what is wrong with topics",
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",

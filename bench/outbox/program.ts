@@ -10,7 +10,7 @@ import { outboxFormat } from "../../src/delivery/outbox/records.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import { createMqttLink } from "../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../src/northbound/mqtt/options.ts";
-import { defaultTopicTemplates, underBase } from "../../src/northbound/mqtt/topic-templates.ts";
+import { underBase } from "../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { processHeap } from "../../src/platform/heap-return.ts";
@@ -82,7 +82,6 @@ function linkOptions(name: string): MqttOptions {
     base: `bench/${name}`,
     gatewayId: name,
     clientId: name,
-    topics: defaultTopicTemplates,
     placement: underBase,
     stateQos: 0,
     refreshMs: 60_000,

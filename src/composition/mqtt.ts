@@ -91,8 +91,5 @@ function refusedMqtt(is: MqttOptions, next: MqttOptions | null): readonly Reload
   const reason = "restart to change it";
   const areEmbedded = is.broker.kind === "embedded" && next.broker.kind === "embedded";
   const hasTls = (one: MqttOptions) => one.broker.kind === "embedded" && one.broker.tls !== null;
-  return [
-    ...(next.topics.status === is.topics.status ? [] : [{ path: "mqtt.topics.status", reason }]),
-    ...(areEmbedded && hasTls(is) !== hasTls(next) ? [{ path: "mqtt.certificate", reason }] : []),
-  ];
+  return areEmbedded && hasTls(is) !== hasTls(next) ? [{ path: "mqtt.certificate", reason }] : [];
 }

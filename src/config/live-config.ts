@@ -112,9 +112,6 @@ function mqttView(first: Config["mqtt"], now: () => Config): Config["mqtt"] {
   return {
     ...first,
     broker: broker.kind === "embedded" ? embeddedView(broker, now) : externalView(broker, now),
-    get topics() {
-      return (now().mqtt ?? first).topics;
-    },
     get placement() {
       return (now().mqtt ?? first).placement;
     },

@@ -26,7 +26,6 @@ const live = [
   "mqtt.clientCertificate",
   "mqtt.clientKey",
   "mqtt.placement",
-  "mqtt.topics",
   "web.tls",
   "web.users.*",
   "web.tokens.*",

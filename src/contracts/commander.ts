@@ -26,7 +26,7 @@ export interface Envelope {
   readonly station?: string;
   readonly operation: string;
   readonly request: EnvelopeRequest;
-  /** The robot on whose object the operation was called. It is filled in if the request names no robot. */
+  /** The robot on whose object a method was called: the audit log has it if the request cannot be read. */
   readonly calledOn?: RobotId | null;
   /** After this it may not be sent. Absent: the configured time after the receipt. */
   readonly expiry?: Expiry;

@@ -91,8 +91,6 @@ async function read(path: string): Promise<KeptMap | null> {
   const text = await readIfThere(path);
   if (text === undefined) return null;
   const end = text.indexOf("\n");
-  // Earlier versions wrote one line. The map is asked for again.
-  if (end === -1 && text.startsWith("{") && text.endsWith("}")) return null;
   const head: unknown = end === -1 ? null : JSON.parse(text.slice(0, end));
   const readAtMs = isJsonObject(head) ? head.readAtMs : null;
   // A file that was cut short may end anywhere.

@@ -109,7 +109,7 @@ it.each([
     baseline: null,
     outcome: null,
   });
-  await journal.writeLease("AMR01", { robotId: "AMR01", station: "Dock", owner: source });
+  await journal.writeLease("AMR01", { robotId: "AMR01", station: "Dock", owner: source, sinceMs: 0 });
   await journal.writeHold({ robotId: null, owner: source, sinceMs: 1 }, true);
   await journal.close();
   flipBehind(join(folder, "data.mdb"), text);

@@ -122,37 +122,4 @@ describe("a lease and a gateway that is killed", () => {
       { operation: "StopBelts", requestJson: '{"robot":"AMR01","belts":[1]}' },
     ]);
   });
-
-  it("whose stop an older version had recorded under the command line's protocol: its record is read, and ended", async () => {
-    const disk = createLossyDisk();
-    const journal = () => openDurableJournal(syncing(disk), limits, noRunningTime);
-    const stop = {
-      source: { protocol: "cli", name: "fleetgate" },
-      requestId: "s0.lapse1",
-      operation: "StopBelts",
-      effect: "stops",
-      robotId: "AMR01",
-      requestJson: '{"robot":"AMR01","belts":[0,1]}',
-      startByMs: 0,
-    } as const;
-    const id = "cli:fleetgate/s0.lapse1";
-    await journal().write({
-      id,
-      digest: "d",
-      command: stop,
-      queue: "robot/AMR01",
-      robotId: "AMR01",
-      acceptedAtMs: 0,
-      sentAtMs: null,
-      finalAtMs: null,
-      sentJson: stop.requestJson,
-      baseline: null,
-      outcome: null,
-    });
-    const harness = await createHarness({ journal: journal() });
-    expect(harness.audit).toMatchObject([{ protocol: "cli", user: "fleetgate", outcome: "expired" }]);
-    expect(await harness.dispatcher.recall(stop.source, stop.requestId)).toMatchObject({
-      outcome: "expired",
-    });
-  });
 });

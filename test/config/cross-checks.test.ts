@@ -127,9 +127,9 @@ describe("keys that contradict or need each other", () => {
       "mqtt.base: use a topic without + and #",
     ],
     [
-      "a topic that names no robot",
-      `${minimal}mqtt: { broker: "mqtt://b", topics: { mission: robots/mission } }\n`,
-      "mqtt.topics: mission: ",
+      "a base among the broker's own topics",
+      `${minimal}mqtt: { broker: "mqtt://b", base: "$SYS/a" }\n`,
+      "mqtt.base: must not be empty, begin or end with /, begin with $",
     ],
     [
       "anonymous OPC UA off loopback",

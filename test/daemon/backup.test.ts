@@ -159,31 +159,31 @@ test("a journal that lies there is put aside, or kept by those who say so", () =
   expect(without.err).toContain("has no journal: leave --keep-journal out");
 });
 
-test("what does not belong here is refused, and nothing is changed", () => {
+test("what does not belong here is refused, and nothing is changed", async () => {
   fillData();
   expect(fleetgate("backup", file(), "--config", config).status).toBe(0);
   const again = fleetgate("backup", file(), "--config", config);
   expect(again).toMatchObject({ status: 1 });
   expect(again.err).toContain("is there already");
 
-  const [facts, ...entries] = unpackTar(gunzipSync(readFileSync(file())));
+  const [facts, ...entries] = await unpackTar(gunzipSync(readFileSync(file())));
   if (facts === undefined) throw new Error("the backup is empty");
-  const altered = (text: string, more: typeof entries = entries) => {
+  const altered = async (text: string, more: typeof entries = entries) => {
     const path = join(folder, "altered.tar.gz");
-    writeFileSync(path, gzipSync(packTar([{ ...facts, content: Buffer.from(text) }, ...more])));
+    writeFileSync(path, gzipSync(await packTar([{ ...facts, content: Buffer.from(text) }, ...more])));
     return path;
   };
   const said = facts.content.toString("utf8");
   const before = contentOf(folder);
   const newer = fleetgate(
     "restore",
-    altered(said.replace(/"program": ".*"/, '"program": "99.0.0"')),
+    await altered(said.replace(/"program": ".*"/, '"program": "99.0.0"')),
     "--elsewhere",
   );
   expect(newer.status).toBe(65);
   expect(newer.err).toContain("install that version first; nothing was changed");
   const outside = entries.map((entry) => ({ ...entry, name: entry.name.replace("etc/", "etc/../../") }));
-  expect(fleetgate("restore", altered(said, outside), "--elsewhere").err).toContain(
+  expect(fleetgate("restore", await altered(said, outside), "--elsewhere").err).toContain(
     "is no name that fleetgate has written; nothing was changed",
   );
   const half = join(folder, "altered.tar.gz");

@@ -82,11 +82,11 @@ test.runIf(haveMosquitto)(
     const rules = `${usual.replace(/(?<=^topic .*\n)/m, `${write}\n`)}\n${read}`;
     const broker = await startMosquitto({ rules, users: ["fleetgate", "hmi"] });
     cleanups.push(() => broker.stop());
-    const { base, placement, topics } = config.mqtt ?? mqttOptions();
+    const { base, placement } = config.mqtt ?? mqttOptions();
     const login = { ...external(broker.url), username: "fleetgate", password: "fleetgate" };
     const hmi = await listen(broker.url, { username: "hmi", password: "hmi" }, "acme/#");
     cleanups.push(() => hmi.client.endAsync(true));
-    const options = mqttOptions({ broker: login, protocolVersion: 5, stateQos: 1, base, placement, topics });
+    const options = mqttOptions({ broker: login, protocolVersion: 5, stateQos: 1, base, placement });
     const connection = await newLink({ options }).connect(new AbortController().signal);
     cleanups.push(() => connection[Symbol.asyncDispose]());
     const alarms = { kind: "station_alarms", station: "dock", alarms: [] } as const;

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import { bareTexts, channels, messageSchemas } from "../../src/northbound/mqtt/models/messages.ts";
-import { defaultTopicTemplates } from "../../src/northbound/mqtt/topic-templates.ts";
+import { topicTemplates } from "../../src/northbound/mqtt/topic-templates.ts";
 
 const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true, formats: { "date-time": true } });
 const validators = new Map(
@@ -11,7 +11,7 @@ const models = new Map(channels.flatMap(({ messages }) => Object.entries(message
 const patterns = channels.map((channel) => ({
   channel,
   pattern: new RegExp(
-    `^${defaultTopicTemplates[channel.template].replace("{tag}", ".+").replace(/\{\w+\}/g, "[^/]+")}$`,
+    `^${topicTemplates[channel.template].replace("{tag}", ".+").replace(/\{\w+\}/g, "[^/]+")}$`,
   ),
 }));
 

@@ -72,14 +72,15 @@ export function pathOf({ name }: ArchiveEntry): string {
 }
 
 /** The bytes of a backup file. */
-export function packBackup({ facts, entries }: Backup): Buffer {
-  return gzipSync(packTar([factsEntry(facts), ...entries]));
+export async function packBackup({ facts, entries }: Backup): Promise<Buffer> {
+  return gzipSync(await packTar([factsEntry(facts), ...entries]));
 }
 
-/** Throws NotPossible for anything that is no whole backup, or that a newer program has written. */
-export function unpackBackup(path: string, bytes: Buffer): Backup {
+/** Rejects with NotPossible for anything that is no whole backup, or that a newer program has written. */
+export async function unpackBackup(path: string, bytes: Buffer): Promise<Backup> {
   try {
-    const [first, ...entries] = unpackTar(gunzipSync(bytes, { maxOutputLength: MOST_UNPACKED_BYTES }));
+    const unzipped = gunzipSync(bytes, { maxOutputLength: MOST_UNPACKED_BYTES });
+    const [first, ...entries] = await unpackTar(unzipped);
     const facts = readFacts(path, first);
     const odd = entries.find(({ name }) => oddName.test(name));
     if (odd === undefined) return { facts, entries };

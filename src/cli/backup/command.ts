@@ -73,7 +73,7 @@ async function backup(target: string, config: string): Promise<void> {
   const isFolder = statSync(target, { throwIfNoEntry: false })?.isDirectory() === true;
   const name = `fleetgate-${gatewayId}-${madeAt.replaceAll(":", "-")}.tar.gz`;
   const path = resolve(isFolder ? join(target, name) : target);
-  await writeWhole(path, packBackup(found));
+  await writeWhole(path, await packBackup(found));
   const files = found.entries.filter(({ kind }) => kind === "file");
   for (const each of files) process.stdout.write(`/${each.name}\n`);
   process.stdout.write(`${path}: ${files.length} files of gateway ${gatewayId}. It holds secrets.\n`);
@@ -101,7 +101,7 @@ async function writeWhole(path: string, bytes: Buffer): Promise<void> {
 }
 
 async function restore(path: string, options: RestoreOptions): Promise<void> {
-  const read = unpackBackup(path, bytesOf(path));
+  const read = await unpackBackup(path, bytesOf(path));
   const { written, keptAs } = await restoreBackup(read, options);
   const { gatewayId, dataDir, madeAt } = read.facts;
   for (const each of written) process.stdout.write(`${each}\n`);

@@ -182,7 +182,7 @@ function createCheck(
 
 function readOnce(
   { catalogue, log }: Pick<IntakeParts, "catalogue" | "log">,
-  envelope: Pick<Envelope, "operation" | "request" | "calledOn">,
+  envelope: Pick<Envelope, "operation" | "request">,
 ): ReadRequest | Outcome {
   try {
     return readRequest(catalogue, envelope);

@@ -1,9 +1,7 @@
 import type { Envelope, EnvelopeRequest } from "../../contracts/commander.ts";
 import type { Catalogue, Operation, ParsedRequest } from "../../contracts/operation.ts";
-import { quoted } from "../../domain/clip.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import { badRequest, jsonFault, unknownOperation } from "../../domain/refusals.ts";
-import type { RobotId } from "../../domain/robot.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 
@@ -21,7 +19,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Reads a command's request once, by its operation, or returns what is wrong with it. */
 export function readRequest(
   catalogue: Catalogue,
-  { operation: name, request, calledOn = null }: Pick<Envelope, "operation" | "request" | "calledOn">,
+  { operation: name, request }: Pick<Envelope, "operation" | "request">,
 ): ReadRequest | Outcome {
   if ("unreadable" in request) return refusal("MALFORMED", request.unreadable);
   const operation = catalogue.get(name);
@@ -29,9 +27,7 @@ export function readRequest(
   if ("parsed" in request) return { operation, request: request.parsed };
   const object = objectOf(request);
   if ("outcome" in object) return object;
-  const named = calledOn === null ? object : withRobot(object.fields, calledOn);
-  if ("outcome" in named) return named;
-  const parsed = operation.parse(named.fields);
+  const parsed = operation.parse(object.fields);
   return parsed.ok ? { operation, request: parsed.request } : badRequest(parsed.problem);
 }
 
@@ -71,20 +67,6 @@ function textOf(bytes: Uint8Array): string | null {
     if (error instanceof TypeError) return null;
     throw error;
   }
-}
-
-/** The request with this robot in it. It may name the robot itself, in either spelling, but no other. */
-function withRobot(request: JsonObject, robotId: RobotId): RequestObject | Outcome {
-  const names = ["robotId", "robot_id"].filter((key) => Object.hasOwn(request, key) && request[key] !== null);
-  if (names.length === 0) {
-    const { robot_id: _null, ...rest } = request;
-    return { fields: { ...rest, robotId } };
-  }
-  const other = names.find((key) => typeof request[key] === "string" && request[key] !== robotId);
-  // The operation checks everything else about the name.
-  if (other === undefined) return { fields: request };
-  const message = `is ${quoted(String(request[other]))}, and the operation is called on ${quoted(robotId)}`;
-  return badRequest({ path: other, message });
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -14,7 +14,7 @@ import {
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
 import { storedClaims } from "./stored-claims.ts";
-import { packRecord, readRecord, runningMsOf, type StoredRecord } from "./stored-record.ts";
+import { packRecord, readRecord, type StoredRecord } from "./stored-record.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
 export const journalFormat: StoreFormat = { store: "journal", version: 3 };
@@ -212,7 +212,7 @@ function createReader(store: Store) {
         if (typeof id !== "string") return undefined;
         const stored = store.get(recordKey(id));
         const record = readRecord(id, stored);
-        return record === undefined ? undefined : { record, runningMs: runningMsOf(stored as StoredRecord) };
+        return record === undefined ? undefined : { record, runningMs: (stored as StoredRecord).runningMs };
       }),
     isDamaged: () => isDamaged,
   };
@@ -233,7 +233,7 @@ function readOrder(store: Store, shares: JournalShares, time: RunningTime) {
     if (record === undefined || !Number.isSafeInteger(nextNumber)) {
       throw new Error("the journal's order names a record that it does not have");
     }
-    const runningMs = runningMsOf(stored as StoredRecord);
+    const { runningMs } = stored as StoredRecord;
     time.atLeast(runningMs);
     if (record.outcome === null) {
       unfinished.push(record);

@@ -48,8 +48,8 @@ export interface StoredLease {
   readonly robotId: RobotId;
   readonly station: string;
   readonly owner: Source;
-  /** Wall time in milliseconds. Older versions did not store it. */
-  readonly sinceMs?: number;
+  /** Wall time in milliseconds. */
+  readonly sinceMs: number;
 }
 
 /** A conveyor of a robot that a command has started. Plain data: it is stored as JSON. */

@@ -5,8 +5,8 @@ import type { JournalRecord } from "./journal.ts";
 export type StoredRecord = Pick<JournalRecord, "digest" | "command" | "queue" | "acceptedAtMs"> & {
   readonly [Key in keyof JournalRecord]?: JournalRecord[Key] | undefined;
 } & {
-  /** The running time when it was written. Older versions did not store it. */
-  readonly runningMs?: number;
+  /** The running time when it was written. */
+  readonly runningMs: number;
 };
 
 export function packRecord(record: JournalRecord, runningMs: number): StoredRecord {
@@ -25,11 +25,6 @@ export function packRecord(record: JournalRecord, runningMs: number): StoredReco
     missionIds: record.missionIds,
     runningMs,
   };
-}
-
-/** The running time when a record was written; 0 for a record of an older version. */
-export function runningMsOf({ runningMs = 0 }: StoredRecord): number {
-  return runningMs;
 }
 
 function unpackRecord(id: string, stored: StoredRecord): JournalRecord {

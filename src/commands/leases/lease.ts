@@ -64,7 +64,7 @@ export function renewed(leases: Leases, station: string, owner: Source, nowMs: n
 
 /** A lease of an earlier run. Its station has the whole heartbeat time again. */
 export function resumed(stored: StoredLease, clock: LeaseClock): Lease {
-  return { ...stored, sinceMs: stored.sinceMs ?? clock.nowMs(), heartbeatAtMs: clock.monotonicMs() };
+  return { ...stored, heartbeatAtMs: clock.monotonicMs() };
 }
 
 /** The robots whose stored lease is not up to date. */

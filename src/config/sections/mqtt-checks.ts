@@ -23,7 +23,7 @@ export function mqttFindings(mqtt: MqttSection, sections: Partial<ConfigFile>): 
   return [...broker, ...topicFindings(mqtt, sections)];
 }
 
-/** What is wrong with the topics that templates, placement, robots and stations make. */
+/** What is wrong with the topics that base, placement, robots and stations make. */
 function topicFindings(
   mqtt: MqttSection,
   { gateway, fleet, opcua, stations = {} }: Partial<ConfigFile>,
@@ -31,7 +31,6 @@ function topicFindings(
   const plant = { robots: namedRobots(opcua, fleet?.robots), stations: stationPlaces(stations) };
   const problems = topicProblems({
     base: mqtt.base ?? `fleetgate/${gateway?.id ?? ""}`,
-    templates: mqtt.topics,
     placement: placementOf(mqtt, plant),
     areRobotsKnown: fleet?.robots !== undefined,
   });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { MqttOptions } from "../../northbound/mqtt/options.ts";
-import { defaultTopicTemplates as usual } from "../../northbound/mqtt/topic-templates.ts";
 import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 import { pathText } from "../problem.ts";
@@ -47,45 +46,6 @@ const outboxSection = z
   })
   .prefault({})
   .describe("Events on the disk until the broker has them: the folder outbox under gateway.dataDir.");
-
-function template(usualTemplate: string, description: string) {
-  return z.string().min(1).default(usualTemplate).describe(description);
-}
-
-const topics = z
-  .strictObject({
-    status: template(usual.status, "Whether the gateway is online; its last will."),
-    health: template(usual.health, "The gateway's links, rates, queues and ages."),
-    robots: template(usual.robots, "The list of all robots."),
-    info: template(usual.info, "What a robot is: alias, family, conveyors, map."),
-    availability: template(usual.availability, "A robot's quality as bare text."),
-    mission: template(usual.mission, "A robot's missions."),
-    battery: template(usual.battery, "A robot's battery."),
-    conveyor: template(usual.conveyor, "One conveyor of a cart."),
-    presence: template(usual.presence, "A robot as the online list shows it."),
-    taskChain: template(usual.taskChain, "A task chain."),
-    map: template(usual.map, "A map, as GetMap answers it."),
-    hold: template(usual.hold, "What holds a robot."),
-    holdAll: template(usual.holdAll, "What holds all robots."),
-    stationState: template(usual.stationState, "What a station shows."),
-    robotAlarms: template(usual.robotAlarms, "The alarms of a robot that stand."),
-    stationAlarms: template(usual.stationAlarms, "The alarms of a station that stand."),
-    alarms: template(usual.alarms, "All alarms that stand."),
-    event: template(usual.event, "What happened to a robot, one message each."),
-    gatewayEvent: template(usual.gatewayEvent, "What happened that concerns no single robot."),
-    tag: template(usual.tag, "One bare value."),
-    command: template(usual.command, "Where clients publish commands."),
-    station: template(usual.station, "Where clients ask for robots for a station, and let them go."),
-    holdCommand: template(usual.holdCommand, "Where clients hold a robot."),
-    holdAllCommand: template(usual.holdAllCommand, "Where clients hold all robots."),
-    alarmCommand: template(
-      usual.alarmCommand,
-      "Where clients acknowledge alarms, and put robots out of service.",
-    ),
-    reply: template(usual.reply, "Where they are answered."),
-  })
-  .prefault({})
-  .describe("Topics under base. What is in braces is filled in, and must be a whole level.");
 
 const brokerSchemes = ["mqtt:", "mqtts:", "ws:", "wss:"];
 const MOST_FALLBACKS = 8;
@@ -177,7 +137,6 @@ export const mqttSection = z
       .optional()
       .describe("What every topic begins with. Default: fleetgate/<gateway id>."),
     placement,
-    topics,
     stateQos: z
       .literal([0, 1])
       .default(0)
@@ -213,7 +172,6 @@ export function mqttOptions(
     base: section.base ?? `fleetgate/${gatewayId}`,
     gatewayId,
     clientId: section.clientId ?? `fleetgate-${gatewayId}`,
-    topics: section.topics,
     placement: placementOf(section, plant),
     stateQos: section.stateQos,
     refreshMs: section.refreshMs,

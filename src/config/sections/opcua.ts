@@ -12,7 +12,7 @@ import {
 } from "../../northbound/opcua/options.ts";
 import { isPasswordHash } from "../../platform/password.ts";
 import { certificatesIn } from "../../platform/pem.ts";
-import { count, file, identifier, listen, milliseconds } from "../fields.ts";
+import { count, file, identifier, listen } from "../fields.ts";
 import { applicationUriOf, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
@@ -28,19 +28,7 @@ const limits = z
     ),
     maxConnections: count(1, 10_000, usual.maxConnections, "Connections at once."),
     maxSubscriptions: count(1, 100_000, usual.maxSubscriptions, "Subscriptions of all sessions."),
-    maxSubscriptionsPerSession: count(
-      1,
-      10_000,
-      usual.maxSubscriptionsPerSession,
-      "Subscriptions of one session.",
-    ),
     maxMonitoredItems: count(1, 10_000_000, usual.maxMonitoredItems, "Monitored items of all sessions."),
-    maxSessionTimeoutMs: milliseconds(
-      10_000,
-      3_600_000,
-      usual.maxSessionTimeoutMs,
-      "How long a session outlives a client that crashed.",
-    ),
     maxRobots: count(1, 100_000, usual.maxRobots, "Robots that have nodes."),
   })
   .prefault({})

@@ -77,7 +77,10 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   const { options, clock, sessionId, topics } = parts;
   const counts: PublishCounts = { state: 0, events: 0 };
   const commands = createCommandMessages(parts);
-  const will = lastWill(topics, options.gatewayId, sessionId);
+  const will = {
+    topic: topics.status,
+    payload: statusPayload("offline", options.gatewayId, sessionId, null),
+  };
   let latestStatus = "";
   const noteStatus = (payload: string) => {
     latestStatus = payload;
@@ -121,7 +124,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       const watching = duplicates.serve(client, brokerName(brokerOptions));
       // Awaited below, unless the connection is lost first, which is then the error.
       watching.catch(() => {});
-      for (const move of moves.take()) await records.move(topics.taskChainFilter, move, parts.retained);
+      for (const move of moves.take()) await records.move(move, parts.retained);
       const connection = await openConnection(client, {
         ...connectionParts,
         sizes: sizesOf(brokerOptions),
@@ -209,16 +212,6 @@ function createMoves() {
         [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
       };
     },
-  };
-}
-
-/** On the present status topic: a reload may move it. */
-function lastWill(topics: Topics, gatewayId: string, sessionId: string) {
-  return {
-    get topic() {
-      return topics.status;
-    },
-    payload: statusPayload("offline", gatewayId, sessionId, null),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MqttOptions } from "./options.ts";
 import { createTopics, type Topics } from "./topics.ts";
 
-type TopicOptions = Pick<MqttOptions, "base" | "topics" | "placement">;
+type TopicOptions = Pick<MqttOptions, "base" | "placement">;
 
 /** What another configuration does to the topics of the gateway. */
 export interface TopicsMove {
@@ -19,10 +19,10 @@ export interface LiveTopics {
   follow(): TopicsMove;
 }
 
-/** @param options whose templates and placement a reload changes */
+/** @param options whose placement a reload changes */
 export function createLiveTopics(options: TopicOptions): LiveTopics {
   let known = { ...options };
-  let now = make(known);
+  let now = createTopics(known.base, known.placement);
   const topics = {} as Topics;
   for (const name of Object.keys(now) as (keyof Topics)[]) {
     Object.defineProperty(topics, name, { enumerable: true, get: () => now[name] });
@@ -33,7 +33,7 @@ export function createLiveTopics(options: TopicOptions): LiveTopics {
       const [before, was] = [known, now];
       known = { ...options };
       if (topicRules(before) === topicRules(known)) return { isMoved: false, left: [] };
-      now = make(known);
+      now = createTopics(known.base, known.placement);
       const names = new Set(known.placement.stations.map(({ name }) => name));
       const gone = before.placement.stations.filter(({ name }) => !names.has(name));
       return {
@@ -45,13 +45,9 @@ export function createLiveTopics(options: TopicOptions): LiveTopics {
 }
 
 /** All that decides on topics, as a text. */
-export function topicRules({ base, topics, placement }: TopicOptions): string {
+export function topicRules({ base, placement }: TopicOptions): string {
   const { robot, station, stations } = placement;
-  return JSON.stringify([base, topics, robot, station, stations, aliasesOf(placement)]);
-}
-
-function make({ base, topics, placement }: TopicOptions): Topics {
-  return createTopics(base, topics, placement);
+  return JSON.stringify([base, robot, station, stations, aliasesOf(placement)]);
 }
 
 /** What decides on the topics of robots and stations that both have. */

@@ -1,5 +1,5 @@
 import type { TlsPaths } from "../../platform/tls-files.ts";
-import type { Placement, TopicTemplates } from "./topic-templates.ts";
+import type { Placement } from "./topic-templates.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
 export interface BrokerUser {
@@ -69,7 +69,6 @@ export interface MqttOptions {
   readonly gatewayId: string;
   /** The gateway's MQTT client identifier. */
   readonly clientId: string;
-  readonly topics: TopicTemplates;
   readonly placement: Placement;
   readonly stateQos: 0 | 1;
   /**

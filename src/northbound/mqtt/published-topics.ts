@@ -27,7 +27,7 @@ export interface PublishedTopics {
   /** Whether nobody else publishes at the broker what is left. */
   readonly isOwnBroker: boolean;
   /** A reload has moved the topics, or has left these: what is not published again is to be cleared. */
-  move(chainFilter: string, isMoved: boolean, left: readonly string[]): void;
+  move(isMoved: boolean, left: readonly string[]): void;
   /** The filter of the task chains of earlier runs; null: today's, or unknown. */
   readonly movedChains: string | null;
   /** Keeps what is new. Never rejects. */
@@ -54,7 +54,7 @@ const MOST_SESSIONS = 64;
 const NAME_DIGITS = 16;
 
 export interface PublishedTopicsParts {
-  readonly options: Pick<MqttOptions, "broker" | "base" | "topics" | "placement">;
+  readonly options: Pick<MqttOptions, "broker" | "base" | "placement">;
   readonly chainFilter: string;
   readonly sessionId: string;
   readonly file: TopicsFile;
@@ -76,7 +76,7 @@ export interface TopicRecords {
   /** Null at the gateway's own broker, unless topics have moved. */
   of(options: MqttOptions, isFirst: boolean): PublishedTopics | null;
   /** A reload has moved topics. `retained`: what the gateway's own broker retains. */
-  move(chainFilter: string, move: TopicsMove, retained: () => Promise<readonly string[]>): Promise<void>;
+  move(move: TopicsMove, retained: () => Promise<readonly string[]>): Promise<void>;
 }
 
 /**
@@ -102,9 +102,9 @@ export function createTopicRecords(
   };
   return {
     of,
-    async move(filter, { isMoved, left }, retained) {
+    async move({ isMoved, left }, retained) {
       if (topicsFiles === null) own = isMoved ? createOwnRecord(await retained()) : own;
-      for (const record of records.values()) record.move(filter, isMoved, left);
+      for (const record of records.values()) record.move(isMoved, left);
     },
   };
 }
@@ -137,8 +137,7 @@ export function openTopicsFile(path: string): TopicsFile {
 
 /** Opens the record. One that cannot be read begins empty, and one of another broker too. */
 export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopics {
-  const { options, sessionId, file, log } = parts;
-  let { chainFilter } = parts;
+  const { options, chainFilter, sessionId, file, log } = parts;
   const broker = urlOf(options);
   const rules = () => topicRules(options);
   const before = readKept(file, log);
@@ -150,18 +149,16 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
   let hasNews = true;
   let isFailing = false;
   let isMoved = isSame && before.rules !== rules();
-  let movedChains = isSame && before.chains !== chainFilter ? before.chains : null;
+  const movedChains = isSame && before.chains !== chainFilter ? before.chains : null;
 
   return {
     left,
     get isMoved() {
       return isMoved;
     },
-    get movedChains() {
-      return movedChains;
-    },
+    movedChains,
     isOwnBroker: false,
-    move(filter, areMoved, gone) {
+    move(areMoved, gone) {
       hasNews = true;
       const names = areMoved ? topics.keys() : gone;
       for (const topic of names) {
@@ -169,8 +166,6 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
         if (mark !== undefined) left.set(topic, mark);
       }
       isMoved ||= areMoved;
-      if (filter !== chainFilter) movedChains = chainFilter;
-      chainFilter = filter;
     },
     note(topic, mark = topic) {
       if (left.size > 0) left.delete(topic);

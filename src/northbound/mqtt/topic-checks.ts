@@ -1,40 +1,16 @@
 import { createRobotLevels, encodeLevel } from "./levels.ts";
 import { collisionOf, commonBeginning, shapeOf, type TopicKey, type TopicShape } from "./topic-shapes.ts";
-import { ownPrefix, type Placement, type TopicTemplates, wholeTemplate } from "./topic-templates.ts";
+import {
+  clientsSubtree,
+  type Placement,
+  type TopicName,
+  topicTemplates,
+  wholeTemplate,
+} from "./topic-templates.ts";
 
-const placeholders: { readonly [Name in keyof TopicTemplates]: readonly string[] } = {
-  status: [],
-  health: [],
-  robots: [],
-  info: ["robot"],
-  availability: ["robot"],
-  mission: ["robot"],
-  battery: ["robot"],
-  conveyor: ["robot", "index"],
-  presence: ["robot"],
-  taskChain: ["chain"],
-  map: ["map"],
-  hold: ["robot"],
-  holdAll: [],
-  stationState: ["station"],
-  robotAlarms: ["robot"],
-  stationAlarms: ["station"],
-  alarms: [],
-  event: ["robot", "kind"],
-  gatewayEvent: ["kind"],
-  tag: ["robot", "tag"],
-  command: ["client", "operation"],
-  station: ["client", "station", "action"],
-  holdCommand: ["client", "robot"],
-  holdAllCommand: ["client"],
-  alarmCommand: ["client", "action"],
-  reply: ["client", "id"],
-};
-
-type TemplateName = keyof TopicTemplates;
-const names = Object.keys(placeholders) as TemplateName[];
+const names = Object.keys(topicTemplates) as TopicName[];
 /** Under each client's own name. */
-const ofClients: readonly TemplateName[] = [
+const ofClients: readonly TopicName[] = [
   "command",
   "station",
   "holdCommand",
@@ -46,7 +22,6 @@ const ofClients: readonly TemplateName[] = [
 /** What decides on the topics. */
 export interface TopicParts {
   readonly base: string;
-  readonly templates: TopicTemplates;
   readonly placement: Placement;
   /** Whether no other robot than those of the placement can appear; then only their names can collide. */
   readonly areRobotsKnown: boolean;
@@ -70,41 +45,17 @@ const notPlain = /[#+{}\p{Cc}]/u;
 
 /** What is wrong with the topics: one sentence each. */
 export function topicProblems(parts: TopicParts): readonly TopicProblem[] {
-  const { base, templates, placement } = parts;
-  const faults: readonly TopicProblem[] = [
-    ...templateProblems(base, templates).map((message) => ({ at: ["topics"], message }) as const),
-    ...placementProblems(placement),
-  ];
+  const { base, placement } = parts;
+  const faults = [...baseProblems(base), ...placementProblems(placement)];
   if (faults.length > 0) return faults;
   const shapes = shapesOf(parts);
   return [...sizeProblems(shapes), ...subtreeProblems(shapes, parts), ...collisions(shapes)];
 }
 
-/** What is wrong with a base and templates, with the name of the template. */
-function templateProblems(base: string, templates: TopicTemplates): string[] {
-  const problems: string[] = [];
-  if (base === "" || notPlain.test(base) || /^[/$]|\/$/.test(base))
-    problems.push("base: must not be empty, begin or end with /, begin with $, or hold # + { }");
-  const seen = new Map<string, string>();
-  for (const name of names) {
-    const template = templates[name];
-    const levels = template.split("/");
-    const found = levels.flatMap((level) => /^\{(\w+)\}$/.exec(level)?.[1] ?? []);
-    if (levels.some((level) => level === "" || (notPlain.test(level) && !/^\{\w+\}$/.test(level))))
-      problems.push(`${name}: "${template}" has an empty level, a wildcard, or braces in part of a level`);
-    else if ([...found].sort().join() !== [...placeholders[name]].sort().join())
-      problems.push(
-        `${name}: "${template}" must name ${placeholders[name].map((p) => `{${p}}`).join(" and ") || "nothing"}`,
-      );
-    const shape = template.replace(/\{\w+\}/g, "+");
-    const other = seen.get(shape);
-    if (other !== undefined) problems.push(`${name}: is the same topic as ${other}`);
-    seen.set(shape, name);
-  }
-  for (const name of ["station", "holdCommand", "holdAllCommand", "alarmCommand", "reply"] as const)
-    if (ownPrefix(templates[name]) !== ownPrefix(templates.command))
-      problems.push(`${name}: must begin as command does up to {client}: it is that client's own subtree`);
-  return problems;
+function baseProblems(base: string): readonly TopicProblem[] {
+  if (base !== "" && !notPlain.test(base) && !/^[/$]|\/$/.test(base)) return [];
+  const message = "must not be empty, begin or end with /, begin with $, or hold # + { }";
+  return [{ at: ["base"], message }];
 }
 
 /** Of the two templates, and of the places that stations have. */
@@ -147,12 +98,12 @@ function templateFault(template: string, wanted: ReadonlyArray<readonly string[]
 }
 
 /** Every topic there can be, by its levels. */
-function shapesOf({ base, templates, placement, areRobotsKnown }: TopicParts): readonly TopicShape[] {
+function shapesOf({ base, placement, areRobotsKnown }: TopicParts): readonly TopicShape[] {
   const levels = createRobotLevels(placement);
   const robots = areRobotsKnown ? new Set(placement.robots.map(({ robotId }) => levels.of(robotId))) : null;
   return names.flatMap((name) => {
-    const at = keyOf(templates[name], placement);
-    const whole = wholeTemplate(base, templates[name], placement);
+    const at = keyOf(name, placement);
+    const whole = wholeTemplate(base, name, placement);
     if (ofClients.includes(name) || !whole.includes("{station}"))
       return shapeOf({ name, at, template: whole, robots });
     return placement.stations.flatMap((station) => {
@@ -165,12 +116,12 @@ function shapesOf({ base, templates, placement, areRobotsKnown }: TopicParts): r
   });
 }
 
-/** The key that says where a template's topics are. */
-function keyOf(template: string, { robot, station }: Placement): TopicKey {
+/** The key that says where topics are. */
+function keyOf(name: TopicName, { robot, station }: Placement): TopicKey {
   const isMoved = (placement: Pick<Placement, "robot" | "station">) =>
-    wholeTemplate("", template, placement) !== `/${template}`;
+    wholeTemplate("", name, placement) !== `/${topicTemplates[name]}`;
   if (isMoved({ robot, station: null })) return ["placement", "robot"];
-  return isMoved({ robot: null, station }) ? ["placement", "station"] : ["topics"];
+  return isMoved({ robot: null, station }) ? ["placement", "station"] : ["base"];
 }
 
 function sizeProblems(shapes: readonly TopicShape[]): readonly TopicProblem[] {
@@ -199,7 +150,7 @@ function sizeProblems(shapes: readonly TopicShape[]): readonly TopicProblem[] {
 }
 
 function largest(shapes: readonly TopicShape[], sizeOf: (shape: TopicShape) => number) {
-  const nothing: TopicShape = { name: "", at: ["topics"], levels: [] };
+  const nothing: TopicShape = { name: "", at: ["base"], levels: [] };
   let found = { shape: nothing, size: 0 };
   for (const shape of shapes) {
     const size = sizeOf(shape);
@@ -209,11 +160,8 @@ function largest(shapes: readonly TopicShape[], sizeOf: (shape: TopicShape) => n
 }
 
 /** What stands in the clients' own subtree can be read by one client only. */
-function subtreeProblems(
-  shapes: readonly TopicShape[],
-  { base, templates }: TopicParts,
-): readonly TopicProblem[] {
-  const own = `${base}/${ownPrefix(templates.command)}`.split("/");
+function subtreeProblems(shapes: readonly TopicShape[], { base }: TopicParts): readonly TopicProblem[] {
+  const own = clientsSubtree(base).split("/");
   const clients = new Set<string>(ofClients);
   const within = shapes.flatMap(({ name, at, levels }): TopicProblem[] => {
     if (clients.has(name) || levels.length <= own.length) return [];
@@ -231,7 +179,7 @@ function collisions(shapes: readonly TopicShape[]): readonly TopicProblem[] {
   const open: TopicShape[] = [];
   const tell = (shape: TopicShape, other: TopicShape, topic: string) => {
     // The key of a station or a placement: the other topics are the usual ones.
-    const at = shape.at.toString() === "topics" ? other.at : shape.at;
+    const at = shape.at.toString() === "base" ? other.at : shape.at;
     const message = `the topic "${topic}" could be of ${other.name} and of ${shape.name}: give them levels that tell them apart`;
     problems.push({ at, message });
   };

@@ -1,6 +1,6 @@
 /** The key that decides on topics: of `mqtt`, or the place of a station. */
 export type TopicKey =
-  | readonly ["topics"]
+  | readonly ["base"]
   | readonly ["placement", "robot" | "station"]
   | { readonly station: string };
 

@@ -1,37 +1,7 @@
 import type { RobotId } from "../../domain/robot.ts";
 
-/** Topics under the base; `{…}` is filled in. What is in braces must be a whole level. */
-export interface TopicTemplates {
-  readonly status: string;
-  readonly health: string;
-  readonly robots: string;
-  readonly info: string;
-  readonly availability: string;
-  readonly mission: string;
-  readonly battery: string;
-  readonly conveyor: string;
-  readonly presence: string;
-  readonly taskChain: string;
-  readonly map: string;
-  readonly hold: string;
-  readonly holdAll: string;
-  readonly stationState: string;
-  readonly robotAlarms: string;
-  readonly stationAlarms: string;
-  readonly alarms: string;
-  readonly event: string;
-  readonly gatewayEvent: string;
-  readonly tag: string;
-  readonly command: string;
-  readonly station: string;
-  readonly holdCommand: string;
-  readonly holdAllCommand: string;
-  readonly alarmCommand: string;
-  readonly reply: string;
-}
-
-/** The topics of docs/scada.md, State. */
-export const defaultTopicTemplates: TopicTemplates = {
+/** The topics, under the base if no placement moves them. `{…}` is a whole level, and filled in. */
+export const topicTemplates = {
   status: "status",
   health: "health",
   robots: "robots",
@@ -58,7 +28,9 @@ export const defaultTopicTemplates: TopicTemplates = {
   holdAllCommand: "clients/{client}/hold",
   alarmCommand: "clients/{client}/alarm/{action}",
   reply: "clients/{client}/reply/{id}",
-};
+} as const;
+
+export type TopicName = keyof typeof topicTemplates;
 
 /** Where the topics of robots and stations stand in the topic tree of the plant. */
 export interface Placement {
@@ -97,9 +69,10 @@ const STATION = "stations/{station}";
 /** A template with what it begins with: its placement, or else the base. `{alias}` is still in it. */
 export function wholeTemplate(
   base: string,
-  template: string,
+  name: TopicName,
   { robot, station }: Pick<Placement, "robot" | "station">,
 ): string {
+  const template = topicTemplates[name];
   return moved(template, ROBOT, robot) ?? moved(template, STATION, station) ?? `${base}/${template}`;
 }
 
@@ -108,8 +81,7 @@ function moved(template: string, start: string, place: string | null): string | 
   return place + template.slice(start.length);
 }
 
-/** What comes before the client's name. */
-export function ownPrefix(template: string): string {
-  const levels = template.split("/");
-  return levels.slice(0, levels.indexOf("{client}")).join("/");
+/** What is before the client's name in the topics of clients. */
+export function clientsSubtree(base: string): string {
+  return `${base}/clients`;
 }

@@ -3,10 +3,9 @@ import type { RobotId } from "../../domain/robot.ts";
 import { createRobotLevels, encodeLevel } from "./levels.ts";
 import { topicProblems } from "./topic-checks.ts";
 import {
-  defaultTopicTemplates,
-  ownPrefix,
+  clientsSubtree,
   type Placement,
-  type TopicTemplates,
+  type TopicName,
   underBase,
   wholeTemplate,
 } from "./topic-templates.ts";
@@ -107,27 +106,23 @@ export interface Topics {
 
 /**
  * The topics under `base`, or where the placement puts them; cached for each robot.
- * Throws when a template cannot work (see `topicProblems`).
+ * Throws when base or placement cannot work (see `topicProblems`).
  */
-export function createTopics(
-  base: string,
-  templates: TopicTemplates = defaultTopicTemplates,
-  placement: Placement = underBase,
-): Topics {
-  const problems = topicProblems({ base, templates, placement, areRobotsKnown: true });
+export function createTopics(base: string, placement: Placement = underBase): Topics {
+  const problems = topicProblems({ base, placement, areRobotsKnown: true });
   if (problems.length > 0)
     throw new Error(`MQTT topics: ${problems.map(({ message }) => message).join("; ")}`);
-  const under = (template: string) => wholeTemplate(base, template, placement);
+  const under = (name: TopicName) => wholeTemplate(base, name, placement);
   const levels = createRobotLevels(placement);
   const places = new Map(placement.stations.map(({ name, place }) => [name, place ?? ""]));
   const robots = new Map<RobotId, RobotTopics>();
-  const own = `${ownPrefix(under(templates.command))}/`;
-  const commandLevels = levelReader(under(templates.command));
-  const stationLevels = levelReader(under(templates.station));
-  const holdLevels = levelReader(under(templates.holdCommand));
-  const holdAllLevels = levelReader(under(templates.holdAllCommand));
-  const alarmLevels = levelReader(under(templates.alarmCommand));
-  const taskChainLevels = levelReader(under(templates.taskChain));
+  const own = `${clientsSubtree(base)}/`;
+  const commandLevels = levelReader(under("command"));
+  const stationLevels = levelReader(under("station"));
+  const holdLevels = levelReader(under("holdCommand"));
+  const holdAllLevels = levelReader(under("holdAllCommand"));
+  const alarmLevels = levelReader(under("alarmCommand"));
+  const taskChainLevels = levelReader(under("taskChain"));
 
   const readCommand = (topic: string): CommandTopic | null => {
     const { client, operation } = commandLevels(topic) ?? {};
@@ -144,8 +139,8 @@ export function createTopics(
     return client && robot ? { client, robotId: levels.read(robot) } : null;
   };
 
-  const ofStation = (template: string, name: string) =>
-    fill(fill(under(template), "place", places.get(name) ?? ""), "station", encodeLevel(name));
+  const ofStation = (topic: TopicName, name: string) =>
+    fill(fill(under(topic), "place", places.get(name) ?? ""), "station", encodeLevel(name));
 
   const readAlarm = (topic: string): AlarmTopic | null => {
     const { client, action } = alarmLevels(topic) ?? {};
@@ -159,30 +154,30 @@ export function createTopics(
     readAlarm(topic) !== null;
 
   return {
-    status: under(templates.status),
-    health: under(templates.health),
-    robots: under(templates.robots),
-    holdAll: under(templates.holdAll),
-    alarms: under(templates.alarms),
-    station: (name) => ofStation(templates.stationState, name),
-    stationAlarms: (name) => ofStation(templates.stationAlarms, name),
-    commandFilter: filterOf(under(templates.command)),
-    stationFilter: filterOf(under(templates.station)),
-    holdFilters: [filterOf(under(templates.holdCommand)), filterOf(under(templates.holdAllCommand))],
-    alarmFilter: filterOf(under(templates.alarmCommand)),
+    status: under("status"),
+    health: under("health"),
+    robots: under("robots"),
+    holdAll: under("holdAll"),
+    alarms: under("alarms"),
+    station: (name) => ofStation("stationState", name),
+    stationAlarms: (name) => ofStation("stationAlarms", name),
+    commandFilter: filterOf(under("command")),
+    stationFilter: filterOf(under("station")),
+    holdFilters: [filterOf(under("holdCommand")), filterOf(under("holdAllCommand"))],
+    alarmFilter: filterOf(under("alarmCommand")),
     robot(robotId) {
       let topics = robots.get(robotId);
       if (topics === undefined) {
-        topics = robotTopics(under, templates, levels.of(robotId));
+        topics = robotTopics(under, levels.of(robotId));
         robots.set(robotId, topics);
       }
       return topics;
     },
-    gatewayEvent: (kind) => fill(under(templates.gatewayEvent), "kind", kind),
-    taskChain: (chainId) => under(templates.taskChain).replace("{chain}", String(chainId)),
-    map: (mapId) => fill(under(templates.map), "map", String(mapId)),
-    eventFilters: [filterOf(under(templates.event)), filterOf(under(templates.gatewayEvent))],
-    taskChainFilter: filterOf(under(templates.taskChain)),
+    gatewayEvent: (kind) => fill(under("gatewayEvent"), "kind", kind),
+    taskChain: (chainId) => under("taskChain").replace("{chain}", String(chainId)),
+    map: (mapId) => fill(under("map"), "map", String(mapId)),
+    eventFilters: [filterOf(under("event")), filterOf(under("gatewayEvent"))],
+    taskChainFilter: filterOf(under("taskChain")),
     readTaskChain(topic) {
       const { chain = "" } = taskChainLevels(topic) ?? {};
       return /^[1-9]\d*$/.test(chain) ? Number(chain) : null;
@@ -192,7 +187,7 @@ export function createTopics(
     readHold,
     readAlarm,
     isHeard,
-    reply: (client, id) => fill(fill(under(templates.reply), "client", client), "id", encodeLevel(id)),
+    reply: (client, id) => fill(fill(under("reply"), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {
       if (!topic.startsWith(own)) return null;
       const end = topic.indexOf("/", own.length);
@@ -203,25 +198,21 @@ export function createTopics(
   };
 }
 
-function robotTopics(
-  under: (template: string) => string,
-  templates: TopicTemplates,
-  robot: string,
-): RobotTopics {
-  const of = (template: string) => fill(fill(under(template), "robot", robot), "alias", robot);
+function robotTopics(under: (name: TopicName) => string, robot: string): RobotTopics {
+  const of = (name: TopicName) => fill(fill(under(name), "robot", robot), "alias", robot);
   const conveyors = new Map<number, string>();
   const tags = new Map<string, string>();
   return {
-    info: of(templates.info),
-    availability: of(templates.availability),
-    mission: of(templates.mission),
-    battery: of(templates.battery),
-    presence: of(templates.presence),
-    hold: of(templates.hold),
-    alarms: of(templates.robotAlarms),
-    conveyor: (index) => cached(conveyors, index, () => fill(of(templates.conveyor), "index", String(index))),
-    event: (kind) => fill(of(templates.event), "kind", kind),
-    tag: (name) => cached(tags, name, () => fill(of(templates.tag), "tag", name)),
+    info: of("info"),
+    availability: of("availability"),
+    mission: of("mission"),
+    battery: of("battery"),
+    presence: of("presence"),
+    hold: of("hold"),
+    alarms: of("robotAlarms"),
+    conveyor: (index) => cached(conveyors, index, () => fill(of("conveyor"), "index", String(index))),
+    event: (kind) => fill(of("event"), "kind", kind),
+    tag: (name) => cached(tags, name, () => fill(of("tag"), "tag", name)),
   };
 }
 

@@ -165,7 +165,7 @@ export function openAddressSpace(
   };
   tick();
   every(clock, TICK_MS, signal, tick);
-  reviseRequests(server, FLEET_NAMESPACE_INDEX, options.limits.maxSessionTimeoutMs);
+  reviseRequests(server, FLEET_NAMESPACE_INDEX);
   return {
     showHold: gateway.showHold,
     showAlarms: gateway.showAlarms,

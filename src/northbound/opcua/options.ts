@@ -94,11 +94,8 @@ export interface OpcUaLimits {
   readonly maxSessionsPerUser: number;
   readonly maxConnections: number;
   readonly maxSubscriptions: number;
-  readonly maxSubscriptionsPerSession: number;
   readonly maxMonitoredItems: number;
-  /** A session of a crashed client ends after at most this long, in milliseconds. */
-  readonly maxSessionTimeoutMs: number;
-  /** How many robots have nodes at most; further ones are counted and logged, not shown. */
+  /** How many robots have nodes at most; more are counted and logged, not shown. */
   readonly maxRobots: number;
 }
 
@@ -109,8 +106,6 @@ export const defaultOpcUaLimits: OpcUaLimits = {
   // More than sessions, including those without a user: no session may lack a connection.
   maxConnections: 200,
   maxSubscriptions: 1_000,
-  maxSubscriptionsPerSession: 100,
   maxMonitoredItems: 500_000,
-  maxSessionTimeoutMs: 120_000,
   maxRobots: 10_000,
 };

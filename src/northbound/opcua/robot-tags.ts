@@ -94,7 +94,7 @@ export function addRobotTags(
   parts: RobotParts,
 ): RobotTags {
   const { slots: slotParts, holds, addSlot, methods, note, chains } = parts;
-  methods.addRobot(folder, robotId, () => missionSlot.robot());
+  methods.addRobot(folder, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
   const robot = addSummaryTags(builder, folder, robotId, slotParts.clock, parts.ageing);
   const standing = addStandingTags(builder, folder, nowMs);

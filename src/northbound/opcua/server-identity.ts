@@ -22,7 +22,9 @@ const LONGEST_TEXT_BYTES = 4 * 1024 * 1024;
 /** The limit to which node-opcua 2.182 revises the queue of a monitored item. */
 const LONGEST_ITEM_QUEUE = 5_000;
 
-/** The identity and capabilities of the server for its clients. */
+const MOST_SUBSCRIPTIONS_OF_SESSION = 100;
+
+/** Who the server is and what it can do, as it tells its clients. */
 export function describeServer(
   options: OpcUaOptions,
   { version, builtAt }: GatewayFacts,
@@ -77,7 +79,7 @@ function capacity(limits: OpcUaLimits) {
   return {
     maxSessions: limits.maxSessions,
     maxSubscriptions: limits.maxSubscriptions,
-    maxSubscriptionsPerSession: limits.maxSubscriptionsPerSession,
+    maxSubscriptionsPerSession: MOST_SUBSCRIPTIONS_OF_SESSION,
     maxMonitoredItems: limits.maxMonitoredItems,
     maxMonitoredItemsPerSubscription: limits.maxMonitoredItems,
   };

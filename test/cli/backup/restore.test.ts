@@ -22,7 +22,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, "data", "opcua", "robots.json"), "[]", { mode: 0o600 });
   writeFileSync(inEtc("key.json"), API_KEY, { mode: 0o600 });
   writeFileSync(config, configuration("plant1"));
-  written = packBackup(await readGateway(config, {}, Date.now()));
+  written = await packBackup(await readGateway(config, {}, Date.now()));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -40,19 +40,21 @@ function configuration(id: string): string {
 }
 
 /** The backup, with entries that somebody has changed. */
-function altered(change: (entries: readonly ArchiveEntry[]) => readonly ArchiveEntry[]): Buffer {
-  return gzipSync(packTar(change(unpackTar(gunzipSync(written)))));
+async function altered(
+  change: (entries: readonly ArchiveEntry[]) => readonly ArchiveEntry[],
+): Promise<Buffer> {
+  return gzipSync(await packTar(change(await unpackTar(gunzipSync(written)))));
 }
 
 const nameOf = (path: string) => path.slice(1);
 
-function changed(path: string, change: Partial<ArchiveEntry>): Buffer {
+function changed(path: string, change: Partial<ArchiveEntry>): Promise<Buffer> {
   return altered((entries) =>
     entries.map((entry) => (entry.name === nameOf(path) ? { ...entry, ...change } : entry)),
   );
 }
 
-function added(path: string, more: Partial<ArchiveEntry> = {}): Buffer {
+function added(path: string, more: Partial<ArchiveEntry> = {}): Promise<Buffer> {
   return altered((entries) => {
     const model = entries.find(({ name }) => name === nameOf(config));
     if (model === undefined) throw new Error("there is no configuration");
@@ -60,10 +62,11 @@ function added(path: string, more: Partial<ArchiveEntry> = {}): Buffer {
   });
 }
 
-async function restore(bytes: Buffer, isElsewhere = true): Promise<string> {
+async function restore(backup: Buffer | Promise<Buffer>, isElsewhere = true): Promise<string> {
+  const bytes = await backup;
   rmSync(join(folder, "etc"), { recursive: true });
   rmSync(join(folder, "data"), { recursive: true });
-  return restoreBackup(unpackBackup("FILE", bytes), {
+  return restoreBackup(await unpackBackup("FILE", bytes), {
     keepsJournal: false,
     isElsewhere,
     nowMs: Date.now(),

@@ -155,12 +155,6 @@ describe("a request that cannot be read", () => {
       "MALFORMED",
       "request: has 262145 bytes; at most 262144 are read",
     ],
-    [
-      "another robot than it is called on",
-      { calledOn: "AMR02", request: { json: { robot_id: "AMR01" } } },
-      "MALFORMED",
-      'request.robot_id: is "AMR01", and the operation is called on "AMR02"',
-    ],
   ])("%s", async (_what, changes, code, message) => {
     expect(await submit(changes)).toMatchObject({ outcome: "refused", code, message, retrySafe: true });
     expect(audit).toMatchObject([{ user: "plc", request_id: "r1", code }]);
@@ -181,11 +175,6 @@ describe("a request that cannot be read", () => {
       message: "a fault in the gateway; it was not sent",
     });
   });
-});
-
-it("fills in the robot that an operation is called on", () => {
-  void submit({ calledOn: "AMR01", request: { json: { robot: "AMR01", robot_id: null } } });
-  expect(begunAt(0).command.requestJson).toBe('{"robot":"AMR01","robotId":"AMR01"}');
 });
 
 describe("a command that fails inside the gateway", () => {

@@ -4,7 +4,7 @@ import { asyncApiDocument } from "../../../src/northbound/mqtt/models/async-api.
 import { examples } from "../../../src/northbound/mqtt/models/examples.ts";
 import { examplesPage } from "../../../src/northbound/mqtt/models/examples-page.ts";
 import { channels, messageSchemas } from "../../../src/northbound/mqtt/models/messages.ts";
-import { defaultTopicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { topicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { readJson } from "../../../src/platform/strict-json.ts";
 import { messageFaults, messageOf } from "../../support/message-schemas.ts";
@@ -94,7 +94,7 @@ describe("what is generated (else run: node scripts/mqtt-doc.mjs)", () => {
     };
     const addresses = Object.values(described.channels).map(({ address }) => address);
     expect(addresses).toEqual(
-      Object.values(defaultTopicTemplates).map((template) => `fleetgate/{gateway}/${template}`),
+      Object.values(topicTemplates).map((template) => `fleetgate/{gateway}/${template}`),
     );
     for (const { address, parameters } of Object.values(described.channels))
       for (const name of Object.keys(parameters)) expect(address).toContain(`{${name}}`);

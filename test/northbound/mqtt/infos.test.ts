@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { StateChange } from "../../../src/domain/change.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
-import { defaultTopicTemplates, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -19,7 +19,7 @@ function openWriter() {
     heard.push(topic.slice(base.length + 1));
     shown.set(topic.slice(base.length + 1), payload);
   };
-  const topics = createTopics(base, defaultTopicTemplates, placement);
+  const topics = createTopics(base, placement);
   const tags = createTagWriter({ topics, publish, ages: new Map(), clock });
   const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: () => robots };
   const writer = createValueWriter(parts);

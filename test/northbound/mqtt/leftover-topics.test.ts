@@ -5,7 +5,7 @@ import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { openPublishedTopics, type TopicsFile } from "../../../src/northbound/mqtt/published-topics.ts";
-import { defaultTopicTemplates, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newBroker, newLink } from "./link-harness.ts";
@@ -313,7 +313,6 @@ it("a record of very many topics is kept, and read again, whole", async () => {
   const options = {
     broker: { ...external("mqtt://b") },
     base: "b",
-    topics: defaultTopicTemplates,
     placement: underBase,
   };
   const parts = { options, chainFilter: "b/task_chains/+", sessionId: "s1", file, log: silentLog };

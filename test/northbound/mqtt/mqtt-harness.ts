@@ -14,7 +14,7 @@ import type {
   ExternalBrokerOptions,
   MqttOptions,
 } from "../../../src/northbound/mqtt/options.ts";
-import { defaultTopicTemplates, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
 import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";
@@ -56,7 +56,6 @@ export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {
     base,
     gatewayId: "test",
     clientId: "fleetgate-test",
-    topics: defaultTopicTemplates,
     placement: underBase,
     stateQos: 0,
     refreshMs: 60_000,

@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { topicProblems } from "../../../src/northbound/mqtt/topic-checks.ts";
-import {
-  defaultTopicTemplates,
-  type Placement,
-  underBase,
-} from "../../../src/northbound/mqtt/topic-templates.ts";
+import { type Placement, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 
 const plant: Placement = {
@@ -22,7 +18,7 @@ const plant: Placement = {
 };
 
 function topicsAt(placement: Partial<Placement> = {}) {
-  return createTopics("fleetgate/gw", defaultTopicTemplates, { ...plant, ...placement });
+  return createTopics("fleetgate/gw", { ...plant, ...placement });
 }
 
 describe("topics in the tree of a plant", () => {
@@ -67,18 +63,10 @@ describe("topics in the tree of a plant", () => {
     expect(topics.robot("robot-17").hold).toBe("fleetgate/gw/robots/robot-17/hold");
     expect(topics.readHold("fleetgate/gw/clients/hmi/hold/AMR01")?.robotId).toBe("AMR01");
   });
-
-  test("a template that does not begin with robots/{robot} stays under the base", () => {
-    const templates = { ...defaultTopicTemplates, mission: "jobs/{robot}" };
-    expect(createTopics("b", templates, plant).robot("r1").mission).toBe("b/jobs/r1");
-  });
 });
 
-function problems(
-  placement: Partial<Placement>,
-  { base = "fleetgate/gw", areRobotsKnown = true, templates = defaultTopicTemplates } = {},
-) {
-  const found = topicProblems({ base, templates, placement: { ...underBase, ...placement }, areRobotsKnown });
+function problems(placement: Partial<Placement>, { base = "fleetgate/gw", areRobotsKnown = true } = {}) {
+  const found = topicProblems({ base, placement: { ...underBase, ...placement }, areRobotsKnown });
   return found.map(({ at, message, isWarning }) => {
     const key = "station" in at ? `stations.${at.station}.place` : at.join(".");
     return `${isWarning ? "warning " : ""}${key}: ${message}`;
@@ -173,14 +161,5 @@ describe("a placement", () => {
     expect(problems({ robot: `${"a".repeat(1_100)}/{robot}` })).toEqual([
       "placement.robot: availability: has 1114 bytes without what is filled in; at most 1024 are allowed",
     ]);
-  });
-
-  test("a template whose placeholder could be another template's level is refused", () => {
-    const templates = { ...defaultTopicTemplates, event: "robots/{robot}/{kind}" };
-    expect(problems({}, { templates, areRobotsKnown: false })[0]).toContain(
-      'topics: the topic "fleetgate/gw/robots/{robot}/info" could be of info and of event',
-    );
-    const numbers = { ...defaultTopicTemplates, conveyor: "robots/{robot}/{index}" };
-    expect(problems({}, { templates: numbers, areRobotsKnown: false })).toEqual([]);
   });
 });

@@ -143,7 +143,7 @@ export function nodeText(node: SeenNode): string {
     node.notifies ? "events" : "",
     node.rule,
     node.status === "BadAttributeIdInvalid" ? "" : node.status,
-    ...node.shared.filter((shared) => !shared.startsWith("Operations.")),
+    ...node.shared,
   ];
   return [
     `${node.path}: ${facts.filter((fact) => fact !== "").join(", ")}`,

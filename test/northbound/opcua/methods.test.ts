@@ -1,14 +1,13 @@
 import { DataType, StatusCodes } from "node-opcua";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DescribedOperation } from "../../../src/contracts/operation-manual.ts";
+import { describe, expect, it } from "vitest";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { fakeCatalogue, succeeded } from "./fake-commands.ts";
+import { succeeded } from "./fake-commands.ts";
 import { type Caller, openSession, startServer } from "./opcua-harness.ts";
 import { clock, commander, eachWithItsServer, plc, startAnew, stop } from "./slots-harness.ts";
 
 const robot = "Robots.AMR01";
-const mission = JSON.stringify({ mission: { cartMission: {} } });
+const mission = JSON.stringify({ robotId: "r1", mission: { cartMission: {} } });
 
 /** Calls a method, to expire in 10 s; the outputs by name. */
 async function call(caller: Caller, object: string, method: string, ...texts: string[]) {
@@ -35,9 +34,75 @@ async function callBy(
   return { statusCode, ...Object.fromEntries(names.map((name, index) => [name, values[index]])) };
 }
 
-describe("a request that is refused", () => {
-  beforeAll(() => startAnew());
-  afterAll(stop);
+describe("the method of an operation", () => {
+  eachWithItsServer();
+
+  it("is found under Operations, with the names of its arguments", async () => {
+    const found = await plc.session.browse("ns=2;s=Operations");
+    const names = (found.references ?? []).map(({ browseName }) => browseName.name);
+    expect(names).toEqual(expect.arrayContaining(["CreateMission", "ControlConveyor", "QueryOutcome"]));
+    const { inputArguments } = await plc.session.getArgumentDefinition("ns=2;s=Operations.CreateMission");
+    expect(inputArguments.map(({ name }) => name)).toEqual(["RequestId", "ExpiresAt", "Request"]);
+  });
+
+  it("NO_EXPIRY: moves nothing without ExpiresAt, however long the call was held", async () => {
+    expect(await callBy(null, plc, "Operations", "CreateMission", "order 1", mission)).toMatchObject({
+      outcome: 4,
+      errorId: 1004,
+      errorText: "CreateMission moves a robot: give ExpiresAt, as 10 s from now",
+    });
+    const never = new Date(Date.UTC(9999, 0, 1));
+    expect(await callBy(never, plc, "Operations", "CreateMission", "order 1", mission)).toMatchObject({
+      outcome: 4,
+      errorId: 1004,
+      errorText: "CreateMission moves a robot: ExpiresAt is more than an hour ahead: give 10 s from now",
+    });
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("is not on a robot's object, which has methods with typed arguments", async () => {
+    const found = await plc.session.browse(`ns=2;s=${robot}`);
+    const own = (found.references ?? []).filter(({ nodeId }) => String(nodeId).includes("s=Operations."));
+    expect(own.map(({ browseName }) => browseName.name)).toEqual(["QueryOutcome"]);
+    expect(await call(plc, robot, "CreateMission", "id", mission)).toMatchObject({
+      statusCode: StatusCodes.BadMethodInvalid,
+    });
+    expect(commander.submitted).toHaveLength(0);
+  });
+
+  it("sends a command, and answers its outcome", async () => {
+    const answer = call(plc, "Operations", "CreateMission", "order 1", mission);
+    const sent = await commander.next();
+    expect(sent.command).toMatchObject({
+      source: { protocol: "opcua", name: "anonymous" },
+      requestId: "call/order 1",
+      operation: "CreateMission",
+      robotId: "r1",
+      startByMs: clock.nowMs() + 10_000,
+    });
+    expect(JSON.parse(sent.command.requestJson)).toEqual(JSON.parse(mission));
+    sent.end({ ...succeeded("m-1"), responseJson: '{"mission_id":"m-1"}' });
+    expect(await answer).toEqual({
+      statusCode: StatusCodes.Good,
+      outcome: 3,
+      errorId: 0,
+      errorText: "",
+      retrySafe: true,
+      responseJson: '{"mission_id":"m-1"}',
+      pending: false,
+    });
+  });
+
+  it("answers pending in time, and the same call again joins the command", async () => {
+    const answer = call(plc, "Operations", "CreateMission", "order 2", mission);
+    const sent = await commander.next();
+    clock.advance(10_000);
+    expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 0, pending: true });
+    const again = call(plc, "Operations", "CreateMission", "order 2", mission);
+    sent.end(succeeded("m-2"));
+    expect(await again).toMatchObject({ outcome: 3, pending: false });
+    expect(commander.submitted).toHaveLength(1);
+  });
 
   it.each([
     ["no request id", ["", mission], "id: must be 1 to 128 printable ASCII characters"],
@@ -53,18 +118,8 @@ describe("a request that is refused", () => {
       ["id", '{"mission":{"cartMission":{},"cartMission":{}}}'],
       'request.mission: has the key "cartMission" twice',
     ],
-    [
-      "another robot",
-      ["id", '{"robot_id":"r2"}'],
-      'request.robot_id: is "r2", and the operation is called on "r1"',
-    ],
-    [
-      "another robot beside the right one",
-      ["id", '{"robotId":"r1","robot_id":"r2"}'],
-      'request.robot_id: is "r2", and the operation is called on "r1"',
-    ],
   ])("MALFORMED: refuses %s, and sends nothing", async (_what, texts, errorText) => {
-    expect(await call(plc, robot, "CreateMission", ...texts)).toMatchObject({
+    expect(await call(plc, "Operations", "CreateMission", ...texts)).toMatchObject({
       statusCode: StatusCodes.Good,
       outcome: 4,
       errorId: 1000,
@@ -72,80 +127,19 @@ describe("a request that is refused", () => {
     });
     expect(commander.submitted).toHaveLength(0);
   });
-});
 
-describe("a method of a robot", () => {
-  eachWithItsServer();
-
-  it("is found on its object, with the names of its arguments", async () => {
-    const found = await plc.session.browse(`ns=2;s=${robot}`);
-    const names = (found.references ?? []).map(({ browseName }) => browseName.name);
-    expect(names).toEqual(expect.arrayContaining(["CreateMission", "ControlConveyor", "QueryOutcome"]));
-    const { inputArguments } = await plc.session.getArgumentDefinition("ns=2;s=Operations.CreateMission");
-    expect(inputArguments.map(({ name }) => name)).toEqual(["RequestId", "ExpiresAt", "Request"]);
-  });
-
-  it("NO_EXPIRY: moves nothing without ExpiresAt, however long the call was held", async () => {
-    expect(await callBy(null, plc, robot, "CreateMission", "order 1", mission)).toMatchObject({
-      outcome: 4,
-      errorId: 1004,
-      errorText: "CreateMission moves a robot: give ExpiresAt, as 10 s from now",
-    });
-    const never = new Date(Date.UTC(9999, 0, 1));
-    expect(await callBy(never, plc, robot, "CreateMission", "order 1", mission)).toMatchObject({
-      outcome: 4,
-      errorId: 1004,
-      errorText: "CreateMission moves a robot: ExpiresAt is more than an hour ahead: give 10 s from now",
-    });
-    expect(commander.submitted).toHaveLength(0);
-  });
-
-  it("sends a command with the robot's name filled in, and answers its outcome", async () => {
-    const answer = call(plc, robot, "CreateMission", "order 1", mission);
-    const sent = await commander.next();
-    expect(sent.command).toMatchObject({
-      source: { protocol: "opcua", name: "anonymous" },
-      requestId: "call/order 1",
-      operation: "CreateMission",
-      robotId: "r1",
-      startByMs: clock.nowMs() + 10_000,
-    });
-    expect(JSON.parse(sent.command.requestJson)).toEqual({ mission: { cartMission: {} }, robotId: "r1" });
-    sent.end({ ...succeeded("m-1"), responseJson: '{"mission_id":"m-1"}' });
-    expect(await answer).toEqual({
-      statusCode: StatusCodes.Good,
-      outcome: 3,
-      errorId: 0,
-      errorText: "",
-      retrySafe: true,
-      responseJson: '{"mission_id":"m-1"}',
-      pending: false,
-    });
-  });
-
-  it("answers pending in time, and the same call again joins the command", async () => {
-    const answer = call(plc, robot, "CreateMission", "order 2", mission);
-    const sent = await commander.next();
-    clock.advance(10_000);
-    expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 0, pending: true });
-    const again = call(plc, robot, "CreateMission", "order 2", mission);
-    sent.end(succeeded("m-2"));
-    expect(await again).toMatchObject({ outcome: 3, pending: false });
-    expect(commander.submitted).toHaveLength(1);
-  });
-
-  it("refuses what is no robot's request where it is called on no robot", async () => {
-    expect(await call(plc, "Operations", "CreateMission", "id", mission)).toMatchObject({
+  it("refuses a request that names no robot", async () => {
+    expect(await call(plc, "Operations", "CreateMission", "id", '{"mission":{}}')).toMatchObject({
       outcome: 4,
       errorText: "request.robotId: is required",
     });
   });
 
   it("tells a reused id as the caller gave it", async () => {
-    const first = call(plc, robot, "CreateMission", "m1", mission);
+    const first = call(plc, "Operations", "CreateMission", "m1", mission);
     (await commander.next()).end(succeeded("m-1"));
     await first;
-    expect(await call(plc, robot, "CreateMission", "m1", "{}")).toMatchObject({
+    expect(await call(plc, "Operations", "CreateMission", "m1", '{"robotId":"r1"}')).toMatchObject({
       outcome: 4,
       errorId: 1002,
       errorText: 'request id "m1" was used before for another command',
@@ -154,7 +148,7 @@ describe("a method of a robot", () => {
 
   it("refuses arguments of another kind with a status code", async () => {
     const { statusCode } = await plc.session.call({
-      objectId: `ns=2;s=${robot}`,
+      objectId: "ns=2;s=Operations",
       methodId: "ns=2;s=Operations.CreateMission",
       inputArguments: [{ dataType: DataType.Int32, value: 1 }],
     });
@@ -163,38 +157,15 @@ describe("a method of a robot", () => {
   });
 
   it("shows a refusal as the slots do", async () => {
-    const answer = call(plc, robot, "CreateMission", "order 3", mission);
+    const answer = call(plc, "Operations", "CreateMission", "order 3", mission);
     (await commander.next()).end(refusal("ROBOT_NOT_GOOD", "the robot is stale"));
     expect(await answer).toMatchObject({ outcome: 4, errorId: 1007, errorText: "the robot is stale" });
   });
 
   it("answers unknown when the gateway fails at it, and says so in an outcome", async () => {
-    const answer = call(plc, robot, "CreateMission", "order 4", mission);
+    const answer = call(plc, "Operations", "CreateMission", "order 4", mission);
     (await commander.next()).fail(new Error("planted"));
     expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 6, errorId: 1099 });
-  });
-});
-
-describe("an operation that no robot's object can fill in", () => {
-  function like(name: string, robotField: DescribedOperation["robotField"]): DescribedOperation {
-    const known = fakeCatalogue().get("CreateMission");
-    if (known === undefined) throw new Error("no CreateMission");
-    return { ...known, name, robotField };
-  }
-  const catalogue = new Map([
-    ["PauseRobot", like("PauseRobot", { path: ["amrId"], by: "number" })],
-    ["ListMaps", like("ListMaps", null)],
-  ]);
-
-  it.each(["PauseRobot", "ListMaps"])("is not there, and cannot be called there: %s", async (name) => {
-    await startAnew({ catalogue });
-    const found = await plc.session.browse(`ns=2;s=${robot}`);
-    expect((found.references ?? []).map(({ browseName }) => browseName.name)).not.toContain(name);
-    expect(await call(plc, robot, name, "id", "")).toMatchObject({
-      statusCode: StatusCodes.BadMethodInvalid,
-    });
-    expect(commander.submitted).toHaveLength(0);
-    await stop();
   });
 });
 

@@ -1,4 +1,4 @@
-import { defaultTopicTemplates } from "../topic-templates.ts";
+import { topicTemplates } from "../topic-templates.ts";
 import { examples } from "./examples.ts";
 import { bareTexts, type Channel, channels, messageSchemas } from "./messages.ts";
 
@@ -27,7 +27,7 @@ export function asyncApiDocument(version: string): Json {
       title: "Fleetgate",
       version,
       description:
-        "What the gateway publishes over MQTT, and what it takes. These are the default topics: mqtt.base, mqtt.topics and mqtt.placement of the configuration may change them. docs/scada.md says what the values mean.",
+        "What the gateway publishes over MQTT, and what it takes. These are the default topics: mqtt.base and mqtt.placement of the configuration may change them. docs/scada.md says what the values mean.",
     },
     defaultContentType: "application/json",
     servers: {
@@ -71,7 +71,7 @@ function messages(): Json {
 }
 
 function channelOf({ template, summary, messages: models }: Channel): Json {
-  const address = `fleetgate/{gateway}/${defaultTopicTemplates[template]}`;
+  const address = `fleetgate/{gateway}/${topicTemplates[template]}`;
   const names = Array.from(address.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
   return {
     address,

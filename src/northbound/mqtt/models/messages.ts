@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultTopicTemplates, type TopicTemplates } from "../topic-templates.ts";
+import { type TopicName, topicTemplates } from "../topic-templates.ts";
 import * as alarms from "./alarms.ts";
 import { events } from "./events.ts";
 import * as requests from "./requests.ts";
@@ -7,7 +7,7 @@ import * as state from "./state.ts";
 
 /** The messages on the topics of one template. */
 export interface Channel {
-  readonly template: keyof TopicTemplates;
+  readonly template: TopicName;
   readonly summary: string;
   readonly from: "gateway" | "client";
   readonly isRetained: boolean;
@@ -48,7 +48,7 @@ const ofNoRobot = {
   event_dropped: events.dropped,
 };
 
-const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "template"> } = {
+const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
   status: { ...shown("Whether the gateway is online; its last will.", "status", state.status), qos: 1 },
   health: { ...shown("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
   robots: shown("Every robot, and the topic of its info.", "robots", state.robots),
@@ -85,10 +85,11 @@ const byTemplate: { readonly [Name in keyof TopicTemplates]: Omit<Channel, "temp
   reply: told("The outcome of a command, or the answer to another request.", { reply: requests.reply }),
 };
 
-/** All channels. */
-export const channels: readonly Channel[] = (
-  Object.keys(defaultTopicTemplates) as Array<keyof TopicTemplates>
-).map((template) => ({ template, ...byTemplate[template] }));
+/** Every channel there is. */
+export const channels: readonly Channel[] = (Object.keys(topicTemplates) as TopicName[]).map((template) => ({
+  template,
+  ...byTemplate[template],
+}));
 
 /** Messages that are bare text. */
 export const bareTexts: readonly string[] = ["availability", "tag"];

@@ -8,6 +8,7 @@ import { endClient, openClient } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { subscribe } from "../client/subscribe.ts";
 import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
+import { topicTemplates } from "../topic-templates.ts";
 import { createTopics, type Topics } from "../topics.ts";
 
 /** Whether a published message passed. */
@@ -89,11 +90,11 @@ async function tryTopics(
   client: LimitedClient,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
-  const topics = createTopics(options.base, options.topics, options.placement);
+  const topics = createTopics(options.base, options.placement);
   const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
-  const event = under(options, "gatewayEvent", { kind: "check" });
+  const event = under(options.base, "gatewayEvent", { kind: "check" });
   const reply = topics.reply(NAME, "check");
-  const command = under(options, "command", { client: NAME, operation: "" });
+  const command = under(options.base, "command", { client: NAME, operation: "" });
   const own = [event, ...(takesCommands ? [reply] : []), ...placedTopics(options, topics)];
   const heardByGateway = takesCommands
     ? [topics.commandFilter, topics.stationFilter, ...topics.holdFilters]
@@ -154,11 +155,11 @@ function connect(options: MqttOptions, { limitMs, signal }: TrialParts): Promise
 
 /** A topic of a template, filled in without encoding. */
 function under(
-  { base, topics }: MqttOptions,
+  base: string,
   name: "gatewayEvent" | "command",
   values: Readonly<Record<string, string>>,
 ): string {
-  return `${base}/${topics[name].replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "")}`;
+  return `${base}/${topicTemplates[name].replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "")}`;
 }
 
 /** A topic at each placement, which an access rule for the base does not cover. Nobody listens there. */

@@ -68,15 +68,14 @@ export function methodModels(operations: OperationManual): readonly MethodModel[
 }
 
 /** The method of an operation of the fleet service, which takes its request. */
-export function operationMethod({ name, summary, robotField }: DescribedOperation): MethodModel {
+export function operationMethod({ name, summary }: DescribedOperation): MethodModel {
   return {
     folder: "Operations",
     name,
     text: { en: summary, ...(germanOperations[name] ?? { german: name, de: summary }) },
     inputs: [...commandInputs, argument("Request", "String")],
     outputs,
-    // A robot fills in its id. Some operations name their robot by another number.
-    isOfRobots: robotField?.by === "id" && robotField.path.length === 1,
+    isOfRobots: false,
   };
 }
 

@@ -39,13 +39,10 @@ export interface MethodParts
   readonly waitMs: (context: ISessionContext) => number;
 }
 
-/** Methods for clients that can call: one for each operation, shared by all objects that have it. */
+/** Methods for clients that can call. */
 export interface Methods {
-  /**
-   * Adds the operations on one robot to that robot's object, with its name filled in, and the methods with
-   * typed arguments. `know` is called when a method is.
-   */
-  addRobot(robot: Folder, robotId: RobotId, know: () => MissionRobot): void;
+  /** Gives a robot's object the methods with typed arguments. `know` is asked when one is called. */
+  addRobot(robot: Folder, know: () => MissionRobot): void;
 }
 
 const SCOPE = "call";
@@ -61,7 +58,7 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     Operations: builder.root("Operations", methodFolders.Operations),
     RobotMethods: builder.root("RobotMethods", methodFolders.RobotMethods),
   };
-  const robots = new Map<string, { readonly robotId: RobotId; readonly know: () => MissionRobot }>();
+  const robots = new Map<string, () => MissionRobot>();
   const ofRobots: MethodNode[] = [];
 
   function addMethod(model: MethodModel, handle: MethodHandler): void {
@@ -70,14 +67,12 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   }
 
   function add(model: MethodModel, run: Run): void {
-    addMethod(model, (values, context, objectPath) =>
-      guarded(model.name, context, values, robots.get(objectPath)?.robotId ?? null, run),
-    );
+    addMethod(model, (values, context) => guarded(model.name, context, values, null, run));
   }
 
   function addTyped(typed: TypedMethod): void {
     addMethod(typed, (values, context, objectPath) => {
-      const robot = robots.get(objectPath)?.know() ?? null;
+      const robot = robots.get(objectPath)?.() ?? null;
       const run = runTyped(typed, values, robot);
       return guarded(typed.name, context, values, robot?.robotId ?? null, run);
     });
@@ -88,11 +83,9 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
     return (call, waitMs) => {
       const given = values.map(({ value }) => value);
       const draft = robot === null ? noRobot : typed.draft(given, robot);
-      if (!("request" in draft)) {
-        return submitCall(parts, call, typed.operation, { unreadable: problemOf(draft) }, waitMs);
-      }
-      // The draft names its robot, by the name that the operation needs.
-      return submitCall(parts, { ...call, robotId: null }, draft.operation, { json: draft.request }, waitMs);
+      return "request" in draft
+        ? submitCall(parts, call, draft.operation, { json: draft.request }, waitMs)
+        : submitCall(parts, call, typed.operation, { unreadable: problemOf(draft) }, waitMs);
     };
   }
 
@@ -145,8 +138,8 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   for (const method of ofRobots) builder.declare(robotType, method);
 
   return {
-    addRobot(robot, robotId, know) {
-      robots.set(robot.path, { robotId, know });
+    addRobot(robot, know) {
+      robots.set(robot.path, know);
       for (const method of ofRobots) builder.share(robot, method);
     },
   };

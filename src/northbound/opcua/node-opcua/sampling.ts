@@ -10,6 +10,8 @@ import { shortenQueues } from "./queue-budget.ts";
 
 /** The smallest queue of events. */
 const LEAST_EVENTS = 10;
+/** How long a session outlives a client that crashed, at most. */
+const LONGEST_SESSION_TIMEOUT_MS = 120_000;
 
 /**
  * Revises the habitual requests of clients, before the server handles them; the answer contains the result.
@@ -21,14 +23,11 @@ const LEAST_EVENTS = 10;
  * - A queue of events has room for some (OPC UA part 4, 7.21: with 0 and 1 the server chooses).
  * - The queues of a session have a common bound.
  */
-export function reviseRequests(
-  server: OPCUAServer,
-  namespaceIndex: number,
-  maxSessionTimeoutMs: number,
-): void {
+export function reviseRequests(server: OPCUAServer, namespaceIndex: number): void {
   server.on("request", (request) => {
     if (request instanceof CreateSessionRequest) {
-      request.requestedSessionTimeout = Math.min(request.requestedSessionTimeout, maxSessionTimeoutMs);
+      const { requestedSessionTimeout } = request;
+      request.requestedSessionTimeout = Math.min(requestedSessionTimeout, LONGEST_SESSION_TIMEOUT_MS);
     } else if (request instanceof CreateMonitoredItemsRequest) {
       reviseCreate(server, request, namespaceIndex);
     } else if (request instanceof ModifyMonitoredItemsRequest) {

@@ -14,10 +14,10 @@ export interface LimitedMovesParts {
 /** A commander that moves robots for some addresses only. Stops and changes are accepted from everywhere. */
 export function limitMoves({ commander, records, audit, movesFrom }: LimitedMovesParts): Commander {
   /** The robot that a command would move; undefined: it moves none. */
-  function movedRobot({ operation, request, calledOn = null }: Envelope): RobotId | null | undefined {
+  function movedRobot({ operation, request }: Envelope): RobotId | null | undefined {
     if (!("json" in request)) return undefined;
     const read = commander.read(operation, request.json);
-    return "effect" in read && read.effect === "moves" ? (read.robotId ?? calledOn) : undefined;
+    return "effect" in read && read.effect === "moves" ? read.robotId : undefined;
   }
 
   const refusedFor = (operation: string, address: string) => {
