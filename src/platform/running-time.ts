@@ -69,7 +69,7 @@ export function openRunningTime(dataDir: string, clock: Clock, log: Log): KeptRu
 
 const LATER = "old records are removed later";
 
-/** With a checksum: a number that is too large would make records old, and their commands could be sent again. */
+/** With a checksum: a number that is too large makes records old, and their commands could be sent again. */
 function lineOf(totalMs: number): string {
   return `${totalMs} ${crc32(`${totalMs}`).toString(16)}\n`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import type { Command } from "../../src/domain/command.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { createAlarmConditions } from "../../src/state/alarm-conditions.ts";
@@ -10,62 +9,27 @@ import {
   belt,
   type CommandsHarness,
   createHarness,
-  type HarnessOptions,
   LOST,
   mission,
   missions,
   OK,
   plc,
 } from "./commands-harness.ts";
+import {
+  beating,
+  refused,
+  rigAtDock,
+  rights,
+  roll,
+  rolling,
+  STOP,
+  scada,
+  shows,
+  standing,
+  stations,
+  stopsOf,
+} from "./conveyor-runs-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
-
-const stations = [
-  { name: "Dock", destinations: ["D1", "D2"], heartbeatMs: 5_000, maxRunMs: 20_000 },
-  { name: "Press", destinations: ["P1"], heartbeatMs: 5_000, maxRunMsOf: new Map([[1, 3_000]]) },
-] as const;
-const rights = [
-  { source: { protocol: "opcua", name: "*" }, role: "engineer" },
-  { source: { protocol: "mqtt", name: "*" }, role: "engineer" },
-] as const;
-const scada = { protocol: "mqtt", name: "scada" } as const;
-const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
-const refused = { kind: "refused", code: "FAILED_PRECONDITION", message: "the motor has an error" } as const;
-
-async function rigAtDock(more: HarnessOptions = {}): Promise<CommandsHarness> {
-  const harness = await createHarness({ stations, options: { rights }, ...more });
-  await harness.see(missions("AMR01", harness.clock.nowMs(), atDock));
-  return harness;
-}
-
-/** Leases the robot to the dock, and starts belt 1 through the dock's slot. */
-async function rolling(harness: CommandsHarness): Promise<void> {
-  expect(await harness.dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
-  await roll(harness);
-  await harness.call(0).answer(OK);
-  await shows(harness, "ROLLING");
-}
-
-const roll = (harness: CommandsHarness, more: Partial<Command> = { station: "Dock" }) =>
-  harness.send("RollBelts", { robot: "AMR01", belts: [1] }, more);
-/** The robot shows its belt, in a message that is newer than the last. */
-async function shows(harness: CommandsHarness, state: "ROLLING" | "STOP"): Promise<void> {
-  await harness.clock.settle(1_000);
-  await harness.see(belt("AMR01", harness.clock.nowMs(), 1, `OPERATION_STATE_${state}`));
-}
-
-const stopsOf = (harness: CommandsHarness) =>
-  harness.calls.filter(({ operation }) => operation === "StopBelts").map(({ requestJson }) => requestJson);
-const STOP = '{"robot":"AMR01","belts":[1]}';
-const standing = (harness: CommandsHarness) =>
-  harness.alarms().filter(({ code, isActive }) => code === "CONVEYOR_NOT_STOPPED" && isActive);
-
-/** Lets seconds pass, with a heartbeat in each. */
-async function beating(harness: CommandsHarness, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
-    harness.dispatcher.stations.heartbeat("Dock", plc);
-    await harness.clock.settle(1_000);
-  }
-}
 
 describe("a conveyor that a station has started is owed a stop when its lease ends", () => {
   const ends: ReadonlyArray<readonly [string, (harness: CommandsHarness) => unknown, string]> = [
@@ -325,36 +289,6 @@ describe("the longest run", () => {
     expect(stopsOf(limited)).toEqual([]);
     await limited.clock.settle(2_500);
     expect(stopsOf(limited)[0]).toBe(STOP);
-  });
-});
-
-describe("a start of conveyors through a station", () => {
-  it("NO_LEASE: is refused without the station's own lease; a stop never is", async () => {
-    const harness = await rigAtDock();
-    const noLease = {
-      outcome: "refused",
-      code: "NO_LEASE",
-      message:
-        'station Dock does not lease robot AMR01 for opcua "plc": through its slot conveyors start only while it does',
-    };
-    expect((await roll(harness)).outcome).toMatchObject(noLease);
-    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
-    expect((await roll(harness, { station: "Press" })).outcome).toMatchObject({ code: "NO_LEASE" });
-    expect((await harness.send("StopBelts", { robot: "AMR01" }, { station: "Press" })).outcome).toBeNull();
-    expect(harness.calls.map(({ operation }) => operation)).toEqual(["StopBelts"]);
-  });
-
-  it("NO_LEASE: is refused when the lease ends in the moment before it leaves", async () => {
-    const harness = await rigAtDock({ callsWait: true });
-    await harness.dispatcher.stations.ask("Dock", plc, "AMR01");
-    const sent = await roll(harness);
-    expect(harness.call(0).mayLeave()).toBe(true);
-    harness.dispatcher.stations.release("Dock", plc, "AMR01");
-    expect(harness.call(0).mayLeave()).toBe(false);
-    await harness.call(0).answer({ kind: "not_sent", message: "held back" });
-    expect(sent.outcome).toMatchObject({ outcome: "refused", code: "NO_LEASE" });
-    await harness.clock.settle(10_000);
-    expect(stopsOf(harness)).toEqual([]);
   });
 });
 

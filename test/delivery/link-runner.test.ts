@@ -1,67 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createFanOut } from "../../src/delivery/fan-out.ts";
-import { createLinkRunner } from "../../src/delivery/link-runner.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
-import { createManualClock } from "../support/manual-clock.ts";
-import { createFakeState, events, roomy, turn } from "./fake-state.ts";
-import { createInMemoryLink } from "./in-memory-link.ts";
-
-const backoff = { baseMs: 1_000, capMs: 8_000 };
-
-function setUp({
-  perTurn = 1_000,
-  log = silentLog,
-  ...hanging
-}: {
-  perTurn?: number;
-  log?: Log;
-  hangAfterMs?: number;
-} = {}) {
-  const clock = createManualClock();
-  const state = createFakeState();
-  const fanOut = createFanOut({ state, clock, log: silentLog });
-  const outlet = fanOut.attachOutlet("mqtt", { ...roomy, perTurn });
-  const link = createInMemoryLink();
-  const chance = () => 0.999;
-  const runner = createLinkRunner(link, {
-    outlet,
-    backoff,
-    writeTimeoutMs: 4_000,
-    drainMs: 2_000,
-    clock,
-    chance,
-    log,
-    ...hanging,
-  });
-  const stop = new AbortController();
-  let isReady = false;
-  let isOver = false;
-  const run = () => {
-    const ended = runner.run(stop.signal, () => {
-      isReady = true;
-    });
-    return ended.then(() => {
-      isOver = true;
-    });
-  };
-  return {
-    clock,
-    state,
-    fanOut,
-    outlet,
-    link,
-    runner,
-    stop,
-    run,
-    isReady: () => isReady,
-    isOver: () => isOver,
-  };
-}
-
-/** Lets everything that is under way go on, without time passing. */
-async function settle(): Promise<void> {
-  for (let turns = 0; turns < 12; turns += 1) await turn();
-}
+import { events } from "./fake-state.ts";
+import { settle, setUp } from "./link-runner-harness.ts";
 
 describe("a link runner", () => {
   it("is ready at once, whether the server is there or not", async () => {
@@ -117,45 +57,6 @@ describe("a link runner", () => {
     stop.abort();
     await ended;
     expect(link.counts.disposals).toBe(2);
-  });
-
-  it("writes again after a growing pause what the server does not take, and state meanwhile", async () => {
-    const { state, fanOut, link, run, runner, clock, stop } = setUp();
-    const ended = run();
-    await settle();
-    link.notTaken.add("e2");
-    fanOut.offer(events("e1", "e2", "e3"));
-    await settle();
-    fanOut.offer(state.set("r1", 1));
-    fanOut.offer(events("e4"));
-    await settle();
-    expect(link.received).toEqual(["e1", "r1=1"]);
-    expect(runner.health()).toMatchObject({ state: "up", figures: { connects: 1, eventsQueued: 4 } });
-    await clock.settle(1_000);
-    expect(runner.health()).toMatchObject({ figures: { writes: 3, eventsQueued: 3 } });
-    await clock.settle(1_999);
-    link.notTaken.clear();
-    expect(runner.health()).toMatchObject({ figures: { writes: 3 } });
-    await clock.settle(1);
-    expect(link.received).toEqual(["e1", "r1=1", "e2", "e3", "e4"]);
-    expect(runner.health()).toMatchObject({ figures: { connects: 1, eventsQueued: 0 } });
-    stop.abort();
-    await ended;
-  });
-
-  it("ends a pause with the time that waiting events have at the end", async () => {
-    const { fanOut, link, run, clock, stop, isOver } = setUp();
-    const ended = run();
-    await settle();
-    link.notTaken.add("e1");
-    fanOut.offer(events("e1"));
-    await settle();
-    stop.abort();
-    await clock.settle(1_999);
-    expect(isOver()).toBe(false);
-    await clock.settle(1);
-    await ended;
-    expect(link.received).toEqual([]);
   });
 
   it("says for how long it is not connected, whoever sets the wall clock", async () => {

@@ -18,6 +18,8 @@ const placeholders: readonly Placeholder[] = [
   // Points of a trend lie on full minutes of the wall clock.
   { pattern: /"charge_percent":\[[^\]]*\]/g, stands: '"charge_percent":[<trend>]' },
   { pattern: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, stands: "<uuid>" },
+  // Events are numbered as they come: which of two robots comes first is open.
+  { pattern: /<uuid>-\d+/g, stands: "<uuid>-<n>" },
   // Ids of events that a restart may give again, and of alarms, are made of such an id and of times.
   { pattern: /"event_id":"[\w-]{22}"/g, stands: '"event_id":"<id>"' },
   { pattern: /\b([A-Z][A-Z_0-9]+)-[0-9a-z]{8}\b/g, stands: "$1-<id>" },
