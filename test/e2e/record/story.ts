@@ -99,6 +99,8 @@ export function followTail({ socketPath }: RecordHarness): () => Promise<string>
   return async () => {
     over.abort();
     await followed;
-    return lines.join("");
+    // Which of two robots the service shows first is open.
+    const robotOf = (line: string) => line.split(/ {2,}/)[1] ?? "";
+    return lines.sort((one, other) => robotOf(one).localeCompare(robotOf(other))).join("");
   };
 }

@@ -28,7 +28,8 @@ export function mqttText(published: readonly IPublishPacket[], steps: readonly S
     const topic = packet.topic.startsWith(`${base}/`) ? packet.topic.slice(base.length + 1) : packet.topic;
     const lines = topics.get(topic) ?? [];
     topics.set(topic, lines);
-    const line = lineOf(packet);
+    // How old a value is at the end of a step depends on the machine.
+    const line = topic.endsWith("/age_seconds") ? "<duration>" : lineOf(packet);
     if (!each.test(topic)) {
       if (lines.at(-1)?.step === step) lines.pop();
       if (lines.at(-1)?.line === line) continue;
