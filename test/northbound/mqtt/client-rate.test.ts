@@ -24,7 +24,9 @@ beforeEach(async () => {
   broker = createScriptedBroker();
   submitted = [];
   lookedAt = [];
-  refused = [];
+  // Of this test alone: what the one before has left of its flood is refused later.
+  const own: RefusedRequest[] = [];
+  refused = own;
   const commander = recordingCommander(
     (command) => {
       submitted.push(command);
@@ -34,7 +36,7 @@ beforeEach(async () => {
     {
       clock,
       options: { rates: { mqtt: rate } },
-      audit: tellRefusals((request) => void refused.push(request)),
+      audit: tellRefusals((request) => void own.push(request)),
     },
   );
   const link = newLink({ clock, commander, openBroker: broker.open });

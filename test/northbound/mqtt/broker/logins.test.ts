@@ -44,6 +44,9 @@ test("a wrong password costs one hash, whether there is the user and however its
     const both = () => Promise.all([0, 1].map(() => identify({ ...login("three"), username })));
     expect(await hashesOf(both), username).toBe(1);
   }
+  // Of many clients that come together after a restart none waits for a hash.
+  const right = { ...login("one"), username: "plain" };
+  expect(await hashesOf(async () => expect(await identify(right)).toMatchObject({ name: "plain" }))).toBe(0);
 });
 
 test("wrong log-ins of three addresses keep out nobody who comes from a fourth", async () => {
