@@ -65,6 +65,7 @@ const deep = [
   "test/e2e/load-station-block.test.ts",
   "test/e2e/many-robots.test.ts",
   "test/e2e/misbehaving-service.test.ts",
+  "test/e2e/reload.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
