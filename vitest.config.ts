@@ -63,6 +63,7 @@ const deep = [
   "test/delivery/outbox/killed/killed.test.ts",
   "test/domain/ticket-model/ticket-model.test.ts",
   "test/e2e/load-station-block.test.ts",
+  "test/e2e/load-station-restart.test.ts",
   "test/e2e/many-robots.test.ts",
   "test/e2e/misbehaving-service.test.ts",
   "test/e2e/reload.test.ts",
