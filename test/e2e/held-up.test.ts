@@ -12,6 +12,7 @@ test("a station whose heartbeat came while the gateway was held up keeps its lea
     { clock: createManualClock(Date.now()), timeFactor: 1 },
     { stations: { dock: { destinations: ["Station A"], heartbeatMs: HEARTBEAT_MS } } },
   );
+  await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
   const client = await mqtt.connectAsync(harness.mqttUrl, { reconnectPeriod: 0 });
   const topic = "fleetgate/e2e/clients/e2e/station/dock";
   const tell = async (action: string, id: string, more: object = {}) => {

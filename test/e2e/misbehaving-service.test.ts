@@ -26,9 +26,7 @@ const ROUND_MS = 500;
 const MINUTE_MS = 60_000;
 /** How often each operation is called. */
 const TIMES = 15;
-/**
- * A turn may take so many times what the fixed work takes in the same process, at the same time: usual is 13.
- */
+/** A turn may take so many times what fixed work takes there at the same time: usual are 13. */
 const LONGEST_TURN = 30;
 /** The fixed work takes 8 ms on a quiet machine: a turn of half a second there must be found. */
 const PLANTED_TURN = 60;

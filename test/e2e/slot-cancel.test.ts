@@ -25,6 +25,7 @@ const toStation = (destinationId: string) => ({
 
 test("a cancel from a PLC's slot takes with it what another client's start was to do after the one in flight", async () => {
   const { simulator, mqtt, plc } = harness;
+  await plc.shows(`Robots.${ROBOT}.ReadyForCommand`, true);
   simulator().control.apply({
     kind: "command",
     operation: "CreateMission",
