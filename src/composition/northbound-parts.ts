@@ -1,6 +1,6 @@
 import type { Dispatcher } from "../commands/dispatcher.ts";
 import type { Intake } from "../commands/intake/intake.ts";
-import type { Config } from "../config/load.ts";
+import type { RunningConfig } from "../config/load.ts";
 import type { OwnCertificates } from "../config/own-certificates.ts";
 import type { Alarms } from "../contracts/alarms.ts";
 import type { CommandLog } from "../contracts/command-log.ts";
@@ -45,8 +45,7 @@ export interface GatewayParts {
 
 /** Everything that the northbounds share. */
 export interface NorthboundParts extends GatewayParts {
-  /** What a reload can change is read through it at each use. */
-  readonly config: Config;
+  readonly config: RunningConfig;
   readonly work: WorkTimes;
   /** Of the configuration that holds now. */
   readonly configHash: () => string;

@@ -1,4 +1,3 @@
-import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/load.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import { type Source, sourceKey } from "../domain/command.ts";
@@ -14,7 +13,7 @@ export interface ReloadGate {
   health(): Health;
 }
 
-export function createReloadGate(live: Pick<LiveConfig, "hash">): ReloadGate {
+export function createReloadGate(hash: () => string): ReloadGate {
   let settle: (reload: Reload | null) => void = () => {};
   const opened = new Promise<Reload | null>((resolve) => {
     settle = resolve;
@@ -25,7 +24,7 @@ export function createReloadGate(live: Pick<LiveConfig, "hash">): ReloadGate {
       const reload = await opened;
       if (reload !== null) return reload.request(by);
       const refused = [{ path: "", reason: "the gateway has ended" }];
-      return { applied: [], refused, warnings: [], hash: live.hash() };
+      return { applied: [], refused, warnings: [], hash: hash() };
     },
     open(reload) {
       health = reload.health;

@@ -33,7 +33,7 @@ import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platf
 
 /** The file of the audit log, and its copy in the journal where that is configured. Nothing is opened. */
 export function createAudit(
-  { gateway, audit: { journald, ...bounds } }: Config,
+  { gateway, audit: { journald, ...bounds } }: Pick<Config, "gateway" | "audit">,
   parts: { readonly clock: Clock; readonly log: Log },
 ) {
   const auditFile = { path: join(gateway.dataDir, "audit", "audit.jsonl"), ...bounds };

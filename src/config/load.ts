@@ -7,6 +7,7 @@ import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
+import type { Now } from "../platform/live.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
@@ -28,8 +29,11 @@ import { stationNodes, stationOptions, stationPlaces } from "./sections/stations
 import { webAccounts, webOptions } from "./sections/web.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
-/** Everything that the gateway is told, every value given. It holds secrets: show it through `redact`. */
-export interface Config {
+/**
+ * Everything that the gateway is told, every value given; what a reload changes is live. It holds secrets:
+ * show it through `redact`.
+ */
+export interface RunningConfig {
   readonly gateway: {
     readonly id: string;
     /** Absolute. */
@@ -65,6 +69,9 @@ export interface Config {
   /** What the journal keeps; an unfinished command is kept whatever they say. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
+
+/** A configuration as it was read: nothing in it changes. */
+export type Config = Now<RunningConfig>;
 
 /**
  * A configuration, or everything that is wrong with the file. `outdated` are the gateway's own certificates

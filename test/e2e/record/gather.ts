@@ -63,7 +63,9 @@ export async function exportedText(configPath: string): Promise<string> {
   const options = { opcServer: "Fleetgate", hasInstances: true };
   const { files, modelHash } = plantFiles(loaded.opcua, operations, options);
   const all = Object.entries({ ...blockFiles(), ...files }).map(([name, text]) => {
-    const whole = Array.from(text).join("").replace(/creationDateTime="[^"]*"/, "");
+    const whole = Array.from(text)
+      .join("")
+      .replace(/creationDateTime="[^"]*"/, "");
     return `${name} ${hashOf(whole)}\n${name.endsWith("NodeSet2.xml") ? nodesText(whole) : ""}`;
   });
   return [`ModelHash ${modelHash}\n`, ...all].join("");

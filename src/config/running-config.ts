@@ -1,42 +1,23 @@
 import type { EmbeddedBrokerOptions, ExternalBrokerOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
-import { configHash } from "./config-hash.ts";
+import type { Live } from "../platform/live.ts";
 import { createKeptEntries, createKeptMap, type Kept } from "./kept-entries.ts";
-import type { Config } from "./load.ts";
+import type { Config, RunningConfig } from "./load.ts";
+import { runningMqtt } from "./sections/mqtt.ts";
 
-/** A configuration of which some values can be replaced while it is in use. */
-export interface LiveConfig {
-  /**
-   * What the gateway is made of. What a reload can change is read through it at each use; so everybody sees
-   * a new configuration from the same moment on. Its lists stay the same objects.
-   */
-  readonly config: Config;
-  /** What holds now, as it was read. */
-  now(): Config;
-  /** `configHash` of what holds now. */
-  hash(): string;
-  /** Puts another in its place. Only what a reload can change may differ. */
-  replace(next: Config): void;
-}
-
-export function createLiveConfig(first: Config): LiveConfig {
-  let now = first;
-  let hash = configHash(first);
+/** What the gateway is made of. Its lists stay the same objects. */
+export function runningConfig(live: Live<Config>): RunningConfig {
   const lists: Kept[] = [];
-  return {
-    config: viewOf(first, () => now, lists),
-    now: () => now,
-    hash: () => hash,
-    replace(next) {
-      now = next;
-      hash = configHash(next);
-      for (const list of lists) list.follow();
-    },
-  };
+  live.onChange(() => {
+    for (const list of lists) list.follow();
+  });
+  return viewOf(live, lists);
 }
 
 /** @param lists gets the lists that are to follow when another configuration is put in place */
-function viewOf(first: Config, now: () => Config, lists: Kept[]): Config {
+function viewOf(live: Live<Config>, lists: Kept[]): RunningConfig {
+  const { now } = live;
+  const first = now();
   const stations = createKeptEntries(
     () => now().stations,
     ({ name }) => name,
@@ -46,7 +27,7 @@ function viewOf(first: Config, now: () => Config, lists: Kept[]): Config {
   return {
     ...first,
     opcua: opcUaView(first.opcua, now, lists),
-    mqtt: mqttView(first.mqtt, now),
+    mqtt: mqttView(first.mqtt, live),
     web: webView(first.web, now),
     get certificates() {
       return now().certificates;
@@ -106,17 +87,15 @@ function opcUaView(first: Config["opcua"], now: () => Config, lists: Kept[]): Co
   };
 }
 
-function mqttView(first: Config["mqtt"], now: () => Config): Config["mqtt"] {
+function mqttView(first: Config["mqtt"], live: Live<Config>): RunningConfig["mqtt"] {
   if (first === null) return null;
+  const { now } = live;
   const { broker } = first;
   return {
-    ...first,
+    ...runningMqtt(live.pick(({ mqtt }) => mqtt ?? first)),
     broker: broker.kind === "embedded" ? embeddedView(broker, now) : externalView(broker, now),
     get topics() {
       return (now().mqtt ?? first).topics;
-    },
-    get placement() {
-      return (now().mqtt ?? first).placement;
     },
   };
 }
