@@ -7,7 +7,7 @@ import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
-import type { Now } from "../platform/live.ts";
+import type { Live, Now } from "../platform/live.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
@@ -56,10 +56,10 @@ export interface RunningConfig {
   readonly stations: readonly StationOptions[];
   readonly alarms: {
     /** Percent of charge at which an alarm is raised. */
-    readonly battery: { readonly low: number; readonly critical: number };
+    readonly battery: Live<{ readonly low: number; readonly critical: number }>;
   };
   /** What the gateway shows to others, of which the end is watched. */
-  readonly certificates: readonly OwnCertificate[];
+  readonly certificates: Live<readonly OwnCertificate[]>;
   /** How long a shutdown waits for the answers of what was sent. */
   readonly drainMs: number;
   /** The audit log: a file of this size is put aside, and so many are kept; systemd's journal has a copy. */

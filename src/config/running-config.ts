@@ -4,6 +4,7 @@ import type { Live } from "../platform/live.ts";
 import { createKeptEntries, createKeptMap, type Kept } from "./kept-entries.ts";
 import type { Config, RunningConfig } from "./load.ts";
 import { runningMqtt } from "./sections/mqtt.ts";
+import { runningWeb } from "./sections/web.ts";
 
 /** What the gateway is made of. Its lists stay the same objects. */
 export function runningConfig(live: Live<Config>): RunningConfig {
@@ -28,10 +29,8 @@ function viewOf(live: Live<Config>, lists: Kept[]): RunningConfig {
     ...first,
     opcua: opcUaView(first.opcua, now, lists),
     mqtt: mqttView(first.mqtt, live),
-    web: webView(first.web, now),
-    get certificates() {
-      return now().certificates;
-    },
+    web: sectionOf(live, ({ web }) => web, runningWeb),
+    certificates: live.pick(({ certificates }) => certificates),
     dispatcher: {
       ...first.dispatcher,
       get rights() {
@@ -42,17 +41,18 @@ function viewOf(live: Live<Config>, lists: Kept[]): RunningConfig {
       },
     },
     stations: stations.entries,
-    alarms: {
-      battery: {
-        get low() {
-          return now().alarms.battery.low;
-        },
-        get critical() {
-          return now().alarms.battery.critical;
-        },
-      },
-    },
+    alarms: { battery: live.pick(({ alarms }) => alarms.battery) },
   };
+}
+
+/** A section; null: the file has none. A reload neither adds nor removes one. */
+function sectionOf<T, U>(
+  live: Live<Config>,
+  of: (config: Config) => T | null,
+  make: (section: Live<T>) => U,
+): U | null {
+  const first = of(live.now());
+  return first === null ? null : make(live.pick((config) => of(config) ?? first));
 }
 
 function opcUaView(first: Config["opcua"], now: () => Config, lists: Kept[]): Config["opcua"] {
@@ -88,11 +88,12 @@ function opcUaView(first: Config["opcua"], now: () => Config, lists: Kept[]): Co
 }
 
 function mqttView(first: Config["mqtt"], live: Live<Config>): RunningConfig["mqtt"] {
-  if (first === null) return null;
+  const section = sectionOf(live, ({ mqtt }) => mqtt, runningMqtt);
+  if (first === null || section === null) return null;
   const { now } = live;
   const { broker } = first;
   return {
-    ...runningMqtt(live.pick(({ mqtt }) => mqtt ?? first)),
+    ...section,
     broker: broker.kind === "embedded" ? embeddedView(broker, now) : externalView(broker, now),
     get topics() {
       return (now().mqtt ?? first).topics;
@@ -129,22 +130,6 @@ function externalView(first: ExternalBrokerOptions, now: () => Config): External
     },
     get tlsPaths() {
       return found().tlsPaths;
-    },
-  };
-}
-
-function webView(first: Config["web"], now: () => Config): Config["web"] {
-  if (first === null) return null;
-  return {
-    ...first,
-    get tls() {
-      return (now().web ?? first).tls;
-    },
-    get access() {
-      return (now().web ?? first).access;
-    },
-    get floor() {
-      return (now().web ?? first).floor;
     },
   };
 }

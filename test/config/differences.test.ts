@@ -126,6 +126,6 @@ describe("a running configuration", () => {
     expect(valuesOf(config)).toEqual(next);
     expect(config.opcua?.users[0]?.role).toBe("engineer");
     expect(config.stations[0]).toMatchObject({ heartbeatMs: 2_000, users: undefined });
-    expect(config.alarms.battery.low).toBe(30);
+    expect(config.alarms.battery.now().low).toBe(30);
   });
 });

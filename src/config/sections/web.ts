@@ -9,6 +9,7 @@ import {
   pointShapes,
   type WebOptions,
 } from "../../northbound/web/options.ts";
+import type { Live, Now } from "../../platform/live.ts";
 import { pngSize } from "../../platform/png.ts";
 import { file, listen, names } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
@@ -118,7 +119,7 @@ export const webSection = z
 export type WebSection = z.output<typeof webSection>;
 
 /** What the section and its files say, as the web listener wants it. */
-export function webOptions(section: WebSection, files: NamedFiles): WebOptions {
+export function webOptions(section: WebSection, files: NamedFiles): Now<WebOptions> {
   const cert = fileAt(files, "web", "tls", "certificate")?.text;
   const key = fileAt(files, "web", "tls", "key")?.text;
   return {
@@ -141,6 +142,16 @@ export function webOptions(section: WebSection, files: NamedFiles): WebOptions {
       movesFrom: section.commands.from ?? null,
     },
     floor: floorOptions(section, files),
+  };
+}
+
+/** The options of a running gateway, of which a reload changes some. */
+export function runningWeb(live: Live<Now<WebOptions>>): WebOptions {
+  return {
+    ...live.now(),
+    tls: live.pick(({ tls }) => tls),
+    access: live.pick(({ access }) => access),
+    floor: live.pick(({ floor }) => floor),
   };
 }
 

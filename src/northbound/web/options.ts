@@ -1,5 +1,6 @@
 import type { Role } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Live } from "../../platform/live.ts";
 
 /** The source of what is sent while there are neither users nor tokens. */
 export const OPEN_USER = "open";
@@ -22,7 +23,7 @@ export interface WebToken extends WebAccount {
   readonly digest: string;
 }
 
-/** Who may use the web listener. A reload may change it. */
+/** Who may use the web listener. */
 export interface WebAccess {
   /** Without users and tokens, everybody who reaches the listener may use it. */
   readonly users: readonly WebUser[];
@@ -40,7 +41,7 @@ export interface Anchor {
   readonly map: { readonly x: number; readonly y: number };
 }
 
-/** What the console shows on the floor besides what the service tells. A reload may change it. */
+/** What the console shows on the floor besides what the service tells. */
 export interface FloorOptions {
   readonly pointTypes: ReadonlyArray<{
     readonly type: number;
@@ -58,6 +59,12 @@ export interface FloorOptions {
   }>;
 }
 
+/** The texts of key and certificate (PEM). */
+export interface WebTls {
+  readonly key: string;
+  readonly cert: string;
+}
+
 /** Where health checks, metrics and the console are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
@@ -68,10 +75,10 @@ export interface WebOptions {
   };
   /** The names under which it answers, besides localhost and the address at which it is reached. */
   readonly hostnames: readonly string[];
-  /** The texts of key and certificate (PEM); null: HTTP without TLS. */
-  readonly tls: { readonly key: string; readonly cert: string } | null;
-  readonly access: WebAccess;
-  readonly floor: FloorOptions;
+  /** Null: HTTP without TLS. */
+  readonly tls: Live<WebTls | null>;
+  readonly access: Live<WebAccess>;
+  readonly floor: Live<FloorOptions>;
 }
 
 /** Where programs of this machine send commands, all values given. */
