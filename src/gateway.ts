@@ -7,7 +7,6 @@ import type { AuditLines } from "./commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
 import { createCommandLog, type KeptCommandLog } from "./commands/log/command-log.ts";
-import { rightsOf } from "./commands/rights.ts";
 import { createAlarmWatch } from "./composition/alarm-watch.ts";
 import { createDelivery, createLinkWatch, createStates } from "./composition/fleet-states.ts";
 import { type GatewayParts, type NorthboundParts, QUEUE } from "./composition/northbound-parts.ts";
@@ -275,6 +274,7 @@ function build(
   const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
   const commandLog = createCommandLog({ auditLines, log });
   const commands = {
+    rights: config.rights,
     catalogue,
     clock: work.clock("commands"),
     log: log.child({ part: "commands" }),
@@ -301,7 +301,6 @@ function build(
   const intake = createIntake({
     ...commands,
     options: config.intake,
-    rights: rightsOf(config.dispatcher),
     execution: dispatcher,
   });
   const held = { ...parts, state, fanOut, audit, stores, configurationHealth };

@@ -46,10 +46,10 @@ export function goneUsers(before: Config, now: Config): (source: Source) => bool
   return (source) => gone.has(sourceKey(source));
 }
 
-function usersOf({ dispatcher, mqtt }: Config): readonly Source[] {
+function usersOf({ rights, mqtt }: Config): readonly Source[] {
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users : [];
   return [
-    ...dispatcher.accounts.map(({ source }) => source),
+    ...rights.accounts.map(({ source }) => source),
     ...clients.map(({ name }) => ({ protocol: "mqtt", name }) as const),
   ];
 }

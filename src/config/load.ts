@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { DispatcherOptions, IntakeOptions, StationOptions } from "../commands/options.ts";
+import type { DispatcherOptions, IntakeOptions, Rights, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { OutboxOptions } from "../delivery/outbox/options.ts";
 import type { QualityTimes } from "../domain/quality.ts";
@@ -50,7 +50,7 @@ export interface RunningConfig {
   readonly web: WebOptions | null;
   /** Where `fleetgate call` sends commands; null: switched off, or its socket's path too long. */
   readonly control: ControlOptions | null;
-  /** With the rights of every source. */
+  readonly rights: Live<Rights>;
   readonly intake: IntakeOptions;
   readonly dispatcher: DispatcherOptions;
   readonly stations: readonly StationOptions[];
@@ -156,10 +156,8 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),
     intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),
-    dispatcher: dispatcherOptions(file.commands, file.conveyors, file.rights, [
-      ...opcUaAccounts(file.opcua),
-      ...webAccounts(file.web),
-    ]),
+    dispatcher: dispatcherOptions(file.commands, file.conveyors),
+    rights: { rules: file.rights, accounts: [...opcUaAccounts(file.opcua), ...webAccounts(file.web)] },
     alarms: file.alarms,
     certificates: files.certificates,
     drainMs: file.commands.drainMs,

@@ -31,15 +31,7 @@ function viewOf(live: Live<Config>, lists: Kept[]): RunningConfig {
     mqtt: mqttView(first.mqtt, live),
     web: sectionOf(live, ({ web }) => web, runningWeb),
     certificates: live.pick(({ certificates }) => certificates),
-    dispatcher: {
-      ...first.dispatcher,
-      get rights() {
-        return now().dispatcher.rights;
-      },
-      get accounts() {
-        return now().dispatcher.accounts;
-      },
-    },
+    rights: live.pick(({ rights }) => rights),
     stations: stations.entries,
     alarms: { battery: live.pick(({ alarms }) => alarms.battery) },
   };

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
-import type { DispatcherOptions } from "../../commands/options.ts";
+import type { Rights } from "../../commands/options.ts";
 import { roles } from "../../domain/command.ts";
 import { isPlainText } from "../../domain/refusals.ts";
 import {
@@ -187,7 +187,7 @@ function isPlaced([first, second]: ReadonlyArray<z.output<typeof anchor>>): bool
 }
 
 /** The users and tokens of the section with their roles, for the one place that judges rights. */
-export function webAccounts(section: WebSection | undefined): DispatcherOptions["accounts"] {
+export function webAccounts(section: WebSection | undefined): Rights["accounts"] {
   if (section === undefined) return [];
   return (["users", "tokens"] as const).flatMap((kind) =>
     Object.entries(section[kind]).map(([name, { role, robots: own }]) => ({
