@@ -7,7 +7,6 @@ import type { AuditLines } from "./commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
 import { createCommandLog, type KeptCommandLog } from "./commands/log/command-log.ts";
-import { rightsOf } from "./commands/rights.ts";
 import { createAlarmWatch } from "./composition/alarm-watch.ts";
 import { createDelivery, createLinkWatch, createStates } from "./composition/fleet-states.ts";
 import { type GatewayParts, type NorthboundParts, QUEUE } from "./composition/northbound-parts.ts";
@@ -19,9 +18,10 @@ import { createReloadGate, goneUsers } from "./composition/reload-gate.ts";
 import { closeJournal, commandIntake, opensFirst, stepsOf } from "./composition/run-order.ts";
 import { createAudit, prepareStores, type Stores } from "./composition/stores.ts";
 import { createTrends } from "./composition/trends.ts";
-import { createLiveConfig } from "./config/live-config.ts";
-import type { Config } from "./config/load.ts";
+import { configHash } from "./config/config-hash.ts";
+import type { Config, RunningConfig } from "./config/load.ts";
 import { createOwnCertificates } from "./config/own-certificates.ts";
+import { runningConfig } from "./config/running-config.ts";
 import type { Batch, Sink } from "./contracts/link.ts";
 import type { Readings } from "./contracts/metrics.ts";
 import type { ReloadConfiguration } from "./contracts/reload.ts";
@@ -39,6 +39,7 @@ import { createHealthHistory } from "./platform/health-history.ts";
 import type { JournalStream } from "./platform/journal-stream.ts";
 import type { LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
+import { createLive } from "./platform/live.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
 import type { Log } from "./platform/log.ts";
 import { logOutages } from "./platform/outage-log.ts";
@@ -111,8 +112,8 @@ type RunParts = GatewayParts &
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const sinks = new Map<string, Sink>();
-  const live = createLiveConfig(config);
-  const reloads = createReloadGate(live);
+  const { live, running, hash } = inUse(config, parts.log);
+  const reloads = createReloadGate(hash);
   let open: Opened | null = null;
   return {
     reload: reloads.request,
@@ -139,13 +140,13 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const consequences: Consequence[] = [];
     const refusals: FindRefusals[] = [];
     const { dependencies, fleet, auditSink } = build(
-      live.config,
+      running,
       {
         ...parts,
         sessionId,
         outbox,
         recordings,
-        configHash: live.hash,
+        configHash: hash,
         onReload: (follow) => void consequences.push(follow),
         refuseReload: (refusalsOf) => void refusals.push(refusalsOf),
         reload: reloads.request,
@@ -184,6 +185,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       ...parts,
       source: parts.configuration ?? null,
       live,
+      hash,
       refusals: (next) => [
         ...dependencies.dispatcher.refusedStations(next.stations),
         ...refusals.flatMap((refusalsOf) => refusalsOf(next)),
@@ -205,6 +207,14 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
       },
     }).finally(() => closeJournal(dependencies));
   }
+}
+
+/** A configuration that a reload replaces, what the gateway is made of it, and its hash. */
+function inUse(first: Config, log: Log) {
+  const live = createLive(first, (error) =>
+    log.error({ err: error }, "what follows from the new configuration failed in one part"),
+  );
+  return { live, running: runningConfig(live), hash: live.pick(configHash).now };
 }
 
 /** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */
@@ -233,7 +243,7 @@ async function inDataFolder(
  * fleet.
  */
 function build(
-  config: Config,
+  config: RunningConfig,
   parts: RunParts,
   components: readonly Component[],
   stores: Stores,
@@ -264,6 +274,7 @@ function build(
   const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
   const commandLog = createCommandLog({ auditLines, log });
   const commands = {
+    rights: config.rights,
     catalogue,
     clock: work.clock("commands"),
     log: log.child({ part: "commands" }),
@@ -290,7 +301,6 @@ function build(
   const intake = createIntake({
     ...commands,
     options: config.intake,
-    rights: rightsOf(config.dispatcher),
     execution: dispatcher,
   });
   const held = { ...parts, state, fanOut, audit, stores, configurationHealth };

@@ -1,5 +1,6 @@
 // The outbox, its link and a broker of another process: what the way of an event costs, from the fan-out to
 // the broker's acknowledgement. Prints its figures as one message.
+
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createFanOut } from "../../src/delivery/fan-out.ts";
@@ -14,6 +15,7 @@ import { underBase } from "../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { processHeap } from "../../src/platform/heap-return.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
 import { openKeptStore, prepareStore } from "../../src/platform/stores/kept-store.ts";
@@ -82,7 +84,7 @@ function linkOptions(name: string): MqttOptions {
     base: `bench/${name}`,
     gatewayId: name,
     clientId: name,
-    placement: underBase,
+    placement: createLive(underBase),
     stateQos: 0,
     refreshMs: 60_000,
     tags: false,

@@ -99,9 +99,9 @@ function rosterLines({ roster }: DetectionLimits): readonly string[] {
   ];
 }
 
-function protocolLines({ mqtt, opcua, control, dispatcher }: Config): readonly string[] {
+function protocolLines({ mqtt, opcua, control, rights }: Config): readonly string[] {
   const open = (protocol: string, text: string) =>
-    [...dispatcher.rights, ...dispatcher.accounts].some(({ source }) => source.protocol === protocol)
+    [...rights.rules, ...rights.accounts].some(({ source }) => source.protocol === protocol)
       ? text
       : `${text}; no rule of rights names it, so it may only read`;
   return [

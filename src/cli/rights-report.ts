@@ -1,4 +1,5 @@
-import { type Grant, grantsOf, type Rights } from "../commands/rights.ts";
+import type { Rights } from "../commands/options.ts";
+import { type Grant, grantsOf } from "../commands/rights.ts";
 import type { Config } from "../config/load.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { type Role, roles, type Source } from "../domain/command.ts";
@@ -10,21 +11,19 @@ const ANY_OTHER = "*";
 
 /** The rights of each user and client of each protocol, by the same rules as for commands. */
 export function rightsLines(config: Config, manual: OperationManual): readonly string[] {
-  const { rights, accounts } = config.dispatcher;
-  const rules: Rights = { rules: rights, accounts };
   return [
-    ...sourcesOf(config).flatMap((source) => sourceLines(source, rules, manual)),
+    ...sourcesOf(config).flatMap((source) => sourceLines(source, config.rights, manual)),
     "everybody reads, of all robots:",
     ...indented(wrapped(namesOf([...manual.values()].filter(({ role }) => role === "observer")))),
   ];
 }
 
 /** The sources in the configuration, and at the end of each protocol all others that it admits. */
-function sourcesOf({ opcua, mqtt, web, control, dispatcher }: Config): readonly Source[] {
+function sourcesOf({ opcua, mqtt, web, control, rights }: Config): readonly Source[] {
   const named = (protocol: Source["protocol"]) =>
-    dispatcher.rights.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
+    rights.rules.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
   const accountsOf = (protocol: Source["protocol"]) =>
-    dispatcher.accounts.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
+    rights.accounts.flatMap(({ source }) => (source.protocol === protocol ? [source.name] : []));
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users.map(({ name }) => name) : [];
   const isOpen = mqtt !== null && (mqtt.broker.kind === "external" || mqtt.broker.anonymousLoopback);
   const names: ReadonlyArray<readonly [Source["protocol"], readonly string[]]> = [

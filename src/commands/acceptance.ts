@@ -93,7 +93,7 @@ async function refusalOf(
   if ("outcome" in found) return found;
   job.queue = found.queue;
   job.robotId = found.robotId;
-  const notAllowed = refusedOnRobot(parts.rights, accepted, found.robotId);
+  const notAllowed = refusedOnRobot(parts.rights.now(), accepted, found.robotId);
   return notAllowed === null ? refusalNow(parts, job) : refusal("NOT_ALLOWED", notAllowed);
 }
 

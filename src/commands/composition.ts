@@ -20,7 +20,6 @@ import { createLeaseKeeper, type LeaseKeeper } from "./leases/lease-keeper.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
 import { createPermitKeeper, type PermitKeeper } from "./permits/permit-keeper.ts";
-import { rightsOf } from "./rights.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 /** Evidence and attribution: compares the messages of robots with commands. */
@@ -50,7 +49,7 @@ export interface Composition extends Shared, Evidence, Guards {
 
 /** Joins the files of this module: intake → robot queues → calls → evidence → conclusion. */
 export function composeCommands(parts: DispatcherParts): Composition {
-  const { options, clock, journal } = parts;
+  const { clock, journal } = parts;
   const shared: Shared = {
     ...parts,
     notify: (event) => evidence.attribution.deliver({ changes: [], events: [event] }),
@@ -59,7 +58,6 @@ export function composeCommands(parts: DispatcherParts): Composition {
     stopping: new AbortController(),
     wall: createSteadyWall(clock),
     link: createFleetLink(clock),
-    rights: rightsOf(options),
   };
   const evidence = composeEvidence(shared, (id, text) => conclusion.foundLater(id, text));
   const ownStops = createOwnStops({ ...parts, begin: (accepted) => begin(accepted) });

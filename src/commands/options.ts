@@ -22,6 +22,13 @@ export interface RightsRule {
   readonly operations?: readonly string[] | undefined;
 }
 
+/** Who may send what, of all protocols: `docs/install.md` has the same as a table. */
+export interface Rights {
+  readonly rules: readonly RightsRule[];
+  /** Roles that a protocol's own section gives to its users. */
+  readonly accounts: readonly AccountRole[];
+}
+
 /** One PLC and the destinations that are its own. */
 export interface StationOptions {
   readonly name: string;
@@ -44,8 +51,6 @@ export interface StationOptions {
 
 /** Times and bounds of the dispatcher, all present. */
 export interface DispatcherOptions {
-  readonly rights: readonly RightsRule[];
-  readonly accounts: readonly AccountRole[];
   /** How long a call may wait for the service's answer. Longer than the service waits for a robot (10 s). */
   readonly callDeadlineMs: number;
   /** How long evidence is sought after an unknown ending. */
@@ -96,8 +101,6 @@ export const intakeDefaults: IntakeOptions = {
 
 /** For a service that waits up to 10 s for a robot (docs/service.md, How deployed services behave). */
 export const dispatcherDefaults: DispatcherOptions = {
-  rights: [],
-  accounts: [],
   callDeadlineMs: 15_000,
   evidenceMs: 15_000,
   settleMs: 1_000,

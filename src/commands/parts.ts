@@ -9,6 +9,7 @@ import type { MakeStopRequest } from "../contracts/stop-request.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Live } from "../platform/live.ts";
 import type { Log } from "../platform/log.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
 import type { AuditSink } from "./audit/audit.ts";
@@ -17,12 +18,12 @@ import type { FleetLink } from "./fleet-link.ts";
 import type { Job } from "./job.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
-import type { DispatcherOptions, StationOptions } from "./options.ts";
-import type { Rights } from "./rights.ts";
+import type { DispatcherOptions, Rights, StationOptions } from "./options.ts";
 
 /** The dependencies of the dispatcher. */
 export interface DispatcherParts {
   readonly options: DispatcherOptions;
+  readonly rights: Live<Rights>;
   readonly catalogue: Catalogue;
   readonly port: FleetPort;
   readonly journal: Journal;
@@ -68,5 +69,4 @@ export interface Shared extends Omit<DispatcherParts, "journal"> {
   readonly stopping: AbortController;
   readonly wall: SteadyWall;
   readonly link: FleetLink;
-  readonly rights: Rights;
 }

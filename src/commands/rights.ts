@@ -3,8 +3,9 @@ import type { Operation, ParsedRequest } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
 import { type Role, roles, type Source, sameSource } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { Live } from "../platform/live.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
-import type { AccountRole, DispatcherOptions, RightsRule, StationOptions } from "./options.ts";
+import type { AccountRole, Rights, RightsRule, StationOptions } from "./options.ts";
 
 /**
  * The source of the gateway's own commands, which need no right. Compared by identity: no protocol can forge
@@ -12,26 +13,7 @@ import type { AccountRole, DispatcherOptions, RightsRule, StationOptions } from 
  */
 export const gatewaySource: Source = { protocol: "gateway", name: "fleetgate" };
 
-/** The rights of all sources of all protocols (docs/install.md, Who may send what). */
-export interface Rights {
-  readonly rules: readonly RightsRule[];
-  /** The roles that protocols' sections give to their users. */
-  readonly accounts: readonly AccountRole[];
-}
-
-/** The rights of the options, also after the options have changed. */
-export function rightsOf(options: Pick<DispatcherOptions, "rights" | "accounts">): Rights {
-  return {
-    get rules() {
-      return options.rights;
-    },
-    get accounts() {
-      return options.accounts;
-    },
-  };
-}
-
-/** One part of a source's rights; its grants add up. */
+/** One part of what a source may do; its grants add up. */
 export interface Grant {
   readonly role: Role;
   /** Null: all, and commands that concern no single robot. */
@@ -117,27 +99,11 @@ export function refusedOnRobot(
 /**
  * The rights without their robots: if these refuse a source, it may send the operation to no robot at all.
  */
-export function rightsAnywhere(rights: Rights): Rights {
-  let from = rights.rules;
-  let rules = from.map(withoutRobots);
-  let fromAccounts = rights.accounts;
-  let accounts = fromAccounts.map(withoutBound);
-  return {
-    get rules() {
-      if (rights.rules !== from) {
-        from = rights.rules;
-        rules = from.map(withoutRobots);
-      }
-      return rules;
-    },
-    get accounts() {
-      if (rights.accounts !== fromAccounts) {
-        fromAccounts = rights.accounts;
-        accounts = fromAccounts.map(withoutBound);
-      }
-      return accounts;
-    },
-  };
+export function rightsAnywhere(rights: Live<Rights>): Live<Rights> {
+  return rights.pick(({ rules, accounts }) => ({
+    rules: rules.map(withoutRobots),
+    accounts: accounts.map(withoutBound),
+  }));
 }
 
 function withoutBound({ bound: _bound, ...account }: AccountRole): AccountRole {
@@ -170,19 +136,21 @@ function rank(role: Role): number {
   return roles.indexOf(role);
 }
 
-/** The rights of sources before they have named a command. A station's own `users` come before the rules. */
-export function commandRights(rights: Rights, stations: readonly StationOptions[]): CommandRights {
+/** The rights of sources before they have said which command. A station's own `users` go before the rules. */
+export function commandRights(rights: Live<Rights>, stations: readonly StationOptions[]): CommandRights {
   const anywhere = rightsAnywhere(rights);
   const some = { operation: null, role: "operator" } as const;
   return {
-    refusedRobot: (source, robotId) => refusedRight(rights, { ...some, source, robotId }),
+    refusedRobot: (source, robotId) => refusedRight(rights.now(), { ...some, source, robotId }),
     refusedOperation: (source, operation, role) =>
-      refusedRight(anywhere, { source, operation, role, robotId: null }),
-    refusedLift: (source, robotId) => refusedLift(rights, source, robotId),
+      refusedRight(anywhere.now(), { source, operation, role, robotId: null }),
+    refusedLift: (source, robotId) => refusedLift(rights.now(), source, robotId),
     refusedStation(source, station) {
       const known = stations.find(({ name }) => name === station);
       if (known === undefined) return `there is no station ${quoted(station)}`;
-      return refusedStationUser(known, source) ?? refusedRight(anywhere, { ...some, source, robotId: null });
+      return (
+        refusedStationUser(known, source) ?? refusedRight(anywhere.now(), { ...some, source, robotId: null })
+      );
     },
   };
 }

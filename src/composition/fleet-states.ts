@@ -1,4 +1,4 @@
-import type { Config } from "../config/load.ts";
+import type { RunningConfig } from "../config/load.ts";
 import type { Holds } from "../contracts/holds.ts";
 import type { Batch } from "../contracts/link.ts";
 import { createFanOut } from "../delivery/fan-out.ts";
@@ -15,7 +15,7 @@ const LINK_DOWN = "the gateway has no session to the fleet service";
 
 /** The state of the fleet, and the view of it for northbounds. */
 export function createStates(
-  { quality: times, stations, alarms, gateway }: Config,
+  { quality: times, stations, alarms, gateway }: RunningConfig,
   { clock, log, sessionId, outbox }: Pick<NorthboundParts, "clock" | "log" | "sessionId" | "outbox">,
   holdState: Holds["holdState"],
 ): { readonly state: FleetState; readonly shown: ShownState } {

@@ -9,6 +9,7 @@ import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
 import type { Component } from "../platform/component.ts";
+import type { Now } from "../platform/live.ts";
 import { mergedHealth } from "../platform/merged-health.ts";
 import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
@@ -85,11 +86,12 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
   return { components: broker === null ? [component] : [broker, component], tags, peers };
 }
 
-/** The live keys of MQTT that cannot change in this case. */
-function refusedMqtt(is: MqttOptions, next: MqttOptions | null): readonly ReloadRefusal[] {
+/** What of the live keys cannot change all the same. */
+function refusedMqtt(is: MqttOptions, next: Now<MqttOptions> | null): readonly ReloadRefusal[] {
   if (next === null) return [];
   const reason = "restart to change it";
   const areEmbedded = is.broker.kind === "embedded" && next.broker.kind === "embedded";
-  const hasTls = (one: MqttOptions) => one.broker.kind === "embedded" && one.broker.tls !== null;
+  const hasTls = (one: Pick<MqttOptions, "broker">) =>
+    one.broker.kind === "embedded" && one.broker.tls !== null;
   return areEmbedded && hasTls(is) !== hasTls(next) ? [{ path: "mqtt.certificate", reason }] : [];
 }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "../commands/dispatcher.ts";
 import type { Intake } from "../commands/intake/intake.ts";
-import type { Config } from "../config/load.ts";
+import type { RunningConfig } from "../config/load.ts";
 import type { OwnCertificates } from "../config/own-certificates.ts";
 import type { Alarms } from "../contracts/alarms.ts";
 import type { CommandLog } from "../contracts/command-log.ts";
@@ -45,8 +45,7 @@ export interface GatewayParts {
 
 /** The dependencies that all northbounds share. */
 export interface NorthboundParts extends GatewayParts {
-  /** A reload changes its values, so read them at each use. */
-  readonly config: Config;
+  readonly config: RunningConfig;
   readonly work: WorkTimes;
   /** Of the present configuration. */
   readonly configHash: () => string;

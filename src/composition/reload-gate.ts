@@ -1,4 +1,3 @@
-import type { LiveConfig } from "../config/live-config.ts";
 import type { Config } from "../config/load.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import { type Source, sourceKey } from "../domain/command.ts";
@@ -14,7 +13,7 @@ export interface ReloadGate {
   health(): Health;
 }
 
-export function createReloadGate(live: Pick<LiveConfig, "hash">): ReloadGate {
+export function createReloadGate(hash: () => string): ReloadGate {
   let settle: (reload: Reload | null) => void = () => {};
   const opened = new Promise<Reload | null>((resolve) => {
     settle = resolve;
@@ -25,7 +24,7 @@ export function createReloadGate(live: Pick<LiveConfig, "hash">): ReloadGate {
       const reload = await opened;
       if (reload !== null) return reload.request(by);
       const refused = [{ path: "", reason: "the gateway has ended" }];
-      return { applied: [], refused, warnings: [], hash: live.hash() };
+      return { applied: [], refused, warnings: [], hash: hash() };
     },
     open(reload) {
       health = reload.health;
@@ -47,10 +46,10 @@ export function goneUsers(before: Config, now: Config): (source: Source) => bool
   return (source) => gone.has(sourceKey(source));
 }
 
-function usersOf({ dispatcher, mqtt }: Config): readonly Source[] {
+function usersOf({ rights, mqtt }: Config): readonly Source[] {
   const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users : [];
   return [
-    ...dispatcher.accounts.map(({ source }) => source),
+    ...rights.accounts.map(({ source }) => source),
     ...clients.map(({ name }) => ({ protocol: "mqtt", name }) as const),
   ];
 }

@@ -1,6 +1,5 @@
 import type { AuditSink } from "../commands/audit/audit.ts";
 import { differencesOf } from "../config/differences.ts";
-import type { LiveConfig } from "../config/live-config.ts";
 import type { Config, LoadResult } from "../config/load.ts";
 import type { ConfigProblem } from "../config/problem.ts";
 import type { Settings } from "../config/settings.ts";
@@ -8,6 +7,7 @@ import type { ReloadConfiguration, ReloadRefusal, ReloadResult } from "../contra
 import { clip } from "../domain/clip.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
+import type { LiveSource } from "../platform/live.ts";
 import { describeError, type Log } from "../platform/log.ts";
 
 /** The source of the configuration, for a gateway that can read it again. */
@@ -27,8 +27,10 @@ export type FindRefusals = (next: Config) => readonly ReloadRefusal[];
 export interface ReloadParts {
   /** Null: the gateway was made without a file. */
   readonly source: ConfigurationSource | null;
-  readonly live: LiveConfig;
-  /** Further refusals of keys that may be changed otherwise. */
+  readonly live: LiveSource<Config>;
+  /** Of what holds now. */
+  readonly hash: () => string;
+  /** Of what may be changed otherwise. */
   readonly refusals: FindRefusals;
   /** Called in order once the new configuration is in force. */
   readonly consequences: readonly Consequence[];
@@ -56,7 +58,7 @@ interface Next {
 }
 
 export function createReload(parts: ReloadParts): Reload {
-  const { source, live, log } = parts;
+  const { source, live, hash: hashOf, log } = parts;
   let settings = source?.settings ?? null;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -104,14 +106,14 @@ export function createReload(parts: ReloadParts): Reload {
   }
 
   async function run({ askers }: { readonly askers: ReadonlySet<string> }): Promise<ReloadResult> {
-    const hashBefore = live.hash();
+    const hashBefore = hashOf();
     let found: Omit<ReloadResult, "hash">;
     try {
       found = await readAndApply();
     } catch (error) {
       found = refusedAs(`the file cannot be read: ${describeError(error)}`);
     }
-    const result = { ...found, hash: live.hash() };
+    const result = { ...found, hash: hashOf() };
     reloads += 1;
     if (result.refused.length > 0) refusals += 1;
     problem = isClosed ? null : problemOf(result);

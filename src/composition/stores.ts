@@ -33,7 +33,7 @@ import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platf
 
 /** The file of the audit log, and its copy in the journal if that is configured. Opens nothing. */
 export function createAudit(
-  { gateway, audit: { journald, ...bounds } }: Config,
+  { gateway, audit: { journald, ...bounds } }: Pick<Config, "gateway" | "audit">,
   parts: { readonly clock: Clock; readonly log: Log },
 ) {
   const auditFile = { path: join(gateway.dataDir, "audit", "audit.jsonl"), ...bounds };

@@ -1,4 +1,4 @@
-import type { Config } from "../config/load.ts";
+import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { eventPayload } from "../northbound/mqtt/payloads.ts";
@@ -14,7 +14,7 @@ import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound
 
 /** The web listener, and how a reload changes it. */
 export function web(
-  options: NonNullable<Config["web"]>,
+  options: NonNullable<RunningConfig["web"]>,
   parts: NorthboundParts,
   api: FleetApi,
   clientCertificates: ClientCertificates | null,
@@ -39,7 +39,7 @@ export function web(
   });
   parts.onReload(server.configurationChanged);
   parts.refuseReload(({ web: next }) => {
-    if (next === null || (next.tls === null) === (options.tls === null)) return [];
+    if (next === null || (next.tls === null) === (options.tls.now() === null)) return [];
     return [{ path: "web.tls", reason: "restart to change whether the listener speaks TLS" }];
   });
   return server;
@@ -47,7 +47,7 @@ export function web(
 
 /** The control socket. */
 export function control(
-  options: NonNullable<Config["control"]>,
+  options: NonNullable<RunningConfig["control"]>,
   parts: NorthboundParts,
   api: FleetApi,
 ): Component {
@@ -117,10 +117,10 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     sessionId,
     startedAtMs: clock.nowMs(),
     configuration: () => configuration,
-    isOpen: () => config.web !== null && isOpenAccess(config.web.access),
+    isOpen: () => config.web !== null && isOpenAccess(config.web.access.now()),
     hasSimulator: parts.simulatedFaults !== undefined,
     pollMs: config.fleet.times.rosterPollMs,
-    floorOptions: () => config.web?.floor ?? { pointTypes: [], drawings: [] },
+    floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
     health: parts.health,
     stateSinceMs: parts.stateSinceMs,
     certificates: parts.certificates.found,

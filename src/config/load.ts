@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { DispatcherOptions, IntakeOptions, StationOptions } from "../commands/options.ts";
+import type { DispatcherOptions, IntakeOptions, Rights, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { OutboxOptions } from "../delivery/outbox/options.ts";
 import type { QualityTimes } from "../domain/quality.ts";
@@ -7,6 +7,7 @@ import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
+import type { Live, Now } from "../platform/live.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
@@ -28,8 +29,11 @@ import { stationNodes, stationOptions, stationPlaces } from "./sections/stations
 import { webAccounts, webOptions } from "./sections/web.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
-/** The whole configuration, with defaults. It contains secrets: print it only through `redact`. */
-export interface Config {
+/**
+ * Everything that the gateway is told, every value given; what a reload changes is live. It holds secrets:
+ * show it through `redact`.
+ */
+export interface RunningConfig {
   readonly gateway: {
     readonly id: string;
     /** Absolute. */
@@ -46,17 +50,17 @@ export interface Config {
   readonly web: WebOptions | null;
   /** The socket of `fleetgate call`; null: off, or the path of the socket is too long. */
   readonly control: ControlOptions | null;
-  /** With the rights of every source. */
+  readonly rights: Live<Rights>;
   readonly intake: IntakeOptions;
   readonly dispatcher: DispatcherOptions;
   readonly stations: readonly StationOptions[];
   readonly alarms: {
     /** Percent of charge at which an alarm is raised. */
-    readonly battery: { readonly low: number; readonly critical: number };
+    readonly battery: Live<{ readonly low: number; readonly critical: number }>;
   };
-  /** The certificates that the gateway presents, whose expiry is watched. */
-  readonly certificates: readonly OwnCertificate[];
-  /** How long a shutdown waits for the answers to sent commands. */
+  /** What the gateway shows to others, of which the end is watched. */
+  readonly certificates: Live<readonly OwnCertificate[]>;
+  /** How long a shutdown waits for the answers of what was sent. */
   readonly drainMs: number;
   /**
    * The audit log: the size at which a file is rotated, and how many are kept; systemd's journal gets a copy.
@@ -67,6 +71,9 @@ export interface Config {
   /** The bounds of the journal; an unfinished command is always kept. */
   readonly journal: { readonly keepMs: number; readonly keepCount: number };
 }
+
+/** A configuration as it was read: nothing in it changes. */
+export type Config = Now<RunningConfig>;
 
 /**
  * A configuration, or everything that is wrong with the file. `outdated` are the gateway's own certificates
@@ -150,10 +157,8 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),
     intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),
-    dispatcher: dispatcherOptions(file.commands, file.conveyors, file.rights, [
-      ...opcUaAccounts(file.opcua),
-      ...webAccounts(file.web),
-    ]),
+    dispatcher: dispatcherOptions(file.commands, file.conveyors),
+    rights: { rules: file.rights, accounts: [...opcUaAccounts(file.opcua), ...webAccounts(file.web)] },
     alarms: file.alarms,
     certificates: files.certificates,
     drainMs: file.commands.drainMs,

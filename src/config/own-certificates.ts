@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { certificatesIn } from "../platform/pem.ts";
-import type { Config } from "./load.ts";
+import type { RunningConfig } from "./load.ts";
 import type { OwnCertificate } from "./named-files.ts";
 
 /** A certificate that the gateway presents, and when it ends. */
@@ -19,7 +19,9 @@ export interface OwnCertificates {
   found(): readonly CertificateEnd[];
 }
 
-export function createOwnCertificates(config: Pick<Config, "certificates" | "opcua">): OwnCertificates {
+export function createOwnCertificates(
+  config: Pick<RunningConfig, "certificates" | "opcua">,
+): OwnCertificates {
   let found: readonly CertificateEnd[] = [];
   return {
     async look() {
@@ -32,11 +34,14 @@ export function createOwnCertificates(config: Pick<Config, "certificates" | "opc
   };
 }
 
-/** The certificates in the configuration, and the one that the OPC UA server has made for itself. */
-function listed({ certificates, opcua }: Pick<Config, "certificates" | "opcua">): readonly OwnCertificate[] {
-  if (opcua === null || opcua.certificate !== null) return certificates;
+/** Those that the configuration names, and the one that the OPC UA server has made for itself. */
+function listed({
+  certificates,
+  opcua,
+}: Pick<RunningConfig, "certificates" | "opcua">): readonly OwnCertificate[] {
+  if (opcua === null || opcua.certificate !== null) return certificates.now();
   const path = join(opcua.dataDir, "opcua/server/own/certs/certificate.pem");
-  return [...certificates, { key: "opcua", path }];
+  return [...certificates.now(), { key: "opcua", path }];
 }
 
 /** The first end of a certificate in a chain. */

@@ -12,6 +12,7 @@ import type { Stamp } from "../domain/observed.ts";
 import type { Presence } from "../domain/presence.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
+import type { Live } from "../platform/live.ts";
 import type { AlarmBook } from "./alarm-book.ts";
 
 /** Charge at which a robot's battery is low, and critical. Percent. */
@@ -31,8 +32,8 @@ export interface AlarmConditions {
   hearEvent(event: FleetEvent): void;
 }
 
-/** A value that is not known now changes no condition: an alarm stays until the contrary is known. */
-export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): AlarmConditions {
+/** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
+export function createAlarmConditions(book: AlarmBook, limits: Live<BatteryLimits>): AlarmConditions {
   const qualities = new Map<RobotId, Quality>();
   /** The time of receipt of the newest message with a time of its own. */
   const stampedAtMs = new Map<RobotId, number>();
@@ -68,8 +69,8 @@ export function createAlarmConditions(book: AlarmBook, limits: BatteryLimits): A
   function hearBattery(robotId: RobotId, { chargePercent, state: charging }: Battery): void {
     const source = { kind: "robot", robotId } as const;
     for (const [code, limit] of [
-      ["BATTERY_LOW", limits.low],
-      ["BATTERY_CRITICAL", limits.critical],
+      ["BATTERY_LOW", limits.now().low],
+      ["BATTERY_CRITICAL", limits.now().critical],
     ] as const) {
       const most = book.holds(source, code) ? limit + HYSTERESIS_PERCENT : limit;
       const holds = charging !== "STATE_CHARGING" && chargePercent <= most;

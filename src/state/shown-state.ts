@@ -7,6 +7,7 @@ import type { AlarmSource } from "../domain/alarm.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Live } from "../platform/live.ts";
 import type { Log } from "../platform/log.ts";
 import { type AlarmBook, createAlarmBook } from "./alarm-book.ts";
 import { type BatteryLimits, createAlarmConditions } from "./alarm-conditions.ts";
@@ -16,8 +17,8 @@ import { createHoldView, type HoldViewParts } from "./hold-view.ts";
 import { createStationView, type StationViewParts } from "./station-view.ts";
 
 export interface ShownStateParts extends HoldViewParts, Pick<StationViewParts, "stations"> {
-  readonly battery: BatteryLimits;
-  /** The folder in which counters and alarms are kept over a restart. */
+  readonly battery: Live<BatteryLimits>;
+  /** Where counters and alarms are kept over a restart. */
   readonly dataDir: string;
   /** Names this run of the gateway: event ids are unique within it. */
   readonly sessionId: string;

@@ -9,9 +9,9 @@ import {
   dispatcherDefaults,
   type IntakeOptions,
   intakeDefaults,
+  type Rights,
   type StationOptions,
 } from "../../src/commands/options.ts";
-import { rightsOf } from "../../src/commands/rights.ts";
 import type { CommandLog } from "../../src/contracts/command-log.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
@@ -22,6 +22,7 @@ import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import type { AlarmBook } from "../../src/state/alarm-book.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
@@ -75,7 +76,7 @@ export interface CommandsHarness {
   /** A dry run: what `send` would be refused with, or `checked`. */
   check(operation: string, request: object, more?: Partial<Command>): Promise<Outcome>;
   /** Other rules hold from now on, and nobody has looked what follows from them. */
-  setRights(rules: DispatcherOptions["rights"]): void;
+  setRights(rules: Rights["rules"]): void;
   call(place: number): Call;
   see(...changes: StateChange[]): Promise<void>;
   /** The same of events, as the fleet state makes them. */
@@ -87,7 +88,7 @@ export interface CommandsHarness {
 export interface HarnessOptions {
   readonly journal?: Journal;
   readonly clock?: ManualClock;
-  readonly options?: Partial<DispatcherOptions>;
+  readonly options?: Partial<DispatcherOptions> & { readonly rights?: Rights["rules"] };
   readonly intake?: Partial<IntakeOptions>;
   readonly stations?: readonly StationOptions[];
   readonly catalogue?: Catalogue;
@@ -142,17 +143,16 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
         });
       }),
   };
-  const options: { -readonly [Key in keyof DispatcherOptions]: DispatcherOptions[Key] } = {
-    ...dispatcherDefaults,
-    rights: everything,
-    ...parts.options,
-  };
+  const { rights: rules = everything, ...changed } = parts.options ?? {};
+  const options = { ...dispatcherDefaults, ...changed };
+  const rights = createLive<Rights>({ rules, accounts: [] });
   const catalogue = parts.catalogue ?? testCatalogue;
   const alarms = emptyAlarmBook(clock);
   const { auditLines = async () => true } = parts;
   const commandLog = createCommandLog({ auditLines, log: silentLog, most: parts.mostLogged ?? 1_000 });
   const dispatcher = createDispatcher({
     options,
+    rights,
     catalogue,
     port,
     areRecordsLost: parts.areRecordsLost ?? false,
@@ -179,7 +179,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   });
   const intake = createIntake({
     options: { ...intakeDefaults, ...parts.intake },
-    rights: rightsOf(options),
+    rights,
     catalogue,
     execution: dispatcher,
     audit: commandLog.audited((record) => audit.push(record)),
@@ -224,7 +224,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     quality,
     held,
     setRights(rules) {
-      options.rights = rules;
+      rights.replace({ rules, accounts: [] });
     },
     async send(operation, request, more = {}) {
       const sent: Sent = { stages: [], outcome: null };

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Quality } from "../../src/domain/quality.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { createAlarmConditions } from "../../src/state/alarm-conditions.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
@@ -217,7 +218,7 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     await harness.clock.settle(0);
     await harness.call(1).answer(LOST);
     await harness.clock.settle(20_000);
-    const conditions = createAlarmConditions(harness.alarmBook, { low: 20, critical: 10 });
+    const conditions = createAlarmConditions(harness.alarmBook, createLive({ low: 20, critical: 10 }));
     const active = () => harness.alarms().flatMap(({ code, isActive }) => (isActive ? [code] : []));
     const unknown = harness.events.filter(
       (event) => event.kind === "command" && event.outcome.outcome === "unknown",

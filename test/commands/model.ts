@@ -1,11 +1,12 @@
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
 import type { Intake } from "../../src/commands/intake/intake.ts";
 import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import { dispatcherDefaults } from "../../src/commands/options.ts";
+import { dispatcherDefaults, type Rights } from "../../src/commands/options.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue, ParsedRequest } from "../../src/contracts/operation.ts";
 import type { Mission } from "../../src/domain/mission.ts";
 import { isJsonObject } from "../../src/platform/json.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createRunningTime, type RunningTime } from "../../src/platform/running-time.ts";
 import { createTestIntake, envelopeOf } from "../support/intake-harness.ts";
@@ -68,7 +69,8 @@ export class World {
     this.life += 1;
     const { life } = this;
     return createDispatcher({
-      options: { ...dispatcherDefaults, rights: [{ source: plc, role: "engineer" }] },
+      options: dispatcherDefaults,
+      rights: createLive<Rights>({ rules: [{ source: plc, role: "engineer" }], accounts: [] }),
       catalogue: this.catalogue(),
       port: {
         call: (request) => {

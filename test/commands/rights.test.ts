@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Rights, refusedRight, rightsAnywhere } from "../../src/commands/rights.ts";
+import type { Rights } from "../../src/commands/options.ts";
+import { refusedRight, rightsAnywhere } from "../../src/commands/rights.ts";
 import type { Role, Source } from "../../src/domain/command.ts";
+import { createLive } from "../../src/platform/live.ts";
 
 const line1 = { protocol: "opcua", name: "line1" } as const;
 const hmi = { protocol: "mqtt", name: "hmi" } as const;
@@ -78,7 +80,7 @@ describe("robots of the user's own", () => {
   });
 
   it("do not count before it is known which robot a command is for", () => {
-    const anywhere = rightsAnywhere({ rules: [], accounts });
+    const anywhere = rightsAnywhere(createLive<Rights>({ rules: [], accounts })).now();
     expect(refused(anywhere, anna, "operator", { robotId: null })).toBeNull();
   });
 });

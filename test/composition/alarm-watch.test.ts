@@ -6,6 +6,7 @@ import { createAlarmWatch } from "../../src/composition/alarm-watch.ts";
 import { createOwnCertificates, type OwnCertificates } from "../../src/config/own-certificates.ts";
 import { ofGateway } from "../../src/domain/alarm.ts";
 import { createSelfSigned } from "../../src/platform/keyed-certificate.ts";
+import { createLive } from "../../src/platform/live.ts";
 import type { AlarmBook } from "../../src/state/alarm-book.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { emptyAlarmBook } from "../support/test-alarms.ts";
@@ -35,7 +36,7 @@ beforeEach(async () => {
 async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   certificates = createOwnCertificates({
-    certificates: [{ key: "mqtt.certificate", path: certificate }],
+    certificates: createLive([{ key: "mqtt.certificate", path: certificate }]),
     opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
   });
   const watch = createAlarmWatch({

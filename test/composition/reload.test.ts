@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
 import { createReload, type ReloadParts } from "../../src/composition/reload.ts";
 import { createReloadGate } from "../../src/composition/reload-gate.ts";
-import type { LiveConfig } from "../../src/config/live-config.ts";
 import type { Config, LoadResult } from "../../src/config/load.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -24,21 +24,14 @@ function open(changed: Partial<ReloadParts> = {}) {
   const reads: Array<{ answer(result: LoadResult): void; fail(error: Error): void }> = [];
   const audit: AuditRecord[] = [];
   const lines: string[] = [];
-  let now = config("info");
-  const live: LiveConfig = {
-    config: now,
-    now: () => now,
-    hash: () => now.log.level,
-    replace(next) {
-      now = next;
-    },
-  };
+  const live = createLive(config("info"));
   const reload = createReload({
     source: {
       settings: said("info"),
       read: () => new Promise((answer, fail) => reads.push({ answer, fail })),
     },
     live,
+    hash: () => live.now().log.level,
     refusals: () => [],
     consequences: [],
     audit: (record) => audit.push(record),
@@ -149,7 +142,7 @@ describe("reading the configuration again", () => {
 describe("a request during the start", () => {
   it("waits until the gateway can reload, and is refused when it never can", async () => {
     const { reload, reads, begun } = open();
-    const gate = createReloadGate({ hash: () => "info" });
+    const gate = createReloadGate(() => "info");
     const asked = gate.request("SIGHUP");
     await Promise.resolve();
     expect(reads).toEqual([]);
@@ -158,7 +151,7 @@ describe("a request during the start", () => {
     reads[0]?.answer(loaded("info"));
     expect((await asked).refused).toEqual([]);
 
-    const ended = createReloadGate({ hash: () => "info" });
+    const ended = createReloadGate(() => "info");
     const waiting = ended.request("SIGHUP");
     ended.end();
     expect((await waiting).refused).toEqual([{ path: "", reason: "the gateway has ended" }]);

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 it("reads users, tokens and addresses, and gives their roles and robots to the rights", async () => {
-  const { web, dispatcher } = await folder.config(`${minimal}
+  const { web, rights } = await folder.config(`${minimal}
 web:
   users: { anna: { password: pw, role: operator, robots: [cart-1] } }
   tokens: { scada: { hash: "${hash}", role: observer } }
@@ -31,7 +31,7 @@ web:
       movesFrom: ["127.0.0.1", "fd00::/8"],
     },
   });
-  expect(dispatcher.accounts).toEqual([
+  expect(rights.accounts).toEqual([
     {
       source: { protocol: "web", name: "anna" },
       role: "operator",

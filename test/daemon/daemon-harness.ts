@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
+import type { Rights } from "../../src/commands/options.ts";
 import { type DispatcherOptions, dispatcherDefaults } from "../../src/commands/options.ts";
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
@@ -7,6 +8,7 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { FleetTimes } from "../../src/fleet/options.ts";
 import { stopRequest } from "../../src/fleet/stop-request.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { SimulatorOptions } from "../../src/simulator/options.ts";
 import { createFleetState, type FleetState } from "../../src/state/fleet-state.ts";
@@ -60,9 +62,12 @@ export interface DaemonParts {
 /** How long the service waits for a robot here. A late robot acts a second after that. */
 const CONFIRM_WAIT_MS = 300;
 
+const rights = createLive<Rights>({
+  rules: [{ source: { protocol: "cli", name: "test" }, role: "engineer" }],
+  accounts: [],
+});
 const options: DispatcherOptions = {
   ...dispatcherDefaults,
-  rights: [{ source: { protocol: "cli", name: "test" }, role: "engineer" }],
   callDeadlineMs: 5_000,
   // Where evidence is there, a machine with much to do must find it too.
   evidenceMs: 4_000,
@@ -114,6 +119,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
   const makers = createMakers();
   const dispatcher: Dispatcher = createDispatcher({
     options,
+    rights,
     catalogue,
     port: gate.port,
     journal: createMemoryJournal({ keepMs: 3_600_000, keepCount: 10_000 }),

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { examples } from "../../src/northbound/mqtt/models/examples.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { createConfigFolder, minimal } from "../config/config-folder.ts";
 import { newLink } from "../northbound/mqtt/link-harness.ts";
 import { haveMosquitto, startMosquitto } from "../northbound/mqtt/mosquitto.ts";
@@ -82,7 +83,9 @@ test.runIf(haveMosquitto)(
     const rules = `${usual.replace(/(?<=^topic .*\n)/m, `${write}\n`)}\n${read}`;
     const broker = await startMosquitto({ rules, users: ["fleetgate", "hmi"] });
     cleanups.push(() => broker.stop());
-    const { base, placement } = config.mqtt ?? mqttOptions();
+    if (config.mqtt === null) throw new Error("the page's block has no section mqtt");
+    const { base } = config.mqtt;
+    const placement = createLive(config.mqtt.placement);
     const login = { ...external(broker.url), username: "fleetgate", password: "fleetgate" };
     const hmi = await listen(broker.url, { username: "hmi", password: "hmi" }, "acme/#");
     cleanups.push(() => hmi.client.endAsync(true));

@@ -6,6 +6,7 @@ import type { Batch } from "../../src/contracts/link.ts";
 import type { Alarm } from "../../src/domain/alarm.ts";
 import { ofGateway } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createShownState } from "../../src/state/shown-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -15,7 +16,7 @@ const robots = Array.from({ length: 1_000 }, (_, index) => `r${index}`);
 function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = silentLog) {
   const clock = createManualClock();
   const known: StateChange[] = [];
-  const battery = { low: 20, critical: 10 };
+  const battery = createLive({ low: 20, critical: 10 });
   const state = {
     snapshot: (): readonly StateChange[] => known,
     current: (change: StateChange) => change,
@@ -68,12 +69,12 @@ describe("limits of batteries that change", () => {
     shown.withAlarms(batch(quality("r1", "good"), charge));
     known.push(charge);
     expect(shownBy(shown.judgeBatteries())).toEqual({});
-    battery.low = 45;
+    battery.replace({ low: 45, critical: 10 });
     expect(shownBy(shown.judgeBatteries())).toEqual({ r1: ["BATTERY_LOW"], all: ["BATTERY_LOW"] });
     // Five percent more end it.
-    battery.low = 35;
+    battery.replace({ low: 35, critical: 10 });
     expect(shownBy(shown.judgeBatteries())).toMatchObject({ r1: ["BATTERY_LOW"] });
-    battery.low = 34;
+    battery.replace({ low: 34, critical: 10 });
     shown.judgeBatteries();
     expect(shown.alarmBook.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
   });

@@ -1,14 +1,15 @@
 import type { AuditRecord, AuditSink } from "../../src/commands/audit/audit.ts";
 import type { Execution } from "../../src/commands/intake/execution.ts";
 import { createIntake, type Intake } from "../../src/commands/intake/intake.ts";
+import type { Rights } from "../../src/commands/options.ts";
 import { type IntakeOptions, intakeDefaults } from "../../src/commands/options.ts";
-import type { Rights } from "../../src/commands/rights.ts";
 import type { Envelope, RefusalAudit, RefusedRequest } from "../../src/contracts/commander.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Command, CommandStage, Source } from "../../src/domain/command.ts";
 import type { ErrorName } from "../../src/domain/errors.ts";
 import { type Outcome, refusal } from "../../src/domain/outcome.ts";
 import type { Clock } from "../../src/platform/clock.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 
 /** Every source may do everything. */
@@ -88,10 +89,10 @@ export function createTestIntake(parts: {
   readonly audit?: AuditSink;
 }): Intake {
   return createIntake({
-    rights: allRights,
     audit: () => {},
     log: silentLog,
     ...parts,
+    rights: createLive(parts.rights ?? allRights),
     options: { ...intakeDefaults, ...parts.options },
   });
 }

@@ -1,7 +1,9 @@
 import type { Config } from "../../config/load.ts";
+import { runningMqtt } from "../../config/sections/mqtt.ts";
 import { brokerAddress } from "../../northbound/mqtt/client/dial.ts";
 import { brokersOf, type MqttOptions } from "../../northbound/mqtt/options.ts";
 import type { Peer } from "../../platform/connect-fault.ts";
+import { createLive } from "../../platform/live.ts";
 import { bareHost } from "../../platform/url-host.ts";
 
 /** A host in the configuration, and its protocol. */
@@ -34,7 +36,9 @@ export function endpointsOf({ fleet, mqtt }: Config): readonly Endpoint[] {
     ...(isSameServer
       ? []
       : [{ key: "fleet.authUrl", ...address(fleet.authUrl), speaks: "https" as const, ...fleetKeys }]),
-    ...(mqtt === null ? [] : brokersOf(mqtt).flatMap(({ broker }) => brokerEndpoint(broker))),
+    ...(mqtt === null
+      ? []
+      : brokersOf(runningMqtt(createLive(mqtt))).flatMap(({ broker }) => brokerEndpoint(broker))),
   ];
 }
 

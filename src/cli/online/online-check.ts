@@ -1,6 +1,8 @@
 import type { Config } from "../../config/load.ts";
+import { runningMqtt } from "../../config/sections/mqtt.ts";
 import { brokersOf } from "../../northbound/mqtt/options.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { createLive } from "../../platform/live.ts";
 import { tryPlantBroker } from "./broker.ts";
 import { type Endpoint, endpointsOf } from "./endpoints.ts";
 import { tryListeners } from "./listeners.ts";
@@ -74,7 +76,7 @@ async function tryBrokers(
   { clock, signal }: OnlineParts,
   tell: (...parts: readonly Part[]) => void,
 ): Promise<void> {
-  const brokers = mqtt === null ? [] : brokersOf(mqtt);
+  const brokers = mqtt === null ? [] : brokersOf(runningMqtt(createLive(mqtt)));
   for (const options of brokers) {
     if (options.broker.kind === "embedded") return;
     const { setting } = options.broker;

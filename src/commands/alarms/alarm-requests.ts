@@ -18,7 +18,13 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
   function refusedOf(source: Source, robotId: RobotId | null, act: string): Outcome | null {
     if (parts.stopping.signal.aborted)
       return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
-    const refused = refusedRight(parts.rights, { source, operation: null, act, role: "operator", robotId });
+    const refused = refusedRight(parts.rights.now(), {
+      source,
+      operation: null,
+      act,
+      role: "operator",
+      robotId,
+    });
     return refused === null ? null : refusal("NOT_ALLOWED", refused);
   }
 

@@ -8,8 +8,9 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Stop } from "../../domain/stops.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StoredHold } from "../journal/journal.ts";
+import type { Rights } from "../options.ts";
 import type { Shared } from "../parts.ts";
-import { type Rights, refusedLift, refusedRight } from "../rights.ts";
+import { refusedLift, refusedRight } from "../rights.ts";
 import { createHoldBook, type HoldBook } from "./hold-book.ts";
 import { createHoldEvents, type HoldEventParts } from "./hold-events.ts";
 import { createHoldMemory } from "./hold-memory.ts";
@@ -101,7 +102,7 @@ export function createHoldKeeper(parts: HoldKeeperParts): HoldKeeper {
     hold(request) {
       if (parts.stopping.signal.aborted)
         return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
-      const decision = decideHold(book, parts.rights, request);
+      const decision = decideHold(book, parts.rights.now(), request);
       switch (decision.kind) {
         case "refuse":
           return decision.outcome;

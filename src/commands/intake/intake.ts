@@ -13,13 +13,14 @@ import {
   tooManyAsk,
 } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Live } from "../../platform/live.ts";
 import type { Log } from "../../platform/log.ts";
 import { abortable } from "../abortable.ts";
 import type { AuditSink } from "../audit/audit.ts";
 import { digestOf } from "../job.ts";
-import type { IntakeOptions } from "../options.ts";
+import type { IntakeOptions, Rights } from "../options.ts";
 import { failed, fault, shuttingDown, unreadable } from "../own-refusals.ts";
-import { type Rights, refusedRequest, rightsAnywhere } from "../rights.ts";
+import { refusedRequest, rightsAnywhere } from "../rights.ts";
 import { createInFlight, createRateLimits } from "./bounds.ts";
 import type { Execution, KnownCommand } from "./execution.ts";
 import { createRefusals, logNames, type Opened } from "./refusals.ts";
@@ -28,7 +29,7 @@ import { type ReadRequest, readRequest } from "./request.ts";
 /** The dependencies of the intake. */
 export interface IntakeParts {
   readonly options: IntakeOptions;
-  readonly rights: Rights;
+  readonly rights: Live<Rights>;
   readonly catalogue: Catalogue;
   readonly execution: Execution;
   readonly audit: AuditSink;
@@ -100,7 +101,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const { operation, request } = read;
     const { source, expiry } = envelope;
     const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
-    const notAllowed = refusedRequest(rights, anywhere, source, operation, request);
+    const notAllowed = refusedRequest(rights.now(), anywhere.now(), source, operation, request);
     if (notAllowed !== null) return execution.refuse(command, refusal("NOT_ALLOWED", notAllowed));
     const lacks = expiry?.lacks ?? null;
     if (request.effect === "moves" && lacks !== null) {
@@ -161,7 +162,7 @@ function createCheck(
     if (problem !== null) return problem;
     if ("outcome" in read) return read;
     const { operation, request } = read;
-    const notAllowed = refusedRequest(rights, anywhere, envelope.source, operation, request);
+    const notAllowed = refusedRequest(rights.now(), anywhere.now(), envelope.source, operation, request);
     if (notAllowed !== null) return refusal("NOT_ALLOWED", notAllowed);
     const lacks = envelope.expiry?.lacks ?? null;
     if (request.effect === "moves" && lacks !== null) {

@@ -127,7 +127,7 @@ export function createLeaseKeeper(parts: LeaseParts): LeaseKeeper {
     override(source, robotId) {
       const lease = book.leases().get(robotId);
       const asked = { source, operation: "an override", role: "engineer", robotId } as const;
-      const refused = refusedRight(parts.rights, asked);
+      const refused = refusedRight(parts.rights.now(), asked);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
       if (lease === undefined) return rules.refusedEnd(robotId);
       end(lease, "overridden", source);

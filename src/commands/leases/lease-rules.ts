@@ -47,7 +47,7 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
 
   function refusedUse(station: StationOptions, source: Source, robotId: RobotId): string | null {
     const asked = { source, operation: null, role: "operator", robotId } as const;
-    return refusedStationUser(station, source) ?? refusedRight(parts.rights, asked);
+    return refusedStationUser(station, source) ?? refusedRight(parts.rights.now(), asked);
   }
 
   function isVisible(robotId: RobotId): boolean {

@@ -101,7 +101,7 @@ export function createPermitKeeper(parts: PermitKeeperParts): PermitKeeper {
 
   function refusedWrite(station: StationOptions, source: Source): string | null {
     const asked = { source, operation: null, role: "operator", robotId: null } as const;
-    return refusedStationUser(station, source) ?? refusedRight(anywhere, asked);
+    return refusedStationUser(station, source) ?? refusedRight(anywhere.now(), asked);
   }
 
   return {

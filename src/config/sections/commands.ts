@@ -9,7 +9,6 @@ import {
 import { count, milliseconds } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import type { ConveyorsSection } from "./conveyors.ts";
-import type { RightsSection } from "./rights.ts";
 
 /**
  * How long the service waits for a robot before it answers (docs/service.md, How deployed services behave).
@@ -102,13 +101,8 @@ export const commandsSection = z
 
 export type CommandsSection = z.output<typeof commandsSection>;
 
-/** The options of the dispatcher, from the section, `rights`, and the users with a role of their own. */
-export function dispatcherOptions(
-  section: CommandsSection,
-  conveyors: ConveyorsSection,
-  rights: RightsSection,
-  accounts: DispatcherOptions["accounts"],
-): DispatcherOptions {
+/** What the section says, as the dispatcher wants it. */
+export function dispatcherOptions(section: CommandsSection, conveyors: ConveyorsSection): DispatcherOptions {
   const {
     startByMs: _intake,
     maxCommands: _ofIntake,
@@ -117,7 +111,7 @@ export function dispatcherOptions(
     drainMs: _shutdown,
     ...times
   } = section;
-  return { ...times, maxRunMs: conveyors.maxRunMs ?? null, rights, accounts };
+  return { ...times, maxRunMs: conveyors.maxRunMs ?? null };
 }
 
 /** The options of the intake. `mqttRate` is that of each MQTT client. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { MqttOptions } from "../../northbound/mqtt/options.ts";
+import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
+import type { Live, Now } from "../../platform/live.ts";
 import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 import { pathText } from "../problem.ts";
@@ -162,9 +164,9 @@ export type MqttSection = z.output<typeof mqttSection>;
 export function mqttOptions(
   section: MqttSection,
   gatewayId: string,
-  plant: Pick<MqttOptions["placement"], "robots" | "stations">,
+  plant: Pick<Placement, "robots" | "stations">,
   files: NamedFiles,
-): MqttOptions {
+): Now<MqttOptions> {
   const { clientRate: _intake, ...commands } = section.commands;
   return {
     broker: section.broker === "embedded" ? embedded(section, files) : external(section, files),
@@ -180,11 +182,16 @@ export function mqttOptions(
   };
 }
 
+/** The options of a running gateway, of which a reload changes some. */
+export function runningMqtt(live: Live<Now<MqttOptions>>): MqttOptions {
+  return { ...live.now(), placement: live.pick(({ placement }) => placement) };
+}
+
 /** Where robots and stations are, and which there are. */
 export function placementOf(
   { placement: { robot, station } }: MqttSection,
-  plant: Pick<MqttOptions["placement"], "robots" | "stations">,
-): MqttOptions["placement"] {
+  plant: Pick<Placement, "robots" | "stations">,
+): Placement {
   return { robot: robot ?? null, station: station ?? null, ...plant };
 }
 

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { z } from "zod";
-import type { DispatcherOptions } from "../../commands/options.ts";
+import type { Rights } from "../../commands/options.ts";
 import { roles } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import {
@@ -255,7 +255,7 @@ export function namedRobots(
 }
 
 /** The users of the section with their roles, for the one place that judges rights. */
-export function opcUaAccounts(section: OpcUaSection | undefined): DispatcherOptions["accounts"] {
+export function opcUaAccounts(section: OpcUaSection | undefined): Rights["accounts"] {
   if (section === undefined) return [];
   const { users, insecureLoopback } = section;
   return [

@@ -1,4 +1,4 @@
-import type { DispatcherOptions } from "../../commands/options.ts";
+import type { Rights } from "../../commands/options.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import { roles, sameSource } from "../../domain/command.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
@@ -24,11 +24,8 @@ export function operationFindings(rights: RightsSection, catalogue: Catalogue): 
   );
 }
 
-/** Rules that give a user more than its own role, which is its limit. */
-export function ownRoleFindings(
-  rights: RightsSection,
-  accounts: DispatcherOptions["accounts"],
-): readonly Finding[] {
+/** Rules that give a user more than its own role: that role is the most that it has. */
+export function ownRoleFindings(rights: RightsSection, accounts: Rights["accounts"]): readonly Finding[] {
   return rights.flatMap(({ source, role }, index) => {
     const own = accounts.find((account) => sameSource(account.source, source));
     if (own === undefined || roles.indexOf(role) <= roles.indexOf(own.role)) return [];

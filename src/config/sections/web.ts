@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
-import type { DispatcherOptions } from "../../commands/options.ts";
+import type { Rights } from "../../commands/options.ts";
 import { roles } from "../../domain/command.ts";
 import { isPlainText } from "../../domain/refusals.ts";
 import {
@@ -9,6 +9,7 @@ import {
   pointShapes,
   type WebOptions,
 } from "../../northbound/web/options.ts";
+import type { Live, Now } from "../../platform/live.ts";
 import { pngSize } from "../../platform/png.ts";
 import { file, listen, names } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
@@ -117,8 +118,8 @@ export const webSection = z
 
 export type WebSection = z.output<typeof webSection>;
 
-/** The options of the web listener, from the section and its files. */
-export function webOptions(section: WebSection, files: NamedFiles): WebOptions {
+/** What the section and its files say, as the web listener wants it. */
+export function webOptions(section: WebSection, files: NamedFiles): Now<WebOptions> {
   const cert = fileAt(files, "web", "tls", "certificate")?.text;
   const key = fileAt(files, "web", "tls", "key")?.text;
   return {
@@ -141,6 +142,16 @@ export function webOptions(section: WebSection, files: NamedFiles): WebOptions {
       movesFrom: section.commands.from ?? null,
     },
     floor: floorOptions(section, files),
+  };
+}
+
+/** The options of a running gateway, of which a reload changes some. */
+export function runningWeb(live: Live<Now<WebOptions>>): WebOptions {
+  return {
+    ...live.now(),
+    tls: live.pick(({ tls }) => tls),
+    access: live.pick(({ access }) => access),
+    floor: live.pick(({ floor }) => floor),
   };
 }
 
@@ -175,8 +186,8 @@ function isPlaced([first, second]: ReadonlyArray<z.output<typeof anchor>>): bool
   return differ(first.pixel, second.pixel) && differ(first.map, second.map);
 }
 
-/** The users and tokens of the section with their roles, for the check of rights. */
-export function webAccounts(section: WebSection | undefined): DispatcherOptions["accounts"] {
+/** The users and tokens of the section with their roles, for the one place that judges rights. */
+export function webAccounts(section: WebSection | undefined): Rights["accounts"] {
   if (section === undefined) return [];
   return (["users", "tokens"] as const).flatMap((kind) =>
     Object.entries(section[kind]).map(([name, { role, robots: own }]) => ({

@@ -129,7 +129,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
         ...connectionParts,
         sizes: sizesOf(brokerOptions),
         onTooLarge: limits.onTooLarge,
-        robots: () => options.placement.robots,
+        robots: () => options.placement.now().robots,
         record: records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
       });
       await watching;

@@ -1,7 +1,9 @@
+import type { Now } from "../../platform/live.ts";
 import type { MqttOptions } from "./options.ts";
 import { createTopics, type Topics } from "./topics.ts";
 
 type TopicOptions = Pick<MqttOptions, "base" | "placement">;
+type TopicValues = Now<TopicOptions>;
 
 /** What another configuration does to the topics of the gateway. */
 export interface TopicsMove {
@@ -21,8 +23,8 @@ export interface LiveTopics {
 
 /** @param options whose placement a reload changes */
 export function createLiveTopics(options: TopicOptions): LiveTopics {
-  let known = { ...options };
-  let now = createTopics(known.base, known.placement);
+  let known = valuesOf(options);
+  let now = make(known);
   const topics = {} as Topics;
   for (const name of Object.keys(now) as (keyof Topics)[]) {
     Object.defineProperty(topics, name, { enumerable: true, get: () => now[name] });
@@ -31,9 +33,9 @@ export function createLiveTopics(options: TopicOptions): LiveTopics {
     topics,
     follow() {
       const [before, was] = [known, now];
-      known = { ...options };
-      if (topicRules(before) === topicRules(known)) return { isMoved: false, left: [] };
-      now = createTopics(known.base, known.placement);
+      known = valuesOf(options);
+      if (rulesOf(before) === rulesOf(known)) return { isMoved: false, left: [] };
+      now = make(known);
       const names = new Set(known.placement.stations.map(({ name }) => name));
       const gone = before.placement.stations.filter(({ name }) => !names.has(name));
       return {
@@ -44,23 +46,35 @@ export function createLiveTopics(options: TopicOptions): LiveTopics {
   };
 }
 
-/** All that decides on topics, as a text. */
-export function topicRules({ base, placement }: TopicOptions): string {
+/** All that decides on topics now, as a text. */
+export function topicRules(options: TopicOptions): string {
+  return rulesOf(valuesOf(options));
+}
+
+function valuesOf({ base, placement }: TopicOptions): TopicValues {
+  return { base, placement: placement.now() };
+}
+
+function rulesOf({ base, placement }: TopicValues): string {
   const { robot, station, stations } = placement;
   return JSON.stringify([base, robot, station, stations, aliasesOf(placement)]);
 }
 
+function make({ base, placement }: TopicValues): Topics {
+  return createTopics(base, placement);
+}
+
 /** What decides on the topics of robots and stations that both have. */
-function usedRules(options: TopicOptions, other: TopicOptions): string {
+function usedRules(options: TopicValues, other: TopicValues): string {
   const names = new Set(other.placement.stations.map(({ name }) => name));
   const stations = options.placement.stations.filter(({ name }) => names.has(name));
   const ids = new Set(other.placement.robots.map(({ robotId }) => robotId));
   const robots = options.placement.robots.filter(({ robotId }) => ids.has(robotId));
   const places = options.placement.station?.includes("{place}") === true ? stations : [];
-  return topicRules({ ...options, placement: { ...options.placement, stations: places, robots } });
+  return rulesOf({ ...options, placement: { ...options.placement, stations: places, robots } });
 }
 
 /** Only where they are in topics. */
-function aliasesOf({ robot, robots }: TopicOptions["placement"]) {
+function aliasesOf({ robot, robots }: TopicValues["placement"]) {
   return robot?.includes("{alias}") === true ? robots.filter(({ alias }) => alias !== null) : [];
 }

@@ -1,3 +1,4 @@
+import type { Live } from "../../platform/live.ts";
 import type { TlsPaths } from "../../platform/tls-files.ts";
 import type { Placement } from "./topic-templates.ts";
 
@@ -69,7 +70,7 @@ export interface MqttOptions {
   readonly gatewayId: string;
   /** The gateway's MQTT client identifier. */
   readonly clientId: string;
-  readonly placement: Placement;
+  readonly placement: Live<Placement>;
   readonly stateQos: 0 | 1;
   /**
    * With MQTT 5, state is published again after this time and expires after three of them, in milliseconds.

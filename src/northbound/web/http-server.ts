@@ -5,7 +5,7 @@ import { answerLast } from "../../platform/last-answer.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { usablePair } from "../../platform/server-tls.ts";
 import type { WebConnections } from "./connections.ts";
-import type { WebOptions } from "./options.ts";
+import type { WebTls } from "./options.ts";
 import { problemAnswer, problemOf, sendProblem } from "./problem.ts";
 import { REQUEST_TIMEOUT_MS } from "./request-body.ts";
 import { createTwoProtocols } from "./two-protocols.ts";
@@ -51,7 +51,7 @@ const securityHeaders = {
 export function createHttpServer(
   connections: WebConnections,
   log: Log,
-  tls: WebOptions["tls"] = null,
+  tls: WebTls | null = null,
 ): FastifyInstance {
   const server = makeServer(tls, connections, {
     logger: false,
@@ -106,7 +106,7 @@ function refuseExpectations(server: Server): void {
 }
 
 function makeServer(
-  tls: WebOptions["tls"],
+  tls: WebTls | null,
   connections: WebConnections,
   options: FastifyServerOptions,
 ): FastifyInstance {

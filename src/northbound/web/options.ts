@@ -1,5 +1,6 @@
 import type { Role } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Live } from "../../platform/live.ts";
 
 /** The name of the source while there are neither users nor tokens. */
 export const OPEN_USER = "open";
@@ -22,7 +23,7 @@ export interface WebToken extends WebAccount {
   readonly digest: string;
 }
 
-/** The users of the web listener. A reload may change them. */
+/** Who may use the web listener. */
 export interface WebAccess {
   /** Without users and tokens, anybody who reaches the listener may use it. */
   readonly users: readonly WebUser[];
@@ -40,7 +41,7 @@ export interface Anchor {
   readonly map: { readonly x: number; readonly y: number };
 }
 
-/** What the console draws on the floor besides the values of the service. A reload may change it. */
+/** What the console shows on the floor besides what the service tells. */
 export interface FloorOptions {
   readonly pointTypes: ReadonlyArray<{
     readonly type: number;
@@ -58,7 +59,13 @@ export interface FloorOptions {
   }>;
 }
 
-/** The listener for health checks, metrics and the console, by TCP. */
+/** The texts of key and certificate (PEM). */
+export interface WebTls {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Where health checks, metrics and the console are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
     /** Loopback unless the operator configures another address. */
@@ -68,10 +75,10 @@ export interface WebOptions {
   };
   /** The names under which it answers, besides localhost and the address of the connection. */
   readonly hostnames: readonly string[];
-  /** The texts of key and certificate (PEM); null: HTTP without TLS. */
-  readonly tls: { readonly key: string; readonly cert: string } | null;
-  readonly access: WebAccess;
-  readonly floor: FloorOptions;
+  /** Null: HTTP without TLS. */
+  readonly tls: Live<WebTls | null>;
+  readonly access: Live<WebAccess>;
+  readonly floor: Live<FloorOptions>;
 }
 
 /** The socket for programs of this machine, with all values set. */

@@ -26,7 +26,7 @@ import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts"
 import { addMethodCheck } from "./method-check.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
-import type { WebOptions } from "./options.ts";
+import type { WebOptions, WebTls } from "./options.ts";
 import { sendProblem } from "./problem.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
@@ -69,7 +69,6 @@ export interface WebServer extends Component {
  * `/healthz`, `/livez`, `/readyz` and `/metrics` for machines, the console for people, and the HTTP API.
  * `run` rejects with PortTaken if another program has the port.
  *
- * @param options a reload may change `access` and the texts in `tls`
  */
 export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebParts): WebServer {
   let health: Health = { state: "starting" };
@@ -78,7 +77,7 @@ export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebPa
   let tlsFault: string | null = null;
   let leave = () => {};
   const connections = createWebConnections(listenerBounds, parts.clock, parts.log);
-  const access = createAccess(() => options.access, { ...parts, isTls: options.tls !== null });
+  const access = createAccess(options.access.now, { ...parts, isTls: options.tls.now() !== null });
   return {
     name: "web",
     health: () => listenerHealth({ ...health, figures: access.figures() }, connections, tlsFault),
@@ -86,12 +85,12 @@ export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebPa
     url: () => url,
     configurationChanged() {
       access.changed();
-      showCertificate(listener, options.tls);
-      tlsFault = listenerTlsProblem("web.tls", options.tls);
+      showCertificate(listener, options.tls.now());
+      tlsFault = listenerTlsProblem("web.tls", options.tls.now());
     },
     async run(signal, ready) {
       const server = makeServer(options, parts, connections, access);
-      tlsFault = listenerTlsProblem("web.tls", options.tls);
+      tlsFault = listenerTlsProblem("web.tls", options.tls.now());
       try {
         url = await bind(server, options);
         listener = server.server;
@@ -120,7 +119,7 @@ function makeServer(
   connections: WebConnections,
   access: Access,
 ): FastifyInstance {
-  const server = createHttpServer(connections, parts.log, options.tls);
+  const server = createHttpServer(connections, parts.log, options.tls.now());
   addHostCheck(server, options.hostnames);
   addMethodCheck(server);
   // Before access: it may be known without a log-in that there is no such page.
@@ -128,7 +127,7 @@ function makeServer(
   access.addTo(server);
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);
-  const movesFrom = () => options.access.movesFrom;
+  const movesFrom = () => options.access.now().movesFrom;
   const commander = limitMoves({ ...parts, movesFrom });
   const moves = { refusedMoves: (address: string) => refusedMoves(address, movesFrom()) };
   const { viewerOf, confirm } = access;
@@ -136,15 +135,15 @@ function makeServer(
   return server;
 }
 
-/** Open connections keep the certificate of their handshake. */
-function showCertificate(listener: Server | null, tls: WebOptions["tls"]): void {
+/** Connections that are open keep the certificate that they have seen. */
+function showCertificate(listener: Server | null, tls: WebTls | null): void {
   if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(usablePair(tls));
 }
 
 async function bind(server: FastifyInstance, { listen, tls }: Omit<WebOptions, "floor">): Promise<string> {
   try {
     const address = await server.listen({ host: listen.host, port: listen.port });
-    return tls === null ? address : address.replace(/^http:/, "https:");
+    return tls.now() === null ? address : address.replace(/^http:/, "https:");
   } catch (error) {
     throw listenError(error, "web", listen.port);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Rights } from "../../../src/commands/rights.ts";
+import type { Rights } from "../../../src/commands/options.ts";
 import type { Envelope } from "../../../src/contracts/commander.ts";
 import {
   audit,

@@ -3,6 +3,7 @@ import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
 import { newBroker, newLink } from "./link-harness.ts";
@@ -247,7 +248,7 @@ export async function publishExamples(): Promise<ExamplesGateway> {
       base: examplesBase,
       gatewayId: "plant1",
       tags: true,
-      placement: { ...underBase, robots },
+      placement: createLive({ ...underBase, robots }),
     }),
     sessionId: SESSION,
     clock,

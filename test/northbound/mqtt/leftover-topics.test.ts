@@ -6,6 +6,7 @@ import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { openPublishedTopics, type TopicsFile } from "../../../src/northbound/mqtt/published-topics.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newBroker, newLink } from "./link-harness.ts";
@@ -197,7 +198,7 @@ it("what a configuration with other topics left is cleared at once, chains too",
   await first.look(4);
   await first.end();
   expect(of(retained(), "old/base/").length).toBeGreaterThan(10);
-  const second = await live("s2", { placement: { ...underBase, robot: "acme/{robot}" } });
+  const second = await live("s2", { placement: createLive({ ...underBase, robot: "acme/{robot}" }) });
   await second.show(robot("r1"), chain(1));
   await second.look(14);
   const after = retained();
@@ -313,7 +314,7 @@ it("a record of very many topics is kept, and read again, whole", async () => {
   const options = {
     broker: { ...external("mqtt://b") },
     base: "b",
-    placement: underBase,
+    placement: createLive(underBase),
   };
   const parts = { options, chainFilter: "b/task_chains/+", sessionId: "s1", file, log: silentLog };
   const record = openPublishedTopics(parts);

@@ -35,7 +35,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
   const { options = mqttOptions() } = changes;
   return createMqttLink({
     options,
-    topics: createTopics(options.base, options.placement),
+    topics: createTopics(options.base, options.placement.now()),
     retained: () => Promise.resolve([]),
     sessionId: "s1",
     stopping: new AbortController().signal,

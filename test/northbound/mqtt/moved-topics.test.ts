@@ -1,17 +1,19 @@
 import { afterEach, expect, it } from "vitest";
 import type { StateChange } from "../../../src/domain/change.ts";
+import type { FleetEvent } from "../../../src/domain/event.ts";
 import { unknownSight } from "../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../src/domain/station-visits.ts";
 import { createBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import { createLiveTopics } from "../../../src/northbound/mqtt/live-topics.ts";
-import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import type { TopicsFiles } from "../../../src/northbound/mqtt/published-topics.ts";
 import { type Placement, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
 import { newLink } from "./link-harness.ts";
-import { base, embedded, listen, mqttOptions, noAudit, start } from "./mqtt-harness.ts";
+import { base, embedded, external, listen, mqttOptions, noAudit, start } from "./mqtt-harness.ts";
 
 /** Topics that a reload moves while clients are connected. */
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
@@ -20,6 +22,16 @@ afterEach(async () => {
 });
 
 const robot: StateChange = { kind: "robot", robotId: "r1", family: "cart", quality: "good" };
+const source = { protocol: "mqtt", name: "e" } as const;
+const hold = (eventId: string): FleetEvent => ({
+  kind: "hold",
+  eventId,
+  robotId: "",
+  atMs: 0,
+  owner: source,
+  to: "held",
+  by: source,
+});
 const station = (name: string): StateChange => ({
   kind: "station",
   station: name,
@@ -31,34 +43,53 @@ const placed = (place: string): Placement => ({
   stations: [{ name: "dock", place }],
 });
 
-async function open(first: Placement, topicsFiles: TopicsFiles | null) {
-  const options: { -readonly [Key in keyof MqttOptions]: MqttOptions[Key] } = mqttOptions({
-    placement: first,
+/** A run of the gateway at its own broker, or at one of the plant. */
+async function open(first: Placement, topicsFiles: TopicsFiles | null, plant?: PlantBroker, run = "s1") {
+  const placement = createLive(first);
+  const options = mqttOptions({
+    placement,
+    ...(plant === undefined ? {} : { broker: external(plant.url) }),
   });
   const clock = createManualClock();
   const topics = createLiveTopics(options);
   const parts = { topics: topics.topics, clientId: "fleetgate-test", clock: systemClock, log: silentLog };
   const broker = createBroker({ options: embedded, ...parts, audit: noAudit });
-  cleanups.push(await start(broker));
-  const watcher = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, "#");
+  if (plant === undefined) cleanups.push(await start(broker));
+  const watcher = await listen(plant?.url ?? `mqtt://127.0.0.1:${broker.port()}`, {}, "#");
   cleanups.push(() => watcher.client.endAsync(true));
   const link = newLink({
     options,
     ...parts,
+    sessionId: run,
     clock,
     topicsFiles,
-    openBroker: broker.open,
+    openBroker: plant === undefined ? broker.open : null,
     retained: broker.retained,
   });
   let connection = await link.connect(new AbortController().signal);
-  cleanups.push(() => connection[Symbol.asyncDispose]());
+  const end = () => connection[Symbol.asyncDispose]();
+  cleanups.push(end);
+  let looks = 0;
   return {
     watcher,
     clock,
+    end,
     show: (...changes: StateChange[]) => connection.write({ changes, events: [] }),
+    /** Lets the looks of some seconds happen; what each has asked the broker for is answered. */
+    async look(seconds: number) {
+      for (let second = 0; second < seconds; second += 1) {
+        clock.advance(1_000);
+        for (let trip = 0; trip < 2; trip += 1) {
+          looks += 1;
+          const code = `${run}-${looks}`;
+          await connection.write({ changes: [], events: [hold(code)] });
+          await watcher.hear(({ text }) => text.includes(code));
+        }
+      }
+    },
     /** As a reload does: answers with whether the connection makes room for another. */
-    async move(placement: Placement): Promise<boolean> {
-      options.placement = placement;
+    async move(next: Placement): Promise<boolean> {
+      placement.replace(next);
       const move = topics.follow();
       if (move.isMoved) broker.topicsMoved();
       link.topicsMoved(move);
@@ -68,7 +99,7 @@ async function open(first: Placement, topicsFiles: TopicsFiles | null) {
       });
       await new Promise(setImmediate);
       if (!movesOn) return false;
-      await connection[Symbol.asyncDispose]();
+      await end();
       connection = await link.connect(new AbortController().signal);
       return true;
     },
@@ -124,4 +155,29 @@ it("stay where they are when a station comes or goes, and its own come and go", 
   await show({ kind: "station_removed", station: "gate" });
   await watcher.hear(({ topic, text }) => topic === "plant/north/gate" && text === "");
   expect(await retained()).toContain("plant/east/dock");
+});
+
+it("are those of the next start: it clears nothing of a robot that it has not heard yet", async () => {
+  const plant = await startPlantBroker();
+  cleanups.push(plant.close);
+  const topicsFiles = inMemory();
+  const moved = { ...underBase, robot: "site/{robot}" };
+  const first = await open(underBase, topicsFiles, plant, "s1");
+  await first.show(robot);
+  expect(await first.move(moved)).toBe(true);
+  await first.show(robot);
+  await first.watcher.hear(({ topic }) => topic === "site/r1/availability");
+  await first.look(12);
+  const isCleared =
+    (where: string) =>
+    ({ topic, text }: { topic: string; text: string }) =>
+      topic === `${where}/r1/availability` && text === "";
+  expect(first.watcher.heard.some(isCleared(`${base}/robots`))).toBe(true);
+  await first.end();
+
+  const second = await open(moved, topicsFiles, plant, "s2");
+  await second.watcher.hear(({ topic }) => topic === "site/r1/availability");
+  await second.show({ ...robot, robotId: "r2" });
+  await second.look(12);
+  expect(second.watcher.heard.filter(isCleared("site"))).toEqual([]);
 });

@@ -17,6 +17,7 @@ import type {
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { createFakeExecution, createTestIntake } from "../../support/intake-harness.ts";
 
 export const base = "fleetgate/test";
@@ -56,7 +57,7 @@ export function mqttOptions(changes: Partial<MqttOptions> = {}): MqttOptions {
     base,
     gatewayId: "test",
     clientId: "fleetgate-test",
-    placement: underBase,
+    placement: createLive(underBase),
     stateQos: 0,
     refreshMs: 60_000,
     tags: false,

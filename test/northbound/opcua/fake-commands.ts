@@ -1,5 +1,5 @@
 import type { Intake } from "../../../src/commands/intake/intake.ts";
-import type { Rights } from "../../../src/commands/rights.ts";
+import type { Rights } from "../../../src/commands/options.ts";
 import type { Commander, CommandRecords, RefusalAudit } from "../../../src/contracts/commander.ts";
 import type { Catalogue, Subject } from "../../../src/contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../../../src/contracts/operation-manual.ts";

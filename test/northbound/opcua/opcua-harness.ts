@@ -15,7 +15,7 @@ import {
   UserTokenType,
   type VariantOptions,
 } from "node-opcua";
-import type { Rights } from "../../../src/commands/rights.ts";
+import type { Rights } from "../../../src/commands/options.ts";
 import type { Permits } from "../../../src/contracts/permits.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";

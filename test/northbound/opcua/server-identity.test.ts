@@ -1,7 +1,9 @@
 import { AttributeIds, DataType, StatusCodes, TimestampsToReturn, VariableIds } from "node-opcua";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Rights } from "../../../src/commands/options.ts";
 import { commandRights } from "../../../src/commands/rights.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { receivedAtMs, robotChange } from "./changes.ts";
 import { fakeCatalogue } from "./fake-commands.ts";
@@ -17,7 +19,7 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
 const users = [user("eyes", "observer"), user("hands", "operator"), user("belts", "operator")];
 /** The user belts has less than its role. */
 const rights = commandRights(
-  {
+  createLive<Rights>({
     rules: [
       {
         source: { protocol: "opcua", name: "belts" },
@@ -27,7 +29,7 @@ const rights = commandRights(
       },
     ],
     accounts: users.map(({ name, role }) => ({ source: { protocol: "opcua", name }, role, key: name })),
-  },
+  }),
   [],
 );
 let isLinkUp = true;

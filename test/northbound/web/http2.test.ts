@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WebAccess, WebUser } from "../../../src/northbound/web/options.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { missionEvent } from "../../delivery/fleet-updates.ts";
@@ -27,7 +28,7 @@ const made = await createServerCertificate(authority, ["127.0.0.1"], Date.now())
 const tls = { key: made.key, cert: made.certificate };
 const ca = Buffer.from(authority.certificate);
 
-let access: WebAccess;
+const access = createLive<WebAccess>(openAccess);
 let server: WebServer;
 let commander: FakeCommander;
 let fleet: TestApi;
@@ -35,7 +36,7 @@ let stop: () => Promise<void>;
 let session: ClientHttp2Session;
 
 beforeEach(async () => {
-  access = { ...openAccess, users: [anna] };
+  access.replace({ ...openAccess, users: [anna] });
   const web = webApiParts(systemClock);
   ({ commander, fleet } = web);
   const listen = { host: "127.0.0.1", port: 0 };
@@ -43,10 +44,8 @@ beforeEach(async () => {
     {
       listen,
       hostnames: [],
-      tls,
-      get access() {
-        return access;
-      },
+      tls: createLive(tls),
+      access,
     },
     {
       ...web.parts,
@@ -147,7 +146,7 @@ describe("HTTP/2", () => {
     stream.resume();
     await once(stream, "data");
     const closed = once(stream, "close");
-    access = { ...openAccess, users: [{ ...anna, role: "observer" }] };
+    access.replace({ ...openAccess, users: [{ ...anna, role: "observer" }] });
     server.configurationChanged();
     await closed;
     expect((await ask("/api/v1/robots", cookie)).status).toBe(401);

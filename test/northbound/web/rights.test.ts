@@ -5,6 +5,7 @@ import { commandRights } from "../../../src/commands/rights.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import { addJsonBodies } from "../../../src/northbound/web/request-body.ts";
 import { addRightsRoutes } from "../../../src/northbound/web/rights.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { fakeCatalogue } from "../opcua/fake-commands.ts";
 import { createControlHarness } from "./control-harness.ts";
 import { createWebHarness, type WebHarness } from "./web-harness.ts";
@@ -79,7 +80,7 @@ describe("rights", () => {
     const server = fastify();
     addJsonBodies(server);
     addRightsRoutes(server, {
-      rights: commandRights({ rules: [rule], accounts: [] }, []),
+      rights: commandRights(createLive({ rules: [rule], accounts: [] }), []),
       catalogue: fakeCatalogue(),
       commander: harness.commander,
       senderOf: () => [source, null],

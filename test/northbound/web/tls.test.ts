@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { WebOptions, WebUser } from "../../../src/northbound/web/options.ts";
+import type { WebOptions, WebTls, WebUser } from "../../../src/northbound/web/options.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
@@ -21,19 +22,17 @@ const [first, second] = await Promise.all(
 const ca = Buffer.from(authority.certificate);
 const textsOf = (made: typeof first) => ({ key: made?.key ?? "", cert: made?.certificate ?? "" });
 
-let tls: WebOptions["tls"] = null;
+const tls = createLive<WebTls | null>(null);
 let server: WebServer;
 let stop: () => Promise<void>;
 
 beforeEach(async () => {
-  tls = textsOf(first);
+  tls.replace(textsOf(first));
   const options: Omit<WebOptions, "floor"> = {
     listen: { host: "127.0.0.1", port: 0 },
     hostnames: [],
-    access: { ...openAccess, users: [anna] },
-    get tls() {
-      return tls;
-    },
+    access: createLive({ ...openAccess, users: [anna] }),
+    tls,
   };
   const { parts } = webApiParts(systemClock);
   server = createWebServer(options, {
@@ -97,7 +96,7 @@ it("a client whose handshake ends after the stop does not hold the stop up", asy
 
 it("shows a new certificate to new connections, and keeps those that are open", async () => {
   const before = await secured();
-  tls = textsOf(second);
+  tls.replace(textsOf(second));
   server.configurationChanged();
   const after = await secured();
   expect(before.getPeerCertificate().subjectaltname).toContain("first");
@@ -120,14 +119,14 @@ it("counts a connection once, before its handshake and after", async () => {
 
 it("listens with a certificate that TLS does not take, says why no handshake succeeds, and takes a better one", async () => {
   await stop();
-  tls = await weakCertificate();
+  tls.replace(await weakCertificate());
   stop = await start(server);
   expect(server.health()).toMatchObject({
     state: "degraded",
     detail: expect.stringMatching(/^every TLS handshake fails: the certificate of web\.tls has a key/),
   });
   await expect(secured()).rejects.toThrow();
-  tls = textsOf(first);
+  tls.replace(textsOf(first));
   server.configurationChanged();
   (await secured()).destroy();
   expect(server.health()).toMatchObject({ state: "up" });

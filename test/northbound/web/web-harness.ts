@@ -2,6 +2,7 @@ import type { CertificateAudit } from "../../../src/contracts/client-certificate
 import type { WebAccess } from "../../../src/northbound/web/options.ts";
 import { createWebServer, type WebParts, type WebServer } from "../../../src/northbound/web/server.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createFakeHolds } from "../../support/fake-holds.ts";
@@ -16,7 +17,7 @@ import { createTestApi, type TestApi } from "./fleet-api-harness.ts";
 export const openAccess: WebAccess = { users: [], tokens: [], movesFrom: null };
 
 /** What a listener without log-in has besides its address. */
-export const openListener = { tls: null, access: openAccess };
+export const openListener = { tls: createLive(null), access: createLive(openAccess) };
 
 /** What a web server needs beside its page: a fleet of its own, and commands that a test answers. */
 export function webApiParts(clock: Clock) {
@@ -59,7 +60,15 @@ export async function createWebHarness(
   more: Pick<WebParts, "simulator"> = {},
 ): Promise<WebHarness> {
   const clock = createManualClock();
-  const found = { access: openAccess };
+  const access = createLive(openAccess);
+  const found = {
+    get access() {
+      return access.now();
+    },
+    set access(next: WebAccess) {
+      access.replace(next);
+    },
+  };
   const { parts, commander, fleet } = webApiParts(clock);
   const { certificate = () => {}, ...given } = ofCertificates(clock);
   const all: WebParts = {
@@ -80,10 +89,8 @@ export async function createWebHarness(
     {
       listen: { host: "127.0.0.1", port: 0 },
       hostnames: [],
-      tls: null,
-      get access() {
-        return found.access;
-      },
+      tls: createLive(null),
+      access,
     },
     all,
   );

@@ -90,7 +90,7 @@ async function tryTopics(
   client: LimitedClient,
   parts: TrialParts,
 ): Promise<BrokerTrial> {
-  const topics = createTopics(options.base, options.placement);
+  const topics = createTopics(options.base, options.placement.now());
   const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
   const event = under(options.base, "gatewayEvent", { kind: "check" });
   const reply = topics.reply(NAME, "check");
@@ -163,7 +163,8 @@ function under(
 }
 
 /** A topic at each placement, which an access rule for the base does not cover. Nobody listens there. */
-function placedTopics({ placement: { robot, station, stations } }: MqttOptions, topics: Topics): string[] {
+function placedTopics({ placement }: MqttOptions, topics: Topics): string[] {
+  const { robot, station, stations } = placement.now();
   const [first] = stations;
   return [
     ...(robot === null ? [] : [topics.robot(NAME).tag("check")]),

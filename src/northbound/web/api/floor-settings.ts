@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { pointShapes } from "../options.ts";
 import type { Shown } from "./parts.ts";
+
+/** Those of the configuration. The console has the types of this file, and none of the options. */
+const pointShape = z.enum(["dot", "square", "ring", "cross", "bar"]);
 
 const pair = z.strictObject({ x: z.number(), y: z.number() });
 
@@ -9,7 +11,7 @@ const anchor = z.strictObject({ pixel: pair, map: pair });
 
 /** The floor settings of the configuration (`web.floor`). */
 export const floorSettings = z.strictObject({
-  point_types: z.array(z.strictObject({ type: z.int(), name: z.string(), shape: z.enum(pointShapes) })),
+  point_types: z.array(z.strictObject({ type: z.int(), name: z.string(), shape: pointShape })),
   drawings: z.array(
     z.strictObject({
       map_id: z.int(),

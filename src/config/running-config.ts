@@ -1,42 +1,24 @@
 import type { EmbeddedBrokerOptions, ExternalBrokerOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
-import { configHash } from "./config-hash.ts";
+import type { Live } from "../platform/live.ts";
 import { createKeptEntries, createKeptMap, type Kept } from "./kept-entries.ts";
-import type { Config } from "./load.ts";
+import type { Config, RunningConfig } from "./load.ts";
+import { runningMqtt } from "./sections/mqtt.ts";
+import { runningWeb } from "./sections/web.ts";
 
-/** A configuration of which some values can be replaced while it is in use. */
-export interface LiveConfig {
-  /**
-   * What the gateway is made of. What a reload can change is read through it at each use; so everybody sees
-   * a new configuration from the same moment on. Its lists stay the same objects.
-   */
-  readonly config: Config;
-  /** What holds now, as it was read. */
-  now(): Config;
-  /** `configHash` of what holds now. */
-  hash(): string;
-  /** Puts another in its place. Only what a reload can change may differ. */
-  replace(next: Config): void;
-}
-
-export function createLiveConfig(first: Config): LiveConfig {
-  let now = first;
-  let hash = configHash(first);
+/** What the gateway is made of. Its lists stay the same objects. */
+export function runningConfig(live: Live<Config>): RunningConfig {
   const lists: Kept[] = [];
-  return {
-    config: viewOf(first, () => now, lists),
-    now: () => now,
-    hash: () => hash,
-    replace(next) {
-      now = next;
-      hash = configHash(next);
-      for (const list of lists) list.follow();
-    },
-  };
+  live.onChange(() => {
+    for (const list of lists) list.follow();
+  });
+  return viewOf(live, lists);
 }
 
 /** @param lists gets the lists that are to follow when another configuration is put in place */
-function viewOf(first: Config, now: () => Config, lists: Kept[]): Config {
+function viewOf(live: Live<Config>, lists: Kept[]): RunningConfig {
+  const { now } = live;
+  const first = now();
   const stations = createKeptEntries(
     () => now().stations,
     ({ name }) => name,
@@ -46,32 +28,23 @@ function viewOf(first: Config, now: () => Config, lists: Kept[]): Config {
   return {
     ...first,
     opcua: opcUaView(first.opcua, now, lists),
-    mqtt: mqttView(first.mqtt, now),
-    web: webView(first.web, now),
-    get certificates() {
-      return now().certificates;
-    },
-    dispatcher: {
-      ...first.dispatcher,
-      get rights() {
-        return now().dispatcher.rights;
-      },
-      get accounts() {
-        return now().dispatcher.accounts;
-      },
-    },
+    mqtt: mqttView(first.mqtt, live),
+    web: sectionOf(live, ({ web }) => web, runningWeb),
+    certificates: live.pick(({ certificates }) => certificates),
+    rights: live.pick(({ rights }) => rights),
     stations: stations.entries,
-    alarms: {
-      battery: {
-        get low() {
-          return now().alarms.battery.low;
-        },
-        get critical() {
-          return now().alarms.battery.critical;
-        },
-      },
-    },
+    alarms: { battery: live.pick(({ alarms }) => alarms.battery) },
   };
+}
+
+/** A section; null: the file has none. A reload neither adds nor removes one. */
+function sectionOf<T, U>(
+  live: Live<Config>,
+  of: (config: Config) => T | null,
+  make: (section: Live<T>) => U,
+): U | null {
+  const first = of(live.now());
+  return first === null ? null : make(live.pick((config) => of(config) ?? first));
 }
 
 function opcUaView(first: Config["opcua"], now: () => Config, lists: Kept[]): Config["opcua"] {
@@ -106,15 +79,14 @@ function opcUaView(first: Config["opcua"], now: () => Config, lists: Kept[]): Co
   };
 }
 
-function mqttView(first: Config["mqtt"], now: () => Config): Config["mqtt"] {
-  if (first === null) return null;
+function mqttView(first: Config["mqtt"], live: Live<Config>): RunningConfig["mqtt"] {
+  const section = sectionOf(live, ({ mqtt }) => mqtt, runningMqtt);
+  if (first === null || section === null) return null;
+  const { now } = live;
   const { broker } = first;
   return {
-    ...first,
+    ...section,
     broker: broker.kind === "embedded" ? embeddedView(broker, now) : externalView(broker, now),
-    get placement() {
-      return (now().mqtt ?? first).placement;
-    },
   };
 }
 
@@ -147,22 +119,6 @@ function externalView(first: ExternalBrokerOptions, now: () => Config): External
     },
     get tlsPaths() {
       return found().tlsPaths;
-    },
-  };
-}
-
-function webView(first: Config["web"], now: () => Config): Config["web"] {
-  if (first === null) return null;
-  return {
-    ...first,
-    get tls() {
-      return (now().web ?? first).tls;
-    },
-    get access() {
-      return (now().web ?? first).access;
-    },
-    get floor() {
-      return (now().web ?? first).floor;
     },
   };
 }
