@@ -53,8 +53,6 @@ const kept = [
   // What shows a newcomer that the whole works: a few end-to-end tests.
   ...["bad-input", "holds", "missions", "record", "stations"].map((name) => `test/e2e/${name}.test.ts`),
 ];
-/** The same, with more of the whole, and with a browser. */
-const together = ["cli/{certs,export,online}", "console", "e2e", "support"].map(all);
 /**
  * Tests of these folders with a worker of their own: crashes, models, memory that is counted, time that
  * passes while the process is idle.
@@ -62,11 +60,6 @@ const together = ["cli/{certs,export,online}", "console", "e2e", "support"].map(
 const deep = [
   "test/delivery/outbox/killed/killed.test.ts",
   "test/domain/ticket-model/ticket-model.test.ts",
-  "test/e2e/load-station-block.test.ts",
-  "test/e2e/load-station-restart.test.ts",
-  "test/e2e/many-robots.test.ts",
-  "test/e2e/misbehaving-service.test.ts",
-  "test/e2e/reload.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
@@ -105,19 +98,18 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     projects: [
       { test: { ...shared, name: "kept", include: kept, exclude: deep, isolate: false } },
-      {
-        test: { ...shared, name: "together", include: together, exclude: [...kept, ...deep], isolate: false },
-      },
       { test: { ...shared, name: "deep", include: deep } },
       {
         test: {
           ...shared,
           name: "apart",
           include: ["test/**/*.test.ts"],
-          exclude: [...machines, ...kept, ...together, ...deep],
+          exclude: [...machines, ...kept, ...deep],
         },
       },
-      { test: { ...shared, name: "machines", include: machines } },
+      {
+        test: { ...shared, name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });

@@ -20,7 +20,7 @@ export const rights = [
   { source: { protocol: "mqtt", name: "*" }, role: "engineer" },
 ] as const;
 export const scada = { protocol: "mqtt", name: "scada" } as const;
-export const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
+const atDock = mission("m", "D1", { state: "STATE_SUCCEEDED" });
 export const refused = {
   kind: "refused",
   code: "FAILED_PRECONDITION",
