@@ -25,11 +25,11 @@ const STOP_METHOD = "/UpdateMission";
 const SUBSCRIPTION = /\/Subscribe\w+$/;
 const listenAtMs = Number(process.env.BENCH_LISTEN_AT_MS ?? 0);
 const toldMethod = process.env.BENCH_TOLD_METHOD ?? "";
-let untold: Observation[] = [];
+let unreported: Observation[] = [];
 let openStreams = 0;
 
 function note(kind: Observation["kind"], port: number): void {
-  untold.push({ kind, port, atMs: performance.timeOrigin + performance.now(), openStreams });
+  unreported.push({ kind, port, atMs: performance.timeOrigin + performance.now(), openStreams });
 }
 
 function portOf(server: Server): number {
@@ -79,7 +79,7 @@ http2.createSecureServer = (...args: unknown[]) => {
 syncBuiltinESMExports();
 
 setInterval(() => {
-  if (untold.length === 0 || !process.connected) return;
-  process.send?.(untold);
-  untold = [];
+  if (unreported.length === 0 || !process.connected) return;
+  process.send?.(unreported);
+  unreported = [];
 }, TELL_EVERY_MS).unref();

@@ -86,7 +86,7 @@ const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own
 /** The parts that a run has made. */
 interface Dependencies extends Omit<NorthboundParts, "metrics"> {
   /** What happens, on its way to the dispatcher and the northbounds. */
-  readonly tell: (batch: Batch) => void;
+  readonly publish: (batch: Batch) => void;
   /** What was attributed, on its way to the northbounds. */
   readonly deliver: (batch: Batch) => void;
   readonly audit: LineFile;
@@ -166,14 +166,14 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     });
     // Closed in reverse: commands are refused and drained first, the session to the fleet and its events go
     // last.
-    const { shown, readiness, journald } = dependencies;
+    const { view, readiness, journald } = dependencies;
     if (recordings.recorder !== null) components.push(recordings.recorder);
     if (journald !== null) components.push(journald);
     if (outbox !== null) components.push(outbox);
     components.push(
       opensFirst(fleet, config, begin),
       createQualityTicker(dependencies),
-      createAlarmWatch({ ...dependencies, fleet, state: shown.alarmBook.state }),
+      createAlarmWatch({ ...dependencies, fleet, state: view.alarmRegistry.state }),
     );
     const readings = createReadings({ ...dependencies, fleet });
     const metrics = createMetrics({ ...dependencies, version, readings });
@@ -252,24 +252,24 @@ function build(
   const { clock, log, sessionId, outbox, work } = parts;
   const catalogue = createCatalogue();
   const meter = createMeter(catalogue.keys());
-  const { state, shown } = createStates(config, parts, (robotId) => dispatcher.holds.holdState(robotId));
+  const { state, view } = createStates(config, parts, (robotId) => dispatcher.holds.holdState(robotId));
   const kept = createTrends(state, meter, clock);
-  const link = createLinkWatch(shown, clock);
-  const { fanOut, deliver } = createDelivery(shown, parts);
+  const link = createLinkWatch(view, clock);
+  const { fanOut, deliver } = createDelivery(view, parts);
 
-  const tell = (batch: Batch) => dispatcher.observe(shown.withPlant(batch));
-  function hear(update: FleetUpdate): void {
+  const publish = (batch: Batch) => dispatcher.observe(view.withPlant(batch));
+  function handle(update: FleetUpdate): void {
     if (update.kind === "link") {
       link.note(update.state === "up");
       dispatcher.fleetLink(update.state === "up");
     }
     const batch = state.apply(update);
-    meter.heard(update, batch.events);
-    tell(batch);
+    meter.received(update, batch.events);
+    publish(batch);
   }
 
-  const clockAlarm = clockAlarmOf(log, shown, (aheadMs) => dispatcher.confirmClock(aheadMs));
-  const fleet = createFleetSession(config.fleet, timedFleet(parts, hear, clockAlarm.note));
+  const clockAlarm = clockAlarmOf(log, view, (aheadMs) => dispatcher.confirmClock(aheadMs));
+  const fleet = createFleetSession(config.fleet, timedFleet(parts, handle, clockAlarm.note));
   const { auditFile, audit, journald } = createAudit(config, parts);
   const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
   const commandLog = createCommandLog({ auditLines, log });
@@ -292,8 +292,8 @@ function build(
     stations: config.stations,
     stopRequest,
     deliver,
-    alarmBook: shown.alarmBook,
-    onHold: (robotId) => fanOut.offer({ changes: shown.holdsOf(robotId), events: [] }),
+    alarmRegistry: view.alarmRegistry,
+    onHold: (robotId) => fanOut.offer({ changes: view.holdsOf(robotId), events: [] }),
     eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
     progress: commandLog,
     auditLines,
@@ -312,14 +312,14 @@ function build(
     catalogue,
     state,
     fanOut,
-    tell,
+    publish,
     deliver,
     dispatcher,
     intake,
     audit,
     journald,
     stores,
-    shown,
+    view,
     commandLog,
     trends: kept.trends,
     isFleetLinkUp: () => link.now().isUp,
@@ -338,31 +338,32 @@ function build(
 
 function clockAlarmOf(
   log: Log,
-  { alarmBook }: Pick<Dependencies["shown"], "alarmBook">,
+  { alarmRegistry }: Pick<Dependencies["view"], "alarmRegistry">,
   confirm: (aheadMs: number) => void,
 ) {
-  const state = (holds: boolean, text: string) => alarmBook.state(ofGateway, "CLOCK_SKEW", { holds, text });
+  const state = (holds: boolean, text: string) =>
+    alarmRegistry.state(ofGateway, "CLOCK_SKEW", { holds, text });
   return createClockAlarm(log, state, confirm);
 }
 
 /** What the session to the fleet needs; what follows from a message counts as its work. */
-function timedFleet(parts: RunParts, hear: UpdateSink, onClockSkew: (skewMs: number) => void) {
+function timedFleet(parts: RunParts, handle: UpdateSink, onClockSkew: (skewMs: number) => void) {
   const { work, recordings } = parts;
-  const sink: UpdateSink = (update) => work.time("fleet", () => hear(update));
-  return { ...parts, clock: work.clock("fleet"), sink, onClockSkew, tape: recordings.tape };
+  const sink: UpdateSink = (update) => work.time("fleet", () => handle(update));
+  return { ...parts, clock: work.clock("fleet"), sink, onClockSkew, tap: recordings.tap };
 }
 
 /** What follows for commands and alarms when another configuration holds, after the northbounds. */
-function coreConsequences({ logLevels, dispatcher, shown, fanOut }: Dependencies): Consequence[] {
+function coreConsequences({ logLevels, dispatcher, view, fanOut }: Dependencies): Consequence[] {
   return [
     (before, now) => {
       if (now.log.level !== before.log.level) logLevels?.set(null, now.log.level, "a reload");
     },
     (before, now) => dispatcher.reviewRights(goneUsers(before, now)),
     (before, now) => {
-      if (!isDeepStrictEqual(before.stations, now.stations)) fanOut.offer(shown.reviewStations());
+      if (!isDeepStrictEqual(before.stations, now.stations)) fanOut.offer(view.reviewStations());
     },
-    () => fanOut.offer(shown.judgeBatteries()),
+    () => fanOut.offer(view.evaluateBatteries()),
   ];
 }
 

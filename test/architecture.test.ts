@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { circlesOf } from "./support/circles.ts";
 import { type Import, importsOf, withoutComments } from "./support/imports.ts";
 
-/** What a room may import, by the beginning of the path under src, each with its reason. */
+/** What a module may import, by the beginning of the path under src, each with its reason. */
 type Rules = Readonly<Record<string, string>>;
 
 const sharedByNorthbounds: Rules = {
@@ -21,9 +21,10 @@ const core: Rules = {
 };
 
 /**
- * The import table of docs/develop.md, Rooms. What is not here is forbidden; a room may always import itself.
+ * The import table of docs/develop.md, Modules. What is not here is forbidden; a module may always import
+ * itself.
  */
-const rooms: Readonly<Record<string, Rules>> = {
+const modules: Readonly<Record<string, Rules>> = {
   domain: {},
   contracts: { domain: "a promise names what it is about" },
   platform: {},
@@ -45,7 +46,7 @@ const rooms: Readonly<Record<string, Rules>> = {
     domain: "what messages are translated to",
     contracts: "what the gateway expects of a fleet",
     platform: "parts of any daemon",
-    wire: "the only gateway room that sees the service's messages",
+    wire: "the only gateway module that sees the service's messages",
   },
   state: core,
   delivery: core,
@@ -62,7 +63,7 @@ const rooms: Readonly<Record<string, Rules>> = {
   },
   "gateway.ts": { "": "the composition root wires everything" },
   composition: {
-    "": "parts of the composition root: each knows several rooms, and decides nothing of its own",
+    "": "parts of the composition root: each knows several modules, and decides nothing of its own",
   },
   cli: { "": "commands wire what they run" },
   "version.ts": {},
@@ -97,12 +98,12 @@ const usersOfWallTimes: Readonly<Record<string, string>> = {
   "fleet/clock-skew.ts": "the service's times",
   "fleet/robot-clocks.ts": "the robots' times",
   "commands/journal/pruning.ts": "records of runs before have a wall time alone",
-  "commands/admission.ts": "a moment that the sender wrote (expires_at)",
+  "commands/intake-checks.ts": "a moment that the sender wrote (expires_at)",
   "commands/evidence/evidence-search.ts": "the monotonic time of a message that came just now",
   "console/commanding/send.ts": "what a page has kept over its reload",
 };
 
-/** Rooms that may look at the environment of the process. */
+/** Modules that may look at the environment of the process. */
 const readersOfEnvironment = ["config", "cli"];
 
 const operationNames = [
@@ -112,8 +113,8 @@ const operationNames = [
   ["QueryTaskChain", "CancelTaskChain", "GetOnlineRobots", "PauseRobot", "ResumeRobot", "GetMap"],
 ].flat();
 
-/** The rooms that name no operation and no protocol. */
-const coreRooms = ["state", "delivery", "commands"];
+/** The modules that name no operation and no protocol. */
+const coreModules = ["state", "delivery", "commands"];
 
 const protocolPackage =
   /^(@grpc\/|@bufbuild\/|mqtt|aedes|node-opcua|fastify|undici|jose|node:(net|tls|https?|http2)$)/;
@@ -123,30 +124,30 @@ const mostLines = 400;
 interface Source {
   /** Under src, with slashes. */
   readonly path: string;
-  readonly room: string;
+  readonly module: string;
   readonly text: string;
   readonly imports: readonly Import[];
 }
 
 const sources = readSources("src");
-const written = sources.filter((source) => source.room !== "wire");
+const written = sources.filter((source) => source.module !== "wire");
 
 describe("the architecture test itself", () => {
   it("has found the code", () => {
     expect(written.length).toBeGreaterThan(50);
-    for (const room of [
+    for (const module of [
       "domain",
       "contracts",
       "platform",
       "config",
       "fleet",
-      ...coreRooms,
+      ...coreModules,
       "console",
       "simulator",
     ]) {
       expect(
-        written.some((source) => source.room === room),
-        `no file of ${room}`,
+        written.some((source) => source.module === module),
+        `no file of ${module}`,
       ).toBe(true);
     }
     expect(written.flatMap((source) => source.imports).length).toBeGreaterThan(100);
@@ -207,8 +208,10 @@ describe("the architecture test itself", () => {
 });
 
 describe("the import table", () => {
-  it("has a row for every room", () => {
-    const unknown = sources.filter((source) => rooms[source.room] === undefined).map((source) => source.path);
+  it("has a row for every module", () => {
+    const unknown = sources
+      .filter((source) => modules[source.module] === undefined)
+      .map((source) => source.path);
     expect(unknown).toEqual([]);
   });
 
@@ -225,13 +228,13 @@ describe("the import table", () => {
   it("gives the console nothing but types, and nobody imports it", () => {
     const value = /^import (?!type\b)[^;]*northbound\/web\/api/m;
     const ofNode = written
-      .filter(({ room }) => room === "console")
+      .filter(({ module }) => module === "console")
       .filter(
         ({ text, imports }) => value.test(text) || imports.some(({ specifier }) => /^node:/.test(specifier)),
       );
     expect(ofNode.map(({ path }) => path)).toEqual([]);
     const users = written
-      .filter(({ room }) => room !== "console")
+      .filter(({ module }) => module !== "console")
       .filter(({ path, imports }) => imports.some(({ specifier }) => reaches(path, specifier, "console")));
     expect(users.map(({ path }) => path)).toEqual([]);
   });
@@ -251,7 +254,7 @@ describe("the import table", () => {
   it("lets only fleet and simulator see the service's messages", () => {
     const seers = written
       .filter((source) => source.imports.some((found) => reaches(source.path, found.specifier, "wire")))
-      .map((source) => source.room);
+      .map((source) => source.module);
     expect(new Set(seers)).toEqual(new Set(["fleet", "simulator"]));
   });
 
@@ -296,7 +299,7 @@ describe("the habits", () => {
 
   it("only the clock reads the time, and nobody makes an age of wall times", () => {
     const others = (allowed: Readonly<Record<string, string>>, use: RegExp) =>
-      pathsWhere((source) => source.room !== "simulator" && use.test(withoutComments(source.text))).filter(
+      pathsWhere((source) => source.module !== "simulator" && use.test(withoutComments(source.text))).filter(
         (path) => !Object.keys(allowed).some((each) => path === each || path.startsWith(`${each}/`)),
       );
     const date = /\bDate\.now\b|\bnew Date\(\s*\)/;
@@ -309,7 +312,7 @@ describe("the habits", () => {
     );
   });
 
-  it("only the web room knows the metrics' package: the others tell what happens through a contract", () => {
+  it("only the web module knows the metrics' package: the others tell what happens through a contract", () => {
     const users = pathsWhere((source) => source.imports.some(({ specifier }) => specifier === "prom-client"));
     expect(users.filter((path) => !path.startsWith("northbound/web/metrics/"))).toEqual([]);
     expect(users).not.toEqual([]);
@@ -328,19 +331,19 @@ describe("the habits", () => {
   it("state, delivery and commands name no operation", () => {
     const name = new RegExp(`\\b(${operationNames.join("|")})\\b`);
     const naming = written
-      .filter((source) => coreRooms.includes(source.room) && name.test(withoutComments(source.text)))
+      .filter((source) => coreModules.includes(source.module) && name.test(withoutComments(source.text)))
       .map((source) => `${source.path}: ${name.exec(withoutComments(source.text))?.[0]}`);
     expect(naming).toEqual([]);
   });
 
-  it("the pure rooms use no package, and the core rooms none of a protocol", () => {
-    const packages = (room: string) =>
+  it("the pure modules use no package, and the core modules none of a protocol", () => {
+    const packages = (module: string) =>
       written
-        .filter((source) => source.room === room)
+        .filter((source) => source.module === module)
         .flatMap((source) => source.imports.map((found) => ({ path: source.path, name: found.specifier })))
         .filter((found) => !found.name.startsWith("."));
     expect([...packages("domain"), ...packages("contracts")]).toEqual([]);
-    expect(coreRooms.flatMap(packages).filter((found) => protocolPackage.test(found.name))).toEqual([]);
+    expect(coreModules.flatMap(packages).filter((found) => protocolPackage.test(found.name))).toEqual([]);
   });
 
   it("file names are kebab-case nouns, none a drawer for everything", () => {
@@ -361,12 +364,12 @@ function pathsWhere(test: (source: Source) => boolean): string[] {
 /** Why an import is not allowed, or null when it is. */
 function refusalOf(from: string, specifier: string): string | null {
   const to = join(dirname(from), specifier);
-  const room = roomOf(from);
-  if (roomOf(to) === room) return null;
-  const allowed = Object.keys(rooms[room] ?? {});
+  const module = moduleOf(from);
+  if (moduleOf(to) === module) return null;
+  const allowed = Object.keys(modules[module] ?? {});
   return allowed.some((beginning) => isUnder(to, beginning))
     ? null
-    : `${from} imports ${to}; ${room} may import only: ${allowed.join(", ") || "nothing"}`;
+    : `${from} imports ${to}; ${module} may import only: ${allowed.join(", ") || "nothing"}`;
 }
 
 function reaches(from: string, specifier: string, beginning: string): boolean {
@@ -377,7 +380,7 @@ function isUnder(path: string, beginning: string): boolean {
   return beginning === "" || path === beginning || path.startsWith(`${beginning}/`);
 }
 
-function roomOf(path: string): string {
+function moduleOf(path: string): string {
   const [first = "", second = ""] = path.split("/");
   return first === "northbound" ? `${first}/${second}` : first;
 }
@@ -389,6 +392,6 @@ function readSources(folder: string): readonly Source[] {
       const file = join(entry.parentPath, entry.name);
       const path = relative(folder, file);
       const text = readFileSync(file, "utf8");
-      return { path, room: roomOf(path), text, imports: importsOf(text) };
+      return { path, module: moduleOf(path), text, imports: importsOf(text) };
     });
 }

@@ -136,7 +136,7 @@ async function open(name: string, isStored: boolean) {
     writeTimeoutMs: 30_000,
     drainMs: 1_000,
     clock: systemClock,
-    chance: Math.random,
+    random: Math.random,
     log: silentLog,
   });
   let disconnect = new AbortController();

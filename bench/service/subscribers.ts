@@ -54,7 +54,7 @@ async function subscribe({ address, location, subscribers, robots }: Asked<"subs
       const stream = openStream(connection, `${SERVICE_PATH}/${method}`, wanted);
       stream.on("error", fail);
       const isJudged = subscriber === 0 && method === "SubscribeMissionStatus";
-      readMessages(stream, isJudged ? (message) => judge(message, count) : count);
+      readMessages(stream, isJudged ? (message) => evaluate(message, count) : count);
     }
   }
   await until(() => counts.every((count) => count >= 2 * robots));
@@ -62,7 +62,7 @@ async function subscribe({ address, location, subscribers, robots }: Asked<"subs
 }
 
 /** One subscriber looks into what it gets: nothing may be missing, and it has its age. */
-function judge(bytes: Buffer, count: () => void): void {
+function evaluate(bytes: Buffer, count: () => void): void {
   count();
   const { robotId, metadata } = fromBinary(SubscribeMissionStatusResponseSchema, bytes);
   const sequence = Number(metadata?.sequenceNumber ?? 0n);
@@ -112,10 +112,10 @@ async function openConveyors({ streams, carts }: Asked<"conveyors">): Promise<vo
     const bytes = toBinary(SubscribeConveyorStatusRequestSchema, request);
     const stream = openStream(connection, `${SERVICE_PATH}/SubscribeConveyorStatus`, bytes);
     stream.on("error", fail);
-    let heard = false;
+    let received = false;
     readMessages(stream, () => {
-      if (!heard) open += 1;
-      heard = true;
+      if (!received) open += 1;
+      received = true;
     });
   }
   await until(() => open === streams);

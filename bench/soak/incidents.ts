@@ -16,9 +16,9 @@ const ways = ["limit", "unavailable", "unauthenticated", "goaway", "reset"] as c
 /** Lets an incident happen. Resolves with the milliseconds until the gateway had recovered, or rejects. */
 export type Happen = (incident: Incident) => Promise<number>;
 
-export function createHappenings(plant: Plant, chance: () => number): Happen {
+export function createHappenings(plant: Plant, random: () => number): Happen {
   const thumbprints = new Set<string>();
-  const outageMs = () => SHORTEST_OUTAGE_MS + chance() * (LONGEST_OUTAGE_MS - SHORTEST_OUTAGE_MS);
+  const outageMs = () => SHORTEST_OUTAGE_MS + random() * (LONGEST_OUTAGE_MS - SHORTEST_OUTAGE_MS);
   const stateOf = async (part: string) => (await plant.health()).components[part]?.state;
   const untilUp = (part: string) =>
     until(`${part} is up again`, async () => (await stateOf(part)) === "up", RECOVERED_WITHIN_MS, LOOK_MS);
@@ -49,7 +49,7 @@ export function createHappenings(plant: Plant, chance: () => number): Happen {
       await untilUp("fleet");
     },
     async "streams ended"() {
-      const how = ways[Math.floor(chance() * ways.length)];
+      const how = ways[Math.floor(random() * ways.length)];
       await plant.control("faults", { kind: "end-streams", how });
       await untilUp("fleet");
     },
@@ -65,7 +65,7 @@ export function createHappenings(plant: Plant, chance: () => number): Happen {
   return async (incident) => {
     const startedMs = performance.now();
     const over = plant.subscriber.disturb();
-    const recovered = happen[incident]().then(() => plant.subscriber.heard());
+    const recovered = happen[incident]().then(() => plant.subscriber.received());
     await Promise.race([recovered, tooLate(incident)]);
     over();
     return performance.now() - startedMs;

@@ -1,7 +1,7 @@
 // Days of a plant in minutes: what does the gateway hold after them that it did not before?
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { machineLine, watchMachine } from "../machine.ts";
 import { reachLines } from "../report.ts";
 import { pause, SectionRun, until } from "../section-run.ts";
@@ -65,8 +65,8 @@ async function look(plant: Plant, before: Looks | undefined): Promise<Pick<Perio
 }
 
 async function runPeriods(plant: Plant, tell: (period: Period) => void): Promise<readonly Period[]> {
-  const chance = seededChance(Number(options.seed));
-  const happen = createHappenings(plant, chance);
+  const random = seededRandom(Number(options.seed));
+  const happen = createHappenings(plant, random);
   const periods: Period[] = [];
   let endsAt = 0;
   for (const length of periodsOf(days)) {
@@ -74,7 +74,7 @@ async function runPeriods(plant: Plant, tell: (period: Period) => void): Promise
     const lengthMs = (length * DAY_MS) / FACTOR;
     const before = { tokens: plant.tokens(), plc: { ...plant.plc }, replies: repliesOf(plant) };
     const happened: Partial<Record<Incident, number>> = {};
-    const schedule = scheduleOf(length, chance);
+    const schedule = scheduleOf(length, random);
     for (const [place, { incident, at }] of schedule.entries()) {
       await pause(Math.max(0, startMs + at * lengthMs - performance.now()));
       const tookMs = await happen(incident);

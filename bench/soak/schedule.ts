@@ -26,12 +26,12 @@ export interface Appointment {
 }
 
 /** The incidents of a period of so many days, in order: at least one of each kind. */
-export function scheduleOf(days: number, chance: () => number): readonly Appointment[] {
+export function scheduleOf(days: number, random: () => number): readonly Appointment[] {
   const drawn = incidents.flatMap((incident) => {
     const times = Math.max(1, Math.round(oftenADay[incident] * days));
-    return Array.from({ length: times }, () => ({ incident, order: chance() }));
+    return Array.from({ length: times }, () => ({ incident, order: random() }));
   });
   drawn.sort((one, other) => one.order - other.order);
   // Evenly, each somewhere in its part: none falls into the one before.
-  return drawn.map(({ incident }, place) => ({ incident, at: (place + chance() / 2) / drawn.length }));
+  return drawn.map(({ incident }, place) => ({ incident, at: (place + random() / 2) / drawn.length }));
 }

@@ -10,7 +10,7 @@ export interface Subscriber {
   /** Messages from now until the call of what is returned do not count. */
   disturb(): () => void;
   /** Resolves when it has heard the gateway from now on. */
-  heard(): Promise<void>;
+  received(): Promise<void>;
   /** How its commands ended, and how often. */
   readonly replies: ReadonlyMap<string, number>;
   close(): Promise<void>;
@@ -103,7 +103,7 @@ export async function subscribe(
         disturbance.toMs = realNowMs() + AFTER_MS;
       };
     },
-    heard: () => new Promise((resolve) => waiting.add(resolve)),
+    received: () => new Promise((resolve) => waiting.add(resolve)),
     replies,
     async close() {
       clearInterval(commands);

@@ -143,6 +143,6 @@ function asUnsent(error: unknown): never {
 
 /** Prints a refusal of a request that was not sent. */
 function refuse(id: string, outcome: Outcome, options: Options): number {
-  const told = options.id === undefined ? outcome : idUnasked(outcome);
-  return finish(JSON.parse(outcomeJson(id, told)), options);
+  const reported = options.id === undefined ? outcome : idUnasked(outcome);
+  return finish(JSON.parse(outcomeJson(id, reported)), options);
 }

@@ -61,7 +61,7 @@ const HOLD_MS = 60_000;
 async function tryAll(
   config: Config,
   isForUnit: boolean,
-  tell: (part: Part) => void,
+  report: (part: Part) => void,
 ): Promise<readonly Part[]> {
   // Timers and connections of the gateway's components do not keep a program alive; the whole check must.
   const hold = setInterval(() => {}, HOLD_MS);
@@ -70,7 +70,7 @@ async function tryAll(
     const { signal } = new AbortController();
     // Loaded here and not at the top: other subcommands do not need the protocols.
     const { checkOnline } = await import("./online/online-check.ts");
-    return await checkOnline(config, { clock: systemClock, signal, isForUnit, tell });
+    return await checkOnline(config, { clock: systemClock, signal, isForUnit, report });
   } finally {
     clearInterval(hold);
   }

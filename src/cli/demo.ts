@@ -101,7 +101,7 @@ async function runGateway(
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const { createGateway } = await import("../gateway.ts");
   const simulatedFaults = createDemoFaults(simulator.control(), systemClock);
-  const parts = { clock: systemClock, chance: Math.random, log, logLevels: log.levels, simulatedFaults };
+  const parts = { clock: systemClock, random: Math.random, log, logLevels: log.levels, simulatedFaults };
   const gateway = createGateway(config, parts);
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {

@@ -25,7 +25,7 @@ export function createNarrator(writeLine: WriteLine): Sink {
   const arrivals = new Map<RobotId, string>();
   const missions = new Map<RobotId, MissionQueue>();
 
-  function tell(atMs: number, robotId: RobotId, text: string): void {
+  function report(atMs: number, robotId: RobotId, text: string): void {
     writeLine(`${new Date(atMs).toISOString().slice(11, 19)}  ${robotId.padEnd(10)}  ${text}`);
   }
 
@@ -34,7 +34,7 @@ export function createNarrator(writeLine: WriteLine): Sink {
     const place = mission === undefined ? "" : arrivedAt(mission);
     const known = arrivals.get(robotId);
     arrivals.set(robotId, place);
-    if (known !== undefined && place !== "" && place !== known) tell(atMs, robotId, `arrived at ${place}`);
+    if (known !== undefined && place !== "" && place !== known) report(atMs, robotId, `arrived at ${place}`);
   }
 
   return {
@@ -46,7 +46,7 @@ export function createNarrator(writeLine: WriteLine): Sink {
       }
       for (const event of batch.events) {
         if (event.kind === "conveyor" && event.from === null) continue;
-        tell(event.atMs, event.robotId, eventText(event, missions));
+        report(event.atMs, event.robotId, eventText(event, missions));
       }
     },
   };

@@ -82,14 +82,14 @@ export function runCommand(): Command {
       };
       const gateway = createGateway(config, {
         clock: systemClock,
-        chance: Math.random,
+        random: Math.random,
         log,
         logLevels: log.levels,
         work,
         ownHealth: () => ({ crashes: crashes.health(), loop: loop.health(), clock: wall.health() }),
         configuration: { settings: reading.settings, read },
       });
-      hangup.hear(() => void gateway.reload("SIGHUP"));
+      hangup.listen(() => void gateway.reload("SIGHUP"));
       notices.watch(gateway);
       try {
         await gateway.run(stop, () => {

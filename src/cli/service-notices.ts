@@ -30,42 +30,42 @@ const STATUS_PERIOD_MS = 5_000;
  */
 export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortSignal): ServiceNotices {
   if (env.NOTIFY_SOCKET === undefined) return { watch() {}, ready() {} };
-  const tell = createNoticeSender(env, clock, log);
+  const notify = createNoticeSender(env, clock, log);
   let facts: ServiceFacts = { health: () => ({}), hang: () => null };
-  let told = "";
+  let sent = "";
 
-  function tellStatus(): void {
+  function notifyStatus(): void {
     const text = statusText(facts.health());
-    if (text === told) return;
-    told = text;
-    tell(`STATUS=${text}`, false);
+    if (text === sent) return;
+    sent = text;
+    notify(`STATUS=${text}`, false);
   }
 
-  const tellLife = lifeTeller(
+  const notifyAlive = livenessNotifier(
     () => facts.hang(),
     log,
-    () => tell("WATCHDOG=1", false),
+    () => notify("WATCHDOG=1", false),
   );
   const watchdogMs = Number(env.WATCHDOG_USEC ?? 0) / 1_000;
-  if (watchdogMs > 0) every(clock, watchdogMs / NOTICES_IN_WATCHDOG_TIME, stop, tellLife);
-  every(clock, STATUS_PERIOD_MS, stop, tellStatus);
+  if (watchdogMs > 0) every(clock, watchdogMs / NOTICES_IN_WATCHDOG_TIME, stop, notifyAlive);
+  every(clock, STATUS_PERIOD_MS, stop, notifyStatus);
   stop.addEventListener(
     "abort",
     () => {
-      tell("STATUS=Stopping", false);
-      tell("STOPPING=1", true);
+      notify("STATUS=Stopping", false);
+      notify("STOPPING=1", true);
     },
     { once: true },
   );
   return {
     watch(those) {
       facts = those;
-      if (!stop.aborted) tellStatus();
+      if (!stop.aborted) notifyStatus();
     },
     ready() {
       if (stop.aborted) return;
-      tell("READY=1", false);
-      tellStatus();
+      notify("READY=1", false);
+      notifyStatus();
     },
   };
 }
@@ -73,14 +73,14 @@ export function noticesOf(env: Environment, clock: Clock, log: Log, stop: AbortS
 /**
  * @returns a function that reports that the components live, unless one is stalled; the log names it, once
  */
-function lifeTeller(hang: () => Hang | null, log: Log, tell: () => void): () => void {
+function livenessNotifier(hang: () => Hang | null, log: Log, notify: () => void): () => void {
   let hanging: string | null = null;
   return () => {
     const found = hang();
     if (found === null) {
       if (hanging !== null) log.info({ part: hanging }, "the part works again");
       hanging = null;
-      return tell();
+      return notify();
     }
     if (hanging !== found.part)
       log.error(

@@ -27,7 +27,7 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): AbortSignal 
  * Keeps SIGHUP from ending the process: systemd counts that as a clean end, and does not start the service
  * again. The listener that `hear` gets is called for each SIGHUP; earlier ones count as one.
  */
-export function hangups(): { hear(listener: () => void): void } {
+export function hangups(): { listen(listener: () => void): void } {
   let listener: (() => void) | null = null;
   let isWaiting = false;
   process.on("SIGHUP", () => {
@@ -35,7 +35,7 @@ export function hangups(): { hear(listener: () => void): void } {
     else listener();
   });
   return {
-    hear(first) {
+    listen(first) {
       listener = first;
       if (isWaiting) first();
     },

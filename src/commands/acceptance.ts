@@ -1,26 +1,26 @@
 import type { CommandRecords } from "../contracts/commander.ts";
 import { type Command, commandId } from "../domain/command.ts";
 import { type Outcome, refusal } from "../domain/outcome.ts";
+import type { Conclusion } from "./conclusion.ts";
+import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
 import {
-  type AdmissionParts,
   findQueue,
+  type IntakeCheckParts,
   identified,
   isOwnStop,
   refusalNow,
   startByMonotonic,
   timeToLeaveMs,
-} from "./admission.ts";
-import type { Conclusion } from "./conclusion.ts";
-import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
+} from "./intake-checks.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
-import { type ProgressParts, tellProgress } from "./log/progress.ts";
+import { type ProgressParts, reportProgress } from "./log/progress.ts";
 import { damaged, fault, shuttingDown, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import { refusedOnRobot } from "./rights.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
 export interface AcceptanceParts
-  extends AdmissionParts,
+  extends IntakeCheckParts,
     Pick<Shared, "journal" | "log" | "wall" | "rights" | "running">,
     ProgressParts {
   readonly conclusion: Conclusion;
@@ -75,7 +75,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     const acceptedAtMonotonicMs = clock.monotonicMs();
     const request = identified(accepted);
     const job = createJob({ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs });
-    job.watchers.push((stage) => tellProgress(parts, job, stage));
+    job.watchers.push((stage) => reportProgress(parts, job, stage));
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);
     void start(job, accepted);
@@ -85,7 +85,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
 
 /** Finds the queue and the robot of a job, and why it may not go on; then its queue decides. */
 async function refusalOf(
-  parts: AdmissionParts & Pick<Shared, "rights">,
+  parts: IntakeCheckParts & Pick<Shared, "rights">,
   job: Job,
   accepted: AcceptedCommand,
 ): Promise<Outcome | null> {
@@ -99,7 +99,7 @@ async function refusalOf(
 
 /** Checks commands without beginning them: a dry run. */
 export function createCheck(
-  parts: AdmissionParts & Pick<Shared, "journal" | "log" | "wall" | "rights">,
+  parts: IntakeCheckParts & Pick<Shared, "journal" | "log" | "wall" | "rights">,
 ): Execution["check"] {
   return async (accepted) => {
     const { digest, command } = accepted;

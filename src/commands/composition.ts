@@ -3,7 +3,6 @@ import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/steady-wall.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
-import { SERVICE_PICKS, unheardOf } from "./admission.ts";
 import { createAlarmRequests } from "./alarms/alarm-requests.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
@@ -12,14 +11,15 @@ import { type ConveyorRuns, createConveyorRuns } from "./conveyors/conveyor-runs
 import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-search.ts";
 import { createObservations, type Observations } from "./evidence/observations.ts";
 import { createFleetLink } from "./fleet-link.ts";
-import { createHoldKeeper, type HoldKeeper } from "./holds/hold-keeper.ts";
+import { createHoldManager, type HoldManager } from "./holds/hold-manager.ts";
 import type { Execution } from "./intake/execution.ts";
+import { refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
 import type { Job } from "./job.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
-import { createLeaseKeeper, type LeaseKeeper } from "./leases/lease-keeper.ts";
+import { createLeaseManager, type LeaseManager } from "./leases/lease-manager.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
-import { createPermitKeeper, type PermitKeeper } from "./permits/permit-keeper.ts";
+import { createPermitManager, type PermitManager } from "./permits/permit-manager.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 /** Evidence and attribution: compares the messages of robots with commands. */
@@ -32,9 +32,9 @@ interface Evidence {
 
 /** All that may keep a command from being sent. */
 interface Guards {
-  readonly leases: LeaseKeeper;
-  readonly holds: HoldKeeper;
-  readonly permits: PermitKeeper;
+  readonly leases: LeaseManager;
+  readonly holds: HoldManager;
+  readonly permits: PermitManager;
   readonly conveyors: ConveyorRuns;
 }
 
@@ -117,15 +117,15 @@ function composeGuards(
   { onHold, onNoPermit }: OnRefusal,
 ): Guards {
   const refusedName = (robotId: RobotId) =>
-    shared.robot(robotId) === undefined ? unheardOf(shared, robotId) : null;
+    shared.robot(robotId) === undefined ? refuseUnknown(shared, robotId) : null;
   const common = { ...shared, observations, refusedName };
   const conveyors = createConveyorRuns({
     ...common,
     leaseOf: (robotId) => leases.leaseOf(robotId),
     stop: ownStops.conveyor,
   });
-  const leases = createLeaseKeeper({ ...common, onEnd: conveyors.leaseEnded });
-  const holds = createHoldKeeper({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
-  const permits = createPermitKeeper({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
+  const leases = createLeaseManager({ ...common, onEnd: conveyors.leaseEnded });
+  const holds = createHoldManager({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
+  const permits = createPermitManager({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
   return { leases, holds, permits, conveyors };
 }

@@ -36,7 +36,7 @@ export interface ConclusionParts
 /** Ends every command: records the outcome, gives it to waiting senders, audits, counts and publishes it. */
 export interface Conclusion {
   /** The outcome for a command of this effect, as its sender, the audit log and the event get it. */
-  told(effect: Effect, decided: Outcome): Outcome;
+  reported(effect: Effect, decided: Outcome): Outcome;
   /**
    * Refuses a command that never became a job.
    *
@@ -75,13 +75,13 @@ const LONGEST_KEPT_REQUEST = 1_024;
 export function createConclusion(parts: ConclusionParts): Conclusion {
   const { clock, log, attribution, areRecordsLost = false } = parts;
   const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
-  const { tell, publish, publishAgain, counts } = createReport(parts);
+  const { report, publish, publishAgain, counts } = createReport(parts);
 
   /**
    * While records are lost, this run knows only that it has not sent a command: an earlier run may have. With
    * "not done" its sender would do it twice.
    */
-  function told(effect: Effect, decided: Outcome): Outcome {
+  function reported(effect: Effect, decided: Outcome): Outcome {
     const mayActTwice = effect === "moves" || effect === "changes";
     const isNotDone = decided.outcome === "refused" || decided.outcome === "expired";
     return areRecordsLost && mayActTwice && isNotDone ? withDoubt(decided) : decided;
@@ -117,19 +117,19 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   }
 
   return {
-    told,
+    reported,
     refuse(command, decided) {
-      const outcome = told(command.effect, decided);
+      const outcome = reported(command.effect, decided);
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
       const finished = { command, robotId: command.robotId, outcome, recordedAtMs: null, ...unsent };
-      tell(finished, times);
+      report(finished, times);
       return outcome;
     },
     async conclude(job, decided) {
       if (job.isConcluded) return;
       job.isConcluded = true;
       const { command, robotId } = job;
-      const final = told(command.effect, decided);
+      const final = reported(command.effect, decided);
       const finalAtMs = clock.nowMs();
       const recordedAtMs = isRecorded(job, final) ? finalAtMs : null;
       const wasSent = job.sendings > 0;
@@ -142,7 +142,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       if (isUnknown) unknown.set(commandId(command), finished);
       const outcome = await record(job, final, finalAtMs);
       parts.running.delete(job.id);
-      tell(
+      report(
         { ...finished, outcome },
         { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs },
       );
@@ -170,7 +170,7 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
   const counts: Record<string, number> = {};
   let events = 0;
 
-  function tell(finished: FinishedCommand, times: CommandTimes): void {
+  function report(finished: FinishedCommand, times: CommandTimes): void {
     const { command, robotId, outcome } = finished;
     counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
     const request = shownRequest(parts.catalogue, command, outcome);
@@ -219,7 +219,7 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
     publish(finished, stageReached({ sentAtMs, acceptedAtMs: wasAccepted ? acceptedAtMs : null, finalAtMs }));
   }
 
-  return { tell, publish, publishAgain, counts };
+  return { report, publish, publishAgain, counts };
 }
 
 const unsent = { wasSent: false, durationMs: null } as const;

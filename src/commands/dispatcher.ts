@@ -10,10 +10,10 @@ import type { Source } from "../domain/command.ts";
 import { every, sleep } from "../platform/clock.ts";
 import { aborted, type Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
-import { isOwnStop } from "./admission.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
+import { isOwnStop } from "./intake-checks.ts";
 import { pruneJournal } from "./journal/pruning.ts";
 import type { StationOptions } from "./options.ts";
 import { shuttingDown } from "./own-refusals.ts";
@@ -77,7 +77,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     begin: room.begin,
     check: room.check,
     refuse: room.conclusion.refuse,
-    told: room.conclusion.told,
+    reported: room.conclusion.reported,
     ...createKnownCommands(room),
     start: () => start(room),
     rights: commandRights(room.rights, parts.stations),
@@ -132,7 +132,7 @@ async function start(room: Composition): Promise<void> {
     conveyors.tick();
     holds.tick();
     room.permits.tick();
-    attribution.judge();
+    attribution.evaluate();
     room.foreign.tick();
   });
   pruneJournal({ ...room, signal: room.stopping.signal });

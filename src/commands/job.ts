@@ -92,7 +92,7 @@ export function createJob(parts: {
   };
 }
 
-export function tellStage(job: Job, stage: CommandStage): void {
+export function reportStage(job: Job, stage: CommandStage): void {
   job.stage = stage;
   for (const watcher of job.watchers) watcher(stage);
 }

@@ -1,4 +1,4 @@
-import type { AlarmKeeper } from "../contracts/alarms.ts";
+import type { AlarmConditionSink } from "../contracts/alarms.ts";
 import type { CommandProgress } from "../contracts/command-log.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
@@ -37,7 +37,7 @@ export interface DispatcherParts {
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
   /** Delivers a batch, with its events attributed. Synchronous; never throws. */
   readonly deliver: (batch: Batch) => void;
-  readonly alarmBook: AlarmKeeper;
+  readonly alarmRegistry: AlarmConditionSink;
   /**
    * Since when (in running time) events of ended commands may have missed a northbound before the last run
    * crashed; null: none has.

@@ -5,7 +5,7 @@ import { isWatchRule, type WatchBaseline } from "./evidence/watch.ts";
 import { readRequest } from "./intake/request.ts";
 import { createJob, type Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
-import { tellProgress } from "./log/progress.ts";
+import { reportProgress } from "./log/progress.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
 /** More commands than end while a disk takes an event. */
@@ -30,7 +30,7 @@ export async function recoverCommands(room: Composition): Promise<void> {
         "the gateway stopped before it was sent, and a later start sends nothing of an earlier one";
       ends.push(room.conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
     } else {
-      tellProgress(room, job, "sent");
+      reportProgress(room, job, "sent");
       seekEvidence(room, job, entry, entry.sentAtMs);
     }
   }
@@ -90,6 +90,6 @@ function requestOf({ catalogue }: Composition, { command, sentJson }: JournalRec
     identityField: null,
     conveyors: null,
     switches: [],
-    heading: null,
+    destination: null,
   };
 }

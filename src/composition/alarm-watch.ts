@@ -9,7 +9,7 @@ import type { FleetSession } from "../fleet/fleet-session.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import { aborted, type Component } from "../platform/component.ts";
 import { type FreeBytes, freeBytes } from "../platform/disk-space.ts";
-import { createPulse } from "../platform/liveness.ts";
+import { createWatchdog } from "../platform/liveness.ts";
 import { LEAST_FREE_BYTES } from "../platform/store.ts";
 
 export interface AlarmWatchParts {
@@ -39,7 +39,7 @@ const nothing: AlarmCondition = { holds: false, text: "" };
 /** Checks what the gateway itself may lack, and lets the delays of alarms end. */
 export function createAlarmWatch(parts: AlarmWatchParts): Component {
   const { clock, config } = parts;
-  const pulse = createPulse(HANG_MS, clock);
+  const watchdog = createWatchdog(HANG_MS, clock);
   const free = parts.freeBytes ?? freeBytes;
   let isDiskFull = false;
   let isCertificateMissing = false;
@@ -68,7 +68,7 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
     say("TOKEN_NOT_RENEWED", isRenewed ? null : "the token of the fleet service cannot be renewed");
     parts.deliver({ changes: [], events: [] });
     parts.noteHealth();
-    pulse.beat();
+    watchdog.touch();
   }
 
   async function lookAtCertificates(): Promise<void> {
@@ -80,15 +80,15 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
   return {
     name: "alarms",
     health: () => ({ state: "up" }),
-    hang: pulse.hang,
+    hang: watchdog.hang,
     async run(signal, ready) {
-      pulse.beat();
+      watchdog.touch();
       await lookAtCertificates();
       every(clock, LOOK_MS, signal, look);
       every(clock, CERTIFICATE_LOOK_MS, signal, () => void lookAtCertificates());
       ready();
       await aborted(signal);
-      pulse.end();
+      watchdog.end();
     },
   };
 }

@@ -6,7 +6,7 @@ import { ofGateway } from "../domain/alarm.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { createFleetState, type FleetState } from "../state/fleet-state.ts";
-import { createShownState, type ShownState } from "../state/shown-state.ts";
+import { createPlantView, type PlantView } from "../state/plant-view.ts";
 import type { NorthboundParts } from "./northbound-parts.ts";
 
 const MAX_ROBOTS = 10_000;
@@ -18,22 +18,22 @@ export function createStates(
   { quality: times, stations, alarms, gateway }: RunningConfig,
   { clock, log, sessionId, outbox }: Pick<NorthboundParts, "clock" | "log" | "sessionId" | "outbox">,
   holdState: Holds["holdState"],
-): { readonly state: FleetState; readonly shown: ShownState } {
+): { readonly state: FleetState; readonly view: PlantView } {
   const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
-  const told = outbox === null ? {} : { toldBefore: outbox.told };
-  const state = createFleetState({ times, ...limits, ...told, sessionId, clock, log });
+  const published = outbox === null ? {} : { publishedBefore: outbox.published };
+  const state = createFleetState({ times, ...limits, ...published, sessionId, clock, log });
   const { battery } = alarms;
   const { dataDir } = gateway;
   return {
     state,
-    shown: createShownState({ state, holdState, stations, battery, dataDir, sessionId, clock, log }),
+    view: createPlantView({ state, holdState, stations, battery, dataDir, sessionId, clock, log }),
   };
 }
 
 /** Whether there is a session to the fleet service, since when, and the alarm while there is none. */
-export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, clock: Clock) {
+export function createLinkWatch({ alarmRegistry }: Pick<PlantView, "alarmRegistry">, clock: Clock) {
   let link = { isUp: false, changedAtMs: clock.nowMs() };
-  const say = () => alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: !link.isUp, text: LINK_DOWN });
+  const say = () => alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: !link.isUp, text: LINK_DOWN });
   return {
     now: () => link,
     /**
@@ -56,16 +56,16 @@ export function createLinkWatch({ alarmBook }: Pick<ShownState, "alarmBook">, cl
 
 /** The way to the northbounds. It adds the alarms to a batch, and shows it to the recorder. */
 export function createDelivery(
-  shown: ShownState,
+  view: PlantView,
   { clock, log, recordings, work }: Pick<NorthboundParts, "clock" | "log" | "recordings" | "work">,
 ) {
-  const fanOut = createFanOut({ state: shown, clock, log, work, tape: recordings.tape });
+  const fanOut = createFanOut({ state: view, clock, log, work, tap: recordings.tap });
   return {
     fanOut,
     deliver(batch: Batch): void {
-      const told = shown.withAlarms(batch);
-      fanOut.offer(told);
-      recordings.look(told.events);
+      const published = view.withAlarms(batch);
+      fanOut.offer(published);
+      recordings.look(published.events);
     },
   };
 }

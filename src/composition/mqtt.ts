@@ -26,7 +26,7 @@ export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
 
 /** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
 export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbound {
-  const { chance, readiness, sessionId, dispatcher, intake, fanOut, outbox, health, config, shown } = parts;
+  const { random, readiness, sessionId, dispatcher, intake, fanOut, outbox, health, config, view } = parts;
   const clock = parts.work.clock("mqtt");
   const log = parts.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
@@ -61,7 +61,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     topicsFiles:
       broker === null ? (name) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null,
     arrivals: broker?.arrivals ?? null,
-    onDuplicate: (holds, text) => shown.alarmBook.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
+    onDuplicate: (holds, text) => view.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
   parts.onReload(() => {
     const move = live.follow();
@@ -78,7 +78,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),
     drainMs: EVENT_DRAIN_MS,
     clock,
-    chance,
+    random,
     log,
   });
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };

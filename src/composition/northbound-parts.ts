@@ -12,7 +12,7 @@ import type { FanOut } from "../delivery/fan-out.ts";
 import type { QueueLimits } from "../delivery/feed.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
 import type { Metrics } from "../northbound/web/metrics/metrics.ts";
-import type { Chance } from "../platform/backoff.ts";
+import type { RandomSource } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import type { HealthHistory } from "../platform/health-history.ts";
@@ -21,7 +21,7 @@ import type { Log, LogLevels } from "../platform/log.ts";
 import type { Readiness } from "../platform/readiness.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
 import type { FleetState } from "../state/fleet-state.ts";
-import type { ShownState } from "../state/shown-state.ts";
+import type { PlantView } from "../state/plant-view.ts";
 import type { Recordings } from "./recordings.ts";
 import type { ConfigurationSource, Consequence, FindRefusals } from "./reload.ts";
 import type { Stores } from "./stores.ts";
@@ -29,7 +29,7 @@ import type { Stores } from "./stores.ts";
 /** What the gateway gets from its caller. */
 export interface GatewayParts {
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
   /** The levels of the log; absent: they do not change. */
   readonly logLevels?: LogLevels;
@@ -67,7 +67,7 @@ export interface NorthboundParts extends GatewayParts {
   readonly commandLog: CommandLog;
   readonly trends: BatteryTrends & LatencyTrend;
   readonly stores: Stores;
-  readonly shown: ShownState;
+  readonly view: PlantView;
   readonly isFleetLinkUp: () => boolean;
   readonly health: () => Readonly<Record<string, Health>>;
   /** Wall time since when a component has been in its state; null: not known. */
@@ -89,6 +89,6 @@ export function timedIntake({ intake, work }: NorthboundParts, protocol: string)
 }
 
 /** What users do about alarms. */
-export function alarmsOf({ dispatcher, shown }: Pick<NorthboundParts, "dispatcher" | "shown">): Alarms {
-  return { ...dispatcher.alarms, storeProblem: shown.alarmStoreProblem };
+export function alarmsOf({ dispatcher, view }: Pick<NorthboundParts, "dispatcher" | "view">): Alarms {
+  return { ...dispatcher.alarms, storeProblem: view.alarmStoreProblem };
 }

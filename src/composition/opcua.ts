@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { pathText } from "../config/problem.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
-import { openMemory } from "../northbound/opcua/memory.ts";
+import { openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
 import { builtAt, version } from "../version.ts";
@@ -13,7 +13,7 @@ import { alarmsOf, type NorthboundParts, QUEUE } from "./northbound-parts.ts";
 export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<OpcUaServer> {
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
-  const { chance, sessionId, catalogue, dispatcher, intake, fanOut, work } = parts;
+  const { random, sessionId, catalogue, dispatcher, intake, fanOut, work } = parts;
   const clock = work.clock("opcua");
   const log = parts.log.child({ part: "opcua" });
   const { ticketsFolder, ticketsLoss } = parts.stores;
@@ -32,17 +32,17 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
     records: dispatcher,
     rights: dispatcher.rights,
     stopRequest,
-    stations: { ...dispatcher.stations, shown: parts.shown.stationShown },
+    stations: { ...dispatcher.stations, shown: parts.view.visibleStation },
     permits: dispatcher.permits,
     holds: dispatcher.holds,
-    alarms: { ...alarmsOf(parts), shown: parts.shown.alarmsShown },
-    resetCounters: (station) => fanOut.offer(parts.shown.resetCounters(station)),
+    alarms: { ...alarmsOf(parts), shown: parts.view.visibleAlarms },
+    resetCounters: (station) => fanOut.offer(parts.view.resetCounters(station)),
     catalogue,
     timeRequest: (task) => work.time("opcua", task),
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
     run: sessionId,
     clock,
-    chance,
+    random,
     log,
   });
   parts.onReload((before) => server.usersChanged(before.opcua?.users ?? []));

@@ -4,12 +4,12 @@ import type { Readings } from "../contracts/metrics.ts";
 import type { FleetSession } from "../fleet/fleet-session.ts";
 import { freeBytes } from "../platform/disk-space.ts";
 import type { FleetState } from "../state/fleet-state.ts";
-import type { ShownState } from "../state/shown-state.ts";
+import type { PlantView } from "../state/plant-view.ts";
 
 export interface ReadingsParts {
   readonly config: Pick<Config, "gateway">;
   readonly state: Pick<FleetState, "robots">;
-  readonly shown: Pick<ShownState, "alarmBook">;
+  readonly view: Pick<PlantView, "alarmRegistry">;
   readonly fleet: Pick<FleetSession, "streamCounts">;
   readonly certificates: Pick<OwnCertificates, "found">;
   readonly fleetLink: Readings["link"];
@@ -17,12 +17,12 @@ export interface ReadingsParts {
 
 /** The readings of all modules for the metrics. */
 export function createReadings(parts: ReadingsParts): Readings {
-  const { config, state, shown, fleet, certificates, fleetLink } = parts;
+  const { config, state, view, fleet, certificates, fleetLink } = parts;
   return {
     robots: state.robots,
     streams: fleet.streamCounts,
     link: fleetLink,
-    alarms: shown.alarmBook.all,
+    alarms: view.alarmRegistry.all,
     certificateEnds: certificates.found,
     diskFreeBytes: () => freeBytes(config.gateway.dataDir),
   };

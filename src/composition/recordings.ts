@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import { freeBytes } from "../platform/disk-space.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecorder, type Recorder } from "../platform/recorder/recorder.ts";
-import { noTape, type Tape } from "../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
 import type { RunningTime } from "../platform/running-time.ts";
 import { version } from "../version.ts";
 
@@ -12,7 +12,7 @@ import { version } from "../version.ts";
 export interface Recordings {
   /** Null: switched off. */
   readonly recorder: Recorder | null;
-  readonly tape: Tape;
+  readonly tap: RecorderTap;
   /** Saves the last minutes soon if one of these events is an alarm that is severe enough. */
   look(events: readonly FleetEvent[]): void;
 }
@@ -24,12 +24,12 @@ export function createRecordings(
   { recorder: options }: Pick<Config, "recorder">,
   { clock, time, log }: { readonly clock: Clock; readonly time: RunningTime; readonly log: Log },
 ): Recordings {
-  if (options === null) return { recorder: null, tape: noTape, look() {} };
+  if (options === null) return { recorder: null, tap: noTap, look() {} };
   const parts = { clock, time, log: log.child({ part: "recorder" }), freeBytes, version };
   const recorder = createRecorder(options, parts);
   return {
     recorder,
-    tape: recorder.tape,
+    tap: recorder.tap,
     look(events) {
       for (const event of events) {
         if (event.kind !== "alarm" || event.to !== "active") continue;

@@ -117,7 +117,7 @@ export function createReload(parts: ReloadParts): Reload {
     reloads += 1;
     if (result.refused.length > 0) refusals += 1;
     problem = isClosed ? null : problemOf(result);
-    tell(parts, [...askers], hashBefore, result, isClosed);
+    report(parts, [...askers], hashBefore, result, isClosed);
     return result;
   }
 
@@ -148,7 +148,7 @@ export function createReload(parts: ReloadParts): Reload {
 }
 
 /** Writes the result of a reload to the log, and to the audit log while it is open. */
-function tell(
+function report(
   { audit, clock, log }: ReloadParts,
   by: readonly string[],
   hashBefore: string,

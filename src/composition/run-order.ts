@@ -8,7 +8,7 @@ import { mergedHealth } from "../platform/merged-health.ts";
 import { noLaterThan } from "../platform/no-later-than.ts";
 import type { Readiness } from "../platform/readiness.ts";
 import type { Step } from "../platform/supervisor.ts";
-import type { ShownState } from "../state/shown-state.ts";
+import type { PlantView } from "../state/plant-view.ts";
 import type { NorthboundParts } from "./northbound-parts.ts";
 import type { Stores } from "./stores.ts";
 
@@ -17,7 +17,7 @@ export interface CommandIntakeParts {
   readonly intake: Pick<Intake, "figures">;
   readonly audit: Pick<LineFile, "close">;
   readonly stores: Pick<Stores, "commandsHealth">;
-  readonly shown: Pick<ShownState, "settled">;
+  readonly view: Pick<PlantView, "settled">;
   readonly readiness: Pick<Readiness, "closing">;
 }
 
@@ -49,7 +49,7 @@ export function opensFirst(fleet: Component, { fleet: { events } }: Config, begi
 
 /** Opens last and closes first: while anything else is open or closing, no new command is accepted. */
 export function commandIntake(parts: CommandIntakeParts, drainMs: number): Component {
-  const { dispatcher, intake, audit, stores, shown, readiness } = parts;
+  const { dispatcher, intake, audit, stores, view, readiness } = parts;
   return {
     name: COMMANDS,
     health: () =>
@@ -59,7 +59,7 @@ export function commandIntake(parts: CommandIntakeParts, drainMs: number): Compo
       await aborted(signal);
       readiness.closing();
       await dispatcher.drain(drainMs);
-      await shown.settled();
+      await view.settled();
       await audit.close();
     },
   };

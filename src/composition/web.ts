@@ -19,7 +19,7 @@ export function web(
   api: FleetApi,
   clientCertificates: ClientCertificates | null,
 ): Component {
-  const { config, dispatcher, intake, shown, simulatedFaults: faults } = parts;
+  const { config, dispatcher, intake, view, simulatedFaults: faults } = parts;
   const server = createWebServer(options, {
     ...parts,
     gatewayId: config.gateway.id,
@@ -32,7 +32,7 @@ export function web(
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     alarms: alarmsOf(parts),
-    standingAlarms: shown.alarmBook.all,
+    standingAlarms: view.alarmRegistry.all,
     clientCertificates,
     ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
     log: parts.log.child({ part: "web" }),
@@ -64,7 +64,7 @@ export function control(
     stations: dispatcher.stations,
     holds: dispatcher.holds,
     alarms: alarmsOf(parts),
-    standingAlarms: parts.shown.alarmBook.all,
+    standingAlarms: parts.view.alarmRegistry.all,
     statusFacts: () => parts.work.time("status", () => statusFacts(parts)),
     logLevels: parts.logLevels ?? null,
     recorder: parts.recordings.recorder,
@@ -80,7 +80,7 @@ export function control(
 }
 
 function statusFacts(parts: NorthboundParts): StatusFacts {
-  const { config, shown, state, health, certificates, sessionId, stateSinceMs, dispatcher } = parts;
+  const { config, view, state, health, certificates, sessionId, stateSinceMs, dispatcher } = parts;
   const { id: gatewayId, dataDir } = config.gateway;
   return {
     gatewayId,
@@ -89,9 +89,9 @@ function statusFacts(parts: NorthboundParts): StatusFacts {
     health: health(),
     stateSinceMs,
     robots: state.robots(),
-    isOutOfService: shown.alarmBook.isOutOfService,
+    isOutOfService: view.alarmRegistry.isOutOfService,
     holds: dispatcher.holds.all(),
-    alarms: shown.alarmBook.all(),
+    alarms: view.alarmRegistry.all(),
     certificates: certificates.found(),
     disk: diskOf(dataDir),
   };
@@ -102,7 +102,7 @@ function diskOf(path: string): StatusFacts["disk"] {
 }
 
 /** The dependencies that the web listener and the control socket share. */
-export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
+export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");
   let configuration = 0;
@@ -110,7 +110,7 @@ export function fleetApi(parts: NorthboundParts, shown: Pick<FleetApiParts, "tag
     configuration += 1;
   });
   return createFleetApi({
-    ...shown,
+    ...view,
     catalogue: parts.catalogue,
     gatewayId: config.gateway.id,
     version,

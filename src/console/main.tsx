@@ -50,7 +50,7 @@ function connect(): void {
     isHidden: () => document.hidden,
     visibilityChange,
     sleep,
-    chance: Math.random,
+    random: Math.random,
   };
   void followStream(parts, reading.signal);
 }

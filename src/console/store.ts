@@ -93,7 +93,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     else if (fleet.peek() !== null) fleet.value = changed(fleet.peek() as Fleet, message, hearing());
   }
 
-  function hear(add: (log: EventLog) => EventLog): void {
+  function receive(add: (log: EventLog) => EventLog): void {
     const log = events.peek();
     if (log === null) return;
     canResume = true;
@@ -131,8 +131,8 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
       else if (isA("robots", name, message)) addRobots(message.robots, !message.more);
       else if (isA("tick", name, message)) tick(message);
       else if (isA("change", name, message)) change(message);
-      else if (isA("event", name, message)) hear((log) => withEvent(log, message));
-      else if (isA("gap", name, message)) hear((log) => withGap(log, message));
+      else if (isA("event", name, message)) receive((log) => withEvent(log, message));
+      else if (isA("gap", name, message)) receive((log) => withGap(log, message));
       else if (isA("closed", name, message) && !message.reconnect) throw new StreamEnded(message.reason);
     },
   };

@@ -11,7 +11,7 @@ import type { RobotId } from "../domain/robot.ts";
 export type StateAlarm = (source: AlarmSource, code: AlarmCode, condition: AlarmCondition) => void;
 
 /** The alarm book, for code that may change it. It does not check permissions. */
-export interface AlarmKeeper {
+export interface AlarmConditionSink {
   readonly state: StateAlarm;
   /** The active or unacknowledged alarm with this id. */
   find(id: string): Alarm | undefined;
@@ -49,7 +49,7 @@ export interface Alarms extends AlarmRequests {
 }
 
 /** What a robot, a station or the gateway shows of its alarms. */
-export interface AlarmsShown {
+export interface VisibleAlarms {
   /**
    * The most urgent first. Those of a station include the robot that stands there; those of the gateway are
    * all.
@@ -60,7 +60,7 @@ export interface AlarmsShown {
 }
 
 /** The present alarms, for a protocol that begins to publish a robot, a station or the gateway. */
-export interface StandingAlarms {
+export interface ActiveAlarms {
   /** The alarms now; later ones come as changes. */
-  shown(source: AlarmSource): AlarmsShown;
+  shown(source: AlarmSource): VisibleAlarms;
 }

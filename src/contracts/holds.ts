@@ -1,5 +1,5 @@
 import type { Source } from "../domain/command.ts";
-import type { HoldState, StandingHold } from "../domain/hold.ts";
+import type { ActiveHold, HoldState } from "../domain/hold.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
@@ -31,5 +31,5 @@ export interface Holds {
   /** The hold on this robot, with the holds on all robots; null: the hold on all robots. */
   holdState(robotId: RobotId | null): HoldState;
   /** Every hold of every user. */
-  all(): readonly StandingHold[];
+  all(): readonly ActiveHold[];
 }

@@ -8,7 +8,7 @@ import type { RobotSummary } from "./fleet-view.ts";
 /** Counts what nothing else keeps, at the moment when it happens. Synchronous; never throws. */
 export interface Meter {
   /** The state has applied an update of the fleet, with these events as the result. */
-  heard(update: FleetUpdate, events: readonly FleetEvent[]): void;
+  received(update: FleetUpdate, events: readonly FleetEvent[]): void;
   /** A command has its final outcome, or a request was refused. */
   commandEnded(command: EndedCommand): void;
 }

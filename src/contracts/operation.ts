@@ -104,11 +104,11 @@ export type EvidenceRule =
        * The message and the values that are the evidence, as one sentence; null: there is none. `baseline` is
        * null if it was not asked for, or could not be read. May throw on an odd answer: that is no evidence.
        */
-      readonly judge: (answers: readonly unknown[], baseline: unknown) => string | null;
+      readonly evaluate: (answers: readonly unknown[], baseline: unknown) => string | null;
     };
 
 /** The destination of a start, as far as its request shows it. */
-export type Heading =
+export type Destination =
   /** To these goals: names of destinations, or codes of points. */
   | { readonly kind: "goals"; readonly names: readonly string[] }
   /**
@@ -139,7 +139,7 @@ export interface ParsedRequest {
   /** The conveyors that it starts and those that it stops, by index; null: it concerns none. */
   readonly conveyors: { readonly started: readonly number[]; readonly stopped: readonly number[] } | null;
   /** Null: it has no destination, or the request does not show it. */
-  readonly heading: Heading | null;
+  readonly destination: Destination | null;
   /**
    * What it starts or stops, by name: `conveyor 1`, `mission m-1`, `robot`. A start undoes an earlier stop
    * that has a name in common with it.

@@ -1,7 +1,7 @@
 import type { Source } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { StationShown } from "../domain/station-visits.ts";
+import type { VisibleStation } from "../domain/station-visits.ts";
 
 /** A robot's lease: the station that has it, and its owner. */
 export interface RobotLease {
@@ -37,7 +37,7 @@ export interface Stations {
 }
 
 /** The present values, for a protocol that begins to publish a station. */
-export interface StandingStations {
+export interface VisibleStations {
   /** The value now; later ones come as changes. Null: there is no such station yet. */
-  shown(station: string): StationShown | null;
+  shown(station: string): VisibleStation | null;
 }

@@ -20,7 +20,7 @@ export interface TagReading {
   readonly receivedAtMs: number | null;
 }
 
-export interface ShownTag {
+export interface TagView {
   /** Its address, without the common prefix of its protocol. */
   readonly name: string;
   read(): TagReading;
@@ -31,7 +31,7 @@ export interface TagGroup {
   readonly robotId: RobotId | null;
   readonly station: string | null;
   /** Sorted by name, in the order of `<`. Never change it. */
-  tags(): readonly ShownTag[];
+  tags(): readonly TagView[];
 }
 
 /** All tags of a protocol. Reading them creates none. */

@@ -29,7 +29,7 @@ export interface EventQueue {
    */
   setOpen(isOpen: boolean, show?: ShowEvent): void;
   /** The northbound has all state: earlier events may follow. */
-  stateIsTold(): void;
+  stateIsPublished(): void;
   figures(): Readonly<Record<string, number>>;
 }
 
@@ -108,7 +108,7 @@ export function createEventQueue(limit: number): EventQueue {
     // The events in memory are of this run, and end with the state.
     setOpen() {},
     recall() {},
-    stateIsTold() {},
+    stateIsPublished() {},
     figures: () => ({}),
   };
 }

@@ -2,16 +2,16 @@ import type { Batch, Sink } from "../contracts/link.ts";
 import { changeKey } from "../domain/change.ts";
 import type { Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
-import { noTape, type Tape } from "../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
+import { createDeliveryTap, type DeliveryTap } from "./delivery-tap.ts";
 import { createFeed, type Feed, type FeedParts, isEmpty, type QueueLimits } from "./feed.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
-import { createToldTape, type ToldTape } from "./told-tape.ts";
 
 export interface FanOutParts extends FeedParts {
   /** Records what is handed over; absent: it is not recorded. */
-  readonly tape?: Tape;
+  readonly tap?: RecorderTap;
   /** Times the work of the northbounds; absent: it is not timed. */
   readonly work?: Pick<WorkTimes, "time">;
 }
@@ -50,8 +50,8 @@ const TURN_LIMIT_MS = 30_000;
  * slow broker slows no other northbound, and a burst does not block the event loop.
  */
 export function createFanOut(parts: FanOutParts): FanOut {
-  const { clock, log, work, tape = noTape } = parts;
-  const told = createToldTape(tape);
+  const { clock, log, work, tap = noTap } = parts;
+  const published = createDeliveryTap(tap);
   const subscribers = new Map<string, Subscriber>();
   /** Since when a turn is scheduled, by the monotonic clock; null: none is. */
   let scheduledAtMs: number | null = null;
@@ -92,11 +92,11 @@ export function createFanOut(parts: FanOutParts): FanOut {
     },
     attachSink(name, sink, limits) {
       const feed = createFeed(name, limits, parts);
-      add(name, createSinkSubscriber(name, sink, recorded(name, feed, told), log));
+      add(name, createSinkSubscriber(name, sink, recorded(name, feed, published), log));
       return () => void subscribers.delete(name);
     },
     attachOutlet(name, limits, outbox) {
-      const feed = recorded(name, createFeed(name, limits, parts, outbox), told);
+      const feed = recorded(name, createFeed(name, limits, parts, outbox), published);
       outbox?.onReady(schedule);
       const { outlet, turn } = createOutlet(feed, schedule);
       add(name, { feed, turn, figures: feed.figures });
@@ -121,12 +121,12 @@ export function createFanOut(parts: FanOutParts): FanOut {
 }
 
 /** The same feed; each slice is recorded as it is handed over. */
-function recorded(name: string, feed: Feed, told: ToldTape): Feed {
+function recorded(name: string, feed: Feed, published: DeliveryTap): Feed {
   return {
     ...feed,
     take() {
       const slice = feed.take();
-      if (!isEmpty(slice)) told.tell(name, slice);
+      if (!isEmpty(slice)) published.record(name, slice);
       return slice;
     },
   };

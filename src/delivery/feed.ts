@@ -105,7 +105,7 @@ export function createFeed(
     take() {
       const taken: StateChange[] = [];
       changes.take(limits.perTurn, taken);
-      if (!changes.isInSnapshot) events.stateIsTold();
+      if (!changes.isInSnapshot) events.stateIsPublished();
       const held = underWay === null ? events.peek(limits.perTurn) : [];
       return { changes: taken, events: held.map(({ event }) => event), held };
     },
@@ -126,7 +126,7 @@ export function createFeed(
     setEventsOpen(isOpen, show) {
       events.setOpen(isOpen, show);
       // An unfinished snapshot reports its end itself.
-      if (isOpen && !changes.isInSnapshot) events.stateIsTold();
+      if (isOpen && !changes.isInSnapshot) events.stateIsPublished();
     },
     hasWork: () => changes.length > 0 || (underWay === null && events.hasReady()),
     eventsQueued: () => events.length,

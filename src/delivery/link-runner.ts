@@ -1,5 +1,5 @@
 import type { Connection, Link } from "../contracts/link.ts";
-import { type BackoffOptions, type Chance, createBackoff } from "../platform/backoff.ts";
+import { type BackoffOptions, createBackoff, type RandomSource } from "../platform/backoff.ts";
 import { type Clock, sleep } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
@@ -20,7 +20,7 @@ export interface LinkRunnerOptions {
    */
   readonly hangAfterMs?: number;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
 }
 
@@ -37,9 +37,9 @@ const STEADY_MS = 10_000;
  * the daemon from starting. Rejects only if the link breaks its contract.
  */
 export function createLinkRunner(link: Link, options: LinkRunnerOptions): Component {
-  const { outlet, clock, chance } = options;
+  const { outlet, clock, random } = options;
   const log = options.log.child({ northbound: link.name });
-  const backoff = createBackoff(options.backoff, chance);
+  const backoff = createBackoff(options.backoff, random);
   const counts = { connects: 0, connectFailures: 0, connectionsLost: 0, writes: 0 };
   let state: State = { kind: "connecting" };
   /** Since when there is no connection, by the monotonic clock. */

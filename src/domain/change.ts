@@ -8,7 +8,7 @@ import type { Observed } from "./observed.ts";
 import type { Presence } from "./presence.ts";
 import type { Quality } from "./quality.ts";
 import type { Family, RobotId } from "./robot.ts";
-import type { StationShown } from "./station-visits.ts";
+import type { VisibleStation } from "./station-visits.ts";
 import type { TaskChain } from "./task-chain.ts";
 
 /**
@@ -24,7 +24,7 @@ export type StateChange =
   /** The hold on a robot, as it is now. */
   | { readonly kind: "hold"; readonly robotId: RobotId; readonly hold: HoldState }
   /** What a station shows now. */
-  | { readonly kind: "station"; readonly station: string; readonly shown: StationShown }
+  | { readonly kind: "station"; readonly station: string; readonly shown: VisibleStation }
   /** The configuration no longer has the station: a northbound removes whatever it keeps of it. */
   | { readonly kind: "station_removed"; readonly station: string }
   /**

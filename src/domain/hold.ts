@@ -14,7 +14,7 @@ export interface HoldState {
 }
 
 /** The hold of one user. */
-export interface StandingHold {
+export interface ActiveHold {
   /** Null: all robots. */
   readonly robotId: RobotId | null;
   readonly owner: Source;

@@ -85,7 +85,7 @@ export const outcomeMeanings = {
  */
 export function outcomeJson(id: string | null, outcome: Outcome): string {
   const { responseJson, evidence } = outcome;
-  const told = JSON.stringify({
+  const text = JSON.stringify({
     id,
     outcome: outcome.outcome,
     code: outcome.code,
@@ -93,5 +93,5 @@ export function outcomeJson(id: string | null, outcome: Outcome): string {
     retry_safe: outcome.retrySafe,
   });
   const found = evidence === null ? "" : `,"evidence":${JSON.stringify(evidence)}`;
-  return `${told.slice(0, -1)},"response":${responseJson ?? "null"},"duplicate":${outcome.duplicate}${found}}`;
+  return `${text.slice(0, -1)},"response":${responseJson ?? "null"},"duplicate":${outcome.duplicate}${found}}`;
 }

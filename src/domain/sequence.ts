@@ -33,23 +33,23 @@ const OUTDATED_UNTIL_BELIEVED = 3;
  * @param outdatedBefore how many subscriptions in a row, up to this one, began with a message older than the
  * held value; the third is believed (docs/decisions.md, An older snapshot is believed the third time)
  */
-export function judgeSequence(
+export function evaluateSequence(
   held: SequenceMark | null,
   incoming: SequenceMark,
   firstOfSubscription: boolean,
   outdatedBefore = 0,
 ): SequenceVerdict {
-  const verdict = judgeOnce(held, incoming, firstOfSubscription);
+  const verdict = evaluateOnce(held, incoming, firstOfSubscription);
   return verdict === "outdated" && outdatedBefore + 1 >= OUTDATED_UNTIL_BELIEVED ? "set_back" : verdict;
 }
 
-function judgeOnce(
+function evaluateOnce(
   held: SequenceMark | null,
   incoming: SequenceMark,
   firstOfSubscription: boolean,
 ): SequenceVerdict {
   if (held === null || held.sequence === null || incoming.sequence === null) return "fresh";
-  if (incoming.sequence === held.sequence) return judgeEqual(held, incoming, firstOfSubscription);
+  if (incoming.sequence === held.sequence) return evaluateEqual(held, incoming, firstOfSubscription);
   if (firstOfSubscription) {
     if (isOlder(incoming, held)) return "outdated";
     if (incoming.sequence > held.sequence) return "fresh";
@@ -69,7 +69,7 @@ export function missedBetween(held: SequenceMark | null, incoming: SequenceMark)
   return Math.min(MOST_MISSED, Math.max(0, incoming.sequence - held.sequence - 1));
 }
 
-function judgeEqual(
+function evaluateEqual(
   held: SequenceMark,
   incoming: SequenceMark,
   firstOfSubscription: boolean,

@@ -33,7 +33,7 @@ export interface StationVisits {
 }
 
 /** What a station publishes: its robots, and its counters. */
-export interface StationShown {
+export interface VisibleStation {
   readonly sight: StationSight;
   readonly counters: StationCounters;
 }

@@ -16,11 +16,11 @@ export const TAKEN_KEPT = 64;
 export const CLOSED_SHOWN = 8;
 
 /** What a number is to its slot, for good once it is `taken` or `void`. */
-type Standing = "open" | "taken" | "void" | "unknown";
+type NumberStatus = "open" | "taken" | "void" | "unknown";
 
 /** The first number of a slot that is not in the store; `chance` is at least 0 and less than 1. */
-export function firstNumber(chance: number): number {
-  return 1 + Math.floor(chance * (FIRST_BELOW - 1));
+export function firstNumber(random: number): number {
+  return 1 + Math.floor(random * (FIRST_BELOW - 1));
 }
 
 /**
@@ -28,7 +28,7 @@ export function firstNumber(chance: number): number {
  * store cannot tell; the number was never issued, is older than those that it remembers, or is one without a
  * disk.
  */
-export function standing(state: TicketState, id: number): Standing {
+export function numberStatus(state: TicketState, id: number): NumberStatus {
   if (id === state.open) return "open";
   if (state.taken.includes(id)) return "taken";
   if (id >= FIRST_WITHOUT_DISK) return state.overWithoutDisk.includes(id) ? "void" : "unknown";
@@ -39,9 +39,9 @@ export function standing(state: TicketState, id: number): Standing {
 }
 
 /** Issues the next number, and ends the open one. 0 while no number is reserved. */
-export function issueTicket(state: TicketState, nowMs: number, chance: number): TicketState {
+export function issueTicket(state: TicketState, nowMs: number, random: number): TicketState {
   const over = endOpen(state);
-  if (state.disk === "failing") return { ...over, open: randomNumber(over, chance), openSinceMs: nowMs };
+  if (state.disk === "failing") return { ...over, open: randomNumber(over, random), openSinceMs: nowMs };
   let next = state.issuedTo + 1;
   // A number in `Closed` was written before it was issued. It is skipped, because it must not look closed
   // when it is new.
@@ -51,10 +51,10 @@ export function issueTicket(state: TicketState, nowMs: number, chance: number): 
 }
 
 /** Replaces a ticket that nobody used in time; issues one if none could be issued before. */
-export function rotateTicket(state: TicketState, nowMs: number, chance: number): TicketState {
+export function rotateTicket(state: TicketState, nowMs: number, random: number): TicketState {
   const ageMs = nowMs - state.openSinceMs;
   const isFresh = ageMs >= 0 && ageMs < TICKET_LIFE_MS;
-  return state.open !== 0 && isFresh ? state : issueTicket(state, nowMs, chance);
+  return state.open !== 0 && isFresh ? state : issueTicket(state, nowMs, random);
 }
 
 /** The last number of the block to reserve now; null: enough are left, or there are no more. */
@@ -70,9 +70,9 @@ export function isUsedUp({ issuedTo, reservedTo }: TicketState): boolean {
 }
 
 /** The numbers up to this one are reserved on disk. */
-export function blockReserved(state: TicketState, end: number, nowMs: number, chance: number): TicketState {
+export function blockReserved(state: TicketState, end: number, nowMs: number, random: number): TicketState {
   const reserved = { ...state, reservedTo: Math.max(state.reservedTo, end) };
-  return reserved.open === 0 ? issueTicket(reserved, nowMs, chance) : reserved;
+  return reserved.open === 0 ? issueTicket(reserved, nowMs, random) : reserved;
 }
 
 /** The disk has failed, or works again: numbers of the other kind end here. */
@@ -80,9 +80,9 @@ export function diskIs(
   disk: TicketState["disk"],
   state: TicketState,
   nowMs: number,
-  chance: number,
+  random: number,
 ): TicketState {
-  return state.disk === disk ? state : issueTicket({ ...state, disk }, nowMs, chance);
+  return state.disk === disk ? state : issueTicket({ ...state, disk }, nowMs, random);
 }
 
 /** A random number must be remembered to be called void; a number of a block is known by its range. */
@@ -92,8 +92,8 @@ function endOpen(state: TicketState): TicketState {
   return { ...state, overWithoutDisk };
 }
 
-function randomNumber(state: TicketState, chance: number): number {
-  let id = FIRST_WITHOUT_DISK + Math.floor(chance * (FIRST_WITHOUT_DISK - 1));
+function randomNumber(state: TicketState, random: number): number {
+  let id = FIRST_WITHOUT_DISK + Math.floor(random * (FIRST_WITHOUT_DISK - 1));
   const seen = [state.taken, state.overWithoutDisk, state.closed];
   const isUsed = (each: number) => seen.some((list) => list.includes(each)) || state.closed.includes(-each);
   while (isUsed(id)) id = id === 2 * FIRST_WITHOUT_DISK - 1 ? FIRST_WITHOUT_DISK : id + 1;

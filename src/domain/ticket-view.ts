@@ -1,4 +1,4 @@
-import { standing } from "./ticket-numbers.ts";
+import { numberStatus } from "./ticket-numbers.ts";
 import type { TicketState } from "./ticket-state.ts";
 
 /** What became of a number that a user has written, for that user. */
@@ -36,7 +36,7 @@ export function verdictOf(state: TicketState, user: string, number: number): Ver
     return doneId === number ? "ended" : "under_way";
   }
   if (current?.id === number) return current.user === user ? "open" : "never_sent";
-  return standing(state, number) === "void" ? "never_sent" : "look_first";
+  return numberStatus(state, number) === "void" ? "never_sent" : "look_first";
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ErrorName } from "./errors.ts";
-import { CLOSED_SHOWN, FIRST_WITHOUT_DISK, issueTicket, standing, TAKEN_KEPT } from "./ticket-numbers.ts";
+import { CLOSED_SHOWN, FIRST_WITHOUT_DISK, issueTicket, numberStatus, TAKEN_KEPT } from "./ticket-numbers.ts";
 import type { Acceptance, TakenTicket, TicketState } from "./ticket-state.ts";
 
 /** A number that a client wrote, and the command that it would start. */
@@ -67,11 +67,11 @@ export function writeTicket(
   state: TicketState,
   write: TicketWrite,
   nowMs: number,
-  chance: number,
+  random: number,
 ): TicketDecision {
   const { number } = write;
   if (number === 0) return { state, action: "nothing" };
-  return number > 0 ? writeStart(state, write, nowMs, chance) : writeClose(state, -number, nowMs, chance);
+  return number > 0 ? writeStart(state, write, nowMs, random) : writeClose(state, -number, nowMs, random);
 }
 
 /** Ends an open or void number for good. A number that is in `closed` already keeps its first error. */
@@ -80,11 +80,11 @@ export function voidTicket(
   id: number,
   error: ErrorName,
   nowMs: number,
-  chance: number,
+  random: number,
 ): TicketState {
   if (state.closed.includes(id)) return state;
   const closed = withRejection(withClosed(state, id), id, error);
-  return id === state.open ? issueTicket(closed, nowMs, chance) : closed;
+  return id === state.open ? issueTicket(closed, nowMs, random) : closed;
 }
 
 /** The command of this ticket is in the journal. */
@@ -112,24 +112,24 @@ export function ticketVoid(state: TicketState, id: number, error: ErrorName): Ti
   return withRejection(withClosed(free, id), id, error);
 }
 
-function writeStart(state: TicketState, write: TicketWrite, nowMs: number, chance: number): TicketDecision {
+function writeStart(state: TicketState, write: TicketWrite, nowMs: number, random: number): TicketDecision {
   const { number, isStop } = write;
   const rejected = (error: ErrorName): TicketDecision => ({
-    state: voidTicket(state, number, error, nowMs, chance),
+    state: voidTicket(state, number, error, nowMs, random),
     action: "closed",
   });
-  switch (standing(state, number)) {
+  switch (numberStatus(state, number)) {
     case "open":
       if (!isStop && isBusy(state)) {
         return rejected(isOfAnotherWithoutNumber(state, write) ? "USER_WITHOUT_NUMBER" : "TICKET_IN_USE");
       }
       if (!isStop && state.disk === "failing") return rejected("JOURNAL_FAILED");
-      return { state: take(state, write, nowMs, chance), action: "take" };
+      return { state: take(state, write, nowMs, random), action: "take" };
     case "taken": {
       // It does not go into `closed`: that would tell the command's own user that nothing was sent.
       const isOthers = isBusy(state) && state.current?.id === number;
-      const isToldSo = state.rejected.id === number || !isOfAnotherWithoutNumber(state, write);
-      if (isStop || !isOthers || isToldSo) return { state, action: "nothing" };
+      const isReportedSo = state.rejected.id === number || !isOfAnotherWithoutNumber(state, write);
+      if (isStop || !isOthers || isReportedSo) return { state, action: "nothing" };
       return { state: withRejection(state, number, "USER_WITHOUT_NUMBER"), action: "nothing" };
     }
     case "void":
@@ -144,11 +144,11 @@ function isOfAnotherWithoutNumber({ current }: TicketState, { user, userNo }: Ti
   return current !== null && current.userNo === 0 && userNo === 0 && current.user !== user;
 }
 
-function writeClose(state: TicketState, id: number, nowMs: number, chance: number): TicketDecision {
-  switch (standing(state, id)) {
+function writeClose(state: TicketState, id: number, nowMs: number, random: number): TicketDecision {
+  switch (numberStatus(state, id)) {
     case "open":
     case "void":
-      return { state: voidTicket(state, id, "OK", nowMs, chance), action: "closed" };
+      return { state: voidTicket(state, id, "OK", nowMs, random), action: "closed" };
     case "taken": {
       const isBeingJournaled = state.current?.id === id && state.current.phase === "taking";
       const isShown = state.accepted?.id === id || state.doneId === id;
@@ -165,7 +165,7 @@ function take(
   state: TicketState,
   { user, userNo, text }: TicketWrite,
   nowMs: number,
-  chance: number,
+  random: number,
 ): TicketState {
   const { open: id, current } = state;
   const requestId = `${state.run}.${id}`;
@@ -177,7 +177,7 @@ function take(
   const dropped = taken.slice(TAKEN_KEPT).filter((each) => each < FIRST_WITHOUT_DISK);
   const takenBefore = Math.max(state.takenBefore, ...dropped);
   const next = { ...displaced, current: ticket, taken: taken.slice(0, TAKEN_KEPT), takenBefore };
-  return issueTicket(next, nowMs, chance);
+  return issueTicket(next, nowMs, random);
 }
 
 function shownAs(state: TicketState, current: TakenTicket, phase: "running" | "done"): TicketState {

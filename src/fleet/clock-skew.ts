@@ -3,7 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 /** The service's clock compared with this machine's, by the Date of its HTTP answers. */
 export interface ClockSkew {
   /** Takes the Date of an answer that begins now, and the monotonic time at which its request left. */
-  heard(date: string | undefined, sentAtMs: number): void;
+  received(date: string | undefined, sentAtMs: number): void;
   /**
    * How many milliseconds the service's clock is ahead of this machine's at least, at this moment; negative:
    * behind. Null before the first answer with a Date. A wall clock that is set shows at once, because the
@@ -22,7 +22,7 @@ export function createClockSkew(clock: Pick<Clock, "nowMs" | "monotonicMs">): Cl
   let offset: { readonly leastMs: number; readonly mostMs: number } | null = null;
 
   return {
-    heard(date, sentAtMs) {
+    received(date, sentAtMs) {
       const serviceMs = Date.parse(date ?? "");
       if (Number.isNaN(serviceMs)) return;
       offset = { leastMs: serviceMs - clock.monotonicMs(), mostMs: serviceMs + DATE_STEP_MS - sentAtMs };

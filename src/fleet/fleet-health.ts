@@ -54,11 +54,11 @@ function isStarting(facts: FleetFacts): boolean {
   const { session, pool, streams } = facts;
   if (session.isRefused || !streams.isUntried || streams.refused.size > 0) return false;
   if (session.exchanges > 1 || session.failures > 1 || pool.failures > 1) return false;
-  return heard(facts) === 0;
+  return received(facts) === 0;
 }
 
 /** How many messages streams have brought since the start. */
-function heard({ streams: { counts } }: FleetFacts): number {
+function received({ streams: { counts } }: FleetFacts): number {
   return counts.mission.messages + counts.battery.messages + counts.conveyors.messages;
 }
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { UpdateSink } from "../contracts/update-sink.ts";
-import type { Chance } from "../platform/backoff.ts";
+import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
-import { noTape, type Tape } from "../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
 import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
@@ -37,7 +37,7 @@ import { createWebhooks } from "./webhooks/webhooks.ts";
 
 export interface FleetSessionParts {
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
   /** Takes all updates of the fleet. */
   readonly sink: UpdateSink;
@@ -47,7 +47,7 @@ export interface FleetSessionParts {
    */
   readonly onClockSkew?: (skewMs: number) => void;
   /** Records messages, calls and answers; absent: they are not recorded. */
-  readonly tape?: Tape;
+  readonly tap?: RecorderTap;
 }
 
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
@@ -71,14 +71,14 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   // Every stream and every wait listens to it: many listeners are no leak.
   setMaxListeners(0, signal);
   const skew = createClockSkew(clock);
-  const tellSkew = () => {
+  const reportSkew = () => {
     const skewMs = skew.nowMs();
     if (skewMs !== null) parts.onClockSkew?.(skewMs);
   };
   // At once: the first answer brings the token, and commands may leave from then on.
   const hearDate: HearDate = (date, sentAtMs) => {
-    skew.heard(date, sentAtMs);
-    tellSkew();
+    skew.received(date, sentAtMs);
+    reportSkew();
   };
   const wires = createWires(options, { ...parts, log }, hearDate, signal);
   const { session, channel, pool, http, calls } = wires;
@@ -99,7 +99,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
 
   /** Runs everything until the signal is aborted. */
   function runAll(ready: () => void): readonly Promise<void>[] {
-    every(clock, SKEW_LOOK_MS, signal, tellSkew);
+    every(clock, SKEW_LOOK_MS, signal, reportSkew);
     return [
       webhooks === null ? leaveFormerWebhooks() : webhooks.run(signal, ready),
       session.run(signal),
@@ -157,33 +157,33 @@ type Wires = ReturnType<typeof createWires>;
 /** The token, and all connections to the service. */
 function createWires(
   options: FleetOptions,
-  { clock, chance, log, tape = noTape }: FleetSessionParts,
+  { clock, random, log, tap = noTap }: FleetSessionParts,
   hearDate: HearDate,
   signal: AbortSignal,
 ) {
   const { times, cacheDirectory } = options;
   const http = createHttp(options, clock, hearDate);
   const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
-  const session = createSession(options, { http, clock, chance, log, history });
+  const session = createSession(options, { http, clock, random, log, history });
   const connect = createConnect(options, clock, createPreflight(options, clock));
   const prove = (client: Client) => proveAlive(client, options, session.token());
-  const channel = createCommandChannel({ connect, prove, times, clock, chance, log });
-  const pool = createStreamPool({ connect, prove, times, clock, chance, log });
-  const calls = createCalls(options, { session, channel, http, signal, tape });
-  const read = createReader(options, { http, session, signal, tape });
+  const channel = createCommandChannel({ connect, prove, times, clock, random, log });
+  const pool = createStreamPool({ connect, prove, times, clock, random, log });
+  const calls = createCalls(options, { session, channel, http, signal, tap });
+  const read = createReader(options, { http, session, signal, tap });
   return { http, session, channel, pool, calls, read };
 }
 
 /** Streams, and webhooks beside them if they are configured. */
 function createEventSources(
   options: FleetOptions,
-  { clock, chance, log, sink, tape = noTape }: FleetSessionParts,
+  { clock, random, log, sink, tap = noTap }: FleetSessionParts,
   { pool, session, calls: port }: Wires,
   { identifiers, clocks }: { readonly identifiers: IdentifierGate; readonly clocks: RobotClocks },
 ) {
   const { events, robots, times } = options;
   const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
-  const common = { identifiers, port, clock, chance, log, tape };
+  const common = { identifiers, port, clock, random, log, tap };
   const streams = createStreams(options, { ...common, clocks, pool, session, sink, deliveries: trust });
   const webhooks =
     events.kind === "webhook" && trust !== null

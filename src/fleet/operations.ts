@@ -31,8 +31,8 @@ export function createCatalogue(): OperationManual {
 }
 
 function createOperation(method: Method, rule: Rule): DescribedOperation {
-  const told = about.get(method.name);
-  if (told === undefined) throw new Error(`nothing is told about ${method.name}`);
+  const facts = about.get(method.name);
+  if (facts === undefined) throw new Error(`nothing is told about ${method.name}`);
   const fields = requestFields(method.desc.input, rule.required);
 
   function parse(json: unknown): Parsed {
@@ -54,7 +54,7 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
     name: method.name,
     role: rule.role,
     secretMaps: rule.secretMaps ?? [],
-    ...told,
+    ...facts,
     fields,
     robotField: robotFieldOf(fields),
     parse,
@@ -67,8 +67,8 @@ function problemOf(message: string): Parsed {
 
 function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {
   const message = fromJson(method.desc.input, json);
-  const { effect, subject, repeat, evidence, identityField, conveyors, switches, heading } =
-    rule.judge(message);
+  const { effect, subject, repeat, evidence, identityField, conveyors, switches, destination } =
+    rule.evaluate(message);
   return {
     json: canonicalJson(method.desc.input, message),
     payload: sealRequest(method, message),
@@ -80,7 +80,7 @@ function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest
     identityField: identityField ?? null,
     conveyors: conveyors ?? null,
     switches: switches ?? [],
-    heading: heading ?? null,
+    destination: destination ?? null,
   };
 }
 

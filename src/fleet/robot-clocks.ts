@@ -9,7 +9,7 @@ export interface RobotClocks {
    * The stamp, marked if the robot's clock is wrong. `isChange`: the message came because of a change, so it
    * is new. A snapshot may be old: a robot that stands for a week sends what it recorded then.
    */
-  judge(robotId: RobotId, stamp: Stamp, isChange: boolean): Stamp;
+  evaluate(robotId: RobotId, stamp: Stamp, isChange: boolean): Stamp;
   /** How many robots have a wrong clock now. */
   wrong(): number;
 }
@@ -28,7 +28,7 @@ const EARLIEST_ROBOT_TIME_MS = Date.UTC(2020, 0, 1);
 
 export function createRobotClocks({ clock, serviceAheadMs, log }: RobotClocksParts): RobotClocks {
   const wrong = new Set<RobotId>();
-  const told = new Set<RobotId>();
+  const reported = new Set<RobotId>();
 
   /** How far a robot's time is ahead; negative: behind. Compared with the nearer one of the two clocks. */
   function aheadMs(sourceTimeMs: number): number {
@@ -44,7 +44,7 @@ export function createRobotClocks({ clock, serviceAheadMs, log }: RobotClocksPar
   }
 
   return {
-    judge(robotId, stamp, isChange) {
+    evaluate(robotId, stamp, isChange) {
       const { sourceTimeMs } = stamp;
       if (sourceTimeMs === null) return stamp;
       const distanceMs = aheadMs(sourceTimeMs);
@@ -53,8 +53,8 @@ export function createRobotClocks({ clock, serviceAheadMs, log }: RobotClocksPar
         return stamp;
       }
       wrong.add(robotId);
-      if (!told.has(robotId)) {
-        told.add(robotId);
+      if (!reported.has(robotId)) {
+        reported.add(robotId);
         const seconds = Math.round(distanceMs / 1_000);
         log.warn({ robotId, aheadSeconds: seconds }, "a robot's clock is wrong: its times are not used");
       }

@@ -1,5 +1,5 @@
 /** A random source of numbers in [0, 1), as Math.random is. Injected, so that a seed repeats a run. */
-export type Chance = () => number;
+export type RandomSource = () => number;
 
 /** Bounds of a backoff, in milliseconds. */
 export interface BackoffOptions {
@@ -19,13 +19,13 @@ export interface Backoff {
  * Exponential backoff with full jitter: clients that lost the same service at the
  * same moment come back spread over the whole interval, not all at once.
  */
-export function createBackoff(options: BackoffOptions, chance: Chance): Backoff {
+export function createBackoff(options: BackoffOptions, random: RandomSource): Backoff {
   let attempt = 0;
   return {
     nextMs() {
       const ceilingMs = Math.min(options.capMs, options.baseMs * 2 ** attempt);
       if (ceilingMs < options.capMs) attempt += 1;
-      return chance() * ceilingMs;
+      return random() * ceilingMs;
     },
     reset() {
       attempt = 0;

@@ -20,17 +20,17 @@ export interface ConnectFault {
   readonly advice: string;
 }
 
-type Judge = (peer: Peer, error: Error, clock: string) => ConnectFault;
+type Evaluate = (peer: Peer, error: Error, clock: string) => ConnectFault;
 
-const untrusted: Judge = ({ caKey }, error) => ({
+const untrusted: Evaluate = ({ caKey }, error) => ({
   what: `the server's certificate is from an authority that is not trusted${issuerOf(error)}`,
   advice: `let ${caKey ?? "the system"} name the certificate of the authority that issued the server's`,
 });
-const asksForCertificate: Judge = ({ certificateKey }) => ({
+const asksForCertificate: Evaluate = ({ certificateKey }) => ({
   what: "the server refuses the gateway's own certificate, or that there is none",
   advice: `let ${certificateKey ?? "the configuration"} name a certificate that the server trusts`,
 });
-const weakOwn: Judge = ({ certificateKey }) => ({
+const weakOwn: Evaluate = ({ certificateKey }) => ({
   what: "TLS does not take the gateway's own certificate: its key is too short, or its signature too weak",
   advice: `let ${certificateKey ?? "the configuration"} name a certificate with ${STRONG_ENOUGH}`,
 });
@@ -39,22 +39,22 @@ const weakServer = (weakness: string): ConnectFault => ({
   advice: `the server needs certificates with ${STRONG_ENOUGH}`,
 });
 /** Node.js has no code for weak certificates, only OpenSSL's sentence. */
-const otherDistrust: Judge = ({ key }, { message }) =>
+const otherDistrust: Evaluate = ({ key }, { message }) =>
   /too weak/i.test(message)
     ? weakServer(shown(message))
     : {
         what: `the server's certificate is not accepted: ${shown(message)}`,
         advice: `look at the certificates of the server in ${key}`,
       };
-const oldTls: Judge = ({ host, port }) => ({
+const oldTls: Evaluate = ({ host, port }) => ({
   what: "the server speaks TLS 1.1 or older only, which is not safe",
   advice: `let the server on ${host}, port ${port}, speak TLS 1.2 or 1.3`,
 });
-const noTls: Judge = ({ key, port }) => ({
+const noTls: Evaluate = ({ key, port }) => ({
   what: "the port does not speak TLS",
   advice: `let ${key} name the port for TLS; ${port} is another`,
 });
-const noProtocol: Judge = ({ key }) => ({
+const noProtocol: Evaluate = ({ key }) => ({
   what: "the server speaks another protocol on this port",
   advice: `let ${key} name the other port; the ports for gRPC and for HTTPS may be swapped`,
 });
@@ -62,23 +62,23 @@ const noProtocol: Judge = ({ key }) => ({
 const MOST_ADDRESSES = 4;
 /** No name server has to know this name: it stands in the machine's own file. */
 const LOCAL_NAME_ADVICE = 'let /etc/hosts have the line "127.0.0.1 localhost"';
-const noName: Judge = ({ key, host }) => ({
+const noName: Evaluate = ({ key, host }) => ({
   what: `the name ${host} cannot be resolved`,
   advice:
     host === "localhost"
       ? LOCAL_NAME_ADVICE
       : `correct the name in ${key}, or let this machine's name server know it`,
 });
-const noRoute: Judge = ({ host, port }) => ({
+const noRoute: Evaluate = ({ host, port }) => ({
   what: "no way leads there",
   advice: `look at cable, address and gateway of this machine, and let firewalls pass ${host}, port ${port}`,
 });
-const late: Judge = ({ host, port }, error) => ({
+const late: Evaluate = ({ host, port }, error) => ({
   what: `there is no answer in time${bracketed(addressesOf(error, host))}`,
   advice: `let firewalls pass ${host}, port ${port}, or look whether the server runs`,
 });
 
-const judges: Readonly<Record<string, Judge>> = {
+const evaluators: Readonly<Record<string, Evaluate>> = {
   ENOTFOUND: noName,
   EAI_AGAIN: ({ host }) => ({
     what: `the name ${host} cannot be resolved: no name server answers`,
@@ -144,8 +144,8 @@ const judges: Readonly<Record<string, Judge>> = {
  */
 export function connectFault(error: unknown, peer: Peer, clock: string): ConnectFault | null {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
-    const judge = judges[codeOf(at) ?? ""];
-    if (judge !== undefined) return judge(peer, at, clock);
+    const evaluate = evaluators[codeOf(at) ?? ""];
+    if (evaluate !== undefined) return evaluate(peer, at, clock);
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
   return null;

@@ -20,8 +20,8 @@ export function firstHang(parts: Iterable<Pick<Component, "name" | "hang">>): Ha
 }
 
 /** A watchdog of periodic work. */
-export interface Pulse {
-  beat(): void;
+export interface Watchdog {
+  touch(): void;
   /** No further sign of life is expected. */
   end(): void;
   /**
@@ -32,17 +32,17 @@ export interface Pulse {
 }
 
 /** @param limitMs without a sign of life for this long, the work is stalled */
-export function createPulse(limitMs: number, clock: Pick<Clock, "monotonicMs">): Pulse {
-  let beatAtMs: number | null = null;
+export function createWatchdog(limitMs: number, clock: Pick<Clock, "monotonicMs">): Watchdog {
+  let touchedAtMs: number | null = null;
   return {
-    beat() {
-      beatAtMs = clock.monotonicMs();
+    touch() {
+      touchedAtMs = clock.monotonicMs();
     },
     end() {
-      beatAtMs = null;
+      touchedAtMs = null;
     },
     hang() {
-      const silentMs = beatAtMs === null ? 0 : clock.monotonicMs() - beatAtMs;
+      const silentMs = touchedAtMs === null ? 0 : clock.monotonicMs() - touchedAtMs;
       return silentMs <= limitMs ? null : `it has done nothing for ${Math.round(silentMs / 1_000)} s`;
     },
   };

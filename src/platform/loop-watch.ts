@@ -51,12 +51,12 @@ export function watchLoop(parts: LoopWatchParts, signal: AbortSignal): LoopWatch
       const delayMs = clock.monotonicMs() - nowMs - waitMs;
       const longest = takeLongest();
       delays.note(delayMs);
-      if (delayMs >= LONG_MS) tell(delayMs, processorMs() - usedMs, longest);
+      if (delayMs >= LONG_MS) report(delayMs, processorMs() - usedMs, longest);
       arm();
     });
   }
 
-  function tell(delayMs: number, usedMs: number, longest: LongestWork | null): void {
+  function report(delayMs: number, usedMs: number, longest: LongestWork | null): void {
     const isStarved = usedMs < AT_WORK * delayMs;
     const named = longest !== null && longest.ms >= AT_WORK * delayMs ? longest : null;
     const cause = isStarved ? STARVED : ownWork(named);

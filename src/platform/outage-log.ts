@@ -12,7 +12,7 @@ interface Outage {
   /** Wall time, for a reader of the log. */
   readonly since: string;
   readonly beganAtMs: number;
-  toldAtMs: number;
+  loggedAtMs: number;
 }
 
 const LOOK_MS = 10_000;
@@ -35,9 +35,9 @@ export function logOutages({ health, clock, log }: OutageLogParts, signal: Abort
       const outage = outages.get(part);
       if (outage === undefined) {
         const since = new Date(clock.nowMs()).toISOString();
-        outages.set(part, { since, beganAtMs: nowMs, toldAtMs: nowMs });
-      } else if (nowMs - outage.toldAtMs >= AGAIN_MS) {
-        outage.toldAtMs = nowMs;
+        outages.set(part, { since, beganAtMs: nowMs, loggedAtMs: nowMs });
+      } else if (nowMs - outage.loggedAtMs >= AGAIN_MS) {
+        outage.loggedAtMs = nowMs;
         const minutes = Math.round((nowMs - outage.beganAtMs) / 60_000);
         log.warn({ part, since: outage.since, minutes, cause: detail }, "the part is still down");
       }

@@ -41,17 +41,17 @@ export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock,
   let current = atStart;
   let problem: string | null = null;
   /** The stamps of the files that `current` or `problem` describes, and those of the last look. */
-  let judged: string | null = null;
+  let evaluated: string | null = null;
   let seen: string | null = null;
   let looking: Promise<void> | null = null;
 
   async function look(): Promise<void> {
     const stamps = (await Promise.all(names.map(stampOf))).join(" ");
-    judged ??= stamps;
+    evaluated ??= stamps;
     const isSettled = stamps === seen;
     seen = stamps;
-    if (stamps === judged || !isSettled) return;
-    judged = stamps;
+    if (stamps === evaluated || !isSettled) return;
+    evaluated = stamps;
     const read = await readTexts(paths, clock.nowMs());
     if ("problem" in read) {
       problem = `${read.problem}; the gateway goes on with what it has read before`;
@@ -116,9 +116,9 @@ async function readOne(path: string | null): Promise<string | null> {
 function problemOf(
   path: string | null,
   text: string | null,
-  judge: (text: string) => string | null,
+  evaluate: (text: string) => string | null,
 ): string | null {
-  const wrong = text === null ? null : judge(text);
+  const wrong = text === null ? null : evaluate(text);
   return wrong === null ? null : `${path} ${wrong}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Chance } from "../platform/backoff.ts";
+import type { RandomSource } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { ExchangeLimits } from "./auth/exchange.ts";
@@ -70,6 +70,6 @@ export interface SimulatorOptions {
   /** Plays a recording of a gateway instead of a scenario. */
   readonly replay?: ReplayOptions;
   readonly clock?: Clock;
-  readonly chance?: Chance;
+  readonly random?: RandomSource;
   readonly log?: Log;
 }

@@ -13,7 +13,7 @@ import type { Presence } from "../domain/presence.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Live } from "../platform/live.ts";
-import type { AlarmBook } from "./alarm-book.ts";
+import type { AlarmRegistry } from "./alarm-registry.ts";
 
 /** Charge at which a robot's battery is low, and critical. Percent. */
 export interface BatteryLimits {
@@ -28,18 +28,18 @@ const waiting: ReadonlySet<unknown> = new Set(["STATE_UNKNOWN", "STATE_DEFAULT"]
 
 /** Sets and clears conditions of alarms by the values and events of the fleet. */
 export interface AlarmConditions {
-  hear(change: StateChange): void;
+  handle(change: StateChange): void;
   hearEvent(event: FleetEvent): void;
 }
 
 /** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
-export function createAlarmConditions(book: AlarmBook, limits: Live<BatteryLimits>): AlarmConditions {
+export function createAlarmConditions(registry: AlarmRegistry, limits: Live<BatteryLimits>): AlarmConditions {
   const qualities = new Map<RobotId, Quality>();
   /** The time of receipt of the newest message with a time of its own. */
   const stampedAtMs = new Map<RobotId, number>();
 
   function state(robotId: RobotId, code: AlarmCode, holds: boolean, text: string): void {
-    book.state({ kind: "robot", robotId }, code, { holds, text });
+    registry.state({ kind: "robot", robotId }, code, { holds, text });
   }
 
   function hearRobot(robotId: RobotId, quality: Quality): void {
@@ -72,7 +72,7 @@ export function createAlarmConditions(book: AlarmBook, limits: Live<BatteryLimit
       ["BATTERY_LOW", limits.now().low],
       ["BATTERY_CRITICAL", limits.now().critical],
     ] as const) {
-      const most = book.holds(source, code) ? limit + HYSTERESIS_PERCENT : limit;
+      const most = registry.holds(source, code) ? limit + HYSTERESIS_PERCENT : limit;
       const holds = charging !== "STATE_CHARGING" && chargePercent <= most;
       state(robotId, code, holds, `the battery has ${limit} % or less`);
     }
@@ -89,7 +89,7 @@ export function createAlarmConditions(book: AlarmBook, limits: Live<BatteryLimit
   }
 
   return {
-    hear(change) {
+    handle(change) {
       if (change.kind === "robot") hearRobot(change.robotId, change.quality);
       if (!("observed" in change) || !("robotId" in change)) return;
       const { robotId, observed } = change;
@@ -118,7 +118,7 @@ export function createAlarmConditions(book: AlarmBook, limits: Live<BatteryLimit
       const source: AlarmSource = robotId === "" ? { kind: "gateway" } : { kind: "robot", robotId };
       const text = `nobody can tell whether ${operation} of ${protocol}:${name} had its effect (${command.requestId})`;
       const condition: AlarmCondition = { holds: true, text: clip(text, LONGEST_TEXT) };
-      book.state(source, "OUTCOME_UNKNOWN", condition);
+      registry.state(source, "OUTCOME_UNKNOWN", condition);
     },
   };
 }

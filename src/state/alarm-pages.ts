@@ -9,7 +9,7 @@ export interface AlarmPages {
   /** A copy: its entries may be put and removed meanwhile. */
   lives(source?: AlarmSource): readonly AlarmLife[];
   /** The alarms of one source or of all, the most urgent first. */
-  standing(source?: AlarmSource): readonly Alarm[];
+  active(source?: AlarmSource): readonly Alarm[];
 }
 
 export function createAlarmPages(): AlarmPages {
@@ -35,7 +35,7 @@ export function createAlarmPages(): AlarmPages {
       if (page?.size === 0) pages.delete(key);
     },
     lives,
-    standing: (source) =>
+    active: (source) =>
       lives(source)
         .map(({ alarm }) => alarm)
         .filter((alarm) => alarm !== null)

@@ -1,53 +1,53 @@
-import type { AlarmsShown } from "../contracts/alarms.ts";
+import type { VisibleAlarms } from "../contracts/alarms.ts";
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
 import { type Alarm, type AlarmSource, alarmSourceKey, byUrgency, ofGateway } from "../domain/alarm.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { AlarmBook } from "./alarm-book.ts";
 import type { AlarmConditions } from "./alarm-conditions.ts";
-import type { AlarmMemory } from "./alarm-memory.ts";
+import type { AlarmRegistry } from "./alarm-registry.ts";
+import type { AlarmStore } from "./alarm-store.ts";
 
 export interface AlarmViewParts {
   readonly state: CurrentState;
-  readonly book: AlarmBook;
+  readonly registry: AlarmRegistry;
   readonly conditions: AlarmConditions;
-  readonly memory: AlarmMemory;
+  readonly memory: AlarmStore;
 }
 
 /** The view of the fleet for northbounds, with its alarms. */
 export interface AlarmView extends CurrentState {
-  alarmsShown(source: AlarmSource): AlarmsShown;
+  visibleAlarms(source: AlarmSource): VisibleAlarms;
   /**
    * A batch on its way to the northbounds, with the alarms that it raises or ends, and with those that are
    * due.
    */
   withAlarms(batch: Batch): Batch;
   /** Evaluates every battery again, by changed limits. Returns the changes. */
-  judgeBatteries(): Batch;
+  evaluateBatteries(): Batch;
 }
 
-export function createAlarmView({ state, book, conditions, memory }: AlarmViewParts): AlarmView {
+export function createAlarmView({ state, registry, conditions, memory }: AlarmViewParts): AlarmView {
   /** Robots and stations that were published: an empty list of alarms is published for each of them too. */
-  const told = new Set<string>();
+  const published = new Set<string>();
   /** The robot that stands at a station: its alarms are also the station's. */
   const visitors = new Map<string, RobotId | null>();
   /** Stations that a reload has removed. */
   const gone = new Set<string>();
 
-  function alarmsShown(source: AlarmSource): AlarmsShown {
+  function visibleAlarms(source: AlarmSource): VisibleAlarms {
     switch (source.kind) {
       case "gateway":
-        return { alarms: book.all(), isOutOfService: false };
+        return { alarms: registry.all(), isOutOfService: false };
       case "robot":
-        return { alarms: book.of(source), isOutOfService: book.isOutOfService(source.robotId) };
+        return { alarms: registry.of(source), isOutOfService: registry.isOutOfService(source.robotId) };
       case "station":
         return { alarms: atStation(source), isOutOfService: false };
     }
   }
 
   function changeOf(source: AlarmSource): StateChange {
-    const { alarms, isOutOfService } = alarmsShown(source);
+    const { alarms, isOutOfService } = visibleAlarms(source);
     switch (source.kind) {
       case "gateway":
         return { kind: "alarms", alarms };
@@ -60,8 +60,8 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
 
   function atStation(source: Extract<AlarmSource, { kind: "station" }>): readonly Alarm[] {
     const visitor = visitors.get(source.station) ?? null;
-    const others = visitor === null ? [] : book.of({ kind: "robot", robotId: visitor });
-    return [...book.of(source), ...others].sort(byUrgency);
+    const others = visitor === null ? [] : registry.of({ kind: "robot", robotId: visitor });
+    return [...registry.of(source), ...others].sort(byUrgency);
   }
 
   /**
@@ -70,14 +70,14 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
    */
   function noteShown(change: StateChange, shown: AlarmSource[]): void {
     if (change.kind === "station_removed") {
-      told.delete(alarmSourceKey({ kind: "station", station: change.station }));
+      published.delete(alarmSourceKey({ kind: "station", station: change.station }));
       visitors.delete(change.station);
       gone.add(change.station);
     }
     const source = shownSource(change);
     if (source === null) return;
-    if (!told.has(alarmSourceKey(source))) {
-      told.add(alarmSourceKey(source));
+    if (!published.has(alarmSourceKey(source))) {
+      published.add(alarmSourceKey(source));
       shown.push(source);
     }
     if (change.kind !== "station") return;
@@ -97,11 +97,11 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
   }
 
   return {
-    alarmsShown,
+    visibleAlarms,
     snapshot() {
       const shown = state.snapshot();
       const sources = shown.map(shownSource).filter((source) => source !== null);
-      const all = [...sources, ...book.all().map(({ source }) => source), ofGateway];
+      const all = [...sources, ...registry.all().map(({ source }) => source), ofGateway];
       return [...shown, ...[...bySource(all).values()].map(changeOf)];
     },
     current(change) {
@@ -111,8 +111,8 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
       return source === null ? state.current(change) : changeOf(source);
     },
     withAlarms,
-    judgeBatteries() {
-      for (const change of state.snapshot()) if (change.kind === "battery") conditions.hear(change);
+    evaluateBatteries() {
+      for (const change of state.snapshot()) if (change.kind === "battery") conditions.handle(change);
       return withAlarms({ changes: [], events: [] });
     },
   };
@@ -121,13 +121,13 @@ export function createAlarmView({ state, book, conditions, memory }: AlarmViewPa
     memory.tick();
     const shown: AlarmSource[] = [];
     for (const change of batch.changes) {
-      conditions.hear(change);
+      conditions.handle(change);
       noteShown(change, shown);
     }
     for (const event of batch.events) conditions.hearEvent(event);
-    const { sources, events } = book.take();
+    const { sources, events } = registry.take();
     if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
-    if (sources.length > 0) memory.keep(book.kept());
+    if (sources.length > 0) memory.keep(registry.kept());
     const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
     const changed = [...shown, ...sources, ...all];
     const changes = [...bySource(changed).values()].map(changeOf);

@@ -18,7 +18,7 @@ const AGREEING_SKEW_MS = 1_000;
  */
 export function createClockAlarm(
   log: Log,
-  tell: (active: boolean, text: string) => void,
+  report: (active: boolean, text: string) => void,
   confirm: (aheadMs: number) => void,
 ): ClockAlarm {
   /** Null: not known yet. */
@@ -39,7 +39,7 @@ export function createClockAlarm(
         : "this machine's clock agrees with the fleet service's again";
       if (is) log.warn({ skewMs }, text);
       else if (!isFirst) log.info({ skewMs }, text);
-      tell(is, text);
+      report(is, text);
     },
   };
 }

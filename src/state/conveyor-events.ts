@@ -11,7 +11,7 @@ export interface NewConveyors {
   /** Null for the first message of this run. */
   readonly before: readonly Conveyor[] | null;
   /** For the first message: the last published state of an earlier run; null: none. */
-  readonly told: readonly Conveyor[] | null;
+  readonly published: readonly Conveyor[] | null;
   readonly after: readonly Conveyor[];
   readonly stamp: Stamp;
 }
@@ -22,17 +22,17 @@ export interface NewConveyors {
  */
 export function conveyorEvents(
   eventIds: EventIds,
-  { robotId, before, told, after, stamp }: NewConveyors,
+  { robotId, before, published, after, stamp }: NewConveyors,
   events: FleetEvent[],
 ): void {
   const atMs = stamp.receivedAtMs;
   for (let place = 0; place < after.length; place += 1) {
     const to = after[place];
     if (to === undefined) continue;
-    const from = earlierSelf(before, to.index, place) ?? earlierSelf(told, to.index, place);
+    const from = earlierSelf(before, to.index, place) ?? earlierSelf(published, to.index, place);
     if (from !== null && sameConveyor(from, to)) continue;
     const eventId = eventIds.of("conveyor", robotId, stamp, textOf(from), textOf(to));
-    const jump = told === null ? {} : ({ jump: true } as const);
+    const jump = published === null ? {} : ({ jump: true } as const);
     events.push({ kind: "conveyor", eventId, robotId, atMs, from, to, ...jump });
   }
 }

@@ -1,10 +1,10 @@
 import type { StateChange } from "../domain/change.ts";
 import type { Observed, Stamp } from "../domain/observed.ts";
 import type { Quality } from "../domain/quality.ts";
+import { robotChange } from "./change-publisher.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import type { RobotEntry } from "./robot-entry.ts";
-import type { TaskChainBook } from "./task-chain-book.ts";
-import { robotChange } from "./teller.ts";
+import type { TaskChainRegistry } from "./task-chain-registry.ts";
 
 /**
  * The newest value of the key of `change`, with its quality at `nowMs`. The very same object if nothing is
@@ -13,7 +13,7 @@ import { robotChange } from "./teller.ts";
 export function currentChange(
   change: Exclude<StateChange, { kind: "map" }>,
   robot: RobotEntry | undefined,
-  chains: TaskChainBook,
+  chains: TaskChainRegistry,
   reader: QualityReader,
   nowMs: number,
 ): StateChange {
@@ -34,7 +34,7 @@ export function currentChange(
       const observed = refreshed(
         change.observed,
         robot.mission.received,
-        reader.ofSlot(robot, robot.mission, nowMs),
+        reader.ofCached(robot, robot.mission, nowMs),
       );
       return observed === change.observed ? change : { ...change, observed };
     }
@@ -42,7 +42,7 @@ export function currentChange(
       const observed = refreshed(
         change.observed,
         robot.battery.received,
-        reader.ofSlot(robot, robot.battery, nowMs),
+        reader.ofCached(robot, robot.battery, nowMs),
       );
       return observed === change.observed ? change : { ...change, observed };
     }
@@ -50,7 +50,7 @@ export function currentChange(
       const observed = refreshed(
         change.observed,
         robot.presence.received,
-        reader.ofSlot(robot, robot.presence, nowMs),
+        reader.ofCached(robot, robot.presence, nowMs),
       );
       return observed === change.observed ? change : { ...change, observed };
     }
@@ -72,7 +72,7 @@ function currentConveyor(
     const observed = gone.find((left) => left.value.index === index);
     return observed === undefined ? change : { ...change, observed };
   }
-  const quality = reader.ofSlot(robot, robot.conveyors, nowMs);
+  const quality = reader.ofCached(robot, robot.conveyors, nowMs);
   const observed = refreshed(change.observed, { value, stamp: received.stamp }, quality);
   return observed === change.observed ? change : { ...change, observed };
 }

@@ -1,23 +1,23 @@
 import type { FleetView, PlaceAge, PlaceAges, RobotSummary } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
-import type { ToldBefore } from "../contracts/told-before.ts";
+import type { PublishedBefore } from "../contracts/published-before.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { QualityTimes } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import { createChangePublisher, robotChange } from "./change-publisher.ts";
 import { currentChange } from "./current.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import { createEventIds } from "./event-ids.ts";
-import { createMapBook } from "./map-book.ts";
+import { createMapRegistry } from "./map-registry.ts";
 import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
-import { createRobotBook } from "./robot-book.ts";
-import { describeSlot, type RobotEntry } from "./robot-entry.ts";
+import { describeCached, type RobotEntry } from "./robot-entry.ts";
+import { createRobotRegistry } from "./robot-registry.ts";
 import { createRobotUpdates, type RobotUpdates } from "./robot-updates.ts";
-import { createStreamBook } from "./stream-book.ts";
-import { createTaskChainBook } from "./task-chain-book.ts";
-import { createTeller, robotChange } from "./teller.ts";
+import { createStreamRegistry } from "./stream-registry.ts";
+import { createTaskChainRegistry } from "./task-chain-registry.ts";
 
 /** The options of the fleet state. */
 export interface FleetStateOptions {
@@ -29,7 +29,7 @@ export interface FleetStateOptions {
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
   /** The last published states of earlier runs; absent: nothing is known of them. */
-  readonly toldBefore?: ToldBefore;
+  readonly publishedBefore?: PublishedBefore;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -61,13 +61,13 @@ export function createFleetState(options: FleetStateOptions): FleetState {
   const { clock } = options;
   const link: LinkHealth = { downSinceMs: null };
   const reader = createQualityReader(options.times, link);
-  const teller = createTeller(reader);
-  const robots = createRobotBook(options.maxRobots, options.log);
-  const streams = createStreamBook();
-  const chains = createTaskChainBook(options.maxTaskChains, reader);
-  const maps = createMapBook(MOST_MAPS);
+  const publisher = createChangePublisher(reader);
+  const robots = createRobotRegistry(options.maxRobots, options.log);
+  const streams = createStreamRegistry();
+  const chains = createTaskChainRegistry(options.maxTaskChains, reader);
+  const maps = createMapRegistry(MOST_MAPS);
   const eventIds = createEventIds(options.sessionId);
-  const updates = createRobotUpdates({ ...options, robots, streams, teller, eventIds });
+  const updates = createRobotUpdates({ ...options, robots, streams, publisher, eventIds });
 
   function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
     if (state === "up") {
@@ -77,12 +77,12 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       updates.doubtAll(nowMs);
       chains.doubt(nowMs);
     }
-    retellAll(nowMs, draft);
+    republishAll(nowMs, draft);
   }
 
-  function retellAll(nowMs: number, draft: Draft): void {
-    for (const robot of robots.all()) teller.retellRobot(robot, nowMs, draft);
-    chains.retell(nowMs, draft.changes);
+  function republishAll(nowMs: number, draft: Draft): void {
+    for (const robot of robots.all()) publisher.republishRobot(robot, nowMs, draft);
+    chains.republish(nowMs, draft.changes);
   }
 
   const summary = (robot: RobotEntry, nowMs: number): RobotSummary => ({
@@ -112,7 +112,7 @@ export function createFleetState(options: FleetStateOptions): FleetState {
     },
     tick() {
       const draft = createDraft();
-      retellAll(clock.monotonicMs(), draft);
+      republishAll(clock.monotonicMs(), draft);
       return draft;
     },
     robots() {
@@ -134,8 +134,8 @@ export function createFleetState(options: FleetStateOptions): FleetState {
       const changes: StateChange[] = [];
       for (const robot of robots.all()) {
         changes.push(robotChange(robot, reader.ofRobot(robot, nowMs)));
-        for (const slot of [robot.mission, robot.battery, robot.conveyors, robot.presence]) {
-          describeSlot(robot.robotId, slot, reader.ofSlot(robot, slot, nowMs), changes);
+        for (const cached of [robot.mission, robot.battery, robot.conveyors, robot.presence]) {
+          describeCached(robot.robotId, cached, reader.ofCached(robot, cached, nowMs), changes);
         }
       }
       chains.describe(nowMs, changes);
@@ -169,7 +169,7 @@ function knownCharges(
   const found = new Map<RobotId, number>();
   for (const robot of robots) {
     const { received } = robot.battery;
-    if (received === null || reader.ofSlot(robot, robot.battery, nowMs) !== "good") continue;
+    if (received === null || reader.ofCached(robot, robot.battery, nowMs) !== "good") continue;
     found.set(robot.robotId, received.value.chargePercent);
   }
   return found;
@@ -193,6 +193,6 @@ function placeAge(
 /** By the quality that was published last: at most a tick old. */
 function countGood(robots: Iterable<RobotEntry>): number {
   let good = 0;
-  for (const robot of robots) if (robot.told === "good") good += 1;
+  for (const robot of robots) if (robot.published === "good") good += 1;
   return good;
 }

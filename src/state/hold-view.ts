@@ -19,10 +19,10 @@ export interface HoldView extends CurrentState {
 }
 
 export function createHoldView({ state, holdState }: HoldViewParts): HoldView {
-  const told = new Set<RobotId>();
+  const published = new Set<RobotId>();
 
   function ofRobot(robotId: RobotId): StateChange {
-    told.add(robotId);
+    published.add(robotId);
     return { kind: "hold", robotId, hold: holdState(robotId) };
   }
 
@@ -44,7 +44,7 @@ export function createHoldView({ state, holdState }: HoldViewParts): HoldView {
     withHolds(batch) {
       const fresh: StateChange[] = [];
       for (const change of batch.changes)
-        if (change.kind === "robot" && !told.has(change.robotId)) fresh.push(ofRobot(change.robotId));
+        if (change.kind === "robot" && !published.has(change.robotId)) fresh.push(ofRobot(change.robotId));
       return fresh.length === 0 ? batch : { ...batch, changes: [...batch.changes, ...fresh] };
     },
     changesOf: (robotId) => (robotId === null ? [ofAll(), ...ofEachRobot()] : [ofRobot(robotId)]),

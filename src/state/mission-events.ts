@@ -17,7 +17,7 @@ export interface EarlierQueue {
   /** Null for the first message of this run. */
   readonly before: MissionQueue | null;
   /** For the first message: the last published states of an earlier run; null: none. */
-  readonly told: ReadonlyMap<string, Coded<MissionStateName>> | null;
+  readonly published: ReadonlyMap<string, Coded<MissionStateName>> | null;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface EarlierQueue {
 export function missionEvents(
   eventIds: EventIds,
   { robotId, queue: after, stamp }: NewQueue,
-  { before, told }: EarlierQueue,
+  { before, published }: EarlierQueue,
   events: FleetEvent[],
 ): void {
   const atMs = stamp.receivedAtMs;
@@ -35,11 +35,11 @@ export function missionEvents(
     const mission = after.missions[place];
     if (mission === undefined) continue;
     const { missionId, state: to, owner } = mission;
-    const from = earlierSelf(before, missionId, place)?.state ?? told?.get(missionId) ?? null;
+    const from = earlierSelf(before, missionId, place)?.state ?? published?.get(missionId) ?? null;
     if (from !== null && sameCode(from, to)) continue;
     const eventId = eventIds.of("mission", robotId, stamp, missionId, textOf(from), textOf(to));
     const what = { robotId, atMs, missionId, from, to, owner, command: null };
-    events.push({ kind: "mission", eventId, ...what, ...(told === null ? {} : { jump: true }) });
+    events.push({ kind: "mission", eventId, ...what, ...(published === null ? {} : { jump: true }) });
   }
 }
 

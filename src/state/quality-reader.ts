@@ -1,5 +1,5 @@
 import { earlier, type Quality, type QualityTimes, qualityAt, worse } from "../domain/quality.ts";
-import type { RobotEntry, Slot } from "./robot-entry.ts";
+import type { CachedValue, RobotEntry } from "./robot-entry.ts";
 
 /** The session to the service as a whole. Monotonic milliseconds. */
 export interface LinkHealth {
@@ -8,7 +8,7 @@ export interface LinkHealth {
 
 /** Computes present qualities from the health of the sources. */
 export interface QualityReader {
-  ofSlot(robot: RobotEntry, slot: Slot, nowMs: number): Quality;
+  ofCached(robot: RobotEntry, cached: CachedValue, nowMs: number): Quality;
   /** The worst quality of the robot's streamed values; `unknown` while it has none. */
   ofRobot(robot: RobotEntry, nowMs: number): Quality;
   /** The quality of a value that only another poll confirms. */
@@ -26,25 +26,30 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
     absentSinceMs: null as number | null,
   };
 
-  function ofSlot(robot: RobotEntry, slot: Slot, nowMs: number): Quality {
-    if (slot.received === null || slot.stream === null) return "unknown";
-    source.confirmedAtMs = slot.confirmedAtMs;
+  function ofCached(robot: RobotEntry, cached: CachedValue, nowMs: number): Quality {
+    if (cached.received === null || cached.stream === null) return "unknown";
+    source.confirmedAtMs = cached.confirmedAtMs;
     source.linkDownSinceMs = link.downSinceMs;
-    source.streamProvenAtMs = slot.stream.provenAtMs;
-    source.streamLostFromMs = earlier(slot.doubtedFromMs, slot.impossibleSinceMs);
+    source.streamProvenAtMs = cached.stream.provenAtMs;
+    source.streamLostFromMs = earlier(cached.doubtedFromMs, cached.impossibleSinceMs);
     source.absentSinceMs = robot.absentSinceMs;
     return qualityAt(source, times, nowMs);
   }
 
   /** A value that never came does not count. */
-  function worseOf(worst: Quality | null, robot: RobotEntry, slot: Slot, nowMs: number): Quality | null {
-    if (slot.received === null) return worst;
-    const quality = ofSlot(robot, slot, nowMs);
+  function worseOf(
+    worst: Quality | null,
+    robot: RobotEntry,
+    cached: CachedValue,
+    nowMs: number,
+  ): Quality | null {
+    if (cached.received === null) return worst;
+    const quality = ofCached(robot, cached, nowMs);
     return worst === null ? quality : worse(worst, quality);
   }
 
   return {
-    ofSlot,
+    ofCached,
     ofRobot(robot, nowMs) {
       const mission = worseOf(null, robot, robot.mission, nowMs);
       const battery = worseOf(mission, robot, robot.battery, nowMs);

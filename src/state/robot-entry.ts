@@ -13,11 +13,11 @@ export interface Stream {
   readonly id: StreamId;
   provenAtMs: number;
   /** The values of this stream, each with its robot. */
-  readonly slots: Map<Slot, RobotEntry>;
+  readonly values: Map<CachedValue, RobotEntry>;
 }
 
 /** The last value of one aspect of one robot, and the health of its way. Monotonic milliseconds. */
-interface SlotOf<Kind extends string, Value> {
+interface CachedOf<Kind extends string, Value> {
   readonly kind: Kind;
   /** The message itself with its stamp; null: none came yet. Replaced as a whole, never changed. */
   received: { readonly value: Value; readonly stamp: Stamp } | null;
@@ -31,33 +31,33 @@ interface SlotOf<Kind extends string, Value> {
   /** Since when the received values cannot be true; null: the last one can. */
   impossibleSinceMs: number | null;
   /** The quality that was last published. */
-  told: Quality;
+  published: Quality;
 }
 
-type MissionSlot = SlotOf<"mission", MissionQueue>;
-type BatterySlot = SlotOf<"battery", Battery>;
-export type ConveyorsSlot = SlotOf<"conveyors", readonly Conveyor[]> & {
+type CachedMissions = CachedOf<"mission", MissionQueue>;
+type CachedBattery = CachedOf<"battery", Battery>;
+export type CachedConveyors = CachedOf<"conveyors", readonly Conveyor[]> & {
   /** Conveyors that the newest message no longer lists. */
   gone: readonly Observed<Conveyor>[];
 };
-type PresenceSlot = SlotOf<"presence", Presence>;
-export type Slot = MissionSlot | BatterySlot | ConveyorsSlot | PresenceSlot;
+type CachedPresence = CachedOf<"presence", Presence>;
+export type CachedValue = CachedMissions | CachedBattery | CachedConveyors | CachedPresence;
 
 /** All that is kept of one robot. Lives as long as the process. */
 export interface RobotEntry {
   readonly robotId: RobotId;
   family: Family;
-  readonly mission: MissionSlot;
-  readonly battery: BatterySlot;
-  readonly conveyors: ConveyorsSlot;
-  readonly presence: PresenceSlot;
+  readonly mission: CachedMissions;
+  readonly battery: CachedBattery;
+  readonly conveyors: CachedConveyors;
+  readonly presence: CachedPresence;
   /** Since when the online list no longer has it; null while it does, or if no list was ever read. */
   absentSinceMs: number | null;
   /** The number of the last online list that had it. */
   listedIn: number;
   /** The number of the last online list in which its record could be read. */
   readIn: number;
-  told: Quality;
+  published: Quality;
 }
 
 /** A robot of which only the name is known. */
@@ -72,7 +72,7 @@ export function createRobotEntry(robotId: RobotId, family: Family): RobotEntry {
     absentSinceMs: null,
     listedIn: 0,
     readIn: 0,
-    told: "unknown",
+    published: "unknown",
   };
 }
 
@@ -82,34 +82,39 @@ const blank = {
   confirmedAtMs: null,
   doubtedFromMs: null,
   impossibleSinceMs: null,
-  told: "unknown",
+  published: "unknown",
 } as const;
 
 /** Adds a cached value to `changes` with this quality. Nothing if there is no value. */
-export function describeSlot(robotId: RobotId, slot: Slot, quality: Quality, changes: StateChange[]): void {
-  if (slot.received === null) return;
-  switch (slot.kind) {
+export function describeCached(
+  robotId: RobotId,
+  cached: CachedValue,
+  quality: Quality,
+  changes: StateChange[],
+): void {
+  if (cached.received === null) return;
+  switch (cached.kind) {
     case "mission": {
-      const { value, stamp } = slot.received;
+      const { value, stamp } = cached.received;
       changes.push({ kind: "mission", robotId, observed: { value, stamp, quality } });
       return;
     }
     case "battery": {
-      const { value, stamp } = slot.received;
+      const { value, stamp } = cached.received;
       changes.push({ kind: "battery", robotId, observed: { value, stamp, quality } });
       return;
     }
     case "presence": {
-      const { value, stamp } = slot.received;
+      const { value, stamp } = cached.received;
       changes.push({ kind: "presence", robotId, observed: { value, stamp, quality } });
       return;
     }
     case "conveyors": {
-      const { value, stamp } = slot.received;
+      const { value, stamp } = cached.received;
       for (const conveyor of value) {
         changes.push({ kind: "conveyor", robotId, observed: { value: conveyor, stamp, quality } });
       }
-      for (const observed of slot.gone) changes.push({ kind: "conveyor", robotId, observed });
+      for (const observed of cached.gone) changes.push({ kind: "conveyor", robotId, observed });
     }
   }
 }

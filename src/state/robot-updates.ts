@@ -1,20 +1,20 @@
-import type { ToldBefore } from "../contracts/told-before.ts";
+import type { PublishedBefore } from "../contracts/published-before.ts";
 import { cutForgivenMs } from "../domain/detection.ts";
 import { impossibleBattery, impossibleConveyors, impossibleQueue } from "../domain/impossible.ts";
 import { earlier, type QualityTimes } from "../domain/quality.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
+import type { ChangePublisher } from "./change-publisher.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
 import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
 import type { EventIds } from "./event-ids.ts";
 import { createImpossibleWatch } from "./impossible-watch.ts";
 import { missionEvents } from "./mission-events.ts";
-import type { RobotBook } from "./robot-book.ts";
-import type { RobotEntry, Slot } from "./robot-entry.ts";
+import type { CachedValue, RobotEntry } from "./robot-entry.ts";
+import type { RobotRegistry } from "./robot-registry.ts";
 import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
-import type { StreamBook } from "./stream-book.ts";
-import type { Teller } from "./teller.ts";
+import type { StreamRegistry } from "./stream-registry.ts";
 
 /** Updates that concern robots and their streams. */
 type RobotUpdate = Exclude<FleetUpdate, { kind: "link" | "task_chain" | "map" }>;
@@ -32,43 +32,43 @@ export interface RobotUpdates {
 }
 
 export interface RobotUpdateParts {
-  readonly robots: RobotBook;
-  readonly streams: StreamBook;
-  readonly teller: Teller;
+  readonly robots: RobotRegistry;
+  readonly streams: StreamRegistry;
+  readonly publisher: ChangePublisher;
   readonly eventIds: EventIds;
   readonly times: QualityTimes;
-  readonly toldBefore?: ToldBefore;
+  readonly publishedBefore?: PublishedBefore;
   readonly log: Log;
 }
 
 export function createRobotUpdates({
   robots,
   streams,
-  teller,
+  publisher,
   eventIds,
   times,
-  toldBefore,
+  publishedBefore,
   log,
 }: RobotUpdateParts): RobotUpdates {
-  const rosters = createRosterUpdates({ entryOf, robots, teller });
+  const rosters = createRosterUpdates({ entryOf, robots, publisher });
   let conveyorsRefused = 0;
   const impossible = createImpossibleWatch(log);
 
   function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
-    return robots.findOrAdd(robotId, (robot) => teller.tellRobot(robot, nowMs, draft));
+    return robots.findOrAdd(robotId, (robot) => publisher.publishRobot(robot, nowMs, draft));
   }
 
   function onMission(update: UpdateOf<"mission">, nowMs: number, draft: Draft): void {
     const robot = entryOf(update.robotId, nowMs, draft);
     if (robot === undefined) return;
-    const slot = robot.mission;
-    const before = slot.received?.value ?? null;
-    streams.confirm(robot, slot, update.stream, nowMs);
-    slot.received = { value: update.queue, stamp: update.stamp };
-    impossible.judge(robot, slot, impossibleQueue(update.queue), nowMs);
-    teller.tellValue(robot, slot, nowMs, draft);
-    const told = before === null ? (toldBefore?.missions(update.robotId) ?? null) : null;
-    missionEvents(eventIds, update, { before, told }, draft.events);
+    const cached = robot.mission;
+    const before = cached.received?.value ?? null;
+    streams.confirm(robot, cached, update.stream, nowMs);
+    cached.received = { value: update.queue, stamp: update.stamp };
+    impossible.evaluate(robot, cached, impossibleQueue(update.queue), nowMs);
+    publisher.publishValue(robot, cached, nowMs, draft);
+    const published = before === null ? (publishedBefore?.missions(update.robotId) ?? null) : null;
+    missionEvents(eventIds, update, { before, published }, draft.events);
   }
 
   function onBattery(update: UpdateOf<"battery">, nowMs: number, draft: Draft): void {
@@ -76,24 +76,24 @@ export function createRobotUpdates({
     if (robot === undefined) return;
     streams.confirm(robot, robot.battery, update.stream, nowMs);
     robot.battery.received = { value: update.battery, stamp: update.stamp };
-    impossible.judge(robot, robot.battery, impossibleBattery(update.battery), nowMs);
-    teller.tellValue(robot, robot.battery, nowMs, draft);
+    impossible.evaluate(robot, robot.battery, impossibleBattery(update.battery), nowMs);
+    publisher.publishValue(robot, robot.battery, nowMs, draft);
   }
 
   function onConveyors(update: UpdateOf<"conveyors">, nowMs: number, draft: Draft): void {
     const robot = entryOf(update.robotId, nowMs, draft);
     if (robot === undefined) return;
-    const slot = robot.conveyors;
-    const before = slot.received?.value ?? null;
-    const value = listedConveyors(slot, update.conveyors);
+    const cached = robot.conveyors;
+    const before = cached.received?.value ?? null;
+    const value = listedConveyors(cached, update.conveyors);
     conveyorsRefused += update.conveyors.length - value.length;
-    if (before !== null) slot.gone = goneConveyors(slot, value);
-    streams.confirm(robot, slot, update.stream, nowMs);
-    slot.received = { value, stamp: update.stamp };
-    impossible.judge(robot, slot, impossibleConveyors(value), nowMs);
-    teller.tellValue(robot, slot, nowMs, draft);
-    const told = before === null ? (toldBefore?.conveyors(update.robotId) ?? null) : null;
-    conveyorEvents(eventIds, { ...update, before, told, after: value }, draft.events);
+    if (before !== null) cached.gone = goneConveyors(cached, value);
+    streams.confirm(robot, cached, update.stream, nowMs);
+    cached.received = { value, stamp: update.stamp };
+    impossible.evaluate(robot, cached, impossibleConveyors(value), nowMs);
+    publisher.publishValue(robot, cached, nowMs, draft);
+    const published = before === null ? (publishedBefore?.conveyors(update.robotId) ?? null) : null;
+    conveyorEvents(eventIds, { ...update, before, published, after: value }, draft.events);
   }
 
   /**
@@ -102,17 +102,17 @@ export function createRobotUpdates({
    */
   function onConfirmed(update: UpdateOf<"confirmed">, nowMs: number, draft: Draft): void {
     const robot = robots.find(update.robotId);
-    const slot = robot?.[update.aspect];
-    if (robot === undefined || slot === undefined || slot.received === null) return;
-    streams.confirm(robot, slot, update.stream, nowMs);
-    teller.retellValue(robot, slot, nowMs, draft);
+    const cached = robot?.[update.aspect];
+    if (robot === undefined || cached === undefined || cached.received === null) return;
+    streams.confirm(robot, cached, update.stream, nowMs);
+    publisher.republishValue(robot, cached, nowMs, draft);
   }
 
   function onRobot(update: UpdateOf<"robot">, nowMs: number, draft: Draft): void {
     const robot = entryOf(update.robotId, nowMs, draft);
     if (robot === undefined || update.family === "unknown" || update.family === robot.family) return;
     robot.family = update.family;
-    teller.tellRobot(robot, nowMs, draft);
+    publisher.publishRobot(robot, nowMs, draft);
   }
 
   function onStream(update: UpdateOf<"stream">, nowMs: number, draft: Draft): void {
@@ -123,10 +123,10 @@ export function createRobotUpdates({
       stream.provenAtMs = nowMs;
       if (!wasSilent) return;
     }
-    for (const [slot, robot] of stream.slots) {
+    for (const [cached, robot] of stream.values) {
       // A new call of the same stream does not undo this: only the robot's own snapshot does.
-      if (update.state !== "live") doubt(slot, nowMs + forgivenMs(update.state, times));
-      teller.retellValue(robot, slot, nowMs, draft);
+      if (update.state !== "live") doubt(cached, nowMs + forgivenMs(update.state, times));
+      publisher.republishValue(robot, cached, nowMs, draft);
     }
   }
 
@@ -163,11 +163,11 @@ function forgivenMs(state: "cut" | "lost", { streamSilenceMs }: QualityTimes): n
 }
 
 function doubtRobot({ mission, battery, conveyors, presence }: RobotEntry, fromMs: number): void {
-  for (const slot of [mission, battery, conveyors, presence]) {
-    if (slot.received !== null) doubt(slot, fromMs);
+  for (const cached of [mission, battery, conveyors, presence]) {
+    if (cached.received !== null) doubt(cached, fromMs);
   }
 }
 
-function doubt(slot: Slot, fromMs: number): void {
-  slot.doubtedFromMs = earlier(slot.doubtedFromMs, fromMs);
+function doubt(cached: CachedValue, fromMs: number): void {
+  cached.doubtedFromMs = earlier(cached.doubtedFromMs, fromMs);
 }

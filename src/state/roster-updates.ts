@@ -2,16 +2,16 @@ import type { Stamp } from "../domain/observed.ts";
 import type { Presence } from "../domain/presence.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
+import type { ChangePublisher } from "./change-publisher.ts";
 import type { Draft } from "./draft.ts";
-import type { RobotBook } from "./robot-book.ts";
 import type { RobotEntry, Stream } from "./robot-entry.ts";
-import type { Teller } from "./teller.ts";
+import type { RobotRegistry } from "./robot-registry.ts";
 
 type RosterUpdate = Extract<FleetUpdate, { kind: "roster" }>;
 
 export interface RosterUpdateParts {
-  readonly robots: RobotBook;
-  readonly teller: Teller;
+  readonly robots: RobotRegistry;
+  readonly publisher: ChangePublisher;
   /** The robot, made if it is new; undefined: there is no room for another. */
   readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
 }
@@ -25,31 +25,31 @@ export interface RosterUpdates {
   hasPlace(robot: RobotEntry): boolean;
 }
 
-export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdateParts): RosterUpdates {
+export function createRosterUpdates({ robots, publisher, entryOf }: RosterUpdateParts): RosterUpdates {
   // The online list is polled, not streamed; each answer proves it alive.
-  const stream: Stream = { id: "roster", provenAtMs: 0, slots: new Map() };
+  const stream: Stream = { id: "roster", provenAtMs: 0, values: new Map() };
   let rosters = 0;
 
   function list(robot: RobotEntry, nowMs: number, draft: Draft): void {
     robot.listedIn = rosters;
     if (robot.absentSinceMs === null) return;
     robot.absentSinceMs = null;
-    teller.retellRobot(robot, nowMs, draft);
+    publisher.republishRobot(robot, nowMs, draft);
   }
 
   function show(robot: RobotEntry, presence: Presence, stamp: Stamp, nowMs: number, draft: Draft): void {
-    const slot = robot.presence;
+    const cached = robot.presence;
     robot.readIn = rosters;
-    slot.stream = stream;
-    slot.confirmedAtMs = nowMs;
-    slot.doubtedFromMs = null;
+    cached.stream = stream;
+    cached.confirmedAtMs = nowMs;
+    cached.doubtedFromMs = null;
     // The same object means that nothing changed: a confirmation, like a repeat on a stream.
-    if (slot.received?.value === presence) {
-      teller.retellValue(robot, slot, nowMs, draft);
+    if (cached.received?.value === presence) {
+      publisher.republishValue(robot, cached, nowMs, draft);
       return;
     }
-    slot.received = { value: presence, stamp };
-    teller.tellValue(robot, slot, nowMs, draft);
+    cached.received = { value: presence, stamp };
+    publisher.publishValue(robot, cached, nowMs, draft);
   }
 
   function receive(update: RosterUpdate, nowMs: number, draft: Draft): void {
@@ -69,7 +69,7 @@ export function createRosterUpdates({ robots, teller, entryOf }: RosterUpdatePar
     for (const robot of robots.all()) {
       if (robot.listedIn === rosters) continue;
       robot.absentSinceMs ??= nowMs;
-      teller.retellRobot(robot, nowMs, draft);
+      publisher.republishRobot(robot, nowMs, draft);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
-import type { StandingStations } from "../contracts/stations.ts";
+import type { VisibleStations } from "../contracts/stations.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { Quality } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
@@ -17,13 +17,13 @@ import {
   aborted,
   followVisits,
   noCounters,
-  type StationShown,
   type StationVisits,
+  type VisibleStation,
 } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { createStationMemory } from "./station-memory.ts";
 import { createStationRobots } from "./station-robots.ts";
+import { createStationStore } from "./station-store.ts";
 
 export interface StationViewParts {
   /** The stations of the configuration. A reload changes the list and the destinations. */
@@ -39,7 +39,7 @@ export interface StationViewParts {
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
 
 /** The view of robots and stations. */
-export interface StationView extends CurrentState, StandingStations {
+export interface StationView extends CurrentState, VisibleStations {
   /** A batch of the state, with the stations that it changes. */
   withStations(batch: Batch): Batch;
   /** Sets the counters of a station to 0. Returns its new value. */
@@ -59,9 +59,9 @@ interface Station {
 }
 
 export function createStationView({ stations, state, file, clock, log }: StationViewParts): StationView {
-  const memory = createStationMemory(file, clock.nowMs, log);
+  const memory = createStationStore(file, clock.nowMs, log);
   const robots = createStationRobots();
-  const book = new Map(stations.map((place): [string, Station] => [place.name, opened(place)]));
+  const registry = new Map(stations.map((place): [string, Station] => [place.name, opened(place)]));
   let fleetQuality: Quality = "unknown";
 
   function opened(place: PlacedStation): Station {
@@ -100,14 +100,14 @@ export function createStationView({ stations, state, file, clock, log }: Station
   }
 
   function keep(): void {
-    memory.keep(new Map(Array.from(book.values(), ({ place, visits }) => [place.name, visits])));
+    memory.keep(new Map(Array.from(registry.values(), ({ place, visits }) => [place.name, visits])));
   }
 
   return {
-    snapshot: () => [...state.snapshot(), ...Array.from(book.values(), changeOf)],
+    snapshot: () => [...state.snapshot(), ...Array.from(registry.values(), changeOf)],
     current(change) {
       if (change.kind !== "station" && change.kind !== "station_removed") return state.current(change);
-      const station = book.get(change.station);
+      const station = registry.get(change.station);
       if (station === undefined) return { kind: "station_removed", station: change.station };
       const isSame =
         change.kind === "station" &&
@@ -116,13 +116,13 @@ export function createStationView({ stations, state, file, clock, log }: Station
       return isSame ? change : changeOf(station);
     },
     withStations(batch) {
-      if (book.size === 0) return batch;
+      if (registry.size === 0) return batch;
       const touched = robots.see(batch.changes);
       if (touched.length === 0) return batch;
       const bestBefore = fleetQuality;
       fleetQuality = robots.best();
       const fresh: StateChange[] = [];
-      for (const station of book.values()) {
+      for (const station of registry.values()) {
         let isOther = fleetQuality !== bestBefore;
         for (const robot of touched) isOther = note(station, robot) || isOther;
         const change = isOther ? refresh(station) : null;
@@ -131,22 +131,22 @@ export function createStationView({ stations, state, file, clock, log }: Station
       return fresh.length === 0 ? batch : { ...batch, changes: [...batch.changes, ...fresh] };
     },
     shown(name) {
-      const station = book.get(name);
+      const station = registry.get(name);
       return station === undefined ? null : shownOf(station);
     },
     reset(name) {
-      const station = book.get(name);
+      const station = registry.get(name);
       if (station === undefined) return { changes: [], events: [] };
       station.visits = { ...station.visits, counters: noCounters(clock.nowMs()) };
       keep();
       return { changes: [changeOf(station)], events: [] };
     },
     review() {
-      const removed = follow(book, stations, opened);
+      const removed = follow(registry, stations, opened);
       // Without stations, robots were not followed until now.
       robots.see(state.snapshot());
       fleetQuality = robots.best();
-      const changed = Array.from(book.values(), lookAgain);
+      const changed = Array.from(registry.values(), lookAgain);
       keep();
       const left = removed.map((station): StateChange => ({ kind: "station_removed", station }));
       return { changes: [...left, ...changed], events: [] };
@@ -170,16 +170,16 @@ function note({ candidates, place: { destinations }, visits }: Station, robot: S
 
 /** Adds the stations of the configuration. Returns those that are gone. */
 function follow(
-  book: Map<string, Station>,
+  registry: Map<string, Station>,
   stations: readonly PlacedStation[],
   open: (place: PlacedStation) => Station,
 ): readonly string[] {
   const known = new Set(stations.map(({ name }) => name));
-  const removed = [...book.keys()].filter((name) => !known.has(name));
-  for (const name of removed) book.delete(name);
+  const removed = [...registry.keys()].filter((name) => !known.has(name));
+  for (const name of removed) registry.delete(name);
   for (const place of stations) {
-    const station = book.get(place.name);
-    if (station === undefined) book.set(place.name, open(place));
+    const station = registry.get(place.name);
+    if (station === undefined) registry.set(place.name, open(place));
     else station.place = place;
   }
   return removed;
@@ -207,6 +207,6 @@ function changeOf(station: Station): StateChange {
   return { kind: "station", station: station.place.name, shown: shownOf(station) };
 }
 
-function shownOf({ sight, visits: { counters } }: Station): StationShown {
+function shownOf({ sight, visits: { counters } }: Station): VisibleStation {
   return { sight, counters };
 }

@@ -226,7 +226,7 @@ test.skipIf(!existsSync(statusFile("self")))(
     const mqtt = await listenMqtt(`mqtt://127.0.0.1:${port}`, "e2e", BASE);
     let messages = 0;
     const robots = new Set<string>();
-    await mqtt.heard.first("every robot, and many messages", ({ topic }) => {
+    await mqtt.received.first("every robot, and many messages", ({ topic }) => {
       messages += 1;
       if (topic.endsWith("/availability")) robots.add(topic);
       return robots.size === 50 && messages >= MESSAGES_BEFORE_RSS;

@@ -91,11 +91,11 @@ test("systemd is told that the gateway is ready, that its event loop turns, and 
   vi.stubEnv("WATCHDOG_USEC", "600000");
   const path = await writeConfiguration(folder, "plant", simulator.endpoints, ["cart-01"], BROKER_NOWHERE);
   const gateway = fleetgate(folder, "run", "--config", path);
-  const told = (notice: string, from = 0) =>
+  const sent = (notice: string, from = 0) =>
     gateway.err.first(notice, (line) => line === `told ${notice}`, from);
-  await told("READY=1");
-  await told("WATCHDOG=1");
-  await told("WATCHDOG=1", gateway.err.entries.length);
+  await sent("READY=1");
+  await sent("WATCHDOG=1");
+  await sent("WATCHDOG=1", gateway.err.entries.length);
   expect(gateway.err.entries).toContain("told STATUS=Opening the stores");
   const status = /^told STATUS=[01] of 1 robots good; fleet \w+.*; mqtt (starting|down) \(/;
   await gateway.err.first("a status", (line) => status.test(line));

@@ -24,7 +24,7 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
-import type { AlarmBook } from "../../src/state/alarm-book.ts";
+import type { AlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
@@ -57,7 +57,7 @@ export interface Sent {
 export interface CommandsHarness {
   /** The alarms that stand now. */
   alarms(): readonly Alarm[];
-  readonly alarmBook: AlarmBook;
+  readonly alarmRegistry: AlarmRegistry;
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
@@ -158,7 +158,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     areRecordsLost: parts.areRecordsLost ?? false,
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
     clock,
-    alarmBook: alarms,
+    alarmRegistry: alarms,
     log: parts.gatewayLog ?? silentLog,
     sessionId: "s1",
     robot(robotId) {
@@ -209,7 +209,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
 
   return {
     clock,
-    alarmBook: alarms,
+    alarmRegistry: alarms,
     alarms() {
       alarms.take();
       return alarms.all();

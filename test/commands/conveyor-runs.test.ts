@@ -218,7 +218,7 @@ describe("a conveyor that a station has started is owed a stop when its lease en
     await harness.clock.settle(0);
     await harness.call(1).answer(LOST);
     await harness.clock.settle(20_000);
-    const conditions = createAlarmConditions(harness.alarmBook, createLive({ low: 20, critical: 10 }));
+    const conditions = createAlarmConditions(harness.alarmRegistry, createLive({ low: 20, critical: 10 }));
     const active = () => harness.alarms().flatMap(({ code, isActive }) => (isActive ? [code] : []));
     const unknown = harness.events.filter(
       (event) => event.kind === "command" && event.outcome.outcome === "unknown",

@@ -80,7 +80,7 @@ export class World {
       },
       journal: openDurableJournal(this.disk.open(), { keepMs: KEEP_MS, keepCount: 1_000 }, this.time()),
       clock: this.clock,
-      alarmBook: emptyAlarmBook(this.clock),
+      alarmRegistry: emptyAlarmBook(this.clock),
       log: silentLog,
       sessionId: `life${life}`,
       robot: (robotId) => ({

@@ -24,18 +24,18 @@ export const testCatalogue: Catalogue = new Map(
         types: [{ family: "base", type: "BASE_TYPE_NAVIGATE" }],
         goals: [{ kind: "destination", destinationId: String(json.to) }],
       },
-      heading: { kind: "goals", names: String(json.to).split(",") },
+      destination: { kind: "goals", names: String(json.to).split(",") },
     })),
     operation("Resume", "operator", (json) => ({
       ...onRobot(json),
       effect: "moves",
       evidence: { kind: "mission_state", missionId: String(json.mission), state: "STATE_RUNNING" },
-      heading: { kind: "mission", missionId: String(json.mission) },
+      destination: { kind: "mission", missionId: String(json.mission) },
     })),
     operation("Skip", "operator", (json) => ({
       ...onRobot(json),
       effect: "moves",
-      heading: { kind: "next_goal", missionId: "" },
+      destination: { kind: "next_goal", missionId: "" },
     })),
     operation("Halt", "operator", (json) => ({
       ...onRobot(json),
@@ -75,7 +75,7 @@ export const testCatalogue: Catalogue = new Map(
         kind: "query",
         queries: [{ operation: "FindChain", request: () => testRequest("FindChain", "{}") }],
         baseline: (answers) => isJsonObject(answers[0]) && answers[0].open === true,
-        judge: (answers, wasOpen) =>
+        evaluate: (answers, wasOpen) =>
           wasOpen === true && isJsonObject(answers[0]) && answers[0].open === false
             ? "FindChain shows it closed, and it was open"
             : null,
@@ -117,7 +117,7 @@ function operation(
           identityField: null,
           conveyors: null,
           switches: [],
-          heading: null,
+          destination: null,
           ...describe(json),
         },
       };
@@ -157,7 +157,7 @@ function listed(name: string): EvidenceRule {
     kind: "query",
     queries: [{ operation: "List", request: () => testRequest("List", "{}") }],
     baseline: count,
-    judge: (answers, baseline) =>
+    evaluate: (answers, baseline) =>
       typeof baseline === "number" && count(answers) === baseline + 1 ? `List names ${name} once more` : null,
   };
 }

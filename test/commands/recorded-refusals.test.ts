@@ -16,7 +16,7 @@ import {
 const scada = { protocol: "mqtt", name: "scada" } as const;
 const again = { requestId: "again" };
 const go = { robot: "AMR01", to: "A" };
-const unheard = { ...go, robot: "AMR09" };
+const unknown = { ...go, robot: "AMR09" };
 const stations = [{ name: "Dock", destinations: ["D1"], heartbeatMs: 5_000 }] as const;
 
 /** Brings about a refusal of \`again\`, and then the state of affairs that its advice waits for. */
@@ -86,10 +86,10 @@ const recorded: readonly Story[] = [
   },
   {
     code: "UNKNOWN_ROBOT",
-    request: unheard,
+    request: unknown,
     async tell(harness) {
       await harness.clock.settle(10_000);
-      const sent = await harness.send("Go", unheard, again);
+      const sent = await harness.send("Go", unknown, again);
       harness.quality.set("AMR09", "good");
       return sent;
     },

@@ -7,7 +7,7 @@ import { createOwnCertificates, type OwnCertificates } from "../../src/config/ow
 import { ofGateway } from "../../src/domain/alarm.ts";
 import { createSelfSigned } from "../../src/platform/keyed-certificate.ts";
 import { createLive } from "../../src/platform/live.ts";
-import type { AlarmBook } from "../../src/state/alarm-book.ts";
+import type { AlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { emptyAlarmBook } from "../support/test-alarms.ts";
 
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const TEN_YEARS_MS = 3_650 * DAY_MS;
 
 let clock: ManualClock;
-let book: AlarmBook;
+let registry: AlarmRegistry;
 let dataDir: string;
 let free: number | null;
 let losing: string[];
@@ -25,7 +25,7 @@ let certificates: OwnCertificates;
 
 beforeEach(async () => {
   clock = createManualClock();
-  book = emptyAlarmBook(clock);
+  registry = emptyAlarmBook(clock);
   dataDir = mkdtempSync(join(tmpdir(), "alarm-watch-"));
   [free, losing, problem] = [1e9, [], null];
   certificate = join(dataDir, "mqtt.pem");
@@ -45,8 +45,8 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
     noteHealth: () => {},
     fleet: { renewalProblem: () => problem },
     fanOut: { losing: () => losing },
-    state: book.state,
-    deliver: () => void book.take(),
+    state: registry.state,
+    deliver: () => void registry.take(),
     clock,
     freeBytes: () => free,
   });
@@ -60,7 +60,8 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   };
 }
 
-const standing = () => book.all().map(({ code, severity, isActive }) => `${code} ${severity} ${isActive}`);
+const standing = () =>
+  registry.all().map(({ code, severity, isActive }) => `${code} ${severity} ${isActive}`);
 
 describe("the disk", () => {
   it("is an alarm at 8 MB, at once, and none again at 16 MB", async () => {
@@ -87,13 +88,13 @@ describe("what lasts for a minute", () => {
     await clock.settle(60_000);
     expect(standing()).toEqual([]);
     await clock.settle(2_000);
-    expect(book.of(ofGateway).map(({ text }) => text)).toEqual([
+    expect(registry.of(ofGateway).map(({ text }) => text)).toEqual([
       "events for mqtt are lost: more come than are taken",
       "the token of the fleet service cannot be renewed",
     ]);
     problem = "the key is refused; the next attempt is at 12:00";
     await clock.settle(2_000);
-    expect(book.of(ofGateway).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
+    expect(registry.of(ofGateway).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
     [losing, problem] = [[], null];
     await clock.settle(62_000);
     expect(standing()).toEqual(["BUFFER_DROPPING 400 false", "TOKEN_NOT_RENEWED 400 false"]);
@@ -120,11 +121,11 @@ describe("a certificate of the gateway's own", () => {
     clock.advance(TEN_YEARS_MS - 30 * DAY_MS);
     const stop = await start();
     await clock.settle(1_000);
-    expect(book.all()[0]?.text).toContain(`mqtt.certificate (${certificate}) ends on `);
+    expect(registry.all()[0]?.text).toContain(`mqtt.certificate (${certificate}) ends on `);
     writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
     await clock.settle(60_000);
     const now = () => {
-      book.take();
+      registry.take();
       return standing();
     };
     await expect.poll(now).toEqual(["CERTIFICATE_EXPIRES 300 false"]);
@@ -150,7 +151,7 @@ describe("a certificate of the gateway's own", () => {
     certificate = join(dataDir, "missing.pem");
     const stop = await start(true);
     await clock.settle(1_000);
-    expect(book.all().map(({ text }) => text)).toEqual([expect.stringContaining("opcua (")]);
+    expect(registry.all().map(({ text }) => text)).toEqual([expect.stringContaining("opcua (")]);
     await stop();
   });
 });

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { createLinkWatch } from "../../src/composition/fleet-states.ts";
 import type { Component } from "../../src/platform/component.ts";
-import { createAlarmBook } from "../../src/state/alarm-book.ts";
+import { createAlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 test("the alarm of the link counts from when a session is sought, not from the start of the gateway", () => {
   const clock = createManualClock();
-  const alarmBook = createAlarmBook(clock, { alarms: [], outOfService: [], lastId: 0 }, () => "e1");
-  const link = createLinkWatch({ alarmBook }, clock);
+  const alarmRegistry = createAlarmRegistry(clock, { alarms: [], outOfService: [], lastId: 0 }, () => "e1");
+  const link = createLinkWatch({ alarmRegistry }, clock);
   const codes = () => {
-    alarmBook.take();
-    return alarmBook.all().map(({ code }) => code);
+    alarmRegistry.take();
+    return alarmRegistry.all().map(({ code }) => code);
   };
   clock.advance(30_000);
   expect(codes()).toEqual([]);

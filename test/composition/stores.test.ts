@@ -80,11 +80,11 @@ it("an outbox that cannot be read begins empty, and is named", async () => {
     const stop = new AbortController();
     const ran = outbox?.run(stop.signal, () => {});
     outbox?.push(alarmEvent("e1", "r1"));
-    const told = `${outbox?.length} ${stores.health().detail ?? ""}`;
+    const published = `${outbox?.length} ${stores.health().detail ?? ""}`;
     stop.abort();
     await ran;
     await stores.journal.close();
-    return told;
+    return published;
   }
   expect(await start()).toBe("1 ");
   expect(await start()).toBe("2 ");

@@ -15,7 +15,7 @@ const hooks = createSubscriptions(receiver);
 const { onBoth, overGrpc } = contractTests({
   unsafeWebhookTargets: { trustedCa: receiver.ca },
   webhookDelivery: delivery,
-  chance: hooks.chance,
+  random: hooks.random,
 });
 
 /** Answers with each of these in turn, then with 204. */

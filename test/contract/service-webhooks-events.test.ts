@@ -11,7 +11,7 @@ const hooks = createSubscriptions(receiver);
 const { onBoth } = contractTests({
   unsafeWebhookTargets: { trustedCa: receiver.ca },
   webhookDelivery: delivery,
-  chance: hooks.chance,
+  random: hooks.random,
 });
 
 const operator = "FILTER_OPERATOR_IN";

@@ -130,7 +130,7 @@ async function start(overrides: Partial<SimulatorOptions>): Promise<Started> {
   const simulator = await startSimulator({
     scenario: { kind: "given", scenario: contractScenario() },
     clock,
-    chance: () => 0.5,
+    random: () => 0.5,
     // Tests let hours pass.
     tokenLifeMs: 1_000 * 3_600_000,
     ...overrides,

@@ -36,7 +36,7 @@ export interface Subscriptions {
   backoffs(): number;
   awaitBackoff(count: number): Promise<void>;
   /** Half of every pause: a source of chance that counts how often it was asked. */
-  chance(): number;
+  random(): number;
 }
 
 export function createSubscriptions(receiver: Receiver): Subscriptions {
@@ -76,7 +76,7 @@ export function createSubscriptions(receiver: Receiver): Subscriptions {
     async awaitBackoff(count) {
       await expect.poll(() => asked, { interval: 2 }).toBeGreaterThanOrEqual(count);
     },
-    chance() {
+    random() {
       asked += 1;
       return 0.5;
     },

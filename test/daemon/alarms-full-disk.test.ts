@@ -57,7 +57,7 @@ test.skipIf(!hasMount)(
     await disk.free();
     await expect.poll(alarmsFile, { timeout: 30_000 }).toMatch(new RegExp(`"outOfService":\\["${ROBOT}"\\]`));
     await daemon.kill();
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     const again = await harness.start();
     await ear.on(`robots/${ROBOT}/alarms`, (each) => each.includes('"out_of_service":true'), from);
     expect(await tell("service", "s4", service)).toMatchObject({ outcome: "succeeded", message: "" });

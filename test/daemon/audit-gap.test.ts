@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** A gateway that takes commands for the robot. */
 async function live(config: string, ear: MqttEar): Promise<Daemon> {
-  const from = ear.heard.entries.length;
+  const from = ear.received.entries.length;
   const daemon = startDaemon(config);
   cleanups.push(() => daemon.kill());
   await ear.on(`robots/${ROBOT}/availability`, (text) => text === "good", from);

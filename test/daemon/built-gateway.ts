@@ -29,7 +29,7 @@ export async function startHere(configPath: string): Promise<Omit<Daemon, "pid" 
   const said: string[] = [];
   const destination = { write: (line: string) => void said.push(line) };
   const log = createLog("info", destination);
-  const gateway = createGateway(loaded.config, { clock: systemClock, chance: Math.random, log });
+  const gateway = createGateway(loaded.config, { clock: systemClock, random: Math.random, log });
   const stopping = new AbortController();
   let ended: Promise<void> = Promise.resolve();
   await new Promise<void>((resolve, reject) => {

@@ -75,7 +75,7 @@ test("what a station has started is stopped by the next start of a killed gatewa
   await first.kill();
   expect(motor()).toBe("cw");
 
-  const from = ear.heard.entries.length;
+  const from = ear.received.entries.length;
   const stops = async (limitMs: number, what: string) => {
     const fromMs = performance.now();
     await vi.waitFor(() => expect(motor()).toBe("stop"), { timeout: limitMs, interval: 20 });
@@ -92,7 +92,7 @@ test("what a station has started is stopped by the next start of a killed gatewa
   expect(await second.stop()).toBe(0);
   expect(motor()).toBe("stop");
 
-  const since = ear.heard.entries.length;
+  const since = ear.received.entries.length;
   const third = start();
   await good(since);
   await roll();

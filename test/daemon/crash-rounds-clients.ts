@@ -25,7 +25,7 @@ export function createRoundClients(ear: MqttEar, url: string): RoundClients {
   let place = 0;
 
   async function askMqtt({ id, operation, request }: Asked): Promise<"told"> {
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     await ear.sendText(operation, JSON.stringify({ id, expires_in_ms: EXPIRES_IN_MS, request }));
     await ear.on(replyTopic(id), () => true, from);
     return "told";
@@ -53,9 +53,9 @@ export function createRoundClients(ear: MqttEar, url: string): RoundClients {
     ask: (asked, life) => (asked.protocol === "mqtt" ? askMqtt(asked) : askWeb(asked, life)),
     collect(sent, life) {
       const byTopic = new Map(sent.map((asked) => [replyTopic(asked.id), asked]));
-      for (const { topic, text } of ear.heard.entries.slice(place))
+      for (const { topic, text } of ear.received.entries.slice(place))
         byTopic.get(topic)?.told.push({ ...(JSON.parse(text) as Told), life });
-      place = ear.heard.entries.length;
+      place = ear.received.entries.length;
     },
   };
 }
@@ -63,7 +63,7 @@ export function createRoundClients(ear: MqttEar, url: string): RoundClients {
 /** The ends of commands that the broker was given events of, by request id. */
 export function endedIn(ear: MqttEar): ReadonlyMap<string, readonly Ended[]> {
   const byId = new Map<string, Ended[]>();
-  for (const { topic, text } of ear.heard.entries) {
+  for (const { topic, text } of ear.received.entries) {
     if (!topic.endsWith("event/command")) continue;
     const { event_id: eventId, to: outcome, code, message, command, found_later: later } = JSON.parse(text);
     if (later !== undefined) continue;
@@ -74,17 +74,17 @@ export function endedIn(ear: MqttEar): ReadonlyMap<string, readonly Ended[]> {
 }
 
 /** Each can be known again in the service's record, by its heading or by the mission that it names. */
-export function newCommand(number: number, { id: robotId }: TestRobot, chance: () => number): Asked {
+export function newCommand(number: number, { id: robotId }: TestRobot, random: () => number): Asked {
   const id = `c${number}`;
-  const protocol = chance() < 0.5 ? "mqtt" : "web";
-  if (chance() < STOPS) {
+  const protocol = random() < 0.5 ? "mqtt" : "web";
+  if (random() < STOPS) {
     const request = { robotId, missionCommand: { missionId: id, command: "COMMAND_CANCEL" } };
     return { id, protocol, operation: "UpdateMission", request, token: id, isStop: true, told: [] };
   }
   const headingRadians = number / 1_024;
   const goal = { pose: { xMeters: 3, yMeters: 0, headingRadians } };
   const request = { robotId, mission: { baseMission: { navigateMission: { goal } } } };
-  const operation = chance() < 0.5 ? "CreateMission" : "AppendMission";
+  const operation = random() < 0.5 ? "CreateMission" : "AppendMission";
   return { id, protocol, operation, request, token: headingRadians, isStop: false, told: [] };
 }
 

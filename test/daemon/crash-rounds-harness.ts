@@ -67,7 +67,7 @@ export interface RoundScene {
 }
 
 export async function openRoundScene(
-  chance: () => number,
+  random: () => number,
   diskMegabytes: number,
   cleanups: Array<() => Promise<unknown>>,
 ): Promise<RoundScene> {
@@ -96,7 +96,7 @@ export async function openRoundScene(
     broker.url,
     sectionsOf(broker.url, port),
   );
-  const mischief = createMischief(simulator, robots, chance);
+  const mischief = createMischief(simulator, robots, random);
   const clients = createRoundClients(ear, `http://127.0.0.1:${port}`);
   const index = createRecordIndex(tokenOf);
   const sent: Asked[] = [];
@@ -125,7 +125,7 @@ export async function openRoundScene(
   const asking = createBoundedWork(IN_FLIGHT, ask);
 
   function oneOf<T>(list: readonly T[]): T {
-    const found = list[Math.floor(chance() * list.length)];
+    const found = list[Math.floor(random() * list.length)];
     if (found === undefined) throw new Error("there is nothing to choose from");
     return found;
   }
@@ -141,7 +141,7 @@ export async function openRoundScene(
     isFull: () => isFull,
     freeDisk,
     async start(aheadMs) {
-      from = ear.heard.entries.length;
+      from = ear.received.entries.length;
       const daemon = startDaemon(config, await shiftedClock(folder, aheadMs));
       cleanups.push(() => daemon.kill());
       over = daemon.ended.then(() => null);
@@ -170,9 +170,9 @@ export async function openRoundScene(
           counts.fullDisks += 1;
         }
         if (number === freeAt) await freeDisk();
-        if (chance() < MISCHIEF) mischief.strike();
-        if (chance() < REPEATED && sent.length > 0) await asking.add(oneOf(sent));
-        const asked = newCommand(sent.length + 1, oneOf(robots), chance);
+        if (random() < MISCHIEF) mischief.strike();
+        if (random() < REPEATED && sent.length > 0) await asking.add(oneOf(sent));
+        const asked = newCommand(sent.length + 1, oneOf(robots), random);
         sent.push(asked);
         await asking.add(asked);
       }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { openRoundScene, type Plan } from "./crash-rounds-harness.ts";
 import { type Asked, isUnrecorded } from "./crash-rounds-story.ts";
 
@@ -38,18 +38,18 @@ test(
   `${ROUNDS} rounds of wrong clocks, full disks and ends at random (seed ${SEED}): nothing twice, nothing told changes`,
   async () => {
     expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
-    const chance = seededChance(SEED);
-    const scene = await openRoundScene(chance, DISK_MEGABYTES, cleanups);
+    const random = seededRandom(SEED);
+    const scene = await openRoundScene(random, DISK_MEGABYTES, cleanups);
     const { sent } = scene;
     for (let life = 0; life < ROUNDS; life += 1) {
-      const plan = planOf(life, scene.isFull(), chance);
+      const plan = planOf(life, scene.isFull(), random);
       const daemon = await scene.start(plan.aheadMs);
       if (plan.isEarly) {
         // Time, for no event may say when: any moment is to be met.
-        await wait(chance() * EARLY_WITHIN_MS);
+        await wait(random() * EARLY_WITHIN_MS);
       } else {
         await scene.ready(daemon, life);
-        await scene.askAgain([...someOlder(sent, chance), ...sent.slice(-2 * COMMANDS)]);
+        await scene.askAgain([...someOlder(sent, random), ...sent.slice(-2 * COMMANDS)]);
         await scene.sendSome(plan);
         if (plan.isCalm) await scene.settled();
         // Time once more: the pruning comes in it.
@@ -79,31 +79,31 @@ test(
   TEST_MS,
 );
 
-function planOf(life: number, isFull: boolean, chance: () => number): Plan {
-  const commands = Math.round(COMMANDS * (0.5 + chance()));
-  const place = () => Math.floor(chance() * commands);
+function planOf(life: number, isFull: boolean, random: () => number): Plan {
+  const commands = Math.round(COMMANDS * (0.5 + random()));
+  const place = () => Math.floor(random() * commands);
   const isEarly = life % 4 === 3;
-  const frees = isFull && (life <= 1 || chance() < 0.7);
-  const fills = !isFull && (life === 0 || chance() < 0.6);
+  const frees = isFull && (life <= 1 || random() < 0.7);
+  const fills = !isFull && (life === 0 || random() < 0.6);
   const fillAt = fills ? place() : null;
-  const freesItsOwn = fillAt !== null && life > 0 && chance() < 0.5;
+  const freesItsOwn = fillAt !== null && life > 0 && random() < 0.5;
   return {
-    aheadMs: CLOCKS_MS[life < CLOCKS_MS.length ? life : Math.floor(chance() * CLOCKS_MS.length)] ?? 0,
+    aheadMs: CLOCKS_MS[life < CLOCKS_MS.length ? life : Math.floor(random() * CLOCKS_MS.length)] ?? 0,
     isEarly,
     isOrderly: !isEarly && life % 5 === 2,
-    isCalm: life === 0 || chance() < 0.4,
-    dwellMs: life % 6 === 1 ? DWELL_MS : chance() * SHORT_MS,
+    isCalm: life === 0 || random() < 0.4,
+    dwellMs: life % 6 === 1 ? DWELL_MS : random() * SHORT_MS,
     commands,
     fillAt,
-    freeAt: frees ? place() : freesItsOwn ? fillAt + Math.floor(chance() * (commands - fillAt)) : null,
+    freeAt: frees ? place() : freesItsOwn ? fillAt + Math.floor(random() * (commands - fillAt)) : null,
   };
 }
 
 /** Of the commands before the last two lives. */
-function someOlder(sent: readonly Asked[], chance: () => number): readonly Asked[] {
+function someOlder(sent: readonly Asked[], random: () => number): readonly Asked[] {
   const older = sent.slice(0, -2 * COMMANDS);
   if (older.length <= OLDER) return older;
-  const startAt = Math.floor(chance() * (older.length - OLDER));
+  const startAt = Math.floor(random() * (older.length - OLDER));
   return older.slice(startAt, startAt + OLDER);
 }
 

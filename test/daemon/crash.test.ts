@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { contractScenario, createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
 import { listenMqtt, type MqttEar, type Reply } from "../e2e/mqtt-ear.ts";
 import { startPlantBroker } from "../support/plant-broker.ts";
@@ -42,7 +42,7 @@ test(
   `kill -9 at random points (seed ${SEED}): nothing twice, nothing contradicted, nothing without an outcome`,
   async () => {
     expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
-    const chance = seededChance(SEED);
+    const random = seededRandom(SEED);
     const fresh = createRobotPool();
     const robots = Array.from({ length: ROBOTS }, () => fresh("base"));
     const folder = await mkdtemp(join(tmpdir(), "fleetgate-crash-"));
@@ -61,18 +61,18 @@ test(
 
     const sent: Sent[] = [];
     const unanswered = createTally(ear);
-    const mischief = createMischief(simulator, robots, chance);
+    const mischief = createMischief(simulator, robots, random);
     let early = 0;
     const lives: Life[] = [];
     for (let life = 0; life <= KILLS; life += 1) {
-      const from = ear.heard.entries.length;
+      const from = ear.received.entries.length;
       const startedAtMs = Date.now();
       const daemon = startDaemon(config);
       cleanups.push(() => daemon.kill());
       if (life < KILLS && life % EARLY === EARLY - 1) {
         // While it starts, or looks into what the one before had sent. Time, for no event may say when: any
         // moment is to be met.
-        await new Promise((resolve) => setTimeout(resolve, chance() * EARLY_WITHIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, random() * EARLY_WITHIN_MS));
         await daemon.kill();
         lives.push({ startedAtMs, readyAtMs: Date.now() });
         early += 1;
@@ -83,7 +83,7 @@ test(
       await askAgain(ear, sent);
       if (life === KILLS) break;
       // Time once more: waiting for something would spare the moments before it.
-      const killAfterMs = 40 + chance() * 1_500;
+      const killAfterMs = 40 + random() * 1_500;
       const killed = new Promise((resolve) => setTimeout(resolve, killAfterMs)).then(() => daemon.kill());
       let isKilled = false;
       void killed.then(() => {
@@ -92,10 +92,10 @@ test(
       while (!isKilled) {
         const inFlight = unanswered(sent);
         if (inFlight >= IN_FLIGHT) await Promise.race([nextReply(ear), killed]);
-        else if (chance() < MISCHIEF) mischief.strike();
-        else if (chance() < REPEATED && sent.length > 0) await publish(ear, anyOf(sent, chance));
-        else if (chance() < REUSED && sent.length > inFlight) await reuse(ear, sent, chance);
-        else await sendOne(ear, robots, sent, chance);
+        else if (random() < MISCHIEF) mischief.strike();
+        else if (random() < REPEATED && sent.length > 0) await publish(ear, anyOf(sent, random));
+        else if (random() < REUSED && sent.length > inFlight) await reuse(ear, sent, random);
+        else await sendOne(ear, robots, sent, random);
       }
     }
     await Promise.all(sent.map(({ id }) => ear.on(replyTopic(id))));
@@ -183,18 +183,18 @@ function createTally(ear: MqttEar): (sent: readonly Sent[]) => number {
   const told = new Set<string>();
   let place = 0;
   return (sent) => {
-    for (const { topic } of ear.heard.entries.slice(place)) told.add(topic);
-    place = ear.heard.entries.length;
+    for (const { topic } of ear.received.entries.slice(place)) told.add(topic);
+    place = ear.received.entries.length;
     return sent.filter(({ id }) => !told.has(replyTopic(id))).length;
   };
 }
 
 /** The next reply to anything: there is room for another command. */
 function nextReply(ear: MqttEar): Promise<unknown> {
-  return ear.heard.first(
+  return ear.received.first(
     "a reply",
     ({ topic }) => topic.startsWith(replyTopic("")),
-    ear.heard.entries.length,
+    ear.received.entries.length,
   );
 }
 
@@ -211,15 +211,15 @@ async function sendOne(
   ear: MqttEar,
   robots: readonly TestRobot[],
   sent: Sent[],
-  chance: () => number,
+  random: () => number,
 ): Promise<void> {
   const number = sent.length + 1;
-  const robot = robots[Math.floor(chance() * robots.length)];
+  const robot = robots[Math.floor(random() * robots.length)];
   if (robot === undefined) throw new Error("there are no robots");
   const headingRadians = number / 1_024;
   const goal = { pose: { xMeters: 3, yMeters: 0, headingRadians } };
   const mission = { baseMission: { navigateMission: { goal } } };
-  const which = chance();
+  const which = random();
   const id = `c${number}`;
   const command: Sent =
     which < 0.45
@@ -236,17 +236,17 @@ async function sendOne(
   await publish(ear, command);
 }
 
-function anyOf(sent: readonly Sent[], chance: () => number): Sent {
-  const found = sent[Math.floor(chance() * sent.length)];
+function anyOf(sent: readonly Sent[], random: () => number): Sent {
+  const found = sent[Math.floor(random() * sent.length)];
   if (found === undefined) throw new Error("nothing was sent yet");
   return found;
 }
 
 /** Another command under the identity of one that has its outcome: it must never be sent. */
-async function reuse(ear: MqttEar, sent: readonly Sent[], chance: () => number): Promise<void> {
+async function reuse(ear: MqttEar, sent: readonly Sent[], random: () => number): Promise<void> {
   const { id, request } = anyOf(
     sent.filter((each) => ear.texts(replyTopic(each.id)).length > 0),
-    chance,
+    random,
   );
   const goal = { pose: { xMeters: 1, yMeters: 0, headingRadians: REUSED_TOKEN } };
   const { robotId } = request as { robotId: string };
@@ -258,7 +258,7 @@ async function reuse(ear: MqttEar, sent: readonly Sent[], chance: () => number):
 async function askAgain(ear: MqttEar, sent: readonly Sent[]): Promise<void> {
   for (let start = 0; start < sent.length; start += IN_FLIGHT) {
     const some = sent.slice(start, start + IN_FLIGHT);
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     for (const command of some) await publish(ear, command);
     await Promise.all(some.map(({ id }) => ear.on(replyTopic(id), () => true, from)));
   }

@@ -128,7 +128,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     sessionId: "harness",
     robot: state.robot,
     deliver: makers.deliver,
-    alarmBook: emptyAlarmBook(clock),
+    alarmRegistry: emptyAlarmBook(clock),
     audit: () => {},
     stations: [],
     stopRequest,

@@ -66,10 +66,10 @@ export function startDaemon(configPath: string, nodeOptions: readonly string[] =
   const command = [...nodeOptions, "dist/main.js", "run", "--config", configPath];
   const child: ChildProcess = spawn(process.execPath, command, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
-  const heard = new Set<() => void>();
+  const received = new Set<() => void>();
   child.stderr?.on("data", (chunk: Buffer) => {
     said += chunk.toString("utf8");
-    for (const look of heard) look();
+    for (const look of received) look();
   });
   // `close` comes when all that it said was read, too.
   const gone = once(child, "close").then(([code]) => code as number | null);
@@ -90,10 +90,10 @@ export function startDaemon(configPath: string, nodeOptions: readonly string[] =
       return new Promise((resolve, reject) => {
         const look = () => {
           if (!said.includes(text)) return;
-          heard.delete(look);
+          received.delete(look);
           resolve();
         };
-        heard.add(look);
+        received.add(look);
         look();
         void gone.then((code) => reject(new Error(`it ended with ${code} and did not say ${text}: ${said}`)));
       });

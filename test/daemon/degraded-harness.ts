@@ -67,7 +67,7 @@ export async function openDegradedHarness(
     ear,
     brokerUrl: broker.url,
     async start(nodeOptions) {
-      const from = ear.heard.entries.length;
+      const from = ear.received.entries.length;
       const daemon = startDaemon(config, nodeOptions);
       daemons.push(daemon);
       await daemon.says(READY);
@@ -78,7 +78,7 @@ export async function openDegradedHarness(
       const partOf = (text: string) =>
         (JSON.parse(text) as { parts?: Record<string, PartHealth> }).parts?.[name];
       // The newest counts: what does not change is not told again soon.
-      const newest = ear.heard.entries.findLastIndex(({ topic }) => topic === "health");
+      const newest = ear.received.entries.findLastIndex(({ topic }) => topic === "health");
       const { text } = await ear.on(
         "health",
         (each) => {
@@ -90,7 +90,7 @@ export async function openDegradedHarness(
       return partOf(text) ?? { state: "missing" };
     },
     async valuesGoOn(percent) {
-      const from = ear.heard.entries.length;
+      const from = ear.received.entries.length;
       simulator.control.happen({ kind: "battery", robotId: ROBOT, percent: percent + 0.9 });
       const shown = new RegExp(`"(charge_)?percent\\w*":${percent}`);
       await ear.on(`robots/${ROBOT}/battery`, (text) => shown.test(text), from);

@@ -35,7 +35,7 @@ export interface DroppingParts {
   readonly user: { readonly name: string; readonly password: string };
   /** A robot that has its nodes. */
   readonly robot: string;
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 /** So many clients are there at the same time. */
@@ -65,7 +65,7 @@ export const WAYS = ways.length;
 const SUBSCRIBED_WAYS = 5;
 
 export async function openDroppingClients(parts: DroppingParts): Promise<DroppingClients> {
-  const { url, chance } = parts;
+  const { url, random } = parts;
   const { hostname, port } = new URL(url.replace("opc.tcp", "tcp"));
   const wires = await Promise.all(
     Array.from({ length: AT_ONCE }, () => startTcpProxy(() => `${hostname}:${port}`)),
@@ -100,12 +100,12 @@ export async function openDroppingClients(parts: DroppingParts): Promise<Droppin
     );
 
   async function come(way: Way, wire: TcpProxy): Promise<void> {
-    const isSecure = chance() < 0.5;
+    const isSecure = random() < 0.5;
     const client = newClient(isSecure);
     let cutting: NodeJS.Timeout | null = null;
     try {
       if (way === "cut at any moment")
-        cutting = setTimeout(() => void wire.unplug(), chance() * CUT_WITHIN_MS);
+        cutting = setTimeout(() => void wire.unplug(), random() * CUT_WITHIN_MS);
       await client.connect(`opc.tcp://${wire.address}`);
       const session = await logOn(client, isSecure);
       await work(session, parts.robot);

@@ -37,7 +37,7 @@ const belt = (command: "CW" | "STOP") => ({
 
 /** What `health` says of the commands, once it says so much. */
 async function commandsAre(ear: MqttEar, state: string): Promise<{ detail?: string }> {
-  const from = Math.max(0, ear.heard.entries.length - 1);
+  const from = Math.max(0, ear.received.entries.length - 1);
   const { text } = await ear.on("health", (each) => partsOf(each).commands?.state === state, from);
   return partsOf(text).commands ?? {};
 }
@@ -82,7 +82,7 @@ test.skipIf(!hasMount)(
     );
 
     // What robots do is told all the same.
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     simulator.control.happen({ kind: "battery", robotId: ROBOT, percent: 33.9 });
     await ear.on(`robots/${ROBOT}/battery`, (text) => /"(charge_)?percent\w*":33/.test(text), from);
 
@@ -140,7 +140,7 @@ async function onSmallDisk() {
     },
   });
   const start = async () => {
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     const daemon = startDaemon(config);
     cleanups.push(() => daemon.kill());
     await daemon.says(READY);
@@ -178,7 +178,7 @@ async function serveFull({ simulator, ear }: Scene, daemon: Daemon, run: Run): P
     const halt = ear.send("ControlConveyor", `${run}-stop-${round}`, belt("STOP"));
     expect(await Promise.race([halt, died])).toMatchObject({ outcome: "succeeded" });
   }
-  const from = ear.heard.entries.length;
+  const from = ear.received.entries.length;
   const percent = { first: 33.9, second: 21.9, third: 12.9 }[run];
   simulator.control.happen({ kind: "battery", robotId: ROBOT, percent });
   const shown = new RegExp(`"(charge_)?percent\\w*":${Math.floor(percent)}`);

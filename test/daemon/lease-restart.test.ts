@@ -57,7 +57,7 @@ test("a lease outlives kill -9; one whose station the next configuration does no
   await first.kill();
 
   const second = start(config);
-  await good(ear.heard.entries.length);
+  await good(ear.received.entries.length);
   await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/beat", '{"id":"beat","counter":1}', {
     qos: 1,
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { faultKinds } from "../e2e/load-station/station-faults.ts";
 import { createStationLine, type LineTime } from "../e2e/load-station/station-line.ts";
 import { createStationPlant } from "../e2e/load-station/station-plant.ts";
@@ -109,7 +109,7 @@ test.runIf(VISITS > 0)(
       while (!isUp) await line.cycle();
       await ready;
     }
-    const chance = seededChance(SEED);
+    const random = seededRandom(SEED);
     const report = await runVisits({
       line,
       plant,
@@ -119,7 +119,7 @@ test.runIf(VISITS > 0)(
       kinds: faultKinds.filter(({ name }) => name.includes(KIND)),
       bounds,
       restartGateway,
-      chance,
+      random,
     });
     if (process.env.LOAD_STATION_FIGURES !== undefined) process.stderr.write(`${described(report)}\n`);
     expect(report.broken).toEqual([]);

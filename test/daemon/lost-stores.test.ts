@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { fleetgate } from "../cli/program.ts";
 import { listenMqtt, type MqttEar } from "../e2e/mqtt-ear.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
@@ -60,7 +60,7 @@ const inData = (...names: readonly string[]) => join(folder, "data", ...names);
 
 /** Starts the gateway, and waits until the robot's values are good: then commands pass. */
 async function start(): Promise<Daemon> {
-  const from = ear.heard.entries.length;
+  const from = ear.received.entries.length;
   const daemon = startDaemon(config);
   daemons.push(daemon);
   await daemon.says(READY);
@@ -70,7 +70,7 @@ async function start(): Promise<Daemon> {
 
 /** The same, in this process. */
 async function startInProcess(): ReturnType<typeof startHere> {
-  const from = ear.heard.entries.length;
+  const from = ear.received.entries.length;
   const gateway = await startHere(config);
   daemons.push(gateway);
   await robotIsGood(from);
@@ -102,8 +102,8 @@ async function health(part: string, state: string, from: number): Promise<string
 
 /** Random, and the same each time. */
 function randomBytes(): Buffer {
-  const chance = seededChance(7);
-  return Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(chance() * 256)));
+  const random = seededRandom(7);
+  return Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(random() * 256)));
 }
 
 /** In the records of commands, and of tickets. */
@@ -149,7 +149,7 @@ test.each(["journal", "tickets"] as const)(
       rmSync(inData(store), { recursive: true });
       cpSync(whole, inData(store), { recursive: true, preserveTimestamps: true });
       harm(inData(store), FLIPPED[store]);
-      const from = ear.heard.entries.length;
+      const from = ear.received.entries.length;
       // The first damage would end the process that opens the store: that one is a process of its own.
       const daemon = await (at === 0 ? start() : startInProcess());
       expect(daemon.said()).toMatch(reason);
@@ -159,7 +159,7 @@ test.each(["journal", "tickets"] as const)(
       expect(await daemon.stop()).toBe(0);
       expect(await reset()).toMatch(reason);
     }
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     const last = await startInProcess();
     await health("commands", "up", from);
     expect(await send("ControlConveyor", belt("CW"))).toMatchObject({ outcome: "succeeded" });
@@ -261,7 +261,7 @@ test(
     rmSync(inData(), { recursive: true });
     cpSync(join(folder, "snapshot"), inData(), { recursive: true });
     expect(await reset("--discard")).toMatch(/tickets begins empty.*kept as .*\n.*journal begins empty/);
-    const from = ear.heard.entries.length;
+    const from = ear.received.entries.length;
     const again = await start();
     await health("commands", "up", from);
     expect(again.said()).not.toContain("a store is lost");

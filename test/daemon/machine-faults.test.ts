@@ -22,7 +22,7 @@ test("a wall clock that is set an hour forward, then two back, makes nothing sta
     Date.now = () => real() + ahead;
     process.on("SIGUSR2", () => { ahead = hours.shift() * 3_600_000; });`;
   const daemon = await harness.start(before(harness, steps));
-  const from = ear.heard.entries.length;
+  const from = ear.received.entries.length;
   for (const [operation, request, said] of [
     ["CreateMission", toStation("Station D"), "was set forward, or the machine slept, by 3600.0 s"],
     ["ControlConveyor", belt("STOP"), "was set back by 7200.0 s"],
@@ -38,7 +38,7 @@ test("a wall clock that is set an hour forward, then two back, makes nothing sta
     await harness.part("fleet", ({ state, detail }) => state === "degraded" && /clock is/.test(detail ?? ""));
   }
   await harness.valuesGoOn(44);
-  const shown = ear.heard.entries.slice(from).filter(({ topic }) => topic.endsWith("/availability"));
+  const shown = ear.received.entries.slice(from).filter(({ topic }) => topic.endsWith("/availability"));
   expect(shown.filter(({ text }) => text !== "good")).toEqual([]);
   expect(await daemon.stop()).toBe(0);
 }, 120_000);

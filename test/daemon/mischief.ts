@@ -28,13 +28,13 @@ const operations = ["CreateMission", "AppendMission"] as const;
 export function createMischief(
   { control }: RunningSimulator,
   robots: readonly TestRobot[],
-  chance: () => number,
+  random: () => number,
 ): Mischief {
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
 
   function one<T>(list: readonly T[]): T {
-    const found = list[Math.floor(chance() * list.length)];
+    const found = list[Math.floor(random() * list.length)];
     if (found === undefined) throw new Error("there is nothing to choose from");
     return found;
   }
@@ -63,7 +63,7 @@ export function createMischief(
     counts,
     strike() {
       const robot = one(robots);
-      const which = chance();
+      const which = random();
       // First what a run must have had: a slow machine has time for few strikes.
       if (!counts.has("drop")) disturb(robot, "drop");
       else if (!counts.has("foreign mission")) foreign(robot);

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import type { Endpoints } from "../../src/simulator/simulator.ts";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { openPlc } from "../e2e/plc.ts";
 import { createFiguresTable } from "../support/figures-table.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -39,7 +39,7 @@ test(nothing, { timeout: 120_000 + CYCLES * 1_000 }, async () => {
     folder,
     user: { name: "line1", password: "secret" },
     robot: "AMR01",
-    chance: seededChance(SEED),
+    random: seededRandom(SEED),
   });
   // One stays, so that the classes are known to be counted.
   const plc = await openPlc(url);

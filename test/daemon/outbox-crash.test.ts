@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, test } from "vitest";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { endMosquitto, haveMosquitto, runMosquitto } from "../northbound/mqtt/mosquitto.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { startRecordingRelay } from "../support/recording-relay.ts";
@@ -54,29 +54,29 @@ async function createBroker(folder: string) {
 test.runIf(haveMosquitto)(
   `brokers and gateways end at random points (seed ${SEED}): every event arrives, in order, once`,
   async () => {
-    const chance = seededChance(SEED);
+    const random = seededRandom(SEED);
     const folder = await makeFolder(cleanups);
     const broker = await createBroker(folder);
     const relay = await startRecordingRelay(broker.port, (topic) => topic.includes("/event/"));
     cleanups.push(relay.close);
     const place = { broker: `mqtt://127.0.0.1:${relay.port}`, port: broker.port };
-    const scene = await startOutboxScene(place, folder, chance, cleanups);
+    const scene = await startOutboxScene(place, folder, random, cleanups);
 
     for (let round = 0; round < ROUNDS; round += 1) {
-      const kind = kinds[round < kinds.length ? round : Math.floor(chance() * kinds.length)];
+      const kind = kinds[round < kinds.length ? round : Math.floor(random() * kinds.length)];
       // Real time: any moment is to be met.
-      await wait(CALM_MS + chance() * 1_000);
+      await wait(CALM_MS + random() * 1_000);
       if (kind === "broker restarts") await broker.end("SIGTERM");
       else if (kind === "broker stopped") broker.signal("SIGSTOP");
       else if (kind === "broker killed" || kind === "both killed") await broker.end("SIGKILL");
       if (kind === "gateway killed" || kind === "both killed") await scene.restartGateway("killed");
       if (kind === "gateway killed") continue;
-      await wait(kind === "broker stopped" ? STOP_MS : MOST_AWAY_MS * chance());
+      await wait(kind === "broker stopped" ? STOP_MS : MOST_AWAY_MS * random());
       if (kind === "broker stopped") broker.signal("SIGCONT");
       else await broker.start();
     }
     await wait(CALM_MS);
-    await scene.judge(relay.published);
+    await scene.evaluate(relay.published);
   },
   TEST_MS,
 );

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, test } from "vitest";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { CALM_MS, makeFolder, startOutboxScene } from "./outbox-harness.ts";
 import { createOutboxSubscriber } from "./outbox-subscriber.ts";
@@ -35,19 +35,19 @@ afterEach(async () => {
 test(
   `at the embedded broker, clients and gateways end at random points (seed ${SEED}): every event arrives, in order`,
   async () => {
-    const chance = seededChance(SEED);
+    const random = seededRandom(SEED);
     const folder = await makeFolder(cleanups);
     const port = await freePorts(1);
     const section = { broker: "embedded", listen: { host: "127.0.0.1", port }, anonymousLoopback: true };
     const subscriber = createOutboxSubscriber(port, cleanups);
     // It subscribes before anything happens, so it misses nothing of the first run.
     const place = { broker: "embedded", port, sections: { mqtt: section }, ready: subscriber.come };
-    const scene = await startOutboxScene(place, folder, chance, cleanups);
+    const scene = await startOutboxScene(place, folder, random, cleanups);
 
     for (let round = 0; round < ROUNDS; round += 1) {
-      const kind = kinds[round < kinds.length ? round : Math.floor(chance() * kinds.length)];
+      const kind = kinds[round < kinds.length ? round : Math.floor(random() * kinds.length)];
       // Real time: any moment is to be met.
-      await wait(CALM_MS + chance() * 1_000);
+      await wait(CALM_MS + random() * 1_000);
       if (kind === "gateway killed") await scene.restartGateway("killed");
       else if (kind === "gateway stopped") await scene.restartGateway("stopped");
       else if (kind === "client stopped" || kind === "client stopped, gateway killed") {
@@ -60,12 +60,12 @@ test(
         else await subscriber.leave();
         if (kind === "both killed") await scene.restartGateway("killed");
         if (kind === "gateway stopped, client away") await scene.restartGateway("stopped");
-        await wait(MOST_AWAY_MS * chance());
+        await wait(MOST_AWAY_MS * random());
         void subscriber.come();
       }
     }
     await wait(CALM_MS);
-    await scene.judge(subscriber.taken);
+    await scene.evaluate(subscriber.taken);
   },
   TEST_MS,
 );

@@ -42,14 +42,14 @@ export interface OutboxScene {
   /** Ends the gateway by `kill -9`, or in order, and starts it again. `between` happens while it is away. */
   restartGateway(how: "killed" | "stopped", between?: () => Promise<void>): Promise<void>;
   /** Ends the load, waits for the last events and holds all of them against what happened. */
-  judge(published: readonly Published[]): Promise<void>;
+  evaluate(published: readonly Published[]): Promise<void>;
 }
 
 /** The simulator, a gateway on the disk of `folder`, missions of other clients and commands of one. */
 export async function startOutboxScene(
   place: BrokerPlace,
   folder: string,
-  chance: () => number,
+  random: () => number,
   cleanups: Array<() => Promise<unknown>>,
 ): Promise<OutboxScene> {
   expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
@@ -83,7 +83,7 @@ export async function startOutboxScene(
   await place.ready?.();
   const missions = watchMissions(simulator);
   cleanups.push(async () => missions.stop());
-  const load = createLoad(simulator, robots, client, chance);
+  const load = createLoad(simulator, robots, client, random);
   cleanups.push(async () => load.stop());
   const auditPath = join(folder, "data", "audit", "audit.jsonl");
   // On a busy machine the first command may come late: the rounds are to find some.
@@ -101,7 +101,7 @@ export async function startOutboxScene(
       await streamIs(1);
       missions.gap(endedAtMs);
     },
-    async judge(published) {
+    async evaluate(published) {
       load.stop();
       const record = () => simulator.control.record(0);
       const readAudit = () => readFileSync(auditPath, "utf8").trim().split("\n");
@@ -138,16 +138,16 @@ function createLoad(
   simulator: RunningSimulator,
   robots: readonly TestRobot[],
   client: mqtt.MqttClient,
-  chance: () => number,
+  random: () => number,
 ) {
   let commands = 0;
 
   function strike(): void {
-    const robot = robots[Math.floor(chance() * robots.length)];
+    const robot = robots[Math.floor(random() * robots.length)];
     if (robot === undefined) throw new Error("there are no robots");
-    const goal = { pose: { xMeters: 3 * chance(), yMeters: 0, headingRadians: 0 } };
+    const goal = { pose: { xMeters: 3 * random(), yMeters: 0, headingRadians: 0 } };
     const mission = { baseMission: { navigateMission: { goal } } };
-    if (chance() < COMMAND_SHARE) {
+    if (random() < COMMAND_SHARE) {
       commands += 1;
       const command = { id: `c${commands}`, expires_in_ms: 5_000, request: { robotId: robot.id, mission } };
       client.publish("fleetgate/outbox/clients/scada/command/CreateMission", JSON.stringify(command));

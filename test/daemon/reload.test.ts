@@ -8,7 +8,7 @@ import { askGateway } from "../../src/cli/control-client.ts";
 import { configHash } from "../../src/config/config-hash.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { endPrograms, fleetgate } from "../cli/program.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
@@ -221,7 +221,7 @@ const COMMANDS = 4;
 
 describe(`kill -9 in the middle of a reload (${ROUNDS} rounds, seed ${SEED})`, () => {
   test("leaves what is in the file: the next start has all of it, and sends no command twice", async () => {
-    const chance = seededChance(SEED);
+    const random = seededRandom(SEED);
     const path = await write(sectionsOf(0));
     await start(path);
     const command = (id: string, robotId: string) => {
@@ -244,10 +244,10 @@ describe(`kill -9 in the middle of a reload (${ROUNDS} rounds, seed ${SEED})`, (
       await writeFile(path, before);
       const sent = commands(round);
       // An editor that writes in two steps, or one that puts the whole file in its place.
-      if (chance() < 0.5) {
-        await writeFile(path, next.slice(0, Math.floor(next.length * chance())));
+      if (random() < 0.5) {
+        await writeFile(path, next.slice(0, Math.floor(next.length * random())));
         process.kill(daemon?.pid ?? 0, "SIGHUP");
-        await pause(chance() * KILLED_WITHIN_MS);
+        await pause(random() * KILLED_WITHIN_MS);
         await writeFile(path, next);
       } else {
         await writeFile(`${path}.new`, next);
@@ -255,7 +255,7 @@ describe(`kill -9 in the middle of a reload (${ROUNDS} rounds, seed ${SEED})`, (
       }
       process.kill(daemon?.pid ?? 0, "SIGHUP");
       // The moment of the kill is what the test is about.
-      await pause(chance() * KILLED_WITHIN_MS);
+      await pause(random() * KILLED_WITHIN_MS);
       await daemon?.kill();
       await Promise.all(sent);
       expect(readFileSync(path, "utf8")).toBe(next);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readScenario, type Scenario } from "../../src/simulator/scenario/scenario.ts";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
 import { openPlc } from "../e2e/plc.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -43,7 +43,7 @@ test(
   `${KILLS} kills of the gateway and ${KILLS * PLC_CRASHES_A_KILL} crashes of PLCs (seed ${SEED}): nothing sent twice, no word untrue`,
   async () => {
     expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
-    const chance = seededChance(SEED);
+    const random = seededRandom(SEED);
     let seed = SEED;
     const folder = await mkdtemp(join(tmpdir(), "fleetgate-slot-crash-"));
     cleanups.push(() => rm(folder, { recursive: true, force: true }));
@@ -73,7 +73,7 @@ test(
       const line = createSlotLine({
         robot,
         relay,
-        chance: seededChance(++seed),
+        random: seededRandom(++seed),
         nextDestination: () => ++destination,
         gatewayUp: up.passed,
         onStep: steps.count,
@@ -99,7 +99,7 @@ test(
       running.catch(() => {});
       if (life === KILLS) break;
       await Promise.race([crashes.reach((life + 1) * PLC_CRASHES_A_KILL), running]);
-      await Promise.race([steps.reach(steps.counted() + chance() * LONGEST_STEPS), running]);
+      await Promise.race([steps.reach(steps.counted() + random() * LONGEST_STEPS), running]);
       // Until the next life is there, nobody connects.
       up.close();
       await daemon.kill();

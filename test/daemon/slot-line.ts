@@ -44,7 +44,7 @@ export interface LineParts {
   readonly relay: HoldingRelay;
   /** The numbers of the destinations, each for one mission. */
   readonly nextDestination: () => number;
-  readonly chance: () => number;
+  readonly random: () => number;
   /** Resolves when the gateway takes connections. */
   readonly gatewayUp: () => Promise<unknown>;
   /** A step of a cycle is done. */
@@ -70,7 +70,7 @@ class ConnectionLost extends Error {}
 class Crashed extends Error {}
 
 export function createSlotLine(parts: LineParts): SlotLine {
-  const { robot, relay, chance } = parts;
+  const { robot, relay, random } = parts;
   const told = new Map<number, Told>();
   const late: Array<{ readonly held: Held; dueCycle: number }> = [];
   let plc: Plc | null = null;
@@ -174,8 +174,8 @@ export function createSlotLine(parts: LineParts): SlotLine {
   }
 
   function planned(): Crash | null {
-    if (chance() >= CRASHING) return null;
-    const below = (end: number) => Math.floor(chance() * end);
+    if (random() >= CRASHING) return null;
+    const below = (end: number) => Math.floor(random() * end);
     return {
       moment: moments[below(moments.length)] as Moment,
       loss: losses[below(losses.length)] as Loss,

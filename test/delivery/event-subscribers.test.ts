@@ -74,7 +74,7 @@ async function setUp() {
     writeTimeoutMs: 4_000,
     drainMs: 2_000,
     clock: scene.clock,
-    chance: () => 0.999,
+    random: () => 0.999,
     log: silentLog,
   });
   const ended = runner.run(stop.signal, () => {});

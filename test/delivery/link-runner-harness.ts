@@ -22,14 +22,14 @@ export function setUp({
   const fanOut = createFanOut({ state, clock, log: silentLog });
   const outlet = fanOut.attachOutlet("mqtt", { ...roomy, perTurn });
   const link = createInMemoryLink();
-  const chance = () => 0.999;
+  const random = () => 0.999;
   const runner = createLinkRunner(link, {
     outlet,
     backoff,
     writeTimeoutMs: 4_000,
     drainMs: 2_000,
     clock,
-    chance,
+    random,
     log,
     ...hanging,
   });

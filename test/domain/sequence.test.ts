@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { judgeSequence, missedBetween, type SequenceMark } from "../../src/domain/sequence.ts";
+import { evaluateSequence, missedBetween, type SequenceMark } from "../../src/domain/sequence.ts";
 
 const mark = (sequence: number | null, sourceTimeMs: number | null = null): SequenceMark => ({
   sequence,
@@ -33,20 +33,20 @@ test.each([
   ["a number after none is news", mark(null), mark(3, 1), false, "fresh"],
   ["without times, a snapshot sets the baseline", mark(7), mark(3), true, "reset"],
 ] as const)("%s", (_, held, incoming, isFirst, verdict) => {
-  expect(judgeSequence(held, incoming, isFirst)).toBe(verdict);
+  expect(evaluateSequence(held, incoming, isFirst)).toBe(verdict);
 });
 
 test("a snapshot older than what is held is believed on the third subscription in a row", () => {
   const held = mark(7, 1000);
   const older = mark(8, 400);
-  expect([0, 1, 2].map((before) => judgeSequence(held, older, true, before))).toEqual([
+  expect([0, 1, 2].map((before) => evaluateSequence(held, older, true, before))).toEqual([
     "outdated",
     "outdated",
     "set_back",
   ]);
   // What is not older is judged as ever, however many were.
-  expect(judgeSequence(held, held, true, 2)).toBe("repeat");
-  expect(judgeSequence(held, mark(8, 1001), true, 2)).toBe("fresh");
+  expect(evaluateSequence(held, held, true, 2)).toBe("repeat");
+  expect(evaluateSequence(held, mark(8, 1001), true, 2)).toBe("fresh");
 });
 
 test("what is missing between two messages is counted", () => {
@@ -77,7 +77,7 @@ function listen(messages: readonly SequenceMark[], start: SequenceMark | null = 
   let held = start;
   let wantsSnapshot = false;
   messages.forEach((message, place) => {
-    const verdict = judgeSequence(held, message, place === 0);
+    const verdict = evaluateSequence(held, message, place === 0);
     if (verdict === "fresh" || verdict === "reset") held = message;
     if (verdict === "regressed") wantsSnapshot = true;
   });
@@ -103,9 +103,9 @@ test("repeats change nothing", () => {
 test("whatever is lost: a listener holds the newest, or its number is larger, or it asks for a snapshot", () => {
   fc.assert(
     fc.property(robotLine, fc.infiniteStream(fc.boolean()), (line, keep) => {
-      const heard = line.filter((_, place) => place === 0 || keep.next().value);
-      const last = heard.at(-1);
-      const { held, wantsSnapshot } = listen(heard);
+      const received = line.filter((_, place) => place === 0 || keep.next().value);
+      const last = received.at(-1);
+      const { held, wantsSnapshot } = listen(received);
       const isAhead = (held?.sequence ?? 0) >= (last?.sequence ?? 0);
       expect(held === last || wantsSnapshot || isAhead).toBe(true);
       // The snapshot of the next subscription puts it right, whatever went before.

@@ -90,12 +90,12 @@ test("a robot out of service has no alarms, and takes commands", async () => {
   expect(await late(`robots/${ROBOT}/alarms`)).toMatchObject({ out_of_service: true, count: 0 });
   const back = { dataType: "Boolean", value: false } as const;
   expect(await harness.plc.write([`Robots.${ROBOT}.Alarms.OutOfService`, back])).toEqual(["Good"]);
-  await harness.mqtt.on(`robots/${ROBOT}/alarms`, lists("BATTERY_LOW"), harness.mqtt.heard.entries.length);
+  await harness.mqtt.on(`robots/${ROBOT}/alarms`, lists("BATTERY_LOW"), harness.mqtt.received.entries.length);
   expect(await late(`robots/${ROBOT}/alarms`)).toMatchObject({ out_of_service: false });
 });
 
 test("a service that is away is one alarm", async () => {
-  const from = harness.mqtt.heard.entries.length;
+  const from = harness.mqtt.received.entries.length;
   await harness.stopService();
   await harness.mqtt.on("alarms", lists("FLEET_LINK_DOWN"), from);
   const codes = (await late("alarms")).alarms.map(({ code }) => code);

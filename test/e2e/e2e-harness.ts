@@ -165,7 +165,7 @@ export async function runGateway(
   const destination = { write: (line: string) => log.add(line.trimEnd()) };
   const gateway = createGateway(config, {
     clock,
-    chance: Math.random,
+    random: Math.random,
     log: createLog("info", destination),
   });
   const stopping = new AbortController();

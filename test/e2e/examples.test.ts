@@ -49,11 +49,11 @@ async function client(port: number, user: string, options: IClientOptions = {}) 
 }
 
 /** What a client hears, as topic and text with a space between; it is subscribed to everything. */
-async function hear(subscriber: MqttClient) {
-  const heard = createChronicle<string>((message) => message);
-  subscriber.on("message", (topic, payload) => heard.add(`${topic} ${payload.toString()}`));
+async function receive(subscriber: MqttClient) {
+  const received = createChronicle<string>((message) => message);
+  subscriber.on("message", (topic, payload) => received.add(`${topic} ${payload.toString()}`));
   await subscriber.subscribeAsync("fleetgate/plant1/#", { qos: 1 });
-  return heard;
+  return received;
 }
 
 /** For the examples with `web: {}`. */
@@ -100,8 +100,8 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
         await client(port, "mes", five),
         await client(port, "visitor", five),
       ];
-      const heard = await hear(hmi);
-      await heard.first(
+      const received = await receive(hmi);
+      await received.first(
         "the robot",
         (message) => message === "fleetgate/plant1/robots/cart-1/availability good",
       );
@@ -125,21 +125,21 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       ] as const)
         await expect(send(from, topic, payload("a")), topic).rejects.toThrow(/Not authorized/i);
 
-      const visitors = await hear(visitor);
+      const visitors = await receive(visitor);
       await send(visitor, commandOf("visitor"), payload("v"));
       expect(await visitors.first("a reply", (message) => message.includes("/reply/v "))).toContain(
         '"refused"',
       );
-      const hearing = await hear(mes);
+      const hearing = await receive(mes);
       await send(mes, commandOf("mes"), payload("m"));
       expect(await hearing.first("a reply", (message) => message.includes("/reply/m "))).toContain(
         '"succeeded"',
       );
       await send(hmi, commandOf("hmi"), payload("h", "cart-2"));
-      expect(await heard.first("a reply", (message) => message.includes("/reply/h "))).toContain(
+      expect(await received.first("a reply", (message) => message.includes("/reply/h "))).toContain(
         '"succeeded"',
       );
-      const replies = heard.entries.filter((message) => message.includes("/reply/"));
+      const replies = received.entries.filter((message) => message.includes("/reply/"));
       expect(replies).toHaveLength(1);
 
       for (const login of [
@@ -266,8 +266,8 @@ it(
     await expect(openSession(`opc.tcp://127.0.0.2:${plantPort}`, {})).rejects.toThrow();
 
     const dashboard = await client(officePort, "dashboard");
-    const heard = await hear(dashboard);
-    await heard.first(
+    const received = await receive(dashboard);
+    await received.first(
       "the robot",
       (message) => message === "fleetgate/plant1/robots/cart-1/availability good",
     );

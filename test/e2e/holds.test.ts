@@ -51,7 +51,7 @@ const missionStates = (missionId: string) =>
     .flatMap(({ fact }) => (fact.what === "mission" && fact.missionId === missionId ? [fact.to] : []));
 
 test("a PLC's hold stops a mission, refuses what moves, and outdoes the touchscreen; nothing is resumed", async () => {
-  const from = harness.mqtt.heard.entries.length;
+  const from = harness.mqtt.received.entries.length;
   const sent = await send("CreateMission", toStation("Station A"));
   const missionId = String(sent.response?.mission_id);
   await harness.plc.shows(tag("Mission.StateText"), "STATE_RUNNING");

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { FG_LOAD_STATION } from "../../src/cli/export/fg-load-station.ts";
 import { errorId } from "../../src/domain/errors.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { createIdleClock } from "../support/idle-clock.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { type RunningGateway, startGateway } from "./e2e-harness.ts";
@@ -91,7 +91,7 @@ afterAll(async () => {
 async function run(
   visits: number,
   kinds: readonly FaultKind[],
-  chance: () => number,
+  random: () => number,
   { source, moveMs = MOVE_MS }: { readonly source?: string; readonly moveMs?: number } = {},
 ): Promise<Report> {
   const plant = createStationPlant(control, time.nowMs, moveMs);
@@ -118,7 +118,7 @@ async function run(
       kinds,
       bounds,
       restartGateway,
-      chance,
+      random,
     });
     if (process.env.LOAD_STATION_FIGURES !== undefined) process.stderr.write(`${described(report)}\n`);
     return report;
@@ -131,15 +131,15 @@ async function run(
 }
 
 test("every kind of fault once: no conveyor turns alone for longer than the page says, nothing is sent twice", async () => {
-  const chance = seededChance(SEED);
+  const random = seededRandom(SEED);
   const idleIn = ({ kinds }: Report) => faultKinds.filter(({ name }) => kinds.get(name)?.struck === 0);
-  const report = await run(faultKinds.length, faultKinds, chance);
+  const report = await run(faultKinds.length, faultKinds, random);
   expect(report.broken).toEqual([]);
   expect(report.kinds.get("none")?.served).toBe(1);
   // A visit may end before the step in which its fault strikes, on a machine with much else to do.
   const missed = idleIn(report);
   if (missed.length === 0) return;
-  const again = await run(2 * missed.length, missed, chance);
+  const again = await run(2 * missed.length, missed, random);
   expect(again.broken).toEqual([]);
   expect(idleIn(again)).toEqual([]);
 }, 120_000);

@@ -110,7 +110,7 @@ const values = (...names: readonly string[]) =>
   Promise.all(names.map((name) => harness.plc.value(station(name))));
 
 test("shows who comes and who is here, with its conveyors; counts the visit; says when it is not known", async () => {
-  const from = harness.mqtt.heard.entries.length;
+  const from = harness.mqtt.received.entries.length;
   beginBeating();
   await harness.plc.write([station("Permit"), off], [station("Permit"), on]);
   await harness.plc.shows(station("Permitted"), true);

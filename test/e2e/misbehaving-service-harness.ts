@@ -56,7 +56,7 @@ const FATAL = /"level":"fatal"|our bug|a northbound failed/;
 export async function openMisbehavingHarness(worst: Worst): Promise<MisbehavingHarness> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-misbehave-"));
   const good = createGoodRobot();
-  const tokens = createWorstTokens(worst.chance);
+  const tokens = createWorstTokens(worst.random);
   let subscriptions: OwnSubscriptions | null = null;
   const script = misbehavingScript({ worst, good, subscriptions: () => subscriptions, token: tokens.next });
   const service = await startScriptedService(script);

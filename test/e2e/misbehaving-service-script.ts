@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { methods } from "../../src/fleet/operations/method.ts";
-import { pick } from "../../src/simulator/world/chance.ts";
+import { pick } from "../../src/simulator/world/random.ts";
 import { OnlineAMRInfoSchema } from "../../src/wire/fleet/http/v1/task_pb.js";
 import {
   FleetService,
@@ -59,7 +59,7 @@ export function misbehavingScript({ worst, good, subscriptions, token }: ScriptP
     [...methods.values()].map(({ route, desc }) => [route.path.split("{")[0], desc.output]),
   );
   const own = () => {
-    const found = worst.chance() < 0.7 ? subscriptions() : null;
+    const found = worst.random() < 0.7 ? subscriptions() : null;
     return found === null ? worstMessage(ListWebhooksResponseSchema, worst) : listed(found);
   };
   return {
@@ -74,7 +74,7 @@ export function misbehavingScript({ worst, good, subscriptions, token }: ScriptP
     http: { "/amr/onlineAmr": () => onlineList(worst) },
     anyHttp(path) {
       const output = [...outputs].find(([start]) => start !== undefined && path.startsWith(start))?.[1];
-      const status = pick(worst.chance, statuses);
+      const status = pick(worst.random, statuses);
       return { status, text: output === undefined ? "" : worstJson(output, worst) };
     },
     ...(token === undefined ? {} : { token }),
@@ -96,9 +96,9 @@ function listed({ description, url }: OwnSubscriptions): Uint8Array {
 }
 
 function onlineList(worst: Worst): string {
-  if (worst.chance() < 0.3)
-    return pick(worst.chance, ["", "null", "[]", '{"robots":{}}', '{"robots":[', '{"robots":[{},]}']);
-  const count = worst.chance() < 0.98 ? Math.floor(worst.chance() * 20) : 2_000;
+  if (worst.random() < 0.3)
+    return pick(worst.random, ["", "null", "[]", '{"robots":{}}', '{"robots":[', '{"robots":[{},]}']);
+  const count = worst.random() < 0.98 ? Math.floor(worst.random() * 20) : 2_000;
   const others = Array.from({ length: count }, () => worstJson(OnlineAMRInfoSchema, worst, "whole"));
   return `{"robots":[${['{"id":"4711","name":"good","mapId":1}', ...others].join(",")}]}`;
 }
@@ -146,10 +146,10 @@ export function createGoodRobot(): GoodRobot {
 
 /** Does the next bad thing: a message, a delivery, or the end of streams. */
 export function misbehave(service: ScriptedService, deliveries: WorstDeliveries, worst: Worst): void {
-  const { chance } = worst;
-  const kind = chance();
-  const method = pick(chance, streamNames);
-  if (kind < 0.001) service.end(method, ...pick(chance, endings));
+  const { random } = worst;
+  const kind = random();
+  const method = pick(random, streamNames);
+  if (kind < 0.001) service.end(method, ...pick(random, endings));
   else if (kind < 0.2) deliveries.bad();
   else service.push(method, worstMessage(STREAMS[method], worst));
 }

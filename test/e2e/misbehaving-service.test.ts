@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { about } from "../../src/fleet/operations/examples.ts";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { createFiguresTable } from "../support/figures-table.ts";
 import { startFleetSession } from "../support/fleet-harness.ts";
 import type { Figures } from "../support/measured-daemon.ts";
@@ -33,7 +33,7 @@ const PLANTED_TURN = 60;
 const MOST_GROWTH_BYTES = 60_000_000;
 
 const newWorst = (): Worst => ({
-  chance: seededChance(seed),
+  random: seededRandom(seed),
   names: Array.from({ length: 12 }, (_, place) => `odd-${place}`) as [string, ...string[]],
 });
 

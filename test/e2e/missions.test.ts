@@ -190,7 +190,7 @@ test("a conveyor is started through its slot, and stopped over MQTT", async () =
   const belt = ["Operation", "Rolling", "Loaded"].map((name) => `Conveyors.1.${name}`);
   const robot = await followRobot(harness, clock, "cart-03", [...tags, ...belt]);
   const topic = "robots/cart-03/conveyors/1";
-  const from = harness.mqtt.heard.entries.length;
+  const from = harness.mqtt.received.entries.length;
   const ticket = await order(robot, "ConveyorSlot", { ConveyorIndex: int32(1), MotorCommand: int32(2) });
   const shows = (name: string, value: unknown) =>
     robot.shown.first(`${name} = ${value}`, (one) => one.tag === robot.tag(name) && one.value === value);
@@ -238,8 +238,8 @@ test.skipIf(!haveMosquittoSub)("mosquitto_sub hears what mqtt.js hears", async (
     await sub.lines.first("the last message", (line) => line === last);
     // A new subscriber begins with the message that is retained.
     const [retained] = sub.lines.entries;
-    const heard = harness.mqtt.texts(topic);
-    expect(sub.lines.entries).toEqual(heard.slice(heard.lastIndexOf(retained ?? "")));
+    const received = harness.mqtt.texts(topic);
+    expect(sub.lines.entries).toEqual(received.slice(received.lastIndexOf(retained ?? "")));
   } finally {
     await sub.close();
   }

@@ -2,7 +2,7 @@ import mqtt from "mqtt";
 import { type Chronicle, createChronicle } from "../support/chronicle.ts";
 
 /** A message as a subscriber got it. */
-export interface Heard {
+export interface Received {
   /** Under the base of the gateway. */
   readonly topic: string;
   readonly text: string;
@@ -22,9 +22,9 @@ export interface Reply {
 
 /** A foreign client that hears everything under the gateway's base, and sends commands. */
 export interface MqttEar {
-  readonly heard: Chronicle<Heard>;
+  readonly received: Chronicle<Received>;
   /** The first message on a topic, from place `from` of what was heard. */
-  on(topic: string, is?: (text: string) => boolean, from?: number): Promise<Heard>;
+  on(topic: string, is?: (text: string) => boolean, from?: number): Promise<Received>;
   /** The texts heard on a topic so far, in order. */
   texts(topic: string): readonly string[];
   /** Publishes on a topic of its own, as `hold/cart-01`. */
@@ -52,27 +52,27 @@ export async function listenMqtt(
   const tls = login.ca === undefined ? {} : { ca: login.ca };
   const options = { ...user, ...tls, reconnectPeriod: 0, protocolVersion: 4 } as const;
   const client = await mqtt.connectAsync(url, options, false);
-  const heard = createChronicle<Heard>(({ topic, text }) => `${topic} ${text}`);
+  const received = createChronicle<Received>(({ topic, text }) => `${topic} ${text}`);
   client.on("message", (topic, payload, { retain }) =>
-    heard.add({ topic: topic.slice(base.length + 1), text: payload.toString(), retain }),
+    received.add({ topic: topic.slice(base.length + 1), text: payload.toString(), retain }),
   );
   await client.subscribeAsync(`${base}/#`, { qos: 1 });
 
   const on: MqttEar["on"] = (topic, is = () => true, from = 0) =>
-    heard.first(topic, (message) => message.topic === topic && is(message.text), from);
+    received.first(topic, (message) => message.topic === topic && is(message.text), from);
   async function publish(topic: string, text: string): Promise<void> {
     await client.publishAsync(`${base}/clients/${name}/${topic}`, text, { qos: 1 });
   }
   const sendText = (operation: string, text: string) => publish(`command/${operation}`, text);
   const replyTopic = (id: string) => `clients/${name}/reply/${id}`;
   return {
-    heard,
+    received,
     on,
-    texts: (topic) => heard.entries.filter((message) => message.topic === topic).map(({ text }) => text),
+    texts: (topic) => received.entries.filter((message) => message.topic === topic).map(({ text }) => text),
     publish,
     sendText,
     async send(operation, id, request) {
-      const from = heard.entries.length;
+      const from = received.entries.length;
       const expiresAt = new Date(Date.now() + IN_AN_HOUR_MS).toISOString();
       await sendText(operation, JSON.stringify({ id, expires_at: expiresAt, request }));
       return JSON.parse((await on(replyTopic(id), () => true, from)).text) as Reply;

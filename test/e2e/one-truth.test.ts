@@ -79,7 +79,7 @@ test.each([
 
 test("every battery state is, byte for byte, what the webhooks say of it", async () => {
   for (const percent of [55, 0, 100]) {
-    const from = harness.mqtt.heard.entries.length;
+    const from = harness.mqtt.received.entries.length;
     harness.simulator().control.happen({ kind: "battery", robotId: "cart-01", percent });
     const shown = `"charge_percent":${percent},`;
     const { text } = await harness.mqtt.on("robots/cart-01/battery", (one) => one.includes(shown), from);

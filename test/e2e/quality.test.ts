@@ -37,7 +37,7 @@ async function watch(robotId: string): Promise<Witness> {
   const tags = ["Quality", "Valid", "ReadyForCommand", "Battery.ChargePercent", "Mission.State"].map(tag);
   const shown = await harness.plc.follow(...tags);
   let seenTags = shown.entries.length;
-  let seenTopics = harness.mqtt.heard.entries.length;
+  let seenTopics = harness.mqtt.received.entries.length;
 
   const tagShows = (name: string, is: (one: Shown) => boolean) =>
     shown.first(`${robotId} ${name}`, (one) => one.tag === tag(name) && is(one), seenTags);
@@ -61,7 +61,7 @@ async function watch(robotId: string): Promise<Witness> {
       await harness.plc.shows(tag("Valid"), isGood);
       await harness.plc.shows(tag("ReadyForCommand"), isGood);
       seenTags = shown.entries.length;
-      seenTopics = harness.mqtt.heard.entries.length;
+      seenTopics = harness.mqtt.received.entries.length;
     },
   };
 }

@@ -102,7 +102,7 @@ beforeAll(async () => {
   const configuration = { settings: loaded.settings, read };
   gateway = createGateway(loaded.config, {
     clock: systemClock,
-    chance: Math.random,
+    random: Math.random,
     log: lines,
     logLevels: lines.levels,
     configuration,
@@ -251,7 +251,7 @@ describe("robots that a reload describes", () => {
     await hmi.on("amr/cart-01/info");
     // State comes first: from then on the gateway hears its clients.
     await expect.poll(() => gateway.health().mqtt?.state, { timeout: 30_000 }).toBe("up");
-    const from = hmi.heard.entries.length;
+    const from = hmi.received.entries.length;
     robots = { "cart-09": { alias: "AMR09" } };
     expect(await reload(placed)).toMatchObject({ applied: ["opcua.robots.cart-09"], refused: [] });
     const line1 = await plc("line1");
@@ -264,7 +264,7 @@ describe("robots that a reload describes", () => {
     await hold(false);
     await hmi.on("clients/hmi/reply/hold-false");
     // A connection that is made anew says first that it is offline.
-    expect(hmi.heard.entries.slice(from).map(({ topic }) => topic)).not.toContain("status");
+    expect(hmi.received.entries.slice(from).map(({ topic }) => topic)).not.toContain("status");
     await line1.close();
     await hmi.close();
   });

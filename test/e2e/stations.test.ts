@@ -232,7 +232,7 @@ test("leased at its destination, it obeys its station, and others are told whose
   expect(received(ROBOT), "nothing of it was sent").toHaveLength(before);
 
   const from = harness.log.entries.length;
-  const heardFrom = harness.mqtt.heard.entries.length;
+  const heardFrom = harness.mqtt.received.entries.length;
   stopBeating();
   await leaseLine("the station's heartbeat has lapsed", from);
   await rolls(ROBOT, 1, false);
@@ -276,7 +276,7 @@ test("departure ends the lease though the heartbeat is healthy", async () => {
   expect(await order(plcs.line1, "dock", HOLD)).toEqual(done);
   await beginBeating();
   const from = harness.log.entries.length;
-  const heardFrom = harness.mqtt.heard.entries.length;
+  const heardFrom = harness.mqtt.received.entries.length;
   // Sent away by its owner: it heads for where the station has no say.
   expect(await order(plcs.line1, "dock", NAVIGATE, { Destination: text("Station B") })).toEqual(done);
   const line = await leaseLine("the robot has left", from);

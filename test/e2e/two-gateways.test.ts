@@ -50,7 +50,7 @@ test("missions that another gateway sends to the same fleet are counted, shown, 
   const alarm = () => harness.mqtt.texts(`robots/${ROBOT}/event/alarm`)[0];
   // A mission is nobody's here only when no answer to a command of ours can name it any more.
   for (let round = 0; round < 5 && alarm() === undefined; round += 1) {
-    const from = harness.mqtt.heard.entries.length;
+    const from = harness.mqtt.received.entries.length;
     await harness.mqtt.on("health", () => true, from);
   }
   expect(JSON.parse(alarm() ?? "null")).toMatchObject({

@@ -20,7 +20,7 @@ function without(robotId: string): Scenario {
 }
 
 const given = (scenario: Scenario) => ({ scenario: { kind: "given" as const, scenario } });
-const heard = (fleet: FleetHarness, kind: "mission" | "battery", from = 0) =>
+const received = (fleet: FleetHarness, kind: "mission" | "battery", from = 0) =>
   new Set(fleet.events.slice(from).flatMap((event) => (event.kind === kind ? [event.robotId] : [])));
 const refused = (fleet: FleetHarness) => fleet.figure("robots_refused");
 
@@ -30,9 +30,9 @@ test("another's robot among fifty is set aside and named, and the others go on",
   const fleet = await startUnsettled({ robots: { kind: "ids", ids } });
   await fleet.until(
     "the others are heard",
-    () => heard(fleet, "mission").size === 49 && heard(fleet, "battery").size === 49,
+    () => received(fleet, "mission").size === 49 && received(fleet, "battery").size === 49,
   );
-  expect(heard(fleet, "mission")).not.toContain(victim);
+  expect(received(fleet, "mission")).not.toContain(victim);
   expect(refused(fleet)).toBe(1);
   expect(fleet.health()).toMatchObject({ state: "degraded", detail: expect.stringContaining(victim) });
 });
@@ -42,14 +42,14 @@ test("a robot that nobody has is set aside and named", async () => {
   const fleet = await startUnsettled({
     robots: { kind: "ids", ids: [...ids.slice(0, 5), "ghost", ...ids.slice(5, 9)] },
   });
-  await fleet.until("the others are heard", () => heard(fleet, "mission").size === 9);
+  await fleet.until("the others are heard", () => received(fleet, "mission").size === 9);
   await fleet.until("it is named", () => fleet.health().detail?.includes("ghost") ?? false);
 });
 
 test("permission that is lost for one robot of fifty costs that robot alone, and is noticed when it returns", async () => {
   const { startUnsettled, replaceService } = await open(given(fifty));
   const fleet = await startUnsettled({ robots: { kind: "ids", ids } });
-  await fleet.until("all are heard", () => heard(fleet, "mission").size === 50);
+  await fleet.until("all are heard", () => received(fleet, "mission").size === 50);
   const victim = ids[30] ?? "";
   await replaceService(given(without(victim)));
   await fleet.until("it is set aside", () => refused(fleet) === 1);
@@ -70,7 +70,7 @@ test("a location that is another's is refused and named, and the first goes on",
   const fleet = await startUnsettled({
     robots: { kind: "locations", locations: ["plant-1", "globex-plant"] },
   });
-  await fleet.until("the first is heard", () => heard(fleet, "mission").size === 6);
+  await fleet.until("the first is heard", () => received(fleet, "mission").size === 6);
   await fleet.until(
     "the other is named",
     () => fleet.health().detail?.includes("PERMISSION_DENIED") ?? false,
@@ -82,7 +82,7 @@ test("a robot that appears at a location later is picked up, with its conveyors"
   const newcomer = acme.find(({ family }) => family === "cart")?.id ?? "";
   const { startUnsettled, replaceService } = await open(given(without(newcomer)));
   const fleet = await startUnsettled({ robots: { kind: "locations", locations: ["plant-1"] } });
-  await fleet.until("the others are heard", () => heard(fleet, "mission").size === 49);
+  await fleet.until("the others are heard", () => received(fleet, "mission").size === 49);
   await replaceService(given(fifty));
   await fleet.event("mission", ({ robotId }) => robotId === newcomer);
   await fleet.event("conveyors", ({ robotId }) => robotId === newcomer);

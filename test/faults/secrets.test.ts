@@ -201,7 +201,7 @@ test("the secret, tokens, passwords and keys are in no log, error, topic, tag, p
   shown.set("all that it said", daemon.said());
   shown.set(
     "all that was published",
-    ear.heard.entries.map(({ topic, text }) => `${topic} ${text}`).join("\n"),
+    ear.received.entries.map(({ topic, text }) => `${topic} ${text}`).join("\n"),
   );
   const hookSecret = JSON.parse((await findFile(folder, /webhook-secret\.json$/)) ?? '{"secret":""}') as {
     secret: string;
@@ -298,7 +298,7 @@ test("what clients and the token exchange send that fails is in no log, answer, 
     ["all that it said", daemon.said()],
     [
       "all that was published",
-      ear.heard.entries
+      ear.received.entries
         .filter(({ topic }) => !topic.startsWith("clients/ear/command/"))
         .map(({ topic, text }) => `${topic} ${text}`)
         .join("\n"),

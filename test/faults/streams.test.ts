@@ -72,7 +72,7 @@ async function goAway({ simulator }: FaultsHarness, fleet: FleetHarness): Promis
 test("GOAWAY leaves every robot good, also when it comes again and again", async () => {
   const opened = await open();
   let look = () => {};
-  const fleet = await opened.start({ times: calm, chance: () => 0.5, onEvent: () => look() });
+  const fleet = await opened.start({ times: calm, random: () => 0.5, onEvent: () => look() });
   const notGood = new Set<string>();
   look = () => {
     for (const words of opened.notGood(fleet)) notGood.add(words);
@@ -85,7 +85,7 @@ test("GOAWAY leaves every robot good, also when it comes again and again", async
 
 test("GOAWAY loses and doubles no message", async () => {
   const opened = await open({ timeFactor: 1 });
-  const fleet = await opened.start({ times: calm, chance: () => 0.5 });
+  const fleet = await opened.start({ times: calm, random: () => 0.5 });
   const before = fleet.events.length;
   const told: number[] = [];
   let isMoving = true;
@@ -96,21 +96,21 @@ test("GOAWAY loses and doubles no message", async () => {
   while (isMoving) {
     const percent = 90 - (told.length % 80);
     told.push(percent);
-    const heard = fleet.next(
+    const received = fleet.next(
       "battery",
       ({ robotId, battery }) => robotId === "serve-01" && battery.chargePercent === percent,
     );
     // Whole percents are told: from the middle of one none is reached by itself.
     opened.simulator().control.happen({ kind: "battery", robotId: "serve-01", percent: percent + 0.5 });
-    await heard;
+    await received;
   }
   await moves;
-  const heard = fleet.events
+  const received = fleet.events
     .slice(before)
     .flatMap((event) =>
       event.kind === "battery" && event.robotId === "serve-01" ? [event.battery.chargePercent] : [],
     );
-  expect(heard).toEqual(told);
+  expect(received).toEqual(told);
   expect(cutStreams(fleet, before)).toBe(0);
 });
 

@@ -52,15 +52,15 @@ export function watchDaemon(folder: string, ...args: readonly string[]): Watched
   const lines = createChronicle<string>((line) => line, PATIENCE_MS);
   let said = "";
   let begun = "";
-  const hear = (chunk: Buffer) => {
+  const receive = (chunk: Buffer) => {
     const text = chunk.toString("utf8");
     said += text;
     const whole = (begun + text).split("\n");
     begun = whole.pop() ?? "";
     for (const line of whole) lines.add(line);
   };
-  child.stdout?.on("data", hear);
-  child.stderr?.on("data", hear);
+  child.stdout?.on("data", receive);
+  child.stderr?.on("data", receive);
   const gone = once(child, "close");
 
   async function reportAfter(signal: NodeJS.Signals): Promise<string> {

@@ -16,14 +16,14 @@ test("a Date that may be ours is no skew, and of any other the least that it can
   const clock = createManualClock(Date.UTC(2026, 0, 1, 12, 0, 0, 900));
   const skew = createClockSkew(clock);
   expect(skew.nowMs()).toBeNull();
-  skew.heard("nonsense", clock.monotonicMs());
+  skew.received("nonsense", clock.monotonicMs());
   expect(skew.nowMs()).toBeNull();
   // Whole seconds, cut off: 12:00:00 is any moment of that second.
-  skew.heard("Thu, 01 Jan 2026 12:00:00 GMT", clock.monotonicMs());
+  skew.received("Thu, 01 Jan 2026 12:00:00 GMT", clock.monotonicMs());
   expect(skew.nowMs()).toBe(0);
-  skew.heard("Thu, 01 Jan 2026 12:00:10 GMT", clock.monotonicMs());
+  skew.received("Thu, 01 Jan 2026 12:00:10 GMT", clock.monotonicMs());
   expect(skew.nowMs()).toBe(9_100);
-  skew.heard("Thu, 01 Jan 2026 11:59:50 GMT", clock.monotonicMs());
+  skew.received("Thu, 01 Jan 2026 11:59:50 GMT", clock.monotonicMs());
   expect(skew.nowMs()).toBe(-9_900);
 });
 
@@ -32,14 +32,14 @@ test("an answer that took long tells less", () => {
   const skew = createClockSkew(clock);
   const sentAtMs = clock.monotonicMs();
   clock.advance(8_000);
-  skew.heard("Thu, 01 Jan 2026 12:00:01 GMT", sentAtMs);
+  skew.received("Thu, 01 Jan 2026 12:00:01 GMT", sentAtMs);
   expect(skew.nowMs()).toBe(0);
 });
 
 test("a wall clock that is set shows at once, before the next answer", () => {
   const clock = createManualClock(Date.UTC(2026, 0, 1, 12));
   const skew = createClockSkew(clock);
-  skew.heard("Thu, 01 Jan 2026 12:00:00 GMT", clock.monotonicMs());
+  skew.received("Thu, 01 Jan 2026 12:00:00 GMT", clock.monotonicMs());
   clock.jump(-HOUR_MS);
   clock.advance(60_000);
   expect(skew.nowMs()).toBe(HOUR_MS);

@@ -48,7 +48,7 @@ async function openPlant(endpoints: Endpoints): Promise<Plant> {
   });
   const harness = await startFleetSession(endpoints, {
     times,
-    chance: unlucky,
+    random: unlucky,
     onEvent: (event) => void state.apply(event),
   });
   closers.push(() => harness.stop());

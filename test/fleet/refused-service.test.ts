@@ -43,8 +43,8 @@ test("a service that has no such name is down, and one line a method asks for th
   const CHANCE = 0.013;
   // A stream that is not served waits for a second at most, then for two.
   const refusedTwice = () => waitsMs.filter((delayMs) => delayMs === 2_000 * CHANCE).length;
-  const chance = () => CHANCE;
-  await withSession({ serviceName: "another.v1.Service", clock, chance }, async (harness) => {
+  const random = () => CHANCE;
+  await withSession({ serviceName: "another.v1.Service", clock, random }, async (harness) => {
     await harness.until("it is down", () => harness.health().state === "down");
     await harness.until("both methods are named", () => unserved().length >= 2);
     await harness.until("both were asked for again, in vain", () => refusedTwice() >= 2);

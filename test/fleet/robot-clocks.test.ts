@@ -18,7 +18,7 @@ function start(serviceAheadMs: number | null = 0) {
   /** The source time that is shown of a message. */
   const shown = (aheadMs: number, isChange: boolean, robotId = "r1") => {
     const stamp = { sourceTimeMs: NOW_MS + aheadMs, sequence: 1, receivedAtMs: NOW_MS };
-    return (sourceTimeOf(clocks.judge(robotId, stamp, isChange)) ?? Number.NaN) - NOW_MS;
+    return (sourceTimeOf(clocks.evaluate(robotId, stamp, isChange)) ?? Number.NaN) - NOW_MS;
   };
   return { clocks, lines, shown };
 }

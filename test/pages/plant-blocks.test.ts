@@ -94,7 +94,7 @@ test.runIf(haveMosquitto)(
     cleanups.push(() => connection[Symbol.asyncDispose]());
     const alarms = { kind: "station_alarms", station: "dock", alarms: [] } as const;
     await connection.write({ changes: [missionChange("robot-17"), alarms], events: [] });
-    await hmi.hear(({ topic }) => topic === "acme/munich/amr/robot-17/mission");
-    await hmi.hear(({ topic }) => topic === "acme/munich/assembly/line3/cell7/dock/alarms");
+    await hmi.receive(({ topic }) => topic === "acme/munich/amr/robot-17/mission");
+    await hmi.receive(({ topic }) => topic === "acme/munich/assembly/line3/cell7/dock/alarms");
   },
 );

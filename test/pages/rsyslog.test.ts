@@ -21,12 +21,12 @@ test.runIf(haveRsyslog)(
     const recipe = /```text\n(module\(load="imfile"\)[^`]*)```/.exec(page)?.[1] ?? "";
     const folder = mkdtempSync(join(tmpdir(), "fleetgate-rsyslog-"));
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-    let heard = "";
+    let received = "";
     const server = createServer((socket) => {
       cleanups.push(() => socket.destroy());
       socket.on("error", () => {});
       socket.on("data", (bytes) => {
-        heard += bytes.toString();
+        received += bytes.toString();
       });
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
@@ -51,14 +51,14 @@ test.runIf(haveRsyslog)(
       daemon.kill("SIGKILL");
       await gone;
     });
-    const hears = (text: string) => expect.poll(() => heard || said, { timeout: 20_000 }).toContain(text);
+    const hears = (text: string) => expect.poll(() => received || said, { timeout: 20_000 }).toContain(text);
     await hears('fleetgate-audit - - - {"event":"one"}');
     appendFileSync(file, '{"event":"two"}\n');
     await hears('{"event":"two"}');
     renameSync(file, join(folder, "audit.1.jsonl"));
     writeFileSync(file, '{"event":"three"}\n');
     await hears('{"event":"three"}');
-    const [length = "", first = ""] = /^(\d+) (.*?"one"\})/.exec(heard)?.slice(1) ?? [];
+    const [length = "", first = ""] = /^(\d+) (.*?"one"\})/.exec(received)?.slice(1) ?? [];
     expect(first).toMatch(/^<173>1 \S+T\S+ \S+ fleetgate-audit - - - \{/);
     expect(Buffer.byteLength(first)).toBe(Number(length));
   },

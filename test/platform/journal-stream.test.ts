@@ -16,13 +16,13 @@ afterEach(async () => {
 /** The journal's stream, which ends its own side at once, and takes down all bytes. */
 async function listen(path: string) {
   const sockets = new Set<Socket>();
-  let heard = "";
+  let received = "";
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.end();
     socket.on("error", () => {});
     socket.on("data", (bytes) => {
-      heard += bytes.toString();
+      received += bytes.toString();
     });
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -32,7 +32,7 @@ async function listen(path: string) {
       for (const socket of sockets) socket.destroy();
     });
   cleanups.push(close);
-  return { heard: () => heard, close };
+  return { received: () => received, close };
 }
 
 function open() {
@@ -62,9 +62,9 @@ it("writes to the stream of systemd's journal as systemd-cat does", async () => 
   const server = await listen(path);
   start();
   journal.send("notice", "{}");
-  await expect.poll(server.heard).toBe(`${HEADER}<5>{}\n`);
+  await expect.poll(server.received).toBe(`${HEADER}<5>{}\n`);
   journal.send("warning", "[]");
-  await expect.poll(server.heard).toBe(`${HEADER}<5>{}\n<4>[]\n`);
+  await expect.poll(server.received).toBe(`${HEADER}<5>{}\n<4>[]\n`);
   expect(journal.health()).toMatchObject({ state: "up", figures: { sent: 2, lost: 0, waiting: 0 } });
 });
 
@@ -79,14 +79,14 @@ it("keeps lines while the journal is away, says so once, and goes on in order", 
   );
   const first = await listen(path);
   clock.advance(5_000);
-  await expect.poll(first.heard).toBe(`${HEADER}<5>-a-\n<5>-b-\n`);
+  await expect.poll(first.received).toBe(`${HEADER}<5>-a-\n<5>-b-\n`);
   await expect.poll(() => journal.health().figures).toEqual({ sent: 2, lost: 0, waiting: 0 });
   await first.close();
   journal.send("notice", "-kept-");
   await expect.poll(() => journal.health().state).toBe("degraded");
   const second = await listen(path);
   clock.advance(5_000);
-  await expect.poll(second.heard).toBe(`${HEADER}<5>-kept-\n`);
+  await expect.poll(second.received).toBe(`${HEADER}<5>-kept-\n`);
   expect(lines).toEqual([
     "the audit log is not copied to journald",
     "the audit log is copied to journald again",
@@ -110,9 +110,9 @@ it("sends the last lines before it ends", async () => {
   const server = await listen(path);
   const stop = start();
   journal.send("notice", "-first-");
-  await expect.poll(server.heard).toContain("-first-");
+  await expect.poll(server.received).toContain("-first-");
   journal.send("notice", "-last-");
   await stop();
-  await expect.poll(server.heard).toMatch(/-last-\n$/);
+  await expect.poll(server.received).toMatch(/-last-\n$/);
   expect(journal.health().figures).toEqual({ sent: 2, lost: 0, waiting: 0 });
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
-import { closedPort, createPulse, firstHang } from "../../src/platform/liveness.ts";
+import { closedPort, createWatchdog, firstHang } from "../../src/platform/liveness.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 it("names the first part that hangs, and asks only those that can answer", () => {
@@ -18,27 +18,27 @@ it("names the first part that hangs, and asks only those that can answer", () =>
 
 it("takes periodic work for hanging when a beat is long overdue, until the next one", () => {
   const clock = createManualClock();
-  const pulse = createPulse(30_000, clock);
+  const watchdog = createWatchdog(30_000, clock);
   clock.advance(60_000);
-  expect(pulse.hang()).toBeNull();
-  pulse.beat();
+  expect(watchdog.hang()).toBeNull();
+  watchdog.touch();
   clock.advance(30_000);
-  expect(pulse.hang()).toBeNull();
+  expect(watchdog.hang()).toBeNull();
   clock.advance(1_000);
-  expect(pulse.hang()).toBe("it has done nothing for 31 s");
-  pulse.beat();
-  expect(pulse.hang()).toBeNull();
+  expect(watchdog.hang()).toBe("it has done nothing for 31 s");
+  watchdog.touch();
+  expect(watchdog.hang()).toBeNull();
   clock.advance(31_000);
-  pulse.end();
-  expect(pulse.hang()).toBeNull();
+  watchdog.end();
+  expect(watchdog.hang()).toBeNull();
 });
 
 it("does not count a wall clock that is set", () => {
   const clock = createManualClock();
-  const pulse = createPulse(30_000, clock);
-  pulse.beat();
+  const watchdog = createWatchdog(30_000, clock);
+  watchdog.touch();
   clock.jump(86_400_000);
-  expect(pulse.hang()).toBeNull();
+  expect(watchdog.hang()).toBeNull();
 });
 
 it("sees that a port is closed", async () => {

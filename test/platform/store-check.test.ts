@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
 import { checkStore } from "../../src/platform/stores/store-check.ts";
-import { seededChance } from "../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../src/simulator/world/random.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
 
 /** The program that reads a store runs as it was built. */
@@ -47,8 +47,8 @@ function overwrite(at: number, bytes: Buffer): void {
 }
 
 function randomBytes(count: number, seed: number): Buffer {
-  const chance = seededChance(seed);
-  return Buffer.from(Array.from({ length: count }, () => Math.floor(chance() * 256)));
+  const random = seededRandom(seed);
+  return Buffer.from(Array.from({ length: count }, () => Math.floor(random() * 256)));
 }
 
 it("finds nothing wrong with a sound store, changes nothing in it, and needs no lock file", async () => {
@@ -85,10 +85,10 @@ describe("a store that ends the process that opens it, or shows less than it hol
 
   it("is found wherever a page in use is no page any more; what is not found does no harm", async () => {
     const sound = readFileSync(data());
-    const chance = seededChance(20_261_122);
+    const random = seededRandom(20_261_122);
     const found: string[] = [];
     for (let round = 0; round < 12; round += 1) {
-      const page = 2 + Math.floor(chance() * (sound.length / PAGE - 2));
+      const page = 2 + Math.floor(random() * (sound.length / PAGE - 2));
       writeFileSync(data(), sound);
       overwrite(page * PAGE, randomBytes(PAGE, round));
       const problem = await check();

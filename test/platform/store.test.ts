@@ -228,11 +228,11 @@ describe("store", () => {
   });
 
   it.skipIf(!hasPrlimit)("rejects as long as the disk is full, and leaves no failure unheard", async () => {
-    const unheard: unknown[] = [];
-    const hear = (reason: unknown) => void unheard.push(reason);
+    const missing: unknown[] = [];
+    const receive = (reason: unknown) => void missing.push(reason);
     const store = openStore(directory, parts);
     await store.write([{ key: "before", value: 1 }]);
-    process.on("unhandledRejection", hear);
+    process.on("unhandledRejection", receive);
     limitFileSize("4096");
     try {
       for (let round = 0; round < 5; round += 1) {
@@ -252,10 +252,10 @@ describe("store", () => {
       // A promise that nobody holds would end the process. What the failures left came before what was
       // written after them.
       await new Promise((resolve) => setImmediate(resolve));
-      expect(unheard).toEqual([]);
+      expect(missing).toEqual([]);
     } finally {
       limitFileSize("unlimited");
-      process.off("unhandledRejection", hear);
+      process.off("unhandledRejection", receive);
     }
   });
 });

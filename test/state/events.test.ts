@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ToldBefore } from "../../src/contracts/told-before.ts";
+import type { PublishedBefore } from "../../src/contracts/published-before.ts";
 import { codeText } from "../../src/domain/coded.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";
@@ -128,9 +128,9 @@ describe("the id of a mission's event", () => {
 });
 
 describe("what happened while the gateway was down", () => {
-  const restarted = (update: FleetUpdate, robots: Partial<ToldBefore>) => {
-    const toldBefore = { missions: () => null, conveyors: () => null, ...robots };
-    const own = newFleetState(clock, { toldBefore });
+  const restarted = (update: FleetUpdate, robots: Partial<PublishedBefore>) => {
+    const publishedBefore = { missions: () => null, conveyors: () => null, ...robots };
+    const own = newFleetState(clock, { publishedBefore });
     return [own.apply(update), own.apply(update)].flatMap(({ events }) => events);
   };
   const missions = new Map([

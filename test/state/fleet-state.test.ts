@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 
 /** The changes of a batch as `key=quality`. */
-function told(batch: Batch): string[] {
+function published(batch: Batch): string[] {
   return batch.changes.map((change) => {
     if (change.kind === "task_chain_evicted") return `${changeKey(change)} evicted`;
     const quality = "quality" in change ? change.quality : "observed" in change && change.observed.quality;
@@ -55,7 +55,7 @@ const link = (up: boolean) => ({ kind: "link", state: up ? "up" : "down", atMs: 
 
 describe("what a message changes", () => {
   it("introduces the robot, then the value, then the robot's quality", () => {
-    expect(told(state.apply(missionEvent("r1", ["m1:RUNNING"])))).toEqual([
+    expect(published(state.apply(missionEvent("r1", ["m1:RUNNING"])))).toEqual([
       "robot/r1=unknown",
       "mission/r1=good",
       "robot/r1=good",
@@ -65,7 +65,7 @@ describe("what a message changes", () => {
   it("tells a value again that did not change, for its timestamps did", () => {
     state.apply(missionEvent("r1", ["m1:RUNNING"]));
     const batch = state.apply(missionEvent("r1", ["m1:RUNNING"], "missions", 77));
-    expect(told(batch)).toEqual(["mission/r1=good"]);
+    expect(published(batch)).toEqual(["mission/r1=good"]);
     expect(batch.changes[0]).toMatchObject({ observed: { stamp: { receivedAtMs: 77, sourceTimeMs: 72 } } });
     expect(batch.events).toEqual([]);
   });
@@ -78,14 +78,14 @@ describe("what a message changes", () => {
 
   it("does not forget a family that was known", () => {
     state.apply({ kind: "robot", robotId: "r1", family: "cart" });
-    expect(told(state.apply({ kind: "robot", robotId: "r1", family: "unknown" }))).toEqual([]);
+    expect(published(state.apply({ kind: "robot", robotId: "r1", family: "unknown" }))).toEqual([]);
     expect(state.robot("r1")?.family).toBe("cart");
   });
 
   it("tells every conveyor of a message", () => {
     const batch = state.apply(conveyorsEvent("r1", [conveyor(0), conveyor(1)]));
-    expect(told(batch)).toContain("conveyor/0/r1=good");
-    expect(told(batch)).toContain("conveyor/1/r1=good");
+    expect(published(batch)).toContain("conveyor/0/r1=good");
+    expect(published(batch)).toContain("conveyor/1/r1=good");
   });
 
   it("passes enum numbers on that have no name", () => {
@@ -123,13 +123,13 @@ describe("truth over time", () => {
   it("tells each transition once: good, stale, lost", () => {
     state.apply(missionEvent("r1", ["m1:RUNNING"]));
     clock.advance(30_000);
-    expect(told(state.tick())).toEqual([]);
+    expect(published(state.tick())).toEqual([]);
     clock.advance(1);
-    expect(told(state.tick())).toEqual(["mission/r1=stale", "robot/r1=stale"]);
-    expect(told(state.tick())).toEqual([]);
+    expect(published(state.tick())).toEqual(["mission/r1=stale", "robot/r1=stale"]);
+    expect(published(state.tick())).toEqual([]);
     clock.advance(300_000);
-    expect(told(state.tick())).toEqual(["mission/r1=lost", "robot/r1=lost"]);
-    expect(told(state.tick())).toEqual([]);
+    expect(published(state.tick())).toEqual(["mission/r1=lost", "robot/r1=lost"]);
+    expect(published(state.tick())).toEqual([]);
   });
 
   it("shows a value with its own timestamps whatever its quality", () => {
@@ -142,7 +142,7 @@ describe("truth over time", () => {
   it("says at once that a stream was cut, of the robots behind it and no others", () => {
     state.apply(missionEvent("r1", [], "here"));
     state.apply(missionEvent("r2", [], "there"));
-    expect(told(state.apply(cut("here")))).toEqual(["mission/r1=stale", "robot/r1=stale"]);
+    expect(published(state.apply(cut("here")))).toEqual(["mission/r1=stale", "robot/r1=stale"]);
     expect(qualityNow("r2")).toBe("good");
   });
 
@@ -150,7 +150,7 @@ describe("truth over time", () => {
     state.apply(missionEvent("r1", []));
     state.apply(cut("missions"));
     clock.advance(1_000);
-    expect(told(state.apply(live("missions")))).toEqual([]);
+    expect(published(state.apply(live("missions")))).toEqual([]);
     expect(qualityNow("r1")).toBe("stale");
     const confirmed = {
       kind: "confirmed",
@@ -159,7 +159,7 @@ describe("truth over time", () => {
       stream: "missions",
       atMs: 0,
     } as const;
-    expect(told(state.apply(confirmed))).toEqual(["mission/r1=good", "robot/r1=good"]);
+    expect(published(state.apply(confirmed))).toEqual(["mission/r1=good", "robot/r1=good"]);
   });
 
   it("counts the hold from the first cut when the stream comes and goes", () => {
@@ -176,24 +176,24 @@ describe("truth over time", () => {
     state.apply(missionEvent("r1", []));
     clock.advance(31_000);
     state.tick();
-    expect(told(state.apply(live("missions")))).toEqual(["mission/r1=good", "robot/r1=good"]);
+    expect(published(state.apply(live("missions")))).toEqual(["mission/r1=good", "robot/r1=good"]);
   });
 
   it("is offline while the link is down, and stale until the robot is heard of again", () => {
     state.apply(missionEvent("r1", []));
-    expect(told(state.apply(link(false)))).toEqual(["mission/r1=offline", "robot/r1=offline"]);
-    expect(told(state.apply(link(true)))).toEqual(["mission/r1=stale", "robot/r1=stale"]);
-    expect(told(state.apply(missionEvent("r1", [])))).toEqual(["mission/r1=good", "robot/r1=good"]);
+    expect(published(state.apply(link(false)))).toEqual(["mission/r1=offline", "robot/r1=offline"]);
+    expect(published(state.apply(link(true)))).toEqual(["mission/r1=stale", "robot/r1=stale"]);
+    expect(published(state.apply(missionEvent("r1", [])))).toEqual(["mission/r1=good", "robot/r1=good"]);
   });
 
   it("is offline from the first roster that does not list the robot, and back with the next", () => {
     state.apply(missionEvent("r1", []));
     state.apply(rosterEvent(["r1", "r2"]));
     expect(qualityNow("r1")).toBe("good");
-    expect(told(state.apply(rosterEvent(["r2"])))).toEqual(
+    expect(published(state.apply(rosterEvent(["r2"])))).toEqual(
       expect.arrayContaining(["mission/r1=offline", "presence/r1=offline", "robot/r1=offline"]),
     );
-    expect(told(state.apply(rosterEvent(["r1"])))).toEqual(
+    expect(published(state.apply(rosterEvent(["r1"])))).toEqual(
       expect.arrayContaining(["presence/r1=good", "mission/r1=good", "robot/r1=good"]),
     );
     expect(qualityNow("r2")).toBe("unknown");
@@ -201,14 +201,14 @@ describe("truth over time", () => {
 
   it("tells a presence again only when it is another, and its quality whenever that is", () => {
     const same = rosterEvent(["r1"]);
-    expect(told(state.apply(same))).toEqual(expect.arrayContaining(["presence/r1=good"]));
-    expect(told(state.apply(same))).toEqual([]);
-    expect(told(state.apply(rosterEvent(["r1"])))).toEqual(["presence/r1=good"]);
+    expect(published(state.apply(same))).toEqual(expect.arrayContaining(["presence/r1=good"]));
+    expect(published(state.apply(same))).toEqual([]);
+    expect(published(state.apply(rosterEvent(["r1"])))).toEqual(["presence/r1=good"]);
     const last = rosterEvent(["r1"]);
     state.apply(last);
     clock.advance(61_000);
-    expect(told(state.tick())).toContain("presence/r1=stale");
-    expect(told(state.apply(last))).toEqual(["presence/r1=good"]);
+    expect(published(state.tick())).toContain("presence/r1=stale");
+    expect(published(state.apply(last))).toEqual(["presence/r1=good"]);
   });
 
   it("judges a robot's presence by the first roster after it was heard of, not by an older one", () => {
@@ -222,8 +222,8 @@ describe("truth over time", () => {
   it("is as bad as the worst of what the robot sent", () => {
     state.apply(missionEvent("r1", []));
     state.apply(batteryEvent("r1", 50));
-    expect(told(state.apply(cut("batteries")))).toEqual(["battery/r1=stale", "robot/r1=stale"]);
-    expect(told(state.apply(batteryEvent("r1", 49)))).toEqual(["battery/r1=good", "robot/r1=good"]);
+    expect(published(state.apply(cut("batteries")))).toEqual(["battery/r1=stale", "robot/r1=stale"]);
+    expect(published(state.apply(batteryEvent("r1", 49)))).toEqual(["battery/r1=good", "robot/r1=good"]);
   });
 
   it("judges by the monotonic clock: a wall clock set back revives nothing", () => {
@@ -245,26 +245,26 @@ describe("truth over time", () => {
 
   it("says nothing of a conveyor that is no longer listed, and takes it back", () => {
     state.apply(conveyorsEvent("r1", [conveyor(0), conveyor(1)]));
-    expect(told(state.apply(conveyorsEvent("r1", [conveyor(0)])))).toEqual([
+    expect(published(state.apply(conveyorsEvent("r1", [conveyor(0)])))).toEqual([
       "conveyor/0/r1=good",
       "conveyor/1/r1=lost",
     ]);
     expect(qualityNow("r1")).toBe("good");
-    expect(told({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=lost");
+    expect(published({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=lost");
     state.apply(conveyorsEvent("r1", [conveyor(0), conveyor(1)]));
-    expect(told({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=good");
+    expect(published({ changes: state.snapshot(), events: [] })).toContain("conveyor/1/r1=good");
   });
 
   it("lets a task chain age while it is under way, and not when it is finished", () => {
     state.apply(chainEvent(1));
     state.apply(chainEvent(2, true));
     clock.advance(30_001);
-    expect(told(state.tick())).toEqual(["task_chain/1=stale"]);
-    expect(told(state.apply(link(false)))).toEqual(["task_chain/1=offline"]);
-    expect(told(state.apply(link(true)))).toEqual(["task_chain/1=stale"]);
-    expect(told(state.apply(chainEvent(1)))).toEqual(["task_chain/1=good"]);
+    expect(published(state.tick())).toEqual(["task_chain/1=stale"]);
+    expect(published(state.apply(link(false)))).toEqual(["task_chain/1=offline"]);
+    expect(published(state.apply(link(true)))).toEqual(["task_chain/1=stale"]);
+    expect(published(state.apply(chainEvent(1)))).toEqual(["task_chain/1=good"]);
     state.apply(link(false));
-    expect(told(state.apply(link(true)))).toEqual(["task_chain/1=stale"]);
+    expect(published(state.apply(link(true)))).toEqual(["task_chain/1=stale"]);
   });
 });
 
@@ -327,10 +327,10 @@ describe("bounds", () => {
     state = createState({ maxTaskChains: 2 });
     state.apply(chainEvent(1));
     state.apply(chainEvent(2, true));
-    expect(told(state.apply(chainEvent(3)))).toEqual(["task_chain/2 evicted", "task_chain/3=good"]);
+    expect(published(state.apply(chainEvent(3)))).toEqual(["task_chain/2 evicted", "task_chain/3=good"]);
     expect(state.snapshot().map(changeKey)).toEqual(["task_chain/1", "task_chain/3"]);
     expect(state.figures()).toMatchObject({ taskChains: 2, taskChainsEvicted: 1 });
-    expect(told(state.apply(chainEvent(4)))).toEqual(["task_chain/1 evicted", "task_chain/4=good"]);
+    expect(published(state.apply(chainEvent(4)))).toEqual(["task_chain/1 evicted", "task_chain/4=good"]);
   });
 
   it("forgets streams by which nothing comes any more", () => {

@@ -8,7 +8,7 @@ async function run(clock: ManualClock) {
     looks += 1;
     return { changes: [], events: [] };
   };
-  const ticker = createQualityTicker({ clock, state: { tick }, tell: () => {} });
+  const ticker = createQualityTicker({ clock, state: { tick }, publish: () => {} });
   const stop = new AbortController();
   let ended = Promise.resolve();
   await new Promise<void>((ready) => {

@@ -8,7 +8,7 @@ import { ofGateway } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { createShownState } from "../../src/state/shown-state.ts";
+import { createPlantView } from "../../src/state/plant-view.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const robots = Array.from({ length: 1_000 }, (_, index) => `r${index}`);
@@ -22,7 +22,7 @@ function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = sile
     current: (change: StateChange) => change,
     robots: () => [],
   };
-  const shown = createShownState({
+  const shown = createPlantView({
     state,
     holdState: () => ({ isHeld: false, by: [], isStored: true }),
     stations: [{ name: "dock", destinations: ["D1"] }],
@@ -68,15 +68,15 @@ describe("limits of batteries that change", () => {
     const charge = { kind: "battery", robotId: "r1", observed } as const;
     shown.withAlarms(batch(quality("r1", "good"), charge));
     known.push(charge);
-    expect(shownBy(shown.judgeBatteries())).toEqual({});
+    expect(shownBy(shown.evaluateBatteries())).toEqual({});
     battery.replace({ low: 45, critical: 10 });
-    expect(shownBy(shown.judgeBatteries())).toEqual({ r1: ["BATTERY_LOW"], all: ["BATTERY_LOW"] });
+    expect(shownBy(shown.evaluateBatteries())).toEqual({ r1: ["BATTERY_LOW"], all: ["BATTERY_LOW"] });
     // Five percent more end it.
     battery.replace({ low: 35, critical: 10 });
-    expect(shownBy(shown.judgeBatteries())).toMatchObject({ r1: ["BATTERY_LOW"] });
+    expect(shownBy(shown.evaluateBatteries())).toMatchObject({ r1: ["BATTERY_LOW"] });
     battery.replace({ low: 34, critical: 10 });
-    shown.judgeBatteries();
-    expect(shown.alarmBook.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
+    shown.evaluateBatteries();
+    expect(shown.alarmRegistry.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
   });
 });
 
@@ -94,7 +94,7 @@ describe("a robot's clock", () => {
   it("is an alarm while the robot's newest message has an impossible time", () => {
     const { shown } = shownState();
     expect(shownBy(shown.withAlarms(batch(battery(5, true))))).toMatchObject({ r1: ["ROBOT_CLOCK"] });
-    const holds = () => shown.alarmBook.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
+    const holds = () => shown.alarmRegistry.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
     shown.withAlarms(batch(battery(4)));
     expect(holds()).toBe(true);
     shown.withAlarms(batch(battery(6)));
@@ -106,7 +106,7 @@ describe("a cut link", () => {
   it("is one alarm, and five messages at most, with 1,000 robots", () => {
     const { shown, clock } = shownState();
     shown.withAlarms(batch(...robots.map((robotId) => quality(robotId, "good"))));
-    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
+    shown.alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
     clock.advance(10_000);
     const raised = shown.withAlarms(batch());
     clock.advance(300_000);
@@ -117,20 +117,20 @@ describe("a cut link", () => {
       ...events,
     ]);
     expect(more.length).toBeLessThanOrEqual(5);
-    expect(codes(shown.alarmBook.all())).toEqual(["FLEET_LINK_DOWN"]);
+    expect(codes(shown.alarmRegistry.all())).toEqual(["FLEET_LINK_DOWN"]);
   });
 
   it("that is mended raises what is still wrong", () => {
     const { shown, clock } = shownState();
-    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
+    shown.alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
     clock.advance(10_000);
     shown.withAlarms(batch(quality("r1", "lost"), quality("r2", "lost")));
-    shown.alarmBook.state(ofGateway, "FLEET_LINK_DOWN", { holds: false, text: "" });
+    shown.alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: false, text: "" });
     shown.withAlarms(batch(quality("r2", "good")));
     clock.advance(10_000);
     shown.withAlarms(batch());
     shown.withAlarms(batch());
-    expect(codes(shown.alarmBook.all())).toEqual(["FLEET_LINK_DOWN", "ROBOT_LOST"]);
+    expect(codes(shown.alarmRegistry.all())).toEqual(["FLEET_LINK_DOWN", "ROBOT_LOST"]);
   });
 });
 
@@ -163,16 +163,16 @@ describe("a restart", () => {
   it("finds the alarms, who acknowledged them, and the robots out of service", async () => {
     const first = shownState();
     first.shown.withAlarms(batch(quality("r1", "lost")));
-    const [alarm] = first.shown.alarmBook.all();
-    first.shown.alarmBook.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
-    first.shown.alarmBook.putOutOfService("r9", true);
+    const [alarm] = first.shown.alarmRegistry.all();
+    first.shown.alarmRegistry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
+    first.shown.alarmRegistry.putOutOfService("r9", true);
     first.shown.withAlarms(batch());
     await first.shown.settled();
     const { shown } = shownState(first.dataDir);
-    expect(shown.alarmBook.all()).toMatchObject([
+    expect(shown.alarmRegistry.all()).toMatchObject([
       { id: alarm?.id, code: "ROBOT_LOST", isActive: true, acknowledged: { by: { name: "hmi" } } },
     ]);
-    expect(shown.alarmBook.isOutOfService("r9")).toBe(true);
+    expect(shown.alarmRegistry.isOutOfService("r9")).toBe(true);
   });
 
   it.each(["", "{", "[1]", '{"alarms":[{"id":1},7,null],"outOfService":[3],"lastId":"x"}'])(
@@ -181,7 +181,7 @@ describe("a restart", () => {
       const { dataDir } = shownState();
       writeFileSync(join(dataDir, "alarms.json"), text);
       const { shown } = shownState(dataDir);
-      expect(shown.alarmBook.kept()).toEqual({ alarms: [], outOfService: [], lastId: 0 });
+      expect(shown.alarmRegistry.kept()).toEqual({ alarms: [], outOfService: [], lastId: 0 });
       expect(readFileSync(join(dataDir, "alarms.json"), "utf8")).toBe(text);
     },
   );

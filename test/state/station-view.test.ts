@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Quality } from "../../src/domain/quality.ts";
-import type { StationShown } from "../../src/domain/station-visits.ts";
+import type { VisibleStation } from "../../src/domain/station-visits.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createStationView, type StationView } from "../../src/state/station-view.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -45,7 +45,7 @@ function see(view: StationView, ...changes: StateChange[]) {
 function stationsOf(changes: readonly StateChange[]) {
   return changes.flatMap((change) => (change.kind === "station" ? [change] : []));
 }
-function shownOf(view: StationView, name: string): StationShown {
+function shownOf(view: StationView, name: string): VisibleStation {
   const found = stationsOf(view.snapshot()).find(({ station }) => station === name);
   if (found === undefined) throw new Error(`there is no station ${name}`);
   return found.shown;

@@ -3,7 +3,7 @@ import type { FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { FleetUpdate } from "../../src/domain/update.ts";
 import { createFleetSession } from "../../src/fleet/fleet-session.ts";
 import { defaultFleetTimes, type FleetOptions, type FleetTimes } from "../../src/fleet/options.ts";
-import type { Chance } from "../../src/platform/backoff.ts";
+import type { RandomSource } from "../../src/platform/backoff.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import type { Health } from "../../src/platform/component.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
@@ -43,7 +43,7 @@ export interface FleetHarness {
 export type FleetOverrides = Partial<Omit<FleetOptions, "times">> & {
   readonly times?: Partial<FleetTimes>;
   readonly clock?: Clock;
-  readonly chance?: Chance;
+  readonly random?: RandomSource;
   readonly log?: Log;
   /** Hears of each event as it comes. */
   readonly onEvent?: (event: FleetUpdate) => void;
@@ -57,7 +57,7 @@ async function fleetOptions(endpoints: Endpoints, overrides: FleetOverrides = {}
   const {
     times,
     clock: _clock,
-    chance: _chance,
+    random: _chance,
     log: _log,
     onEvent: _onEvent,
     onClockSkew: _onClockSkew,
@@ -93,7 +93,7 @@ export async function startFleetSession(
   const watchers = new Set<() => void>();
   const session = createFleetSession(await fleetOptions(endpoints, overrides), {
     clock: overrides.clock ?? systemClock,
-    chance: overrides.chance ?? Math.random,
+    random: overrides.random ?? Math.random,
     log: overrides.log ?? silentLog,
     onClockSkew(skewMs) {
       overrides.onClockSkew?.(skewMs);

@@ -57,12 +57,12 @@ export async function startHoldingRelay(target: () => string): Promise<HoldingRe
     const { client, server, held } = wire;
     wire.held = null;
     if (held !== null && held.length > 0 && !server.destroyed) {
-      const heard = new Promise<void>((resolve) => {
+      const received = new Promise<void>((resolve) => {
         server.once("data", () => resolve());
         server.once("close", () => resolve());
       });
       server.write(Buffer.concat(held));
-      await heard;
+      await received;
     }
     if (client.destroyed) server.destroy();
   }

@@ -63,7 +63,7 @@ export function createFakeExecution(begin: Begin, refused: RefusalAudit["refused
       refused(command, outcome);
       return outcome;
     },
-    told: (_, outcome) => outcome,
+    reported: (_, outcome) => outcome,
   };
 }
 

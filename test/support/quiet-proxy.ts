@@ -70,14 +70,14 @@ function forward(
   const call = service.request(headers);
   let trailers: IncomingHttpHeaders = {};
   let unwatch = () => {};
-  const heard = () => {
+  const received = () => {
     unwatch();
     unwatch = watch(() => {
       stream.close(constants.NGHTTP2_CANCEL);
       call.close(constants.NGHTTP2_CANCEL);
     });
   };
-  heard();
+  received();
   call.on("error", () => {});
   call.on("response", ({ ":status": status, ...others }, flags) => {
     const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
@@ -88,7 +88,7 @@ function forward(
   });
   stream.on("wantTrailers", () => stream.sendTrailers(trailers));
   call.on("data", (bytes: Buffer) => {
-    heard();
+    received();
     stream.write(bytes);
   });
   call.on("end", () => stream.end());

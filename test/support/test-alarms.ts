@@ -1,11 +1,11 @@
-import type { Alarms, StandingAlarms } from "../../src/contracts/alarms.ts";
+import type { ActiveAlarms, Alarms } from "../../src/contracts/alarms.ts";
 import { type Alarm, type AlarmCode, alarmRule } from "../../src/domain/alarm.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { type AlarmBook, createAlarmBook } from "../../src/state/alarm-book.ts";
+import { type AlarmRegistry, createAlarmRegistry } from "../../src/state/alarm-registry.ts";
 
 /** None stands; takes every acknowledgement. */
-export const noAlarms: Alarms & StandingAlarms = {
+export const noAlarms: Alarms & ActiveAlarms = {
   acknowledge: () => null,
   putOutOfService: () => null,
   storeProblem: async () => null,
@@ -13,9 +13,9 @@ export const noAlarms: Alarms & StandingAlarms = {
 };
 
 /** An alarm book in which nothing stands. */
-export function emptyAlarmBook(clock: Clock): AlarmBook {
+export function emptyAlarmBook(clock: Clock): AlarmRegistry {
   let events = 0;
-  return createAlarmBook(clock, { alarms: [], outOfService: [], lastId: 0 }, () => {
+  return createAlarmRegistry(clock, { alarms: [], outOfService: [], lastId: 0 }, () => {
     events += 1;
     return `alarm-${events}`;
   });

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { Agent, request } from "node:https";
 import { type DescMessage, fromBinary, toJson } from "@bufbuild/protobuf";
-import { pick } from "../../src/simulator/world/chance.ts";
+import { pick } from "../../src/simulator/world/random.ts";
 import { BatteryEventStateSchema } from "../../src/wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema } from "../../src/wire/fleet/v1/mission_pb.js";
 import { type Worst, worstJson, worstMessage, worstName } from "./worst-message.ts";
@@ -39,7 +39,7 @@ const MOST_UNDER_WAY = 8;
 const LARGEST_BODY_BYTES = 1_000_000;
 
 export function openWorstDeliveries({ port, ca, secret }: DeliveryTarget, worst: Worst): WorstDeliveries {
-  const { chance } = worst;
+  const { random } = worst;
   // One for each: a bad delivery that holds its connection must not hold up a good one.
   const goodAgent = new Agent({ keepAlive: true, ca });
   const badAgent = new Agent({ keepAlive: true, maxSockets: MOST_UNDER_WAY, ca });
@@ -67,13 +67,13 @@ export function openWorstDeliveries({ port, ca, secret }: DeliveryTarget, worst:
   }
 
   function nextBad(): Delivery {
-    const fits = { [SECRET]: secret, [EVENT_ID]: chance() < 0.9 ? eventId() : "event-1" };
+    const fits = { [SECRET]: secret, [EVENT_ID]: random() < 0.9 ? eventId() : "event-1" };
     const body = worstBody(worst);
-    const kind = chance();
+    const kind = random();
     if (kind < 0.7) return { method: "POST", headers: fits, body, isCut: false };
     if (kind < 0.75) return { method: "POST", headers: fits, body, isCut: true };
-    const method = kind < 0.78 ? pick(chance, ["GET", "PUT", "DELETE", "OPTIONS"]) : "POST";
-    return { method, headers: pick(chance, oddHeaders(secret, eventId())), body, isCut: false };
+    const method = kind < 0.78 ? pick(random, ["GET", "PUT", "DELETE", "OPTIONS"]) : "POST";
+    return { method, headers: pick(random, oddHeaders(secret, eventId())), body, isCut: false };
   }
 
   return {
@@ -130,15 +130,15 @@ function readableState(schema: DescMessage, worst: Worst): string | null {
 
 /** An event of which every field may be at its worst. It may be no event, and no JSON. */
 function worstBody(worst: Worst): string {
-  const { chance } = worst;
-  const kind = chance();
-  if (kind < 0.05) return pick(chance, ["", "null", "[]", "7", '"', "{", "\u0000", "[".repeat(100_000)]);
+  const { random } = worst;
+  const kind = random();
+  if (kind < 0.05) return pick(random, ["", "null", "[]", "7", '"', "{", "\u0000", "[".repeat(100_000)]);
   if (kind < 0.06) return " ".repeat(LARGEST_BODY_BYTES + 1);
   if (kind < 0.07) return `{"robot_id":"${"x".repeat(LARGEST_BODY_BYTES - 100)}","state":{"missions":[]}}`;
-  const schema = chance() < 0.5 ? MissionEventStateSchema : BatteryEventStateSchema;
-  const state = (chance() < 0.7 ? readableState(schema, worst) : null) ?? worstJson(schema, worst, "whole");
-  const odd = pick(chance, [state, "null", "[]", "7", "{}", '{"missions":null}', '{"battery_state":null}']);
-  const robotId = chance() < 0.9 ? JSON.stringify(worstName(worst)) : pick(chance, ["null", "7", "{}", "[]"]);
-  const text = `{"robot_id":${robotId},"state":${chance() < 0.85 ? state : odd},"__proto__":{"state":1}}`;
-  return chance() < 0.95 ? text : text.slice(0, Math.floor(chance() * text.length));
+  const schema = random() < 0.5 ? MissionEventStateSchema : BatteryEventStateSchema;
+  const state = (random() < 0.7 ? readableState(schema, worst) : null) ?? worstJson(schema, worst, "whole");
+  const odd = pick(random, [state, "null", "[]", "7", "{}", '{"missions":null}', '{"battery_state":null}']);
+  const robotId = random() < 0.9 ? JSON.stringify(worstName(worst)) : pick(random, ["null", "7", "{}", "[]"]);
+  const text = `{"robot_id":${robotId},"state":${random() < 0.85 ? state : odd},"__proto__":{"state":1}}`;
+  return random() < 0.95 ? text : text.slice(0, Math.floor(random() * text.length));
 }

@@ -1,12 +1,12 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { Chance } from "../../src/platform/backoff.ts";
-import { pick } from "../../src/simulator/world/chance.ts";
+import type { RandomSource } from "../../src/platform/backoff.ts";
+import { pick } from "../../src/simulator/world/random.ts";
 
 /** What a service that misbehaves draws from. */
 export interface Worst {
   /** From 0 up to 1; the same run for the same seed. */
-  readonly chance: Chance;
+  readonly random: RandomSource;
   /** Ids of robots that it may name; there are others that cannot be names. */
   readonly names: readonly [string, ...string[]];
 }
@@ -73,32 +73,32 @@ const noText: readonly [readonly number[], ...(readonly number[])[]] = [
 
 /** The bytes of a message of which every field may be at its worst. They may be no message at all. */
 export function worstMessage(desc: DescMessage, worst: Worst): Uint8Array {
-  const { chance } = worst;
+  const { random } = worst;
   const bytes = messageBytes(desc, worst, 0);
-  const kind = chance();
-  if (kind < 0.03) return bytes.subarray(0, Math.floor(chance() * bytes.length));
-  if (kind < 0.06) return Uint8Array.from({ length: 40 }, () => Math.floor(chance() * 256));
+  const kind = random();
+  if (kind < 0.03) return bytes.subarray(0, Math.floor(random() * bytes.length));
+  if (kind < 0.06) return Uint8Array.from({ length: 40 }, () => Math.floor(random() * 256));
   if (kind < 0.07) return new Uint8Array(200_000);
   return bytes;
 }
 
 function messageBytes(desc: DescMessage, worst: Worst, depth: number): Uint8Array {
   const writer = new BinaryWriter();
-  const { chance } = worst;
+  const { random } = worst;
   // Members of a oneof are fields like others here: several may be there.
   for (const field of desc.fields) {
     const isDeep = depth >= DEEPEST && field.message !== undefined;
-    const count = isDeep ? 0 : countOf(field, chance, depth);
+    const count = isDeep ? 0 : countOf(field, random, depth);
     if (count <= 2) for (let left = count; left > 0; left -= 1) write(writer, field, worst, depth);
     else writer.raw(repeated(field, worst, count));
   }
   // A field that nobody knows.
-  if (chance() < 0.05) writer.tag(536_870_911, WireType.Varint).int32(-1);
+  if (random() < 0.05) writer.tag(536_870_911, WireType.Varint).int32(-1);
   return writer.finish();
 }
 
-function countOf(field: DescField, chance: Chance, depth: number): number {
-  const kind = chance();
+function countOf(field: DescField, random: RandomSource, depth: number): number {
+  const kind = random();
   if (kind < 0.15) return 0;
   if (kind < 0.9) return 1;
   if (kind < 0.99 || field.fieldKind !== "list" || depth > 1) return 2;
@@ -120,32 +120,32 @@ function write(writer: BinaryWriter, field: DescField, worst: Worst, depth: numb
   if (message !== undefined) {
     const bytes = message.typeName === "google.protobuf.Timestamp" ? timestampBytes(worst) : null;
     writer.tag(number, WireType.LengthDelimited).bytes(bytes ?? messageBytes(message, worst, depth + 1));
-  } else if (enumeration !== undefined) writer.tag(number, WireType.Varint).int32(pick(worst.chance, int32s));
+  } else if (enumeration !== undefined) writer.tag(number, WireType.Varint).int32(pick(worst.random, int32s));
   else writeScalar(writer, field, worst);
 }
 
-function timestampBytes({ chance }: Worst): Uint8Array {
+function timestampBytes({ random }: Worst): Uint8Array {
   const writer = new BinaryWriter();
-  writer.tag(1, WireType.Varint).int64(pick(chance, seconds));
-  return writer.tag(2, WireType.Varint).int32(pick(chance, int32s)).finish();
+  writer.tag(1, WireType.Varint).int64(pick(random, seconds));
+  return writer.tag(2, WireType.Varint).int32(pick(random, int32s)).finish();
 }
 
 function writeScalar(writer: BinaryWriter, field: DescField, worst: Worst): void {
-  const { chance } = worst;
+  const { random } = worst;
   const { number } = field;
   switch (field.scalar) {
     case ScalarType.INT64:
-      writer.tag(number, WireType.Varint).int64(pick(chance, int64s));
+      writer.tag(number, WireType.Varint).int64(pick(random, int64s));
       return;
     case ScalarType.FLOAT:
-      writer.tag(number, WireType.Bit32).float(pick(chance, floats));
+      writer.tag(number, WireType.Bit32).float(pick(random, floats));
       return;
     case ScalarType.DOUBLE:
-      writer.tag(number, WireType.Bit64).double(pick(chance, floats));
+      writer.tag(number, WireType.Bit64).double(pick(random, floats));
       return;
     case ScalarType.INT32:
     case ScalarType.BOOL:
-      writer.tag(number, WireType.Varint).int32(pick(chance, int32s));
+      writer.tag(number, WireType.Varint).int32(pick(random, int32s));
       return;
     default:
       writer.tag(number, WireType.LengthDelimited).bytes(textBytes(field.name, worst));
@@ -153,14 +153,14 @@ function writeScalar(writer: BinaryWriter, field: DescField, worst: Worst): void
 }
 
 function textBytes(name: string, worst: Worst): Uint8Array {
-  const { chance } = worst;
-  if (name === "robot_id" && chance() < 0.95) return Buffer.from(worstName(worst));
-  return chance() < 0.1 ? Uint8Array.from(pick(chance, noText)) : Buffer.from(pick(chance, texts));
+  const { random } = worst;
+  if (name === "robot_id" && random() < 0.95) return Buffer.from(worstName(worst));
+  return random() < 0.1 ? Uint8Array.from(pick(random, noText)) : Buffer.from(pick(random, texts));
 }
 
 /** The id of a robot; it may be none. */
-export function worstName({ chance, names }: Worst): string {
-  return chance() < 0.7 ? pick(chance, names) : pick(chance, texts);
+export function worstName({ random, names }: Worst): string {
+  return random() < 0.7 ? pick(random, names) : pick(random, texts);
 }
 
 /**
@@ -168,57 +168,57 @@ export function worstName({ chance, names }: Worst): string {
  * be no JSON.
  */
 export function worstJson(desc: DescMessage, worst: Worst, extent?: "whole"): string {
-  const { chance } = worst;
+  const { random } = worst;
   const text = objectJson(desc, worst, 0);
   if (extent === "whole") return text;
-  const kind = chance();
-  if (kind < 0.03) return text.slice(0, Math.floor(chance() * text.length));
+  const kind = random();
+  if (kind < 0.03) return text.slice(0, Math.floor(random() * text.length));
   if (kind < 0.06)
-    return pick(chance, ["", "null", "[]", "7", '"text"', "{}", "<html>", "[".repeat(100_000)]);
+    return pick(random, ["", "null", "[]", "7", '"text"', "{}", "<html>", "[".repeat(100_000)]);
   return text;
 }
 
 function objectJson(desc: DescMessage, worst: Worst, depth: number): string {
   if (desc.typeName.startsWith("google.protobuf.")) return oddJson(worst);
-  const { chance } = worst;
+  const { random } = worst;
   const members = desc.fields.flatMap((field) => {
     if (depth >= DEEPEST && field.message !== undefined) return [];
-    const times = chance() < 0.95 ? (chance() < 0.9 ? 1 : 0) : 2;
-    const name = JSON.stringify(chance() < 0.8 ? field.jsonName : field.name);
+    const times = random() < 0.95 ? (random() < 0.9 ? 1 : 0) : 2;
+    const name = JSON.stringify(random() < 0.8 ? field.jsonName : field.name);
     return Array.from({ length: times }, () => `${name}:${valueJson(field, worst, depth)}`);
   });
   return `{${members.join(",")}}`;
 }
 
 function valueJson(field: DescField, worst: Worst, depth: number): string {
-  const { chance } = worst;
-  if (chance() < 0.03) return oddJson(worst);
+  const { random } = worst;
+  if (random() < 0.03) return oddJson(worst);
   if (field.fieldKind !== "list") return itemJson(field, worst, depth);
-  const kind = chance();
+  const kind = random();
   const count = kind < 0.9 ? Math.floor(kind * 6) : kind < 0.99 || depth > 0 ? 40 : 2_000;
   return `[${Array.from({ length: count }, () => itemJson(field, worst, depth)).join(",")}]`;
 }
 
 function itemJson(field: DescField, worst: Worst, depth: number): string {
-  const { chance, names } = worst;
+  const { random, names } = worst;
   if (field.message !== undefined) return objectJson(field.message, worst, depth + 1);
   switch (field.scalar) {
     case ScalarType.STRING:
-      if (field.name === "name" && chance() < 0.7) return JSON.stringify(pick(chance, names));
+      if (field.name === "name" && random() < 0.7) return JSON.stringify(pick(random, names));
       return JSON.stringify(
-        field.name === "id" && chance() < 0.7 ? String(pick(chance, int32s)) : pick(chance, texts),
+        field.name === "id" && random() < 0.7 ? String(pick(random, int32s)) : pick(random, texts),
       );
     case ScalarType.BOOL:
-      return pick(chance, ["true", "false"]);
+      return pick(random, ["true", "false"]);
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
-      return pick(chance, ["0", "-0.0", "1.5", "1e999", "-1e999", "1e-400", '"NaN"', '"Infinity"', "1e308"]);
+      return pick(random, ["0", "-0.0", "1.5", "1e999", "-1e999", "1e-400", '"NaN"', '"Infinity"', "1e308"]);
     default:
-      return chance() < 0.8
-        ? String(pick(chance, int32s))
-        : pick(chance, ['"12"', "1.5", "99999999999", "1e999"]);
+      return random() < 0.8
+        ? String(pick(random, int32s))
+        : pick(random, ['"12"', "1.5", "99999999999", "1e999"]);
   }
 }
 
-const oddJson = ({ chance }: Worst): string =>
-  pick(chance, ["null", "true", "{}", "[]", "[[[[]]]]", '"\\ud800"', "-1", '{"__proto__":{"a":1}}', '""']);
+const oddJson = ({ random }: Worst): string =>
+  pick(random, ["null", "true", "{}", "[]", "[[[[]]]]", '"\\ud800"', "-1", '{"__proto__":{"a":1}}', '""']);

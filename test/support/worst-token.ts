@@ -1,5 +1,5 @@
-import type { Chance } from "../../src/platform/backoff.ts";
-import { pick } from "../../src/simulator/world/chance.ts";
+import type { RandomSource } from "../../src/platform/backoff.ts";
+import { pick } from "../../src/simulator/world/random.ts";
 import type { TokenAnswer } from "./scripted-service.ts";
 
 /** The answers of an authentication server, good and bad. */
@@ -19,16 +19,16 @@ const FIRST_LIVES_SECONDS = [4, 4, 4] as const;
 const LATER_LIVES_SECONDS = [600, 3_600, 1e12, 1e300, 1.7e308] as const;
 
 /** Every second answer is bad. */
-export function createWorstTokens(chance: Chance): WorstTokens {
+export function createWorstTokens(random: RandomSource): WorstTokens {
   let good = 0;
   let bad = 0;
   return {
     next() {
       if (good > bad) {
         bad += 1;
-        return badAnswer(chance, good > FIRST_LIVES_SECONDS.length);
+        return badAnswer(random, good > FIRST_LIVES_SECONDS.length);
       }
-      const lifeSeconds = FIRST_LIVES_SECONDS[good] ?? pick(chance, LATER_LIVES_SECONDS);
+      const lifeSeconds = FIRST_LIVES_SECONDS[good] ?? pick(random, LATER_LIVES_SECONDS);
       good += 1;
       return { status: 200, text: tokenOf(String(Math.floor(Date.now() / 1_000) + lifeSeconds), good) };
     },
@@ -37,7 +37,7 @@ export function createWorstTokens(chance: Chance): WorstTokens {
 }
 
 /** `isLong`: whether the token in use lives long enough for the wait that the answer imposes. */
-function badAnswer(chance: Chance, isLong: boolean): TokenAnswer {
+function badAnswer(random: RandomSource, isLong: boolean): TokenAnswer {
   const ok = (text: string): TokenAnswer => ({ status: 200, text });
   const jwt = tokenOf("4102444800", 0);
   const answers: readonly [TokenAnswer, ...TokenAnswer[]] = [
@@ -59,8 +59,8 @@ function badAnswer(chance: Chance, isLong: boolean): TokenAnswer {
     { status: 429, text: "", headers: { "retry-after": "1" } },
     { status: 429, text: "", headers: { "retry-after": "1e-300" } },
   ];
-  if (!isLong) return pick(chance, answers);
-  return pick(chance, [
+  if (!isLong) return pick(random, answers);
+  return pick(random, [
     ...answers,
     { status: 401, text: "" },
     { status: 429, text: "", headers: { "retry-after": "-1" } },

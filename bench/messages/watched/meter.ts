@@ -12,8 +12,8 @@ export const createMeter: typeof Original.createMeter = (operations) => {
     commandEnded(command) {
       if (isHandedOver()) meter.commandEnded(command);
     },
-    heard(update, events) {
-      if (isHandedOver()) meter.heard(update, events);
+    received(update, events) {
+      if (isHandedOver()) meter.received(update, events);
     },
   };
 };

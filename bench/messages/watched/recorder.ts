@@ -1,7 +1,7 @@
 // Stands in the place of the gateway's recorder, which gets nothing while the switch is off.
 import type { Clock } from "../../../src/platform/clock.ts";
 import type * as Original from "../../../src/platform/recorder/recorder.ts";
-import type { Tape } from "../../../src/platform/recorder/tape.ts";
+import type { RecorderTap } from "../../../src/platform/recorder/tap.ts";
 import { originalOf } from "./original.ts";
 import { isHandedOver, putOff, watching } from "./switch.ts";
 
@@ -9,19 +9,19 @@ const original = await originalOf<typeof Original>(import.meta.url);
 
 export const createRecorder: typeof Original.createRecorder = (options, parts) => {
   const recorder = original.createRecorder(options, { ...parts, clock: hastened(parts.clock) });
-  return { ...recorder, tape: switched(recorder.tape) };
+  return { ...recorder, tap: switched(recorder.tap) };
 };
 
-function switched(tape: Tape): Tape {
+function switched(tap: RecorderTap): RecorderTap {
   return {
     get isOn() {
-      return watching.isOn && tape.isOn;
+      return watching.isOn && tap.isOn;
     },
     get segment() {
-      return tape.segment;
+      return tap.segment;
     },
     write(kind, parts) {
-      if (isHandedOver()) tape.write(kind, parts);
+      if (isHandedOver()) tap.write(kind, parts);
     },
   };
 }

@@ -18,7 +18,7 @@ export interface OnlineParts {
   /** Whether root checks for the systemd unit. */
   readonly isForUnit: boolean;
   /** Called with each part as soon as it is known, in order. */
-  readonly tell: (part: Part) => void;
+  readonly report: (part: Part) => void;
 }
 
 /**
@@ -30,19 +30,19 @@ export interface OnlineParts {
 export async function checkOnline(config: Config, parts: OnlineParts): Promise<readonly Part[]> {
   const { clock, signal } = parts;
   const all: Part[] = [];
-  const tell = (...found: readonly Part[]) => {
+  const report = (...found: readonly Part[]) => {
     for (const part of found) {
       all.push(part);
-      parts.tell(part);
+      parts.report(part);
     }
   };
   const { dataDir } = config.gateway;
   const holder = await runningGateway(dataDir);
-  tell(gatewayPart(dataDir, holder));
+  report(gatewayPart(dataDir, holder));
 
   const endpoints = endpointsOf(config);
   const names = await Promise.all(endpoints.map((endpoint) => tryName(endpoint, clock.nowMs(), signal)));
-  tell(...names);
+  report(...names);
   const wires = await Promise.all(
     endpoints.map((endpoint, index): Promise<Wire> => {
       if (names[index]?.state !== "wrong") return tryWire(endpoint, config, clock, signal);
@@ -50,22 +50,22 @@ export async function checkOnline(config: Config, parts: OnlineParts): Promise<r
       return Promise.resolve({ part, skewMs: null });
     }),
   );
-  tell(clockPart(wires.find(({ skewMs }) => skewMs !== null)?.skewMs ?? null));
-  tell(...wires.map(({ part }) => part));
+  report(clockPart(wires.find(({ skewMs }) => skewMs !== null)?.skewMs ?? null));
+  report(...wires.map(({ part }) => part));
 
   const isThere = (key: string) => {
     const place = endpoints.findIndex((endpoint) => endpoint.key === key);
     return place < 0 || wires[place]?.part.state === "ok";
   };
-  await tryService(config, isThere, parts, tell);
+  await tryService(config, isThere, parts, report);
   await tryBrokers(
     config,
     endpoints.filter(({ key }) => isThere(key)),
     parts,
-    tell,
+    report,
   );
-  tell(...(await tryListeners(config, typeof holder === "string", parts.isForUnit)));
-  tell(await tryDisk(dataDir));
+  report(...(await tryListeners(config, typeof holder === "string", parts.isForUnit)));
+  report(await tryDisk(dataDir));
   return all;
 }
 
@@ -74,7 +74,7 @@ async function tryBrokers(
   { mqtt }: Config,
   reached: readonly Endpoint[],
   { clock, signal }: OnlineParts,
-  tell: (...parts: readonly Part[]) => void,
+  report: (...parts: readonly Part[]) => void,
 ): Promise<void> {
   const brokers = mqtt === null ? [] : brokersOf(runningMqtt(createLive(mqtt)));
   for (const options of brokers) {
@@ -86,7 +86,7 @@ async function tryBrokers(
         ? [skipped("broker", "there is no connection to it")]
         : await tryPlantBroker(options, options.broker, endpoint, clock, signal);
     const suffix = brokers.length === 1 ? "" : ` (${setting})`;
-    tell(...found.map((part) => ({ ...part, part: `${part.part}${suffix}` })));
+    report(...found.map((part) => ({ ...part, part: `${part.part}${suffix}` })));
   }
 }
 
@@ -95,15 +95,16 @@ async function tryService(
   config: Config,
   isThere: (key: Endpoint["key"]) => boolean,
   { clock, signal }: OnlineParts,
-  tell: (part: Part) => void,
+  report: (part: Part) => void,
 ): Promise<void> {
   const { authUrl, httpsUrl } = config.fleet;
   const authKey = new URL(authUrl).origin === new URL(httpsUrl).origin ? "fleet.https" : "fleet.authUrl";
-  if (!isThere(authKey)) tell(skipped("token", `there is no connection to ${authKey}`));
+  if (!isThere(authKey)) report(skipped("token", `there is no connection to ${authKey}`));
   const key = isThere(authKey) ? await tryKey(config, clock, signal) : null;
-  if (key !== null) tell(key.part);
+  if (key !== null) report(key.part);
   const jwt = key?.jwt ?? null;
-  if (!isThere("fleet.grpc.address")) tell(skipped("stream", "there is no connection to fleet.grpc.address"));
-  else if (jwt === null) tell(skipped("stream", "there is no token"));
-  else tell(await tryMissions(config, jwt, clock, signal));
+  if (!isThere("fleet.grpc.address"))
+    report(skipped("stream", "there is no connection to fleet.grpc.address"));
+  else if (jwt === null) report(skipped("stream", "there is no token"));
+  else report(await tryMissions(config, jwt, clock, signal));
 }

@@ -32,8 +32,8 @@ export async function tryWire(
     }
     const skew = createClockSkew(clock);
     const trial = await trySecure(endpoint, config, signal);
-    skew.heard(trial.date ?? undefined, trial.askedAtMs);
-    return { part: judge(part, endpoint, trial, clock.nowMs()), skewMs: skew.nowMs() };
+    skew.received(trial.date ?? undefined, trial.askedAtMs);
+    return { part: evaluate(part, endpoint, trial, clock.nowMs()), skewMs: skew.nowMs() };
   } catch (error) {
     return { part: failed(part, endpoint, error, clock.nowMs()), skewMs: null };
   }
@@ -52,7 +52,7 @@ function failed(part: string, endpoint: Endpoint, error: unknown, nowMs: number)
   return wrong(part, `${place(endpoint)}: ${what}`, advice);
 }
 
-function judge(part: string, endpoint: Endpoint, trial: TlsTrial, nowMs: number): Part {
+function evaluate(part: string, endpoint: Endpoint, trial: TlsTrial, nowMs: number): Part {
   const where = place(endpoint);
   if (trial.distrust !== null) {
     const { what, advice } = connectFaultOf(trial.distrust, endpoint, nowMs);

@@ -8,12 +8,12 @@ import { refusedRight } from "../rights.ts";
 
 export type AlarmRequestParts = Pick<
   Shared,
-  "alarmBook" | "audit" | "clock" | "deliver" | "log" | "rights" | "stopping"
+  "alarmRegistry" | "audit" | "clock" | "deliver" | "log" | "rights" | "stopping"
 >;
 
 /** What users do about alarms, with rights, log and audit. */
 export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
-  const { alarmBook, clock, log } = parts;
+  const { alarmRegistry, clock, log } = parts;
 
   function refusedOf(source: Source, robotId: RobotId | null, act: string): Outcome | null {
     if (parts.stopping.signal.aborted)
@@ -28,7 +28,7 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
     return refused === null ? null : refusal("NOT_ALLOWED", refused);
   }
 
-  function tell(source: Source, what: string, fields: Readonly<Record<string, string | null>>): void {
+  function report(source: Source, what: string, fields: Readonly<Record<string, string | null>>): void {
     const { protocol, name: user } = source;
     log.info({ ...fields, by: `${protocol}:${user}` }, `alarm ${what}`);
     parts.audit({
@@ -45,7 +45,7 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
 
   return {
     acknowledge({ source, alarmId }) {
-      const alarm = alarmBook.find(alarmId);
+      const alarm = alarmRegistry.find(alarmId);
       // A user that may not acknowledge it learns nothing about it.
       const robotId = alarm?.source.kind === "robot" ? alarm.source.robotId : null;
       const refused = refusedOf(source, robotId, "acknowledge alarms");
@@ -53,16 +53,16 @@ export function createAlarmRequests(parts: AlarmRequestParts): AlarmRequests {
       if (alarm === undefined)
         return refusal("MALFORMED", `alarm: no alarm stands with the id ${quoted(alarmId)}`);
       const isFirst = alarm.acknowledged === null;
-      alarmBook.acknowledge(alarmId, source);
-      if (isFirst) tell(source, "acknowledged", { alarm_id: alarmId, code: alarm.code, robot_id: robotId });
+      alarmRegistry.acknowledge(alarmId, source);
+      if (isFirst) report(source, "acknowledged", { alarm_id: alarmId, code: alarm.code, robot_id: robotId });
       return null;
     },
     putOutOfService({ source, robotId, isOut }) {
       const refused = refusedOf(source, robotId, "take robots out of service");
       if (refused !== null) return refused;
-      if (alarmBook.isOutOfService(robotId) === isOut) return null;
-      alarmBook.putOutOfService(robotId, isOut);
-      tell(source, isOut ? "out of service" : "in service", { robot_id: robotId });
+      if (alarmRegistry.isOutOfService(robotId) === isOut) return null;
+      alarmRegistry.putOutOfService(robotId, isOut);
+      report(source, isOut ? "out of service" : "in service", { robot_id: robotId });
       return null;
     },
   };

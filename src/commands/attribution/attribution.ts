@@ -30,7 +30,7 @@ export interface Attribution {
   /** A mission was seen for the first time. */
   seen(robotId: RobotId, mission: Mission): void;
   /** Counts missions as foreign that no answer has named in time. Call it now and then. */
-  judge(): void;
+  evaluate(): void;
   /** Foreign missions since the start. */
   foreignMissions(): number;
   /**
@@ -81,7 +81,7 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
   );
   let foreign = 0;
 
-  function judge(): void {
+  function evaluate(): void {
     const nowMs = clock.monotonicMs();
     for (let oldest = unclaimed[0]; oldest !== undefined; oldest = unclaimed[0]) {
       if (nowMs - oldest.seenAtMs < CLAIM_MS && unclaimed.length <= MAX_UNCLAIMED) return;
@@ -123,9 +123,9 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
     seen(robotId, mission) {
       if (mission.owner !== "api" || claims.has(mission.missionId)) return;
       unclaimed.push({ robotId, missionId: mission.missionId, seenAtMs: clock.monotonicMs() });
-      judge();
+      evaluate();
     },
-    judge,
+    evaluate,
     foreignMissions: () => foreign,
     deliver: gate.deliver,
   };

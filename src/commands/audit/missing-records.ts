@@ -31,7 +31,7 @@ const DISORDER_MS = 5_000;
 export const MOST_MADE_UP = 5_000;
 
 /** What the newest lines of the audit log contain. */
-interface Told {
+interface AuditedCommands {
   readonly keys: ReadonlySet<string>;
   /** Commands that ended before this are not searched. Null: there is no line. */
   readonly fromMs: number | null;
@@ -49,7 +49,7 @@ export async function recordMissing(parts: MissingParts): Promise<void> {
     const nowMs = clock.nowMs();
     const ended = journal.ended();
     if (ended.length === 0) return;
-    const all = missingOf(ended, await readTold(parts.auditLines), journal, nowMs);
+    const all = missingOf(ended, await readAudited(parts.auditLines), journal, nowMs);
     const missing = all.slice(-MOST_MADE_UP);
     for (const entry of missing) {
       const record = recordOf(catalogue, entry);
@@ -69,7 +69,7 @@ export async function recordMissing(parts: MissingParts): Promise<void> {
   }
 }
 
-async function readTold(auditLines: AuditLines): Promise<Told> {
+async function readAudited(auditLines: AuditLines): Promise<AuditedCommands> {
   const keys = new Set<string>();
   let lastMs: number | null = null;
   let oldestMs = Number.POSITIVE_INFINITY;
@@ -95,7 +95,7 @@ async function readTold(auditLines: AuditLines): Promise<Told> {
  */
 function missingOf(
   ended: readonly EndedCommand[],
-  { keys, fromMs, newestMs }: Told,
+  { keys, fromMs, newestMs }: AuditedCommands,
   journal: Pick<Journal, "find">,
   nowMs: number,
 ): readonly JournalRecord[] {

@@ -11,7 +11,7 @@ import { type ConveyorRun, isKnownToStand, isWatched, pauseMs, type StopReason, 
 import { createRunRegistry, type RunRegistry } from "./run-registry.ts";
 
 export interface ConveyorRunParts
-  extends Pick<Shared, "clock" | "log" | "journal" | "stations" | "options" | "alarmBook" | "link"> {
+  extends Pick<Shared, "clock" | "log" | "journal" | "stations" | "options" | "alarmRegistry" | "link"> {
   readonly observations: Pick<Observations, "sight">;
   /** The present lease of a robot; null: none. */
   readonly leaseOf: (robotId: RobotId) => Pick<StoredLease, "station" | "owner"> | null;

@@ -19,9 +19,9 @@ export interface RunRegistry {
 
 export function createRunRegistry({
   journal,
-  alarmBook,
+  alarmRegistry,
   log,
-}: Pick<Shared, "journal" | "alarmBook" | "log">): RunRegistry {
+}: Pick<Shared, "journal" | "alarmRegistry" | "log">): RunRegistry {
   const robots = new Map<RobotId, Map<number, ConveyorRun>>();
   const { remember, settled } = createLatestWrites(journal.writeRuns, (robotId, error) => {
     log.error(
@@ -43,7 +43,7 @@ export function createRunRegistry({
     );
     const holds = owing.length > 0;
     const text = `${robotId} may still turn ${owing.join(", ")}: the gateway sends stops until it is seen to stand`;
-    alarmBook.state({ kind: "robot", robotId }, "CONVEYOR_NOT_STOPPED", { holds, text });
+    alarmRegistry.state({ kind: "robot", robotId }, "CONVEYOR_NOT_STOPPED", { holds, text });
   }
 
   return {

@@ -94,7 +94,7 @@ export function createEvidenceSearch(parts: EvidenceSearchParts): EvidenceSearch
     seek(commandId, rule, baseline, otherwise) {
       if (rule.kind === "none") return Promise.resolve(otherwise);
       if (rule.kind === "query") {
-        return seekInAnswers(parts, () => answers.judge(rule, baseline), otherwise);
+        return seekInAnswers(parts, () => answers.evaluate(rule, baseline), otherwise);
       }
       const open = watches.find(commandId);
       return open === undefined ? Promise.resolve(otherwise) : seekInWatch(parts, open, otherwise);

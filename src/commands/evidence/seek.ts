@@ -67,7 +67,7 @@ function decide(watch: Watch, nowMs: number, settleMs: number, otherwise: Outcom
  */
 export function seekInAnswers(
   { clock, options }: SeekParts,
-  judge: () => Promise<string | null>,
+  evaluate: () => Promise<string | null>,
   otherwise: Outcome,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
@@ -76,7 +76,7 @@ export function seekInAnswers(
     const cancelEnd = clock.after(options.evidenceMs, () => end(otherwise));
 
     async function ask(): Promise<void> {
-      const text = await judge();
+      const text = await evaluate();
       if (isOver) return;
       if (text === null) cancelNext = clock.after(options.pollMs, () => void ask());
       else end(inferred(otherwise, text, null));

@@ -9,7 +9,7 @@ export interface ServiceAnswers {
   /** The answers from before the call, condensed; null: they could not be read. */
   baseline(rule: QueryRule): Promise<unknown>;
   /** The evidence in the answers, as one sentence; null: none. */
-  judge(rule: QueryRule, baseline: unknown): Promise<string | null>;
+  evaluate(rule: QueryRule, baseline: unknown): Promise<string | null>;
 }
 
 /** @param deadlineMs how long the service has for one answer */
@@ -37,10 +37,10 @@ export function createServiceAnswers(port: FleetPort, log: Log, deadlineMs: numb
         return null;
       }
     },
-    async judge(rule, baseline) {
+    async evaluate(rule, baseline) {
       try {
         const answers = await askAll(rule.queries);
-        return answers === null ? null : rule.judge(answers, baseline);
+        return answers === null ? null : rule.evaluate(answers, baseline);
       } catch (error) {
         log.warn({ err: error }, "an answer of the service could not be judged as evidence");
         return null;

@@ -9,7 +9,7 @@ import { failed } from "../own-refusals.ts";
 export interface OverRate {
   readonly outcome: Outcome;
   /** One a second is logged and audited. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 /** The rate of each source, as a token bucket. */
@@ -28,9 +28,9 @@ interface Bucket {
   readonly rate: SourceRate;
   tokens: number;
   filledAtMs: number;
-  toldAtMs: number;
+  reportedAtMs: number;
   /** Commands over the rate since the last report. */
-  untold: number;
+  unreported: number;
 }
 
 export function createRateLimits(
@@ -46,8 +46,8 @@ export function createRateLimits(
       rate,
       tokens: rate.burst,
       filledAtMs: nowMs,
-      toldAtMs: Number.NEGATIVE_INFINITY,
-      untold: 0,
+      reportedAtMs: Number.NEGATIVE_INFINITY,
+      unreported: 0,
     };
     buckets.set(key, bucket);
     return bucket;
@@ -74,10 +74,10 @@ export function createRateLimits(
       }
       count += 1;
       const outcome = tooMany(bucket);
-      const isTold = nowMs - bucket.toldAtMs >= TELL_PERIOD_MS;
-      if (isTold) bucket.toldAtMs = nowMs;
-      bucket.untold = isTold ? 0 : bucket.untold + 1;
-      return { outcome, isTold };
+      const isReported = nowMs - bucket.reportedAtMs >= TELL_PERIOD_MS;
+      if (isReported) bucket.reportedAtMs = nowMs;
+      bucket.unreported = isReported ? 0 : bucket.unreported + 1;
+      return { outcome, isReported };
     },
     count: () => count,
   };
@@ -89,8 +89,8 @@ function fill(bucket: Bucket, nowMs: number): void {
   bucket.filledAtMs = nowMs;
 }
 
-function tooMany({ rate: { perSecond, burst }, untold }: Bucket): Outcome {
-  const before = untold === 0 ? "" : `; ${untold} were refused since this was told last`;
+function tooMany({ rate: { perSecond, burst }, unreported }: Bucket): Outcome {
+  const before = unreported === 0 ? "" : `; ${unreported} were refused since this was told last`;
   return refusal(
     "RATE_LIMITED",
     `this client sends more than ${perSecond} a second, ${burst} at once${before}`,

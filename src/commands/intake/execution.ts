@@ -41,5 +41,5 @@ export interface Execution {
    */
   refuse(command: Command, outcome: Outcome): Outcome;
   /** The outcome for the sender of a message that is refused before it is a command. */
-  told(effect: Effect, decided: Outcome): Outcome;
+  reported(effect: Effect, decided: Outcome): Outcome;
 }

@@ -66,7 +66,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const overRate = isStop(read) ? null : rateLimits.take(source);
     if (overRate !== null) {
       if (known !== null) return askedTooOften;
-      return (overRate.isTold ? refuse : answer)(opened, overRate.outcome);
+      return (overRate.isReported ? refuse : answer)(opened, overRate.outcome);
     }
     const problem = envelopeProblem(envelope, hasId, known !== null);
     if (problem !== null) return refuse(opened, problem);

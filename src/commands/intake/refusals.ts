@@ -53,7 +53,7 @@ export function createRefusals(parts: {
   readonly log: Log;
   readonly audit: AuditSink;
   readonly meter?: Pick<Meter, "commandEnded">;
-  readonly execution: Pick<Execution, "told">;
+  readonly execution: Pick<Execution, "reported">;
 }): Refusals {
   const logRefused = createRefusalLog(parts.clock, parts.log);
   let count = 0;
@@ -70,7 +70,7 @@ export function createRefusals(parts: {
   function answer({ read, known }: Opened, reason: Outcome): Outcome {
     if (known !== null) return idStands(reason);
     // A message that could not be read names no command that may have been sent.
-    return "request" in read ? parts.execution.told(read.request.effect, reason) : reason;
+    return "request" in read ? parts.execution.reported(read.request.effect, reason) : reason;
   }
 
   return {

@@ -81,8 +81,8 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
       if (lease !== undefined && !(lease.station === station && sameSource(lease.owner, source))) {
         return refusal("LEASE_HELD", describeLease(lease, robotId));
       }
-      const unheard = parts.refusedName(robotId);
-      if (unheard !== null) return unheard;
+      const unknownName = parts.refusedName(robotId);
+      if (unknownName !== null) return unknownName;
       if (!isVisible(robotId)) {
         return refusal("ROBOT_NOT_GOOD", `where robot ${clip(robotId, LONGEST_NAME)} is now is not known`);
       }
@@ -106,8 +106,8 @@ export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
         return [{ path: `stations.${station}.destinations`, reason }];
       }),
     refusedEnd(robotId) {
-      const unheard = parts.refusedName(robotId);
-      return unheard?.code === "UNKNOWN_ROBOT" ? unheard : null;
+      const unknownName = parts.refusedName(robotId);
+      return unknownName?.code === "UNKNOWN_ROBOT" ? unknownName : null;
     },
   };
 }

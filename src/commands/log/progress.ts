@@ -6,7 +6,7 @@ import type { Shared } from "../parts.ts";
 export type ProgressParts = Pick<Shared, "catalogue" | "clock" | "progress">;
 
 /** Reports the stage that a command has reached to the log of commands. */
-export function tellProgress(
+export function reportProgress(
   { catalogue, clock, progress }: ProgressParts,
   job: Job,
   stage: CommandStage,

@@ -1,4 +1,4 @@
-import type { Heading, ParsedRequest } from "../../contracts/operation.ts";
+import type { Destination, ParsedRequest } from "../../contracts/operation.ts";
 import { type Source, sourceKey } from "../../domain/command.ts";
 import { currentMission, isTerminal, type Mission, type MissionQueue } from "../../domain/mission.ts";
 import { goalsAhead } from "../../domain/station-sight.ts";
@@ -13,10 +13,10 @@ export interface Permit {
     readonly isRevoked?: boolean;
   } | null;
   /** The last heartbeat of each user of the station, by `sourceKey`. */
-  readonly beats: ReadonlyMap<string, number>;
+  readonly heartbeats: ReadonlyMap<string, number>;
 }
 
-export const noPermit: Permit = { level: null, beats: new Map() };
+export const noPermit: Permit = { level: null, heartbeats: new Map() };
 
 /** The last level counts, whichever user wrote it; the heartbeat of that user renews it. */
 export function written(permit: Permit, isGiven: boolean, owner: Source): Permit {
@@ -28,20 +28,24 @@ export function revoked(permit: Permit): Permit {
   return permit.level === null ? permit : { ...permit, level: { ...permit.level, isRevoked: true } };
 }
 
-export function beaten(permit: Permit, source: Source, nowMs: number): Permit {
-  return { ...permit, beats: new Map(permit.beats).set(sourceKey(source), nowMs) };
+export function renewed(permit: Permit, source: Source, nowMs: number): Permit {
+  return { ...permit, heartbeats: new Map(permit.heartbeats).set(sourceKey(source), nowMs) };
 }
 
 /** Why the permit is not given, in words that follow the station's name; null: it is given. */
-export function whyNotGiven({ level, beats }: Permit, heartbeatMs: number, nowMs: number): string | null {
+export function whyNotGiven(
+  { level, heartbeats }: Permit,
+  heartbeatMs: number,
+  nowMs: number,
+): string | null {
   if (level === null) return "Permit has not been written since the gateway started";
   if (!level.isGiven) return "Permit is FALSE";
   if (level.isRevoked === true)
     return `${level.owner.protocol} "${level.owner.name}", which wrote Permit, may not give it any more`;
-  const beatAtMs = beats.get(sourceKey(level.owner));
+  const heartbeatAtMs = heartbeats.get(sourceKey(level.owner));
   // A driver may repeat TRUE for a program that does not run: only a change of the heartbeat counts.
-  if (beatAtMs === undefined) return "Heartbeat has not changed since the gateway started";
-  return nowMs - beatAtMs > heartbeatMs ? `Heartbeat has not changed for ${heartbeatMs} ms` : null;
+  if (heartbeatAtMs === undefined) return "Heartbeat has not changed since the gateway started";
+  return nowMs - heartbeatAtMs > heartbeatMs ? `Heartbeat has not changed for ${heartbeatMs} ms` : null;
 }
 
 /**
@@ -50,26 +54,31 @@ export function whyNotGiven({ level, beats }: Permit, heartbeatMs: number, nowMs
  *
  * @param queue the missions of the robot; undefined: not known
  */
-export function goalsOf({ heading }: Pick<ParsedRequest, "heading">, queue: MissionQueue | undefined) {
-  if (heading === null) return [];
-  if (heading.kind === "goals") return heading.names;
+export function goalsOf(
+  { destination }: Pick<ParsedRequest, "destination">,
+  queue: MissionQueue | undefined,
+) {
+  if (destination === null) return [];
+  if (destination.kind === "goals") return destination.names;
   if (queue === undefined) return [];
-  return missionsAfter(heading, queue).flatMap((mission) => namesAhead(mission));
+  return missionsAfter(destination, queue).flatMap((mission) => namesAhead(mission));
 }
 
 /** The missions that go on with a start, each with its remaining goals. */
 function missionsAfter(
-  heading: Exclude<Heading, { kind: "goals" }>,
+  destination: Exclude<Destination, { kind: "goals" }>,
   queue: MissionQueue,
 ): readonly Mission[] {
   const { missions } = queue;
   const current = currentMission(queue);
   const named =
-    heading.missionId === "" ? current : missions.find((each) => each.missionId === heading.missionId);
+    destination.missionId === ""
+      ? current
+      : missions.find((each) => each.missionId === destination.missionId);
   if (named === undefined) return [];
-  if (heading.kind === "mission") return [named];
+  if (destination.kind === "mission") return [named];
   const skipped: Mission = { ...named, currentGoalIndex: named.currentGoalIndex + 1 };
-  if (heading.kind === "next_goal" && skipped.currentGoalIndex < named.goals.length) return [skipped];
+  if (destination.kind === "next_goal" && skipped.currentGoalIndex < named.goals.length) return [skipped];
   // It ends the mission: the next one begins.
   return missions
     .slice(missions.indexOf(named) + 1)

@@ -1,24 +1,24 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { describeError } from "../../platform/log.ts";
-import { timeToLeaveMs } from "../admission.ts";
 import type { Attribution } from "../attribution/attribution.ts";
 import type { ConveyorRuns } from "../conveyors/conveyor-runs.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
 import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
+import { timeToLeaveMs } from "../intake-checks.ts";
 import type { Job } from "../job.ts";
-import type { LeaseKeeper } from "../leases/lease-keeper.ts";
+import type { LeaseManager } from "../leases/lease-manager.ts";
 import type { Shared } from "../parts.ts";
-import type { PermitKeeper } from "../permits/permit-keeper.ts";
+import type { PermitManager } from "../permits/permit-manager.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
 export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
   readonly search: Pick<EvidenceSearch, "baseline" | "watch">;
   readonly observations: Pick<Observations, "missions">;
   readonly attribution: Attribution;
-  readonly leases: Pick<LeaseKeeper, "refusedStart">;
+  readonly leases: Pick<LeaseManager, "refusedStart">;
   readonly conveyors: Pick<ConveyorRuns, "left">;
-  readonly permits: Pick<PermitKeeper, "refusalFor">;
+  readonly permits: Pick<PermitManager, "refusalFor">;
   /** The commands that run beside the one in flight of this queue. */
   readonly besides: (queue: string) => readonly Job[];
 }

@@ -1,24 +1,24 @@
 import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
-import { type AdmissionParts, refusalNow } from "../admission.ts";
 import type { Conclusion } from "../conclusion.ts";
 import type { ConveyorRuns } from "../conveyors/conveyor-runs.ts";
 import type { EvidenceSearch } from "../evidence/evidence-search.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
-import { type Job, tellStage } from "../job.ts";
+import { type IntakeCheckParts, refusalNow } from "../intake-checks.ts";
+import { type Job, reportStage } from "../job.ts";
 import type { JournalRecord } from "../journal/journal.ts";
-import type { LeaseKeeper } from "../leases/lease-keeper.ts";
+import type { LeaseManager } from "../leases/lease-manager.ts";
 import type { Shared } from "../parts.ts";
 import { type CallParts, createCalls } from "./calls.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
 import { stepQueue } from "./step-queue.ts";
 
 export interface QueueRunnerParts
-  extends AdmissionParts,
+  extends IntakeCheckParts,
     Omit<CallParts, "besides" | "conveyors" | "leases" | "observations" | "permits">,
     Pick<Shared, "journal"> {
   readonly search: EvidenceSearch;
-  readonly leases: Pick<LeaseKeeper, "refusalFor" | "refusedStart">;
+  readonly leases: Pick<LeaseManager, "refusalFor" | "refusedStart">;
   readonly conveyors: Pick<ConveyorRuns, "left" | "ended">;
   readonly conclusion: Pick<Conclusion, "conclude">;
 }
@@ -72,7 +72,7 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
         void calls.askBaseline(job).then(() => feed(job, { kind: "baseline_known", id }));
         return;
       case "stage":
-        tellStage(job, effect.stage);
+        reportStage(job, effect.stage);
         return;
       case "call":
         void calls.make(job).then((input) => feed(job, input));

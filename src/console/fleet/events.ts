@@ -2,7 +2,7 @@ import type { Gap, StreamEvent } from "../../northbound/web/api/stream.ts";
 import { eventText } from "./event-text.ts";
 
 /** An event for the views. */
-export interface HeardEvent {
+export interface ReceivedEvent {
   readonly id: string;
   /** By the gateway's clock. */
   readonly at: string;
@@ -16,7 +16,7 @@ export interface HeardEvent {
 export interface EventLog {
   /** By the gateway's clock. Older ones were not received, or were evicted. */
   readonly since: string;
-  readonly events: readonly HeardEvent[];
+  readonly events: readonly ReceivedEvent[];
 }
 
 const MOST_EVENTS = 500;
@@ -40,14 +40,14 @@ export function withGap(log: EventLog, { at, missing }: Gap): EventLog {
   return withNewest(log, { id: `gap ${at}`, at, robotId: null, kind: "missing", text });
 }
 
-function withNewest({ since, events }: EventLog, newest: HeardEvent): EventLog {
+function withNewest({ since, events }: EventLog, newest: ReceivedEvent): EventLog {
   const all = [...events, newest];
   const kept = all.slice(-MOST_EVENTS);
   return { since: kept.length < all.length ? (kept[0]?.at ?? since) : since, events: kept };
 }
 
 /** The newest first: those of a robot, and where any may be missing. */
-export function eventsOf(log: EventLog, robotId: string, most: number): readonly HeardEvent[] {
+export function eventsOf(log: EventLog, robotId: string, most: number): readonly ReceivedEvent[] {
   const own = log.events.filter((event) => event.robotId === robotId || event.robotId === null);
   return own.reverse().slice(0, most);
 }

@@ -41,7 +41,7 @@ export interface Fleet {
   /** Received commands by key, the newest last. */
   readonly commands: ReadonlyMap<string, Command>;
   /** Commands received lately, the newest last. */
-  readonly recent: ReadonlyArray<{ readonly command: Command; readonly heardAt: Moment }>;
+  readonly recent: ReadonlyArray<{ readonly command: Command; readonly receivedAt: Moment }>;
 }
 
 /** When and how late a message was received, and how marks may move. */
@@ -80,13 +80,13 @@ export function begun(snapshot: Snapshot): Fleet {
 export function withRobots(
   fleet: Fleet,
   before: Fleet | null,
-  heard: readonly Robot[],
+  received: readonly Robot[],
   hearing: Hearing,
 ): Fleet {
   const robots = new Map(fleet.robots);
-  for (const robot of heard) {
+  for (const robot of received) {
     const known = robots.get(robot.robot_id) ?? before?.robots.get(robot.robot_id) ?? null;
-    robots.set(robot.robot_id, heardRobot(robot, robot, known, before ?? fleet, hearing));
+    robots.set(robot.robot_id, receivedRobot(robot, robot, known, before ?? fleet, hearing));
   }
   return { ...fleet, robots };
 }
@@ -122,7 +122,7 @@ function withChanges(fleet: Fleet, changes: readonly RobotChange[], hearing: Hea
     const known = robots.get(change.robot_id);
     if (known === undefined && !isWhole(change)) continue;
     const robot = { ...known?.robot, ...change } as Robot;
-    robots.set(change.robot_id, heardRobot(robot, change, known ?? null, fleet, hearing));
+    robots.set(change.robot_id, receivedRobot(robot, change, known ?? null, fleet, hearing));
   }
   return { ...fleet, robots };
 }
@@ -138,7 +138,7 @@ export function changed(fleet: Fleet, change: Change, hearing: Hearing): Fleet {
     commands: withCommands(fleet.commands, change.commands),
     recent: [
       ...fleet.recent,
-      ...(change.commands ?? []).map((command) => ({ command, heardAt: hearing.now })),
+      ...(change.commands ?? []).map((command) => ({ command, receivedAt: hearing.now })),
     ].slice(-MOST_RECENT),
   };
 }
@@ -149,17 +149,17 @@ export function ticked(fleet: Fleet, tick: Tick, { now, delayMs }: Hearing): Fle
     ...fleet,
     configuration: `${fleet.sessionId} ${tick.configuration}`,
     isFleetLinkUp: tick.fleet_link_up,
-    list: pollAgeMs === null ? null : { ageWhenSentMs: pollAgeMs + delayMs, heardAt: now },
+    list: pollAgeMs === null ? null : { ageWhenSentMs: pollAgeMs + delayMs, receivedAt: now },
   };
 }
 
 /** When the online list last had a robot at its place. */
 export function seenOf({ robot, placed }: KnownRobot, list: Dated | null): Dated {
   if (robot.place?.listed !== true || list === null) return placed;
-  return ageMs(list, list.heardAt) <= ageMs(placed, list.heardAt) ? list : placed;
+  return ageMs(list, list.receivedAt) <= ageMs(placed, list.receivedAt) ? list : placed;
 }
 
-function heardRobot(
+function receivedRobot(
   robot: Robot,
   { standing, place }: RobotChange,
   known: KnownRobot | null,
@@ -167,14 +167,14 @@ function heardRobot(
   hearing: Hearing,
 ): KnownRobot {
   const { now, delayMs } = hearing;
-  const heard = (sentMs: number): Dated => ({ ageWhenSentMs: sentMs + delayMs, heardAt: now });
+  const received = (sentMs: number): Dated => ({ ageWhenSentMs: sentMs + delayMs, receivedAt: now });
   const track = place === undefined ? (known?.track ?? null) : trackOf(place, known, fleet, hearing);
   const trail = known?.trail ?? createTrail();
   if (track !== null) trail.note(track.report.place, track.report.mapId, now);
   return {
     robot,
-    stood: standing === undefined && known !== null ? known.stood : heard(robot.standing.for_ms),
-    placed: place === undefined && known !== null ? known.placed : heard(robot.place?.age_ms ?? 0),
+    stood: standing === undefined && known !== null ? known.stood : received(robot.standing.for_ms),
+    placed: place === undefined && known !== null ? known.placed : received(robot.place?.age_ms ?? 0),
     track,
     trail,
   };
@@ -190,20 +190,20 @@ function trackOf(
   const at = { x: place.x, y: place.y, headingRadians: place.theta };
   const record = `${place.received_at} ${place.x} ${place.y} ${place.theta}`;
   const ageBeforeMs = known === null ? 0 : ageMs(seenOf(known, list), now);
-  const report = { record, mapId: place.map_id, place: at, heardAt: now };
+  const report = { record, mapId: place.map_id, place: at, receivedAt: now };
   return followed(known?.track ?? null, report, { pollMs: pollMs ?? 0, ageBeforeMs, isMotionReduced });
 }
 
 function merged<Key, Value>(
   known: ReadonlyMap<Key, Value>,
-  heard: readonly Value[] | undefined,
+  received: readonly Value[] | undefined,
   removed: readonly Key[] | undefined,
   keyOf: (value: Value) => Key,
 ): ReadonlyMap<Key, Value> {
-  if (heard === undefined && removed === undefined) return known;
+  if (received === undefined && removed === undefined) return known;
   const all = new Map(known);
   for (const key of removed ?? []) all.delete(key);
-  for (const value of heard ?? []) all.set(keyOf(value), value);
+  for (const value of received ?? []) all.set(keyOf(value), value);
   return all;
 }
 
@@ -215,11 +215,11 @@ export function commandKey({ number, protocol, user, request_id: id }: Command):
 /** Adds commands, the newest last, and evicts the oldest. */
 export function withCommands(
   known: ReadonlyMap<string, Command>,
-  heard: readonly Command[] | undefined,
+  received: readonly Command[] | undefined,
 ): ReadonlyMap<string, Command> {
-  if (heard === undefined) return known;
+  if (received === undefined) return known;
   const all = new Map(known);
-  for (const command of heard) {
+  for (const command of received) {
     const key = commandKey(command);
     all.delete(key);
     all.set(key, command);

@@ -13,7 +13,7 @@ export interface Report {
   readonly record: string;
   readonly mapId: number;
   readonly place: Place;
-  readonly heardAt: Moment;
+  readonly receivedAt: Moment;
 }
 
 /** The movement of a mark: from its position when the report came, to the reported one. */
@@ -42,7 +42,7 @@ const IMPOSSIBLE_UNITS_PER_SECOND = 5;
 export function followed(track: Track | null, report: Report, pace: Pace): Track {
   if (track === null) return { report, from: report.place, durationMs: 0 };
   if (track.report.record === report.record && track.report.mapId === report.mapId) return track;
-  const from = placeAt(track, report.heardAt);
+  const from = placeAt(track, report.receivedAt);
   return isJump(track, report, from, pace)
     ? { report, from: report.place, durationMs: 0 }
     : { report, from, durationMs: pace.pollMs };
@@ -60,14 +60,14 @@ function isImpossible(from: Place, to: Place, pollMs: number): boolean {
 
 /** The position of the mark at a moment: on the line to the last report, and never beyond it. */
 export function placeAt({ report, from, durationMs }: Track, now: Moment): Place {
-  const passedMs = elapsedMs(report.heardAt, now);
+  const passedMs = elapsedMs(report.receivedAt, now);
   if (passedMs >= durationMs) return report.place;
   return between(from, report.place, passedMs / durationMs);
 }
 
 /** Whether the mark still moves at a moment. */
 export function isMoving({ report, from, durationMs }: Track, now: Moment): boolean {
-  return elapsedMs(report.heardAt, now) < durationMs && !isSamePlace(from, report.place);
+  return elapsedMs(report.receivedAt, now) < durationMs && !isSamePlace(from, report.place);
 }
 
 function isSamePlace(a: Place, b: Place): boolean {

@@ -22,7 +22,7 @@ export interface StreamParts {
   /** Resolves after the time, or when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** From 0 to 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 /** A connection that is silent for this long is dead: the gateway sends a tick each second. */
@@ -57,7 +57,7 @@ export async function followStream(parts: StreamParts, signal: AbortSignal): Pro
       if (signal.aborted) return;
       if (error instanceof StreamEnded) return parts.onState({ state: "ended", reason: error.message });
       if (parts.isHidden()) continue;
-      const forMs = backoffMs(failures, parts.chance());
+      const forMs = backoffMs(failures, parts.random());
       failures += 1;
       parts.onState({ state: "waiting", reason: reasonOf(error), forMs });
       await shownOrAfter(parts, forMs, signal);
@@ -130,9 +130,9 @@ async function shownOrAfter(parts: StreamParts, ms: number, signal: AbortSignal)
 }
 
 /** Twice as long after each failure, and different for each page. */
-function backoffMs(failures: number, chance: number): number {
+function backoffMs(failures: number, random: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
-  return Math.round(longest * (0.5 + 0.5 * chance));
+  return Math.round(longest * (0.5 + 0.5 * random));
 }
 
 async function refusalOf(response: Response): Promise<string> {

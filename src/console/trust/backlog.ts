@@ -6,7 +6,7 @@
  */
 export interface Backlog {
   /** Notes a tick, and returns how long it was delayed. */
-  note(sentMs: number, heardMs: number): number;
+  note(sentMs: number, receivedMs: number): number;
   /** The delay of the last tick. */
   delayMs(): number;
   /** Another stream begins: its ticks are not compared with earlier ones. */
@@ -20,8 +20,8 @@ export function createBacklog(): Backlog {
   let offsets: number[] = [];
   let delayMs = 0;
   return {
-    note(sentMs, heardMs) {
-      const offset = heardMs - sentMs;
+    note(sentMs, receivedMs) {
+      const offset = receivedMs - sentMs;
       offsets = [...offsets.slice(1 - TICKS), offset];
       delayMs = offset - Math.min(...offsets);
       return delayMs;

@@ -18,12 +18,12 @@ export function elapsedMs(since: Moment, now: Moment): number {
 /** A time at which something was true, with the age that it had then. */
 export interface Dated {
   readonly ageWhenSentMs: number;
-  readonly heardAt: Moment;
+  readonly receivedAt: Moment;
 }
 
 /** The present age of a value: its age when it was sent, plus the time since it was received. */
-export function ageMs({ ageWhenSentMs, heardAt }: Dated, now: Moment): number {
-  return Math.max(0, ageWhenSentMs) + elapsedMs(heardAt, now);
+export function ageMs({ ageWhenSentMs, receivedAt }: Dated, now: Moment): number {
+  return Math.max(0, ageWhenSentMs) + elapsedMs(receivedAt, now);
 }
 
 /** The time of the browser's wall clock at which a value was true. */

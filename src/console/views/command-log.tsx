@@ -47,9 +47,9 @@ export function useCommands() {
     });
     return () => over.abort();
   });
-  const heard = [...(store.fleet.value?.commands.values() ?? [])];
+  const received = [...(store.fleet.value?.commands.values() ?? [])];
   return {
-    remembered: withCommands(withCommands(new Map(), read.value), heard),
+    remembered: withCommands(withCommands(new Map(), read.value), received),
     problem: problem.value,
     isRead: isRead.value,
   };

@@ -101,8 +101,8 @@ function SecondStep(props: {
   const { intent } = step;
   const named = intent.concerns ?? robot?.robot_id;
   const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
-  const heard = store.fleet.value?.recent ?? [];
-  const others = robot === null ? [] : recentOf(robot.robot_id, heard, store.now.value);
+  const received = store.fleet.value?.recent ?? [];
+  const others = robot === null ? [] : recentOf(robot.robot_id, received, store.now.value);
   const refuseEnter = (event: KeyboardEvent) => {
     if (event.key === "Enter") event.preventDefault();
   };
@@ -155,9 +155,9 @@ function whereText(robot: Robot | null): string {
   return place.point === "" ? `, on map ${place.map_name}` : `, at ${place.point}`;
 }
 
-function recentOf(robotId: string, heard: Fleet["recent"], now: Moment): readonly Command[] {
-  const recent = heard.filter(
-    ({ command, heardAt }) => command.robot_id === robotId && elapsedMs(heardAt, now) < RECENT_MS,
+function recentOf(robotId: string, received: Fleet["recent"], now: Moment): readonly Command[] {
+  const recent = received.filter(
+    ({ command, receivedAt }) => command.robot_id === robotId && elapsedMs(receivedAt, now) < RECENT_MS,
   );
   const newest = new Map(recent.map(({ command }) => [commandKey(command), command]));
   return [...newest.values()].slice(-MOST_NAMED);

@@ -14,22 +14,22 @@ const LOOK_MS = 1_000;
 const order = new Intl.Collator(undefined, { numeric: true });
 
 /** The present faults, and when the gateway reported them; null: it has not yet. */
-interface Heard {
+interface Received {
   readonly states: SimulatedFaultStates;
-  readonly heardAt: Moment;
+  readonly receivedAt: Moment;
 }
 
 /** The faults of the simulated fleet service. */
 export function Simulator() {
   const { store, now } = usePage();
-  const heard = useSignal<Heard | null>(null);
+  const received = useSignal<Received | null>(null);
   const problem = useSignal("");
   const said = useSignal("");
   const chosen = useSignal("");
 
   const take = (answer: Answer<SimulatedFaultStates>) => {
     problem.value = "problem" in answer ? answer.problem : "";
-    if ("value" in answer) heard.value = { states: answer.value, heardAt: now() };
+    if ("value" in answer) received.value = { states: answer.value, receivedAt: now() };
   };
   useEffect(() => {
     const over = new AbortController();
@@ -84,34 +84,34 @@ export function Simulator() {
       </form>
       <p role="status">{said.value}</p>
       {problem.value !== "" && <p class="warning">◆ The simulator does not answer: {problem.value}.</p>}
-      {heard.value === null ? (
+      {received.value === null ? (
         <p>Its faults are not known yet.</p>
       ) : (
-        <FaultTable heard={heard.value} chosenId={chosenId} change={change} />
+        <FaultTable received={received.value} chosenId={chosenId} change={change} />
       )}
     </>
   );
 }
 
 function FaultTable(props: {
-  readonly heard: Heard;
+  readonly received: Received;
   readonly chosenId: string | null;
   readonly change: (row: FaultRow) => Promise<void>;
 }) {
-  const { heard, chosenId, change } = props;
+  const { received, chosenId, change } = props;
   return (
     <Table
       caption="Faults of the simulated service"
       columns={["Fault", "Of", "State", "", "What it does", "Where to look"]}
     >
-      {faultRows(heard.states.active, chosenId).map((row) => (
+      {faultRows(received.states.active, chosenId).map((row) => (
         <tr key={row.key}>
           <th scope="row">{row.fault.label}</th>
           <td>
             {row.robotId === null ? "the service" : <Link to={robotAddress(row.robotId)}>{row.robotId}</Link>}
           </td>
           <td>
-            <State row={row} heardAt={heard.heardAt} />
+            <State row={row} receivedAt={received.receivedAt} />
           </td>
           <td>
             <button type="button" onClick={() => void change(row)}>
@@ -130,13 +130,13 @@ function FaultTable(props: {
   );
 }
 
-function State({ row: { active }, heardAt }: { readonly row: FaultRow; readonly heardAt: Moment }) {
+function State({ row: { active }, receivedAt }: { readonly row: FaultRow; readonly receivedAt: Moment }) {
   const { store } = usePage();
   if (active === null) return <Word word="off" emphasis="normal" />;
   const { active_for_ms: forMs } = active;
   const lasts =
     forMs === null
       ? "did not begin here"
-      : `for ${ageText(ageMs({ ageWhenSentMs: forMs, heardAt }, store.now.value))}`;
+      : `for ${ageText(ageMs({ ageWhenSentMs: forMs, receivedAt }, store.now.value))}`;
   return <Word word={`active, ${lasts}`} emphasis="abnormal" />;
 }

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
-import type { DropBook } from "./drop-book.ts";
+import type { DropRegistry } from "./drop-registry.ts";
 import type { Entry } from "./entry.ts";
 import { firstOf, type Lines } from "./lines.ts";
 import { createPace } from "./pace.ts";
@@ -10,7 +10,7 @@ export interface HandOver {
   isOpen(): boolean;
   setOpen(isOpen: boolean): void;
   /** History may follow. */
-  stateIsTold(): void;
+  stateIsPublished(): void;
   hasReady(): boolean;
   /** Marks the returned events as under way. */
   peek(most: number): { readonly drops: readonly StoredDrop[]; readonly entries: readonly Entry[] };
@@ -23,7 +23,7 @@ export interface HandOver {
 export interface HandOverParts {
   /** The lines of robots, and of commands. */
   readonly lines: readonly [Lines, Lines];
-  readonly drops: DropBook;
+  readonly drops: DropRegistry;
   /** Events of history in a second. */
   readonly replayRate: number;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
   const [robots, commands] = lines;
   const pace = createPace(replayRate, clock);
   let isOpen = false;
-  let isStateTold = false;
+  let isStatePublished = false;
   let underWay: readonly Entry[] = [];
   let wake = () => {};
   let _waiting: Cancel | null = null;
@@ -61,7 +61,7 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
   }
 
   function history(most: number): readonly Entry[] {
-    if (!isStateTold || most === 0 || historyLength() === 0) return [];
+    if (!isStatePublished || most === 0 || historyLength() === 0) return [];
     const taken = share(Math.min(most, pace.allowance()), "history");
     pace.spend(taken.length);
     return taken;
@@ -71,15 +71,15 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
     isOpen: () => isOpen,
     setOpen(open) {
       isOpen = open;
-      isStateTold = false;
+      isStatePublished = false;
     },
-    stateIsTold() {
-      isStateTold = true;
+    stateIsPublished() {
+      isStatePublished = true;
     },
     hasReady() {
       if (!isOpen) return false;
       if (robots.live.length + commands.live.length > 0) return true;
-      if (!isStateTold) return false;
+      if (!isStatePublished) return false;
       if (drops.length > 0) return true;
       if (historyLength() === 0) return false;
       if (pace.allowance() > 0) return true;
@@ -89,12 +89,12 @@ export function createHandOver({ lines, drops, clock, replayRate }: HandOverPart
     peek(most) {
       // A turn for changes of state calls it too.
       if (!isOpen) return { drops: [], entries: [] };
-      const told = isStateTold ? drops.take(most) : [];
-      const live = share(most - told.length, "live");
-      const entries = [...live, ...history(most - told.length - live.length)];
+      const published = isStatePublished ? drops.take(most) : [];
+      const live = share(most - published.length, "live");
+      const entries = [...live, ...history(most - published.length - live.length)];
       for (const entry of entries) entry.isUnderWay = true;
       underWay = entries;
-      return { drops: told, entries };
+      return { drops: published, entries };
     },
     recall() {
       const recalled = underWay;

@@ -1,4 +1,4 @@
-import type { ToldBefore } from "../../contracts/told-before.ts";
+import type { PublishedBefore } from "../../contracts/published-before.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
@@ -6,16 +6,16 @@ import type { Log } from "../../platform/log.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store } from "../../platform/store.ts";
 import { type EventQueue, type QueuedEvent, type ShowEvent, withoutAnswer } from "../event-queue.ts";
-import { type DropBook, dropEvent, openDropBook } from "./drop-book.ts";
+import { type DropRegistry, dropEvent, openDropRegistry } from "./drop-registry.ts";
 import { Entries, type Entry } from "./entry.ts";
 import { type EventLog, type LeftInLog, leftOf, storeWith } from "./event-log.ts";
 import { createHandOver, type HandOver } from "./hand-over.ts";
 import { createLines, type Lines } from "./lines.ts";
 import type { OutboxOptions } from "./options.ts";
+import { openPublishedStore, type PublishedStore } from "./published-store.ts";
 import { AWAITED_KEY, LOGGED_KEY, type StoredDrop } from "./records.ts";
 import { openRunRecord, type RunRecord } from "./run-record.ts";
 import { openStoredEvents, type StoredEvents } from "./stored-events.ts";
-import { openToldMemory, type ToldMemory } from "./told-memory.ts";
 import { Writer } from "./writer.ts";
 
 /**
@@ -26,7 +26,7 @@ import { Writer } from "./writer.ts";
 export interface Outbox extends EventQueue, Component {
   /** `wake` is called when something may be handed over. */
   onReady(wake: () => void): void;
-  readonly told: ToldBefore;
+  readonly published: PublishedBefore;
   /**
    * Since when (in running time) a crash of the last run may have lost events of commands; null: it has lost
    * none.
@@ -67,14 +67,14 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
 
 class StoredOutbox implements Outbox {
   readonly name = "outbox";
-  readonly told: ToldMemory;
+  readonly published: PublishedStore;
   commandsLostSinceMs: number | null = null;
   readonly #parts: OutboxParts;
   readonly #left: LeftInLog;
   readonly #robots: Lines;
   readonly #commands: Lines;
   readonly #entries = new Entries();
-  readonly #drops: DropBook;
+  readonly #drops: DropRegistry;
   readonly #handOver: HandOver;
   readonly #writer: Writer;
   /** Dropped by a bound while they were under way: they may have arrived. */
@@ -95,8 +95,8 @@ class StoredOutbox implements Outbox {
     this.#left = left;
     this.#robots = createLines(options.maxEvents);
     this.#commands = createLines(options.maxEvents);
-    this.told = openToldMemory(store, time);
-    this.#drops = openDropBook({ store, sessionId, nowMs: clock.nowMs });
+    this.published = openPublishedStore(store, time);
+    this.#drops = openDropRegistry({ store, sessionId, nowMs: clock.nowMs });
     const lines = [this.#robots, this.#commands] as const;
     this.#handOver = createHandOver({ lines, drops: this.#drops, replayRate: options.replayRate, clock });
     this.#writer = new Writer({
@@ -153,11 +153,11 @@ class StoredOutbox implements Outbox {
 
   peek(most: number): readonly QueuedEvent[] {
     const { drops, entries } = this.#handOver.peek(most);
-    const told = drops.map((drop): Handed => ({ event: dropEvent(drop), number: 0, entry: null, drop }));
+    const published = drops.map((drop): Handed => ({ event: dropEvent(drop), number: 0, entry: null, drop }));
     const waiting = entries.map(
       (entry): Handed => ({ event: this.#stored.of(entry), number: entry.number, entry, drop: null }),
     );
-    return [...told, ...waiting];
+    return [...published, ...waiting];
   }
 
   release(held: readonly QueuedEvent[]): void {
@@ -203,8 +203,8 @@ class StoredOutbox implements Outbox {
     for (const lines of [this.#robots, this.#commands]) lines.endLive();
   }
 
-  stateIsTold(): void {
-    this.#handOver.stateIsTold();
+  stateIsPublished(): void {
+    this.#handOver.stateIsPublished();
   }
 
   figures(): Readonly<Record<string, number>> {
@@ -244,7 +244,7 @@ class StoredOutbox implements Outbox {
   }
 
   #noteBeside(event: FleetEvent, queuedAtMs: number): void {
-    const changes = event.kind === "command" ? [this.#run.note(queuedAtMs)] : this.told.note(event);
+    const changes = event.kind === "command" ? [this.#run.note(queuedAtMs)] : this.published.note(event);
     for (const change of changes) this.#writer.noteBeside(change);
   }
 

@@ -58,7 +58,7 @@ export function numberOf(key: string): number {
 const LONGEST_NAME = 500;
 
 /** Names of the service can be longer than a key of the store: then a hash replaces them. */
-export function toldKey(kind: "mission" | "conveyor", robotId: string, name: string): string {
+export function publishedKey(kind: "mission" | "conveyor", robotId: string, name: string): string {
   const isShort = robotId.length + name.length <= LONGEST_NAME;
   // The length shows where the first name ends, whatever it contains.
   if (isShort) return `${TOLD.from}${kind}/${robotId.length}/${robotId}/${name}`;

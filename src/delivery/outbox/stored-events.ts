@@ -2,7 +2,7 @@ import type { FleetEvent } from "../../domain/event.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Store } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
-import { dropEvent } from "./drop-book.ts";
+import { dropEvent } from "./drop-registry.ts";
 import type { Entry } from "./entry.ts";
 import { EVENTS, eventKey, numberOf, type StoredEvent } from "./records.ts";
 
@@ -39,7 +39,7 @@ export function openStoredEvents(store: Store, sessionId: string, clock: Clock):
     return { ...event, historical: true, ...(seenBy === sessionId ? {} : { sessionId: seenBy }) };
   }
 
-  function tellDamaged({ key: cause, isOfCommand: isOfCommands, atMs }: Entry): FleetEvent {
+  function reportDamaged({ key: cause, isOfCommand: isOfCommands, atMs }: Entry): FleetEvent {
     damaged += 1;
     const eventId = `${sessionId}.x${damaged}`;
     const times = { fromMs: atMs, toMs: atMs, atMs: clock.nowMs() };
@@ -75,7 +75,7 @@ export function openStoredEvents(store: Store, sessionId: string, clock: Clock):
         return read(entry);
       } catch (error) {
         if (!(error instanceof RecordDamaged)) throw error;
-        return tellDamaged(entry);
+        return reportDamaged(entry);
       }
     },
     get damaged() {

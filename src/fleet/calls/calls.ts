@@ -1,6 +1,6 @@
 import { isMessage, type Message } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
-import { noTape, type Tape } from "../../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
 import { within } from "../../platform/within.ts";
 import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import type { CommandChannel } from "../channels/command-channel.ts";
@@ -12,7 +12,7 @@ import { openRequest } from "../operations/request.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { hideSecrets } from "../webhooks/hidden-secret.ts";
-import { createCallTape } from "./call-tape.ts";
+import { createCallTap } from "./call-tap.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { callHttp } from "./http-call.ts";
 
@@ -23,7 +23,7 @@ export interface CallsParts {
   /** Ends every call when the gateway stops. */
   readonly signal: AbortSignal;
   /** Records calls and answers; absent: they are not recorded. */
-  readonly tape?: Tape;
+  readonly tap?: RecorderTap;
 }
 
 /** How long a call waits for a connection or a token before it is given up unsent: a late call acts late. */
@@ -43,7 +43,7 @@ const overtaken: CallEnding = {
  */
 export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort {
   const { session, channel, http, signal } = parts;
-  const tape = createCallTape(parts.tape ?? noTape);
+  const tap = createCallTap(parts.tap ?? noTap);
 
   async function send(
     method: Method,
@@ -60,7 +60,7 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
       isOvertaken = !order.mayLeave();
       if (isOvertaken) return false;
       order.leaves?.();
-      record = tape.left(method, request);
+      record = tap.left(method, request);
       return true;
     };
     if (!method.hasGrpc || options.transport === "rest") {

@@ -34,8 +34,8 @@ const MOST_FURTHER = 3;
 export function createCommandChannel(parts: PoolParts): CommandChannel {
   const { clock, times, log } = parts;
   const backoffTimes = { baseMs: times.backoffBaseMs, capMs: times.backoffCapMs };
-  const backoff = createBackoff(backoffTimes, parts.chance);
-  const furtherBackoff = createBackoff(backoffTimes, parts.chance);
+  const backoff = createBackoff(backoffTimes, parts.random);
+  const furtherBackoff = createBackoff(backoffTimes, parts.random);
   let problem: string | null = "not connected yet";
   let running: AbortSignal = AbortSignal.abort();
   let further = 0;

@@ -1,4 +1,4 @@
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { FleetTimes } from "../options.ts";
 import { type PooledConnection, SETTLED_MS } from "./pooled-connection.ts";
@@ -24,8 +24,8 @@ export interface ConnectPace {
  * Backoff after failures, and after short-lived connections: other open connections are no reason to hammer
  * at the server.
  */
-export function createConnectPace(times: FleetTimes, clock: Clock, chance: Chance): ConnectPace {
-  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
+export function createConnectPace(times: FleetTimes, clock: Clock, random: RandomSource): ConnectPace {
+  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, random);
   /** When the last failed attempt began, or when the last connection was lost; null: no wait is due. */
   let failedAtMs: number | null = null;
   /** When a short-lived connection was last lost; null: none was. */
@@ -39,7 +39,7 @@ export function createConnectPace(times: FleetTimes, clock: Clock, chance: Chanc
       const left = handover;
       handover = null;
       // Streams that still live on it are no failure: the new connection must be there before they are cut.
-      if (left !== null && left.streams() > 0) return chance() * HANDOVER_MS;
+      if (left !== null && left.streams() > 0) return random() * HANDOVER_MS;
       const isShortLived = shortLivedAtMs !== null && nowMs - shortLivedAtMs < times.backoffCapMs;
       const sinceMs = failedAtMs ?? (isShortLived ? shortLivedAtMs : null);
       return sinceMs === null ? 0 : backoff.nextMs() - (nowMs - sinceMs);
@@ -58,7 +58,7 @@ export function createConnectPace(times: FleetTimes, clock: Clock, chance: Chanc
       if (livedMs < SETTLED_MS) shortLivedAtMs = nowMs;
       if (!isLast) return;
       failedAtMs = nowMs;
-      if (livedMs >= SETTLED_MS && connection.standing() === "leaving") handover = connection;
+      if (livedMs >= SETTLED_MS && connection.phase() === "leaving") handover = connection;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { Client, connectivityState } from "@grpc/grpc-js";
-import type { Chance } from "../../platform/backoff.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { connectProblem } from "../connect-problem.ts";
@@ -42,7 +42,7 @@ export interface PoolParts {
   readonly prove: (client: Client) => Promise<boolean>;
   readonly times: FleetTimes;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
 }
 

@@ -4,15 +4,15 @@ import type { Clock } from "../../platform/clock.ts";
 export interface Unresponsive {
   readonly sinceMs: number;
   /** Whether other streams of it had messages meanwhile: then it may only have no room for another stream. */
-  readonly isOthersHeard: boolean;
+  readonly haveOthersAnswered: boolean;
 }
 
 /** Tracks whether one connection is alive. Monotonic milliseconds. */
 export interface Liveness {
   /** Something came from the server. */
-  hear(): void;
+  receive(): void;
   /** Whether anything ever came. */
-  isHeard(): boolean;
+  hasAnswered(): boolean;
   provenAtMs(): number;
   /** How long pings have had no answer since the last proof; 0: none was sent. */
   askedInVainMs(): number;
@@ -36,15 +36,15 @@ export interface LivenessParts {
 
 /** An open connection counts as proven alive. */
 export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liveness {
-  let isHeard = false;
+  let hasAnswered = false;
   let provenAtMs = clock.monotonicMs();
   let askedAtMs = provenAtMs;
   let firstAskedAtMs: number | null = null;
   let asking: Promise<boolean> | null = null;
   let unresponsive: Unresponsive | null = null;
 
-  function hear(): void {
-    isHeard = true;
+  function receive(): void {
+    hasAnswered = true;
     firstAskedAtMs = null;
     provenAtMs = clock.monotonicMs();
   }
@@ -52,7 +52,7 @@ export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liven
   function settle(isAnswered: boolean): boolean {
     asking = null;
     if (!isAnswered) return false;
-    hear();
+    receive();
     const before = unresponsive;
     unresponsive = null;
     if (before !== null) onAnswered(before);
@@ -60,8 +60,8 @@ export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liven
   }
 
   return {
-    hear,
-    isHeard: () => isHeard,
+    receive,
+    hasAnswered: () => hasAnswered,
     provenAtMs: () => provenAtMs,
     askedInVainMs: () => (firstAskedAtMs === null ? 0 : clock.monotonicMs() - firstAskedAtMs),
     prove() {
@@ -72,7 +72,7 @@ export function createLiveness({ clock, ask, onAnswered }: LivenessParts): Liven
     },
     unanswered() {
       if (unresponsive !== null) return null;
-      unresponsive = { sinceMs: clock.monotonicMs(), isOthersHeard: provenAtMs > askedAtMs };
+      unresponsive = { sinceMs: clock.monotonicMs(), haveOthersAnswered: provenAtMs > askedAtMs };
       return unresponsive;
     },
     isResponsive: () => unresponsive === null,

@@ -39,7 +39,7 @@ export interface PooledConnection {
    * `leaving`: it accepts no new calls, and those on it end by themselves. `dead`: the same, and it is
    * silent.
    */
-  standing(): "open" | "leaving" | "dead";
+  phase(): "open" | "leaving" | "dead";
   /** Whether new streams go to it at all. */
   takesStreams(): boolean;
   hasRoom(): boolean;
@@ -47,7 +47,7 @@ export interface PooledConnection {
   /** It was cut, or the server sent GOAWAY. */
   leave(): void;
   /** Notifies the holders of permits that it leaves. */
-  tellHolders(): void;
+  notifyHolders(): void;
   /** Checks whether it is silent. */
   look(): void;
   /** Closes it; open calls on it continue to their end. */
@@ -89,19 +89,19 @@ export function createPooledConnection(
   const { clock, log, times } = parts;
   const holders = new Set<PermitHolder>();
   const liveness = createLiveness({ clock, ask: () => parts.prove(client), onAnswered });
-  let standing: ReturnType<PooledConnection["standing"]> = "open";
+  let phase: ReturnType<PooledConnection["phase"]> = "open";
   let capacity = fullCapacity(streamLimit);
 
   function onAnswered(before: Unresponsive): void {
-    if (standing !== "open") return;
+    if (phase !== "open") return;
     capacity = capacityAfter(before, { capacity, streams: holders.size, nowMs: clock.monotonicMs(), log });
     parts.onRoom();
   }
 
   function giveUp(why: string): void {
-    const before = standing;
+    const before = phase;
     if (before === "dead" || (before === "leaving" && holders.size === 0)) return;
-    standing = "dead";
+    phase = "dead";
     log.warn({ silentMs: Math.round(clock.monotonicMs() - liveness.provenAtMs()) }, why);
     for (const holder of [...holders]) holder.silent();
     if (before === "open") parts.onLeft();
@@ -109,12 +109,12 @@ export function createPooledConnection(
 
   const permit = (holder: PermitHolder): StreamPermit => ({
     client,
-    proven: liveness.hear,
+    proven: liveness.receive,
     provenAtMs: liveness.provenAtMs,
     prove: liveness.prove,
     unanswered() {
-      if (!liveness.isHeard()) giveUp("a connection answers nothing: it is given up");
-      else if (standing === "open")
+      if (!liveness.hasAnswered()) giveUp("a connection answers nothing: it is given up");
+      else if (phase === "open")
         logUnresponsive(liveness.unanswered(), holders.size, liveness.provenAtMs(), log);
     },
     release() {
@@ -127,19 +127,19 @@ export function createPooledConnection(
   return {
     openedAtMs: clock.monotonicMs(),
     streams: () => holders.size,
-    standing: () => standing,
-    takesStreams: () => standing === "open" && liveness.isResponsive(),
-    hasRoom: () => standing === "open" && liveness.isResponsive() && holders.size < capacity.streams,
+    phase: () => phase,
+    takesStreams: () => phase === "open" && liveness.isResponsive(),
+    hasRoom: () => phase === "open" && liveness.isResponsive() && holders.size < capacity.streams,
     occupy(holder) {
       holders.add(holder);
       return permit(holder);
     },
     leave() {
-      if (standing !== "open") return;
-      standing = "leaving";
+      if (phase !== "open") return;
+      phase = "leaving";
       parts.onLeft();
     },
-    tellHolders() {
+    notifyHolders() {
       for (const holder of [...holders]) holder.leaving();
     },
     look() {
@@ -147,10 +147,10 @@ export function createPooledConnection(
       const silentMs = nowMs - liveness.provenAtMs();
       // After the gateway itself was held up, silence may mean that nobody has asked.
       const wasAsked = liveness.askedInVainMs() >= times.streamSilenceMs / LOOKS_A_SILENCE / 2;
-      if (silentMs > times.streamSilenceMs && (wasAsked || standing !== "open"))
+      if (silentMs > times.streamSilenceMs && (wasAsked || phase !== "open"))
         giveUp("a connection is silent: it is given up");
       // A call on a leaving connection would go by another one, and prove that one.
-      else if (standing === "open" && (!liveness.isResponsive() || silentMs > times.streamSilenceMs / 2)) {
+      else if (phase === "open" && (!liveness.isResponsive() || silentMs > times.streamSilenceMs / 2)) {
         void liveness.prove();
       }
       // It may have been a hang after all: then the connection that was made for the others can be closed.
@@ -159,7 +159,7 @@ export function createPooledConnection(
       }
     },
     close() {
-      if (standing === "open") standing = "leaving";
+      if (phase === "open") phase = "leaving";
       connection.close();
     },
   };
@@ -177,11 +177,11 @@ function fullCapacity(streamLimit: number): Capacity {
  * it allows no more streams than the remaining ones.
  */
 function capacityAfter(
-  { sinceMs, isOthersHeard }: Unresponsive,
+  { sinceMs, haveOthersAnswered }: Unresponsive,
   now: { readonly capacity: Capacity; readonly streams: number; readonly nowMs: number; readonly log: Log },
 ): Capacity {
   const { capacity, nowMs, log } = now;
-  if (!isOthersHeard && nowMs - sinceMs >= AT_ONCE_MS) {
+  if (!haveOthersAnswered && nowMs - sinceMs >= AT_ONCE_MS) {
     log.info({ muteMs: Math.round(nowMs - sinceMs) }, "a connection answers again");
     return capacity;
   }
@@ -193,7 +193,7 @@ function capacityAfter(
 /** New streams use other connections until a plain call is answered again. */
 function logUnresponsive(now: Unresponsive | null, streams: number, provenAtMs: number, log: Log): void {
   if (now === null) return;
-  const why = now.isOthersHeard
+  const why = now.haveOthersAnswered
     ? "a connection takes no further stream: new ones go elsewhere"
     : "a connection does not answer: new streams go elsewhere";
   log.warn({ streams, silentMs: Math.round(now.sinceMs - provenAtMs) }, why);

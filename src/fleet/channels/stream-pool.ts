@@ -49,7 +49,7 @@ export function createStreamPool(parts: PoolParts): StreamPool {
   const { clock, times, log } = parts;
   const connections = new Set<PooledConnection>();
   const waiters = new Set<Waiter>();
-  const pace = createConnectPace(times, clock, parts.chance);
+  const pace = createConnectPace(times, clock, parts.random);
   const failures = createFailures(log);
   let limit: number | null = null;
   let connecting = 0;
@@ -113,7 +113,7 @@ export function createStreamPool(parts: PoolParts): StreamPool {
       limit = null;
       failures.lost(running);
     }
-    connection.tellHolders();
+    connection.notifyHolders();
     closeIfIdle(connection);
     admit();
   }
@@ -155,12 +155,12 @@ function wantedConnections(
 
 /** The last connection stays open without a stream. */
 function isNeeded(connection: PooledConnection, connections: ReadonlySet<PooledConnection>): boolean {
-  if (connection.standing() !== "open") return false;
+  if (connection.phase() !== "open") return false;
   return ![...connections].some((other) => other !== connection && other.takesStreams());
 }
 
 function openOf(connections: ReadonlySet<PooledConnection>): number {
-  return [...connections].filter((each) => each.standing() === "open").length;
+  return [...connections].filter((each) => each.phase() === "open").length;
 }
 
 function stateOf(connections: ReadonlySet<PooledConnection>, failures: ReturnType<typeof createFailures>) {

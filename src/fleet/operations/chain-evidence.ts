@@ -65,7 +65,7 @@ export function chainWithReference(taskSeq: string): EvidenceRule {
     kind: "query",
     queries: [onlineRobots, chainsQuery((answers) => chainsOfRobots(answers))],
     baseline: carriers,
-    judge(answers, baseline) {
+    evaluate(answers, baseline) {
       if (!Array.isArray(baseline)) return null;
       const fresh = carriers(answers).filter((chainId) => !baseline.includes(chainId));
       return fresh.length === 1
@@ -99,7 +99,7 @@ export function tasksReassigned(
     kind: "query",
     queries,
     baseline: (answers) => tasksNow(answers).map(taskIdOf),
-    judge(answers, baseline) {
+    evaluate(answers, baseline) {
       if (!Array.isArray(baseline)) return null;
       const now = tasksNow(answers);
       const point = sequence - 1;
@@ -138,7 +138,7 @@ export function taskConfirmed(chainId: number): EvidenceRule {
         );
       return waiting === undefined ? null : taskIdOf(waiting);
     },
-    judge(answers, baseline) {
+    evaluate(answers, baseline) {
       if (typeof baseline !== "number") return null;
       const task = chainsIn(answers[0])
         .flatMap(tasksOf)
@@ -158,7 +158,7 @@ export function chainCanceled(chainId: number): EvidenceRule {
     kind: "query",
     queries: [chainsQuery(() => [chainId])],
     baseline: (answers) => finishTime(answers) === "",
-    judge(answers, wasUnderWay) {
+    evaluate(answers, wasUnderWay) {
       const finishedAt = finishTime(answers);
       if (wasUnderWay !== true || typeof finishedAt !== "string" || finishedAt === "") return null;
       const chain = chainsIn(answers[0])[0];

@@ -1,4 +1,4 @@
-import type { EvidenceRule, Heading, Subject } from "../../contracts/operation.ts";
+import type { Destination, EvidenceRule, Subject } from "../../contracts/operation.ts";
 import {
   AddTaskChainRequestSchema,
   CancelTaskChainRequestSchema,
@@ -20,8 +20,8 @@ import {
   tasksReassigned,
 } from "./chain-evidence.ts";
 import {
+  type Evaluation,
   fleetSubject,
-  type Judgement,
   never,
   noEvidence,
   type Rule,
@@ -39,21 +39,21 @@ export const chainRules: ReadonlyMap<string, Rule> = new Map([
       // Number 0, and a number with a group: the service picks the robot (docs/service.md, TRN-47).
       const subject = amrId === 0 || groupId !== 0 ? fleetSubject : robotNumber(amrId);
       const identityField = ["taskChain", "taskSeq"];
-      return { ...moving(subject, chainWithReference(taskSeq), headingOf(tasks)), identityField };
+      return { ...moving(subject, chainWithReference(taskSeq), destinationOf(tasks)), identityField };
     }),
   ],
   [
     "ReassignTaskByAmrId",
     rule(ReassignTaskByAmrIdRequestSchema, "operator", ["amr_id"], (request) => {
       const { amrId, reassignTasks } = request;
-      return moving(robotNumber(amrId), tasksReassigned({ amrId }, request), headingOf(reassignTasks));
+      return moving(robotNumber(amrId), tasksReassigned({ amrId }, request), destinationOf(reassignTasks));
     }),
   ],
   [
     "ReassignTaskByTaskChainId",
     rule(ReassignTaskByTaskChainIdRequestSchema, "operator", ["task_chain_id"], (request) => {
       const { taskChainId: chainId, reassignTasks } = request;
-      return moving(chain(chainId), tasksReassigned({ chainId }, request), headingOf(reassignTasks));
+      return moving(chain(chainId), tasksReassigned({ chainId }, request), destinationOf(reassignTasks));
     }),
   ],
   [
@@ -105,11 +105,11 @@ function chain(chainId: number): Subject {
   return { kind: "task_chain", chainId, find: robotOfChain(chainId) };
 }
 
-function moving(subject: Subject, evidence: EvidenceRule, heading?: Heading): Judgement {
-  const judgement: Judgement = { effect: "moves", subject, repeat: never, evidence };
-  return heading === undefined ? judgement : { ...judgement, heading };
+function moving(subject: Subject, evidence: EvidenceRule, destination?: Destination): Evaluation {
+  const evaluation: Evaluation = { effect: "moves", subject, repeat: never, evidence };
+  return destination === undefined ? evaluation : { ...evaluation, destination };
 }
 
-function headingOf(tasks: readonly Task[]): Heading {
+function destinationOf(tasks: readonly Task[]): Destination {
   return { kind: "goals", names: tasks.map(({ endPointCode }) => endPointCode) };
 }

@@ -1,4 +1,4 @@
-import type { EvidenceRule, Heading, Subject } from "../../contracts/operation.ts";
+import type { Destination, EvidenceRule, Subject } from "../../contracts/operation.ts";
 import type { Goal } from "../../domain/goal.ts";
 import type { MissionStateName, MissionType } from "../../domain/mission.ts";
 import {
@@ -23,7 +23,7 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import { goalsOfMission, goalsOfWorkflow, typesOfMission, typesOfWorkflow } from "./mission-signature.ts";
 import {
-  type Judgement,
+  type Evaluation,
   never,
   noEvidence,
   type Rule,
@@ -38,13 +38,13 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
   [
     "CreateMission",
     rule(CreateMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
-      starting(robotId, ofMission(mission), headingOf(mission && goalsOfMission(mission))),
+      starting(robotId, ofMission(mission), destinationOf(mission && goalsOfMission(mission))),
     ),
   ],
   [
     "AppendMission",
     rule(AppendMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
-      starting(robotId, ofMission(mission), headingOf(mission && goalsOfMission(mission))),
+      starting(robotId, ofMission(mission), destinationOf(mission && goalsOfMission(mission))),
     ),
   ],
   [
@@ -57,7 +57,7 @@ export const missionRules: ReadonlyMap<string, Rule> = new Map([
         starting(
           robotId,
           ofWorkflow(missionWorkflow),
-          headingOf(missionWorkflow && goalsOfWorkflow(missionWorkflow)),
+          destinationOf(missionWorkflow && goalsOfWorkflow(missionWorkflow)),
         ),
     ),
   ],
@@ -99,13 +99,13 @@ function robot(robotId: string): Subject {
   return { kind: "robot", robotId };
 }
 
-function starting(robotId: string, evidence: EvidenceRule, heading?: Heading): Judgement {
-  const judgement: Judgement = { effect: "moves", subject: robot(robotId), repeat: never, evidence };
-  return heading === undefined ? judgement : { ...judgement, heading };
+function starting(robotId: string, evidence: EvidenceRule, destination?: Destination): Evaluation {
+  const evaluation: Evaluation = { effect: "moves", subject: robot(robotId), repeat: never, evidence };
+  return destination === undefined ? evaluation : { ...evaluation, destination };
 }
 
 /** Undefined: the goals are not known by name, because they are given by tray, or only by pose. */
-function headingOf(goals: readonly Goal[] | null | undefined): Heading | undefined {
+function destinationOf(goals: readonly Goal[] | null | undefined): Destination | undefined {
   const names = (goals ?? []).flatMap((goal) => (goal.kind === "destination" ? [goal.destinationId] : []));
   return names.length === 0 ? undefined : { kind: "goals", names };
 }
@@ -124,7 +124,7 @@ function newMission(types: readonly MissionType[], goals: readonly Goal[] | null
   return types.length === 0 ? noEvidence : { kind: "new_mission", types, goals };
 }
 
-function updating(subject: Subject, command: MissionCommand | undefined): Judgement {
+function updating(subject: Subject, command: MissionCommand | undefined): Evaluation {
   const seenAs = (state: MissionStateName): EvidenceRule => ({
     kind: "mission_state",
     missionId: command?.missionId ?? "",
@@ -132,7 +132,7 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
   });
   const missionId = command?.missionId ?? "";
   const switches = [`mission ${missionId}`];
-  const goesOn: Heading = { kind: "mission", missionId };
+  const goesOn: Destination = { kind: "mission", missionId };
   switch (command?.command) {
     case MissionCommand_Command.CANCEL:
       // A mission that has ended answers FAILED_PRECONDITION: it no longer needs canceling.
@@ -153,7 +153,7 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
         repeat: never,
         evidence: seenAs("STATE_RUNNING"),
         switches,
-        heading: goesOn,
+        destination: goesOn,
       };
     case MissionCommand_Command.FINISH:
       return {
@@ -162,15 +162,15 @@ function updating(subject: Subject, command: MissionCommand | undefined): Judgem
         repeat: never,
         evidence: seenAs("STATE_SUCCEEDED"),
         switches,
-        heading: { kind: "next_mission", missionId },
+        destination: { kind: "next_mission", missionId },
       };
     default:
       // A command that this version does not know is treated like the most dangerous one.
-      return { effect: "moves", subject, repeat: never, evidence: noEvidence, switches, heading: goesOn };
+      return { effect: "moves", subject, repeat: never, evidence: noEvidence, switches, destination: goesOn };
   }
 }
 
-function conveying(subject: Subject, commands: readonly ConveyorMotorCommand[]): Judgement {
+function conveying(subject: Subject, commands: readonly ConveyorMotorCommand[]): Evaluation {
   const stops = commands.filter(({ command }) => command === ConveyorMotorCommand_CommandConveyorMotor.STOP);
   const stopped = stops.map(({ index }) => index);
   const started = commands.filter((each) => !stops.includes(each)).map(({ index }) => index);

@@ -1,12 +1,18 @@
 import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
-import type { EvidenceRule, Heading, ParsedRequest, RepeatRule, Subject } from "../../contracts/operation.ts";
+import type {
+  Destination,
+  EvidenceRule,
+  ParsedRequest,
+  RepeatRule,
+  Subject,
+} from "../../contracts/operation.ts";
 import type { Effect, Role } from "../../domain/command.ts";
 
 /**
  * What one request of an operation does, and what may be known of it afterwards (docs/commands.md,
  * Operations).
  */
-export interface Judgement {
+export interface Evaluation {
   readonly effect: Effect;
   readonly subject: Subject;
   readonly repeat: RepeatRule;
@@ -14,7 +20,7 @@ export interface Judgement {
   readonly identityField?: readonly string[];
   readonly conveyors?: ParsedRequest["conveyors"];
   readonly switches?: ParsedRequest["switches"];
-  readonly heading?: Heading;
+  readonly destination?: Destination;
 }
 
 /** One row of the table of operations. */
@@ -24,7 +30,7 @@ export interface Rule {
   readonly required: readonly string[];
   /** Paths (camelCase) of maps whose values are secrets. */
   readonly secretMaps?: readonly (readonly string[])[];
-  judge(request: Message): Judgement;
+  evaluate(request: Message): Evaluation;
 }
 
 /** A row whose judgement is typed by the request. */
@@ -32,9 +38,9 @@ export function rule<Desc extends DescMessage>(
   _desc: Desc,
   role: Role,
   required: readonly string[],
-  judge: (request: MessageShape<Desc>) => Judgement,
+  evaluate: (request: MessageShape<Desc>) => Evaluation,
 ): Rule {
-  return { role, required, judge };
+  return { role, required, evaluate };
 }
 
 export const never: RepeatRule = { kind: "never" };
@@ -54,6 +60,6 @@ export function repeatableLate(...alreadyDone: AlreadyDone): RepeatRule {
 }
 
 /** The judgement of every read: no effect, so free to be repeated. */
-export function reading(subject: Subject): Judgement {
+export function reading(subject: Subject): Evaluation {
   return { effect: "reads", subject, repeat: repeatable(), evidence: noEvidence };
 }

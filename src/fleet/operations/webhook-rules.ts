@@ -57,7 +57,7 @@ function newWebhook(url: string, eventType: string): EvidenceRule {
       },
     ],
     baseline: idsOf,
-    judge(answers, baseline) {
+    evaluate(answers, baseline) {
       if (!Array.isArray(baseline)) return null;
       const fresh = idsOf(answers).filter((id) => !baseline.includes(id));
       return fresh.length === 1

@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { GrpcCodeName } from "../../domain/errors.ts";
-import { noTape, type Tape } from "../../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
 import { codeOfHttp, messageOfHttp } from "../calls/ending.ts";
 import { httpShape } from "../calls/http-call.ts";
 import { errorText } from "../error-text.ts";
@@ -8,7 +8,7 @@ import type { Http, HttpAnswer } from "../http.ts";
 import { methods } from "../operations/method.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
-import { createPollTape } from "./poll-tape.ts";
+import { createPollTap } from "./poll-tap.ts";
 
 /** A read failed. `code` shows whether another try soon is worth it. */
 export class ReadFailed extends Error {
@@ -34,13 +34,13 @@ export interface ReaderParts {
   readonly session: Session;
   readonly signal: AbortSignal;
   /** Records the answers; absent: they are not recorded. */
-  readonly tape?: Tape;
+  readonly tap?: RecorderTap;
 }
 
 export function createReader(options: FleetOptions, parts: ReaderParts): ReadOperation {
   const { http, session, signal } = parts;
   const { pollTimeoutMs } = options.times;
-  const record = createPollTape(parts.tape ?? noTape);
+  const record = createPollTap(parts.tap ?? noTap);
 
   async function ask(verb: string, path: string, body: string | null, jwt: string): Promise<HttpAnswer> {
     return http

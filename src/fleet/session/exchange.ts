@@ -58,26 +58,26 @@ export async function exchangeToken(
     });
     const serverNowMs = Date.parse(answer.headers.date ?? "");
     const clockSkewMs = Number.isNaN(serverNowMs) ? 0 : serverNowMs - clock.nowMs();
-    return judge(answer.status, String(answer.bytes), answer.headers, clock, clockSkewMs);
+    return evaluate(answer.status, String(answer.bytes), answer.headers, clock, clockSkewMs);
   } catch (error) {
     const kind = error instanceof NothingSent ? "unreached" : "failed";
     return { kind, message: errorText(error) };
   }
 }
 
-type Judgement =
+type Evaluation =
   | { readonly kind: "token"; readonly token: Token }
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number | null }
   | { readonly kind: "failed"; readonly message: string };
 
-function judge(
+function evaluate(
   status: number,
   text: string,
   headers: Readonly<Record<string, string>>,
   clock: Clock,
   clockSkewMs: number,
-): Judgement {
+): Evaluation {
   if (status === 429) {
     return {
       kind: "limited",
@@ -103,10 +103,10 @@ function retryAfterMs(text: string, serverNowMs: number): number | null {
  * Checks a token before it is used. In a header, other characters would throw an error that quotes the token;
  * so no message here quotes any of it.
  */
-function readToken(text: string, clock: Clock, clockSkewMs: number): Judgement {
+function readToken(text: string, clock: Clock, clockSkewMs: number): Evaluation {
   // Some servers answer with the bare JWT, some with the JWT as a JSON text.
   const jwt = text.trim().replace(/^"(.*)"$/, "$1");
-  const wrong = (what: string): Judgement => ({ kind: "failed", message: what });
+  const wrong = (what: string): Evaluation => ({ kind: "failed", message: what });
   if (jwt.length > LONGEST_TOKEN) return wrong(`the token is longer than ${LONGEST_TOKEN} characters`);
   if (!JWT.test(jwt))
     return wrong("the authentication server's answer is no JWT: it has other characters or parts");

@@ -1,4 +1,4 @@
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import type { FleetTimes } from "../options.ts";
 import type { ExchangeEnding, Token } from "./exchange.ts";
 
@@ -29,9 +29,9 @@ const LIMITED_RETRY_MS = 60_000;
  */
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 
-export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
+export function createRetryPlan(times: FleetTimes, random: RandomSource): RetryPlan {
   // If no server was reached, a long backoff protects nobody, so it stays short.
-  const unreached = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
+  const unreached = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, random);
   /**
    * Answers of the server in a row after which another request is due soon: failures, and tokens that live
    * for seconds.
@@ -40,7 +40,7 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
 
   /** From the beginning of one attempt that fails at the server to the next. */
   const distanceMs = () => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
-  const jittered = (delayMs: number) => delayMs * (0.75 + 0.25 * chance());
+  const jittered = (delayMs: number) => delayMs * (0.75 + 0.25 * random());
 
   /**
    * As the server asks, but within the rate: one request a second would use it up in a quarter of a minute.
@@ -56,7 +56,7 @@ export function createRetryPlan(times: FleetTimes, chance: Chance): RetryPlan {
       const lifeMs = expiresAtMs - obtainedAtMs;
       // A token with a life shorter than the margin is still used for most of its life.
       const marginMs = Math.min(times.tokenMarginMs, lifeMs / 4);
-      const renewalMs = Math.min(times.tokenRefreshMs * (1 + REFRESH_JITTER * chance()), lifeMs - marginMs);
+      const renewalMs = Math.min(times.tokenRefreshMs * (1 + REFRESH_JITTER * random()), lifeMs - marginMs);
       if (renewalMs >= LONGEST_RETRY_MS) {
         failures = 0;
         return renewalMs;

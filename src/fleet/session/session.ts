@@ -1,4 +1,4 @@
-import type { Chance } from "../../platform/backoff.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
@@ -48,7 +48,7 @@ export interface Session {
 export interface SessionParts {
   readonly http: Http;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
   /** The requests of earlier processes; null: nothing is known of them. */
   readonly history: ExchangeHistory | null;
@@ -65,7 +65,7 @@ const KEPT_BACK = 4;
 export function createSession(options: FleetOptions, parts: SessionParts): Session {
   const { clock, log } = parts;
   const budget = createExchangeBudget();
-  const plan = createRetryPlan(options.times, parts.chance);
+  const plan = createRetryPlan(options.times, parts.random);
   const record = createExchangeRecord(log);
   const endings = createEndings();
   const pause = createPause(clock);
@@ -117,7 +117,7 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
       if (signal.aborted || token === null || nowMs - token.obtainedAtMs < YOUNGEST_REPLACED_MS) return null;
       // After a failure a retry is due already, at a distance that spares the authentication server.
       if (record.failuresInARow > 0 || budget.left(nowMs) <= KEPT_BACK) return null;
-      refusals.tell();
+      refusals.report();
       rejected = refused;
       const ending = endings.next(signal);
       pause.end();
@@ -142,10 +142,10 @@ export function createSession(options: FleetOptions, parts: SessionParts): Sessi
         }
         record.waitsUntil(null);
         const delayMs = await exchange(signal);
-        endings.tell();
+        endings.report();
         await pause.wait(delayMs, signal);
       }
-      endings.tell();
+      endings.report();
     },
   };
 }
@@ -184,7 +184,7 @@ function createEndings() {
         unlisten = onAbort(signal, done);
       });
     },
-    tell(): void {
+    report(): void {
       for (const waiter of [...waiters]) waiter();
     },
   };
@@ -214,17 +214,17 @@ function createPause(clock: Clock) {
 
 /** Logs that the service refuses tokens: once, until none was refused for a minute. */
 function createRefusalLog(clock: Clock, log: Log) {
-  let isTold = false;
+  let isReported = false;
   let lastAtMs = 0;
   return {
     note(): void {
       const nowMs = clock.monotonicMs();
-      if (nowMs - lastAtMs > REFUSED_RETRY_MS) isTold = false;
+      if (nowMs - lastAtMs > REFUSED_RETRY_MS) isReported = false;
       lastAtMs = nowMs;
     },
-    tell(): void {
-      if (!isTold) log.warn({}, "the service refuses the token: asking for another");
-      isTold = true;
+    report(): void {
+      if (!isReported) log.warn({}, "the service refuses the token: asking for another");
+      isReported = true;
     },
   };
 }

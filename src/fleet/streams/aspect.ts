@@ -19,9 +19,9 @@ export interface Aspect {
    */
   receive(bytes: Buffer, stream: string, call: number): SequenceVerdict | null;
   /** How many robots this stream has sent before and the present call of it has not. */
-  unheard(stream: string, call: number): number;
+  missing(stream: string, call: number): number;
   /** Those robots are no longer expected on this stream. */
-  releaseUnheard(stream: string, call: number): void;
+  releaseMissing(stream: string, call: number): void;
   /** The robot is no longer expected on its stream. */
   release(robotId: RobotId): void;
 }

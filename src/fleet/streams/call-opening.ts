@@ -20,7 +20,7 @@ export interface OpenCall {
   readonly stream: StreamCall;
   readonly permit: StreamPermit;
   /** Monotonic time of its last message, or of its begin. */
-  heardAtMs(): number;
+  receivedAtMs(): number;
 }
 
 export interface CallOpeningParts {
@@ -60,10 +60,10 @@ export async function openCall(
   const permit = await pool.acquire(holder, signal);
   if (permit === null) return { kind: "aborted" };
   const number = parts.begin();
-  let heardAtMs = clock.monotonicMs();
+  let receivedAtMs = clock.monotonicMs();
   let isSilent = false;
   const stream = openStream(request, jwt, permit, (bytes) => {
-    heardAtMs = clock.monotonicMs();
+    receivedAtMs = clock.monotonicMs();
     parts.receive(bytes, number);
   });
   holder.leaving = () => parts.leaving(number);
@@ -80,7 +80,7 @@ export async function openCall(
   });
   const ending = (await endingBeforeTaken(stream, permit, parts)) ?? over;
   if (ending === null) {
-    parts.taken({ number, stream, permit, heardAtMs: () => heardAtMs });
+    parts.taken({ number, stream, permit, receivedAtMs: () => receivedAtMs });
     return { kind: "taken" };
   }
   if (ending.code === "UNAUTHENTICATED") await session.replace(jwt, signal);

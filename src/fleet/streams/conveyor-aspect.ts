@@ -75,8 +75,8 @@ export function createConveyorAspect(parts: AspectParts): Aspect {
       parts.sink({ kind: "conveyors", robotId, stream, stamp, conveyors });
       return "fresh";
     },
-    unheard: (stream, call) => ((newestCalls.get(stream) ?? call) < call ? 1 : 0),
-    releaseUnheard(stream, call) {
+    missing: (stream, call) => ((newestCalls.get(stream) ?? call) < call ? 1 : 0),
+    releaseMissing(stream, call) {
       if ((newestCalls.get(stream) ?? call) < call) newestCalls.delete(stream);
     },
     release(robotId) {

@@ -1,12 +1,12 @@
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { GetConveyorIndexRequestSchema } from "../../wire/fleet/v1/service_pb.js";
 import { requestOf } from "../operations/request.ts";
 import type { FleetTimes } from "../options.ts";
-import type { FoundFamily } from "./family-memory.ts";
+import type { FoundFamily } from "./family-store.ts";
 
 /**
  * The family that a robot's missions show. A mission of the cart or serve family runs on no other robot.
@@ -38,7 +38,7 @@ export interface FamilyFinderParts {
   readonly port: FleetPort;
   readonly times: FleetTimes;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly signal: AbortSignal;
   /** The service's answer about a robot. */
   readonly onFound: (robotId: RobotId, family: FoundFamily) => void;
@@ -79,7 +79,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
 
   async function work(): Promise<void> {
     askers += 1;
-    const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.chance);
+    const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.random);
     for (let robotId = queue.shift(); robotId !== undefined && !signal.aborted; robotId = queue.shift()) {
       const answer = isKnown(robotId) ? "other" : await askService(port, robotId, times.callMs);
       if (answer === "cart" || answer === "other") {

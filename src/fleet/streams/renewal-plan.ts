@@ -1,5 +1,5 @@
 import { LATEST_RENEWAL } from "../../domain/detection.ts";
-import type { Chance } from "../../platform/backoff.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 
 /** A renewal takes place from this share of `resyncMs` on. */
 const RENEW_FROM = 0.65;
@@ -27,14 +27,14 @@ export interface RenewalPlan {
  * can be asked for again in time. The first renewal may be at any moment before: so streams that began
  * together part, and stay apart. All streams share the moments.
  */
-export function planRenewals(resyncMs: () => number, chance: Chance): RenewalPlan {
+export function planRenewals(resyncMs: () => number, random: RandomSource): RenewalPlan {
   let isFirst = true;
   let plannedAtMs = Number.POSITIVE_INFINITY;
   return {
     delayMs(nowMs) {
       const from = isFirst ? 0 : RENEW_FROM;
       isFirst = false;
-      const dueMs = nowMs + resyncMs() * (from + (LATEST_RENEWAL - from) * chance());
+      const dueMs = nowMs + resyncMs() * (from + (LATEST_RENEWAL - from) * random());
       const stepMs = resyncMs() / MOMENTS;
       plannedAtMs = Math.max(nowMs, Math.floor(dueMs / stepMs) * stepMs);
       return plannedAtMs - nowMs;

@@ -1,4 +1,4 @@
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import { SETTLED_MS } from "../channels/pooled-connection.ts";
@@ -37,13 +37,13 @@ export function createRenewalWait(
   times: FleetTimes,
   quiet: QuietLimit,
   clock: Clock,
-  chance: Chance,
+  random: RandomSource,
   isServing: () => boolean,
 ): RenewalWait {
-  const plan = planRenewals(quiet.resyncMs, chance);
+  const plan = planRenewals(quiet.resyncMs, random);
   const requestBackoff = createBackoff(ON_REQUEST, () => 1);
   // It grows only if every connection leaves as soon as it is there.
-  const moveBackoff = createBackoff({ baseMs: MOVE_MS, capMs: times.backoffCapMs }, chance);
+  const moveBackoff = createBackoff({ baseMs: MOVE_MS, capMs: times.backoffCapMs }, random);
   let isRequested = false;
   let isLeaving = false;
   let calledAtMs = 0;

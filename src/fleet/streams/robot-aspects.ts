@@ -72,7 +72,7 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
       if (!isShown(named, robotId, tracker, parts)) return null;
       if (!parts.identifiers.robot(robotId) || !areNamed(named, parts)) return null;
       const sent = stampFromProto(metadata, parts.clock.nowMs());
-      const { verdict, told } = judge(tracker, parts, "mission", robotId, sent, stream, call);
+      const { verdict, told } = evaluate(tracker, parts, "mission", robotId, sent, stream, call);
       if (isNews(verdict)) {
         const queue = queueFromProto(missionStates, missionState);
         parts.sink({ kind: "mission", robotId, stream, ...told, queue });
@@ -81,8 +81,8 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
     },
     deliver(robotId, sent, queue) {
       if (!parts.identifiers.robot(robotId) || !areNamed(queue.missions, parts)) return;
-      const stamp = parts.clocks.judge(robotId, sent, true);
-      const stream = judgeDelivery(tracker, parts, "mission", robotId, stamp);
+      const stamp = parts.clocks.evaluate(robotId, sent, true);
+      const stream = evaluateDelivery(tracker, parts, "mission", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "mission", robotId, stream, stamp, queue });
     },
   };
@@ -108,7 +108,7 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
       const { robotId, metadata, batteryState } = message;
       if (batteryState === undefined || !parts.identifiers.robot(robotId)) return null;
       const sent = stampFromProto(metadata, parts.clock.nowMs());
-      const { verdict, told } = judge(tracker, parts, "battery", robotId, sent, stream, call);
+      const { verdict, told } = evaluate(tracker, parts, "battery", robotId, sent, stream, call);
       if (isNews(verdict)) {
         parts.sink({ kind: "battery", robotId, stream, ...told, battery: batteryFromProto(batteryState) });
       }
@@ -116,8 +116,8 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
     },
     deliver(robotId, sent, battery) {
       if (!parts.identifiers.robot(robotId)) return;
-      const stamp = parts.clocks.judge(robotId, sent, true);
-      const stream = judgeDelivery(tracker, parts, "battery", robotId, stamp);
+      const stamp = parts.clocks.evaluate(robotId, sent, true);
+      const stream = evaluateDelivery(tracker, parts, "battery", robotId, stamp);
       if (stream !== null) parts.sink({ kind: "battery", robotId, stream, stamp, battery });
     },
   };
@@ -150,15 +150,15 @@ function isShown(
 function common(tracker: SequenceTracker) {
   return {
     counts: tracker.counts,
-    unheard: tracker.unheard,
-    releaseUnheard: tracker.releaseUnheard,
+    missing: tracker.missing,
+    releaseMissing: tracker.releaseMissing,
     release: tracker.release,
     brings: (robotId: RobotId) => tracker.streamOf(robotId) !== null,
   };
 }
 
 /** Checks a message; a repeat is handed on as a confirmation. */
-function judge(
+function evaluate(
   tracker: SequenceTracker,
   parts: AspectParts,
   aspect: DeliveredAspect,
@@ -173,8 +173,8 @@ function judge(
   const isKnown = tracker.has(robotId);
   if (tracker.streamOf(robotId) === null) parts.seen(robotId);
   const isSnapshot = tracker.isFirst(robotId, stream, call);
-  const stamp = parts.clocks.judge(robotId, sent, !isSnapshot);
-  const verdict = tracker.judge(robotId, stamp, stream, call);
+  const stamp = parts.clocks.evaluate(robotId, sent, !isSnapshot);
+  const verdict = tracker.evaluate(robotId, stamp, stream, call);
   if (verdict === "repeat") {
     parts.sink({ kind: "confirmed", robotId, aspect, stream, atMs: stamp.receivedAtMs });
   } else if (parts.deliveries !== null && isKnown && isNews(verdict)) {
@@ -184,7 +184,7 @@ function judge(
 }
 
 /** The id of the stream under which the event is handed on; null: it is no news. */
-function judgeDelivery(
+function evaluateDelivery(
   tracker: SequenceTracker,
   parts: AspectParts,
   aspect: DeliveredAspect,
@@ -192,7 +192,7 @@ function judgeDelivery(
   stamp: Stamp,
 ): string | null {
   if (!tracker.has(robotId)) parts.seen(robotId);
-  const verdict = tracker.judgeDelivery(robotId, stamp);
+  const verdict = tracker.evaluateDelivery(robotId, stamp);
   const stream = tracker.streamOf(robotId) ?? deliveryStream(aspect);
   if (isNews(verdict)) return stream;
   if (verdict === "repeat") {

@@ -1,7 +1,7 @@
 import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { createFamilyFinder, type FamilyFinder, type FamilyFinderParts } from "./family-finder.ts";
-import { type FamilyMemory, forgetfulFamilyMemory } from "./family-memory.ts";
+import { type FamilyStore, transientFamilyStore } from "./family-store.ts";
 
 /** The robots of the gateway, and the family of each as far as it is known. */
 export interface RobotFamilies {
@@ -21,7 +21,7 @@ export interface RobotFamilies {
   /** How many robots wait for their family. */
   pending(): number;
   /** From now on families are asked for, and kept in the memory. */
-  open(memory: FamilyMemory, finder: Omit<FamilyFinderParts, "onFound" | "isKnown">): void;
+  open(memory: FamilyStore, finder: Omit<FamilyFinderParts, "onFound" | "isKnown">): void;
 }
 
 export interface RobotFamiliesParts {
@@ -39,7 +39,7 @@ export interface RobotFamiliesParts {
 export function createRobotFamilies({ configured, sink, startConveyors }: RobotFamiliesParts): RobotFamilies {
   const families = new Map<RobotId, Family>();
   const recalledCarts = new Set<RobotId>();
-  let memory = forgetfulFamilyMemory();
+  let memory = transientFamilyStore();
   let finder: FamilyFinder | null = null;
 
   function learn(robotId: RobotId, family: Family): void {

@@ -1,6 +1,6 @@
 import type { Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { isNews, judgeSequence, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
+import { evaluateSequence, isNews, missedBetween, type SequenceVerdict } from "../../domain/sequence.ts";
 
 /** The counts of one kind of stream since the start. Nothing is dropped in silence. */
 export interface StreamCounts {
@@ -30,19 +30,19 @@ export interface SequenceTracker {
    */
   isFirst(robotId: RobotId, stream: string, call: number): boolean;
   /** Evaluates and counts a message of this call of the stream. */
-  judge(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
+  evaluate(robotId: RobotId, stamp: Stamp, stream: string, call: number): SequenceVerdict;
   /**
    * Evaluates and counts a webhook delivery. Deliveries may overtake each other, so each counts as the first
    * message of a subscription: by number and time.
    */
-  judgeDelivery(robotId: RobotId, stamp: Stamp): SequenceVerdict;
+  evaluateDelivery(robotId: RobotId, stamp: Stamp): SequenceVerdict;
   /** The stream that brings this robot; null: none does. */
   streamOf(robotId: RobotId): string | null;
   has(robotId: RobotId): boolean;
   /** How many robots this stream has sent before and the present call of it has not. */
-  unheard(stream: string, call: number): number;
+  missing(stream: string, call: number): number;
   /** Those robots are no longer expected on this stream. */
-  releaseUnheard(stream: string, call: number): void;
+  releaseMissing(stream: string, call: number): void;
   /** The robot is no longer expected on this stream. */
   release(robotId: RobotId): void;
 }
@@ -106,10 +106,10 @@ export function createSequenceTracker(): SequenceTracker {
   return {
     counts,
     isFirst,
-    judge(robotId, stamp, stream, call) {
+    evaluate(robotId, stamp, stream, call) {
       const first = isFirst(robotId, stream, call);
       const sequence = sequenceOf(robotId);
-      const verdict = judgeSequence(sequence.mark, stamp, first, sequence.outdated);
+      const verdict = evaluateSequence(sequence.mark, stamp, first, sequence.outdated);
       if (!first && verdict === "fresh") counts.missed += missedBetween(sequence.mark, stamp);
       if (verdict === "outdated") sequence.outdated += 1;
       sequence.stream = stream;
@@ -117,9 +117,9 @@ export function createSequenceTracker(): SequenceTracker {
       settle(sequence, stamp, verdict);
       return verdict;
     },
-    judgeDelivery(robotId, stamp) {
+    evaluateDelivery(robotId, stamp) {
       const sequence = sequenceOf(robotId);
-      const verdict = judgeSequence(sequence.mark, stamp, true);
+      const verdict = evaluateSequence(sequence.mark, stamp, true);
       settle(sequence, stamp, verdict);
       return verdict;
     },
@@ -128,13 +128,13 @@ export function createSequenceTracker(): SequenceTracker {
       return stream === "" ? null : stream;
     },
     has: (robotId) => sequences.has(robotId),
-    unheard(stream, call) {
-      let unheard = 0;
+    missing(stream, call) {
+      let missing = 0;
       for (const sequence of sequences.values())
-        if (sequence.stream === stream && sequence.call < call) unheard += 1;
-      return unheard;
+        if (sequence.stream === stream && sequence.call < call) missing += 1;
+      return missing;
     },
-    releaseUnheard(stream, call) {
+    releaseMissing(stream, call) {
       for (const sequence of sequences.values())
         if (sequence.stream === stream && sequence.call < call) sequence.stream = "";
     },

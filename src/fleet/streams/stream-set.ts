@@ -37,8 +37,8 @@ export interface StreamSet {
    * Reports a quiet stream as live if its connection was proven alive: now and then, and soon after a
    * silence.
    */
-  tellLive(): void;
-  tellLink(state: "up" | "down", cause: string): void;
+  publishLive(): void;
+  publishLink(state: "up" | "down", cause: string): void;
   /** Streams that start from now on run until the signal is aborted. */
   open(signal: AbortSignal): void;
   /** Resolves when every stream has ended. */
@@ -50,15 +50,15 @@ export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onCut" | "
   readonly clock: Clock;
   readonly log: Log;
   /** A stream that is proven alive is reported as live this often. */
-  readonly tellingMs: number;
+  readonly publishingMs: number;
 }
 
 interface Running {
   readonly stream: Stream;
   readonly end: () => void;
   /** The proof that was reported last, and when. */
-  toldMs: number;
-  toldAtMs: number;
+  publishedMs: number;
+  publishedAtMs: number;
 }
 
 export function createStreamSet(parts: StreamSetParts): StreamSet {
@@ -74,7 +74,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
     ...parts,
     onOpen(id, method) {
       // A renewal opens a stream that is open already; only the very first brings the link up.
-      if (open.size === 0) tellLink("up", "");
+      if (open.size === 0) publishLink("up", "");
       open.add(id);
       warnUnserved.served(method);
     },
@@ -84,11 +84,11 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
     },
     onLost(id, ending) {
       open.delete(id);
-      if (open.size === 0) tellLink("down", `${ending.code}: ${ending.message}`);
+      if (open.size === 0) publishLink("down", `${ending.code}: ${ending.message}`);
     },
   };
 
-  function tellLink(state: "up" | "down", cause: string): void {
+  function publishLink(state: "up" | "down", cause: string): void {
     sink({ kind: "link", state, atMs: clock.nowMs(), cause });
   }
 
@@ -107,7 +107,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
       const ending = new AbortController();
       const end = () => ending.abort();
       const forget = onAbort(signal, end);
-      streams.set(id, { stream, end, toldMs: 0, toldAtMs: 0 });
+      streams.set(id, { stream, end, publishedMs: 0, publishedAtMs: 0 });
       const run = stream.run(ending.signal).finally(() => {
         forget();
         runs.delete(run);
@@ -131,18 +131,18 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
       refused: refused(),
       ...problemsOf(streams.values()),
     }),
-    tellLive() {
+    publishLive() {
       const nowMs = clock.monotonicMs();
       for (const running of streams.values()) {
-        if (nowMs - running.toldAtMs < parts.tellingMs) continue;
+        if (nowMs - running.publishedAtMs < parts.publishingMs) continue;
         const provenMs = running.stream.subscription.provenAtMs();
-        if (provenMs === null || provenMs <= running.toldMs) continue;
-        running.toldMs = provenMs;
-        running.toldAtMs = nowMs;
+        if (provenMs === null || provenMs <= running.publishedMs) continue;
+        running.publishedMs = provenMs;
+        running.publishedAtMs = nowMs;
         sink({ kind: "stream", stream: running.stream.id, state: "live", atMs: clock.nowMs() });
       }
     },
-    tellLink,
+    publishLink,
     open(outer) {
       signal = outer;
     },
@@ -158,8 +158,8 @@ function problemsOf(
   const problems = new Set<string>();
   let suspended = 0;
   for (const { stream } of streams) {
-    const { standing, problem } = stream.subscription.state();
-    if (standing === "suspended") suspended += 1;
+    const { phase, problem } = stream.subscription.state();
+    if (phase === "suspended") suspended += 1;
     if (problem !== null) problems.add(problem);
   }
   const isUntried = [...problems].every((problem) => problem === NOT_OPEN_YET);

@@ -2,7 +2,7 @@ import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { FleetUpdate } from "../../domain/update.ts";
 import { every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { noTape, type Tape } from "../../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliverySource } from "./delivery-source.ts";
 import { probeStream } from "./probe.ts";
@@ -38,7 +38,7 @@ export interface StreamParts extends SubscriptionParts {
   /** Brings the events of an aspect beside its streams; null: nothing does. */
   readonly deliveries: DeliverySource | null;
   /** Records the messages; absent: they are not recorded. */
-  readonly tape?: Tape;
+  readonly tap?: RecorderTap;
 }
 
 /** Decoding a message takes at most some 50 ms, whatever is in it. A queue of 100 missions has 10 kB. */
@@ -48,19 +48,19 @@ const SNAPSHOT_SHARE = 0.05;
 /** How often a robot that a renewal did not bring is asked for again, before it is no longer expected. */
 const SNAPSHOT_TRIES = 2;
 
-type Told = Extract<FleetUpdate, { kind: "stream" }>["state"];
+type StreamState = Extract<FleetUpdate, { kind: "stream" }>["state"];
 
 /** Joins an aspect, a choice of robots and a subscription. */
 export function createStream(id: string, aspect: Aspect, selection: Selection, parts: StreamParts): Stream {
-  const { clock, log, pool, session, sink, times, tape = noTape } = parts;
+  const { clock, log, pool, session, sink, times, tap = noTap } = parts;
   const { method } = aspect;
   const origin = Buffer.from(originOf(aspect, selection));
   const deliveredAtMs = () => parts.deliveries?.provenAtMs(aspect.name) ?? null;
-  const tell = (state: Told) => sink({ kind: "stream", stream: id, state, atMs: clock.nowMs() });
+  const publish = (state: StreamState) => sink({ kind: "stream", stream: id, state, atMs: clock.nowMs() });
   let running: AbortSignal = AbortSignal.abort();
   let tries = 0;
   let newestCall = 0;
-  const record = recordCalls(tape, method);
+  const record = recordCalls(tap, method);
 
   const requestFor = (selected: Selection) => requestOf(parts.serviceName, aspect, selected);
   const robots = createRefusedRobots(selection, {
@@ -74,13 +74,13 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
   /** Some time after a call began: asks again for missing robots, or suspends the stream. */
   function lookForMissing(call: number): void {
     if (call !== newestCall) return;
-    if (aspect.unheard(id, call) > 0 && tries < SNAPSHOT_TRIES) {
+    if (aspect.missing(id, call) > 0 && tries < SNAPSHOT_TRIES) {
       tries += 1;
       subscription.renewSoon();
       return;
     }
     tries = 0;
-    aspect.releaseUnheard(id, call);
+    aspect.releaseMissing(id, call);
     if (deliveredAtMs() !== null) subscription.suspend();
   }
 
@@ -91,7 +91,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         return selected === null ? null : requestFor(selected);
       },
       receive(bytes, call) {
-        tape.write("message", { name: method, first: origin, second: bytes });
+        tap.write("message", { name: method, first: origin, second: bytes });
         if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(id, aspect, bytes.length, log);
         if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
       },
@@ -100,7 +100,7 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
         robots.locationTaken();
         const selected = robots.wanted();
         record.opened(selected === null ? null : aspect.encode(selected));
-        tell("live");
+        publish("live");
         parts.onOpen(id, aspect.method);
         void sleep(clock, times.resyncMs * SNAPSHOT_SHARE, running).then((passed) => {
           if (passed) lookForMissing(call);
@@ -108,12 +108,12 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
       },
       cut(ending) {
         record.ended(ending);
-        tell("cut");
+        publish("cut");
         parts.onCut();
       },
       lost(ending) {
         record.ended(ending);
-        tell("lost");
+        publish("lost");
         parts.onLost(id, ending);
       },
       refused(ending, signal) {
@@ -132,8 +132,8 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     subscription,
     refused: robots.refused,
     resume() {
-      if (subscription.state().standing !== "suspended") return;
-      tell("lost");
+      if (subscription.state().phase !== "suspended") return;
+      publish("lost");
       subscription.renewSoon();
     },
     async run(signal) {
@@ -156,15 +156,15 @@ function requestOf(serviceName: string, aspect: Aspect, selected: Selection): St
 }
 
 /** Records when calls of a stream begin, and once for each when it ends. */
-function recordCalls(tape: Tape, method: string) {
+function recordCalls(tap: RecorderTap, method: string) {
   let isOpen = true;
   return {
     opened(request: Buffer | null): void {
       isOpen = true;
-      if (request !== null) tape.write("opened", { name: method, first: request });
+      if (request !== null) tap.write("opened", { name: method, first: request });
     },
     ended({ code, message }: StreamEnding): void {
-      if (isOpen) tape.write("lost", { name: method, second: Buffer.from(`${code}: ${message}`) });
+      if (isOpen) tap.write("lost", { name: method, second: Buffer.from(`${code}: ${message}`) });
       isOpen = false;
     },
   };

@@ -13,7 +13,7 @@ import type { Selection } from "./aspect.ts";
 import { conveyorRobot, conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
 import { type DeliveredAspect, deliveredAspects } from "./delivery-source.ts";
 import { familyOf } from "./family-finder.ts";
-import { forgetfulFamilyMemory, openFamilyMemory } from "./family-memory.ts";
+import { openFamilyStore, transientFamilyStore } from "./family-store.ts";
 import { createQuietLimit } from "./quiet-limit.ts";
 import { createBatteryAspect, createMissionAspect, deliveryStream } from "./robot-aspects.ts";
 import { createRobotFamilies, type RobotFamilies } from "./robot-families.ts";
@@ -64,7 +64,7 @@ const ROBOTS_A_STREAM = 50;
 export function createStreams(options: FleetOptions, parts: StreamsParts): Streams {
   const { clock, sink, deliveries } = parts;
   const { times } = options;
-  const tellingMs = times.streamSilenceMs / LOOKS_A_SILENCE;
+  const publishingMs = times.streamSilenceMs / LOOKS_A_SILENCE;
   const families = createRobotFamilies({
     configured: options.families,
     sink,
@@ -80,14 +80,14 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
     quiet,
     serviceName: options.serviceName,
     times,
-    tellingMs,
+    publishingMs,
     onRefused(id, { code }) {
       const robotId = conveyorRobot(id);
       if (robotId !== null && code === "INVALID_ARGUMENT" && families.refusedAsCart(robotId)) set.end(id);
     },
   });
 
-  function tellDelivered(): void {
+  function publishDelivered(): void {
     for (const aspect of deliveredAspects) {
       if ((deliveries?.provenAtMs(aspect) ?? null) === null) continue;
       sink({ kind: "stream", stream: deliveryStream(aspect), state: "live", atMs: clock.nowMs() });
@@ -119,12 +119,12 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
       const memory = await openMemory(options, parts);
       families.open(memory, { ...parts, times, signal });
       set.open(signal);
-      set.tellLink("down", "not connected yet");
-      every(clock, silenceLookMs(times.streamSilenceMs), signal, set.tellLive);
-      every(clock, tellingMs, signal, tellDelivered);
+      set.publishLink("down", "not connected yet");
+      every(clock, silenceLookMs(times.streamSilenceMs), signal, set.publishLive);
+      every(clock, publishingMs, signal, publishDelivered);
       // Robots in the configuration are ours wherever they are.
       if (options.robots.kind === "locations") {
-        every(clock, tellingMs, signal, () => endGoneConveyors(set, aspects, parts));
+        every(clock, publishingMs, signal, () => endGoneConveyors(set, aspects, parts));
       }
       startSelected(options, set, aspects, families);
       await aborted(signal);
@@ -162,8 +162,8 @@ function createAspects(parts: StreamsParts, families: RobotFamilies) {
 
 function openMemory({ cacheDirectory }: FleetOptions, { log }: StreamsParts) {
   return cacheDirectory === null
-    ? forgetfulFamilyMemory()
-    : openFamilyMemory(familiesFolder(cacheDirectory), log);
+    ? transientFamilyStore()
+    : openFamilyStore(familiesFolder(cacheDirectory), log);
 }
 
 /** The folder in which the families of robots are kept. */

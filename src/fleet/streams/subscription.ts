@@ -1,5 +1,5 @@
 import { cutForgivenMs } from "../../domain/detection.ts";
-import { type Chance, createBackoff } from "../../platform/backoff.ts";
+import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Cancel, type Clock, sleep } from "../../platform/clock.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
@@ -38,7 +38,7 @@ export interface SubscriptionState {
    * `suspended`: no call serves, and none is wanted before the next renewal. `cut`: no call serves, which is
    * still forgiven.
    */
-  readonly standing: "closed" | "open" | "suspended" | "cut";
+  readonly phase: "closed" | "open" | "suspended" | "cut";
   /** Why it is closed; null: it is not. */
   readonly problem: string | null;
 }
@@ -61,7 +61,7 @@ export interface SubscriptionParts {
   readonly times: FleetTimes;
   readonly quiet: QuietLimit;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
 }
 
 /** The first wait before a refused request is repeated. */
@@ -70,10 +70,10 @@ const REFUSED_BASE_MS = 1_000;
 /** The problem of a subscription without an answer yet. */
 export const NOT_OPEN_YET = "not open yet";
 
-type Standing =
-  | { readonly standing: "closed"; readonly problem: string }
-  | { readonly standing: "open"; readonly problem: null; readonly call: OpenCall }
-  | { readonly standing: "suspended" | "cut"; readonly problem: null };
+type SubscriptionPhase =
+  | { readonly phase: "closed"; readonly problem: string }
+  | { readonly phase: "open"; readonly problem: null; readonly call: OpenCall }
+  | { readonly phase: "suspended" | "cut"; readonly problem: null };
 
 /**
  * Keeps a stream open whatever happens to its calls: opens the new call before it ends the old one, renews in
@@ -81,11 +81,11 @@ type Standing =
  */
 export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
   const { times, clock, quiet } = parts;
-  let now: Standing = { standing: "closed", problem: NOT_OPEN_YET };
+  let now: SubscriptionPhase = { phase: "closed", problem: NOT_OPEN_YET };
   let calls = 0;
   let calledAtMs = 0;
   let endCut: Cancel = () => {};
-  const wait = createRenewalWait(times, quiet, clock, parts.chance, () => now.standing === "open");
+  const wait = createRenewalWait(times, quiet, clock, parts.random, () => now.phase === "open");
   const opening: CallOpeningParts = {
     ...parts,
     begin() {
@@ -96,11 +96,11 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
     },
     taken(call) {
       const before = now;
-      now = { standing: "open", problem: null, call };
+      now = { phase: "open", problem: null, call };
       subscriber.opened(call.number);
       endCut();
-      if (before.standing !== "open") return;
-      quiet.survived(clock.monotonicMs() - before.call.heardAtMs());
+      if (before.phase !== "open") return;
+      quiet.survived(clock.monotonicMs() - before.call.receivedAtMs());
       before.call.stream.cancel();
     },
     receive: subscriber.receive,
@@ -109,9 +109,9 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       if (call === calls) wait.connectionLeaves();
     },
     ended(call, ending, isSilent) {
-      if (now.standing !== "open" || now.call.number !== call) return;
+      if (now.phase !== "open" || now.call.number !== call) return;
       if (isSilent || isFutile(ending)) lose(ending);
-      else cut(ending, clock.monotonicMs() - now.call.heardAtMs());
+      else cut(ending, clock.monotonicMs() - now.call.receivedAtMs());
       wait.lost();
     },
   };
@@ -123,43 +123,43 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   }
 
   function cut(ending: StreamEnding, quietMs: number): void {
-    now = { standing: "cut", problem: null };
+    now = { phase: "cut", problem: null };
     endCut = clock.after(cutForgivenMs(times.streamSilenceMs), () => lose(ending));
     quiet.cut(quietMs);
     subscriber.cut(ending);
   }
 
   function notTaken(ending: StreamEnding): void {
-    if (now.standing === "open" || (now.standing === "cut" && !isFutile(ending))) return;
-    if (now.standing === "closed") now = closedBy(ending);
+    if (now.phase === "open" || (now.phase === "cut" && !isFutile(ending))) return;
+    if (now.phase === "closed") now = closedBy(ending);
     else lose(ending);
   }
 
   /** A suspended subscription is lost if there is no connection to open a call on. */
   async function open(request: StreamRequest, signal: AbortSignal): Promise<Opening> {
     const cancel =
-      now.standing === "suspended" ? clock.after(times.connectMs, () => notTaken(late(times))) : null;
+      now.phase === "suspended" ? clock.after(times.connectMs, () => notTaken(late(times))) : null;
     const opened = await openCall(request, opening, signal);
     cancel?.();
     return opened;
   }
 
   function cancelOpen(): void {
-    if (now.standing === "open") now.call.stream.cancel();
+    if (now.phase === "open") now.call.stream.cancel();
   }
 
   return {
     renewSoon: wait.request,
     suspend() {
       const before = now;
-      if (before.standing !== "open") return;
-      now = { standing: "suspended", problem: null };
+      if (before.phase !== "open") return;
+      now = { phase: "suspended", problem: null };
       before.call.stream.cancel();
     },
     state: () => now,
     provenAtMs() {
-      if (now.standing === "open") return now.call.permit.provenAtMs();
-      return now.standing === "suspended" ? subscriber.deliveredAtMs() : null;
+      if (now.phase === "open") return now.call.permit.provenAtMs();
+      return now.phase === "suspended" ? subscriber.deliveredAtMs() : null;
     },
     async run(signal) {
       const pace = createPace(parts, () => calledAtMs);
@@ -175,7 +175,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
         if (opened.kind === "taken") {
           pace.taken();
           await wait.untilDue(signal);
-          await pace.afterCall(now.standing === "closed" || now.standing === "cut", signal);
+          await pace.afterCall(now.phase === "closed" || now.phase === "cut", signal);
           continue;
         }
         notTaken(opened.ending);
@@ -203,14 +203,14 @@ function late({ connectMs }: FleetTimes): StreamEnding {
   return { code: "UNAVAILABLE", message: `no stream within ${connectMs} ms` };
 }
 
-function closedBy({ code, message }: StreamEnding): Standing {
-  return { standing: "closed", problem: `${code}: ${message}` };
+function closedBy({ code, message }: StreamEnding): SubscriptionPhase {
+  return { phase: "closed", problem: `${code}: ${message}` };
 }
 
 /** The waits before the next call is tried. */
-function createPace({ times, clock, chance }: SubscriptionParts, calledAtMs: () => number) {
-  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, chance);
-  const refusalBackoff = createBackoff({ baseMs: REFUSED_BASE_MS, capMs: times.refusedRetryMs }, chance);
+function createPace({ times, clock, random }: SubscriptionParts, calledAtMs: () => number) {
+  const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, random);
+  const refusalBackoff = createBackoff({ baseMs: REFUSED_BASE_MS, capMs: times.refusedRetryMs }, random);
   let takenAtMs = 0;
 
   return {

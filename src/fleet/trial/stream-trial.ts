@@ -72,9 +72,9 @@ async function firstMessage(
     bytes: missions.encode(selectionOf(options)),
   };
   const beganAtMs = clock.monotonicMs();
-  let heard: (trial: StreamTrial) => void = () => {};
+  let received: (trial: StreamTrial) => void = () => {};
   const first = new Promise<StreamTrial>((resolve) => {
-    heard = resolve;
+    received = resolve;
   });
   const permit = {
     client,
@@ -86,7 +86,7 @@ async function firstMessage(
   };
   const call = openStream(request, jwt, permit, (bytes) => {
     missions.receive(bytes, "trial", 0);
-    heard({ kind: "message", afterMs: clock.monotonicMs() - beganAtMs, robotId });
+    received({ kind: "message", afterMs: clock.monotonicMs() - beganAtMs, robotId });
   });
   let isTaken = false;
   void call.accepted.then((taken) => {

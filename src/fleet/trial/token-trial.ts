@@ -26,7 +26,7 @@ export async function tryToken(
   const waitMs = await waitForRate(options, clock);
   if (waitMs > 0) return { kind: "withheld", waitMs };
   const skew = createClockSkew(clock);
-  const http = createHttp(options, clock, skew.heard);
+  const http = createHttp(options, clock, skew.received);
   try {
     const ending = await exchangeToken(options, http, clock, limitMs, signal);
     if (ending.kind !== "token") return ending;

@@ -21,10 +21,10 @@ export interface Trust extends DeliverySource {
   undelivered(): number;
 }
 
-interface Standing {
+interface AspectTrust {
   confirmedAtMs: number | null;
   /** Whether a delivery has shown that the way from the service to the gateway is open. */
-  isHeard: boolean;
+  isReceived: boolean;
   wasProven: boolean;
   /** Before they were relied on once, there is no problem to report: streams serve as before. */
   wasEverProven: boolean;
@@ -40,78 +40,78 @@ interface Standing {
  * was not delivered within `silenceMs`. Otherwise streams stay open.
  */
 export function createTrust(silenceMs: number, clock: Clock): Trust {
-  const standings: Readonly<Record<DeliveredAspect, Standing>> = {
-    mission: createStanding(),
-    battery: createStanding(),
+  const aspectTrusts: Readonly<Record<DeliveredAspect, AspectTrust>> = {
+    mission: createAspectTrust(),
+    battery: createAspectTrust(),
   };
   let undelivered = 0;
 
-  function provenAtMs({ confirmedAtMs, isHeard }: Standing): number | null {
-    if (confirmedAtMs === null || !isHeard) return null;
+  function provenAtMs({ confirmedAtMs, isReceived }: AspectTrust): number | null {
+    if (confirmedAtMs === null || !isReceived) return null;
     return clock.monotonicMs() - confirmedAtMs > silenceMs ? null : confirmedAtMs;
   }
 
-  function doubt(standing: Standing, reason: string): void {
-    standing.isHeard = false;
-    standing.problem = reason;
-    standing.awaited.clear();
+  function doubt(aspectTrust: AspectTrust, reason: string): void {
+    aspectTrust.isReceived = false;
+    aspectTrust.problem = reason;
+    aspectTrust.awaited.clear();
   }
 
-  function judge(standing: Standing): void {
+  function evaluate(aspectTrust: AspectTrust): void {
     const nowMs = clock.monotonicMs();
-    const missing = [...standing.awaited.values()].filter((sinceMs) => nowMs - sinceMs > silenceMs).length;
+    const missing = [...aspectTrust.awaited.values()].filter((sinceMs) => nowMs - sinceMs > silenceMs).length;
     undelivered += missing;
-    if (missing > 0) doubt(standing, "events are not delivered");
-    const { confirmedAtMs } = standing;
+    if (missing > 0) doubt(aspectTrust, "events are not delivered");
+    const { confirmedAtMs } = aspectTrust;
     if (confirmedAtMs !== null && nowMs - confirmedAtMs > silenceMs) {
-      doubt(standing, "the service does not say whether the subscription still stands");
-      standing.confirmedAtMs = null;
+      doubt(aspectTrust, "the service does not say whether the subscription still stands");
+      aspectTrust.confirmedAtMs = null;
     }
   }
 
   return {
     provenAtMs(aspect) {
-      const standing = aspect === "mission" || aspect === "battery" ? standings[aspect] : null;
-      return standing === null ? null : provenAtMs(standing);
+      const aspectTrust = aspect === "mission" || aspect === "battery" ? aspectTrusts[aspect] : null;
+      return aspectTrust === null ? null : provenAtMs(aspectTrust);
     },
     streamHadNews(aspect, robotId) {
-      const standing = standings[aspect];
-      if (provenAtMs(standing) === null || standing.awaited.has(robotId)) return;
-      standing.awaited.set(robotId, clock.monotonicMs());
+      const aspectTrust = aspectTrusts[aspect];
+      if (provenAtMs(aspectTrust) === null || aspectTrust.awaited.has(robotId)) return;
+      aspectTrust.awaited.set(robotId, clock.monotonicMs());
     },
     confirmed(aspect) {
-      standings[aspect].confirmedAtMs = clock.monotonicMs();
-      if (!standings[aspect].wasEverProven) standings[aspect].problem = null;
+      aspectTrusts[aspect].confirmedAtMs = clock.monotonicMs();
+      if (!aspectTrusts[aspect].wasEverProven) aspectTrusts[aspect].problem = null;
     },
     denied(aspect, reason) {
-      standings[aspect].confirmedAtMs = null;
-      doubt(standings[aspect], reason);
+      aspectTrusts[aspect].confirmedAtMs = null;
+      doubt(aspectTrusts[aspect], reason);
     },
     delivered(aspect, robotId) {
-      const standing = standings[aspect];
-      standing.awaited.delete(robotId);
-      standing.isHeard = true;
-      if (standing.confirmedAtMs !== null) standing.problem = null;
+      const aspectTrust = aspectTrusts[aspect];
+      aspectTrust.awaited.delete(robotId);
+      aspectTrust.isReceived = true;
+      if (aspectTrust.confirmedAtMs !== null) aspectTrust.problem = null;
     },
     look() {
       return deliveredAspects.filter((aspect) => {
-        const standing = standings[aspect];
-        judge(standing);
-        const wasProven = standing.wasProven;
-        standing.wasProven = provenAtMs(standing) !== null;
-        standing.wasEverProven ||= standing.wasProven;
-        return wasProven && !standing.wasProven;
+        const aspectTrust = aspectTrusts[aspect];
+        evaluate(aspectTrust);
+        const wasProven = aspectTrust.wasProven;
+        aspectTrust.wasProven = provenAtMs(aspectTrust) !== null;
+        aspectTrust.wasEverProven ||= aspectTrust.wasProven;
+        return wasProven && !aspectTrust.wasProven;
       });
     },
-    problem: (aspect) => standings[aspect].problem,
+    problem: (aspect) => aspectTrusts[aspect].problem,
     undelivered: () => undelivered,
   };
 }
 
-function createStanding(): Standing {
+function createAspectTrust(): AspectTrust {
   return {
     confirmedAtMs: null,
-    isHeard: false,
+    isReceived: false,
     wasProven: false,
     wasEverProven: false,
     problem: null,

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
-import type { Chance } from "../../platform/backoff.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
-import { noTape, type Tape } from "../../platform/recorder/tape.ts";
+import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
 import { listenerTlsProblem } from "../../platform/server-tls.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { IdentifierGate } from "../identifiers.ts";
@@ -15,10 +15,10 @@ import { deliveredAspects } from "../streams/delivery-source.ts";
 import type { Streams } from "../streams/streams.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import { webhookEventFromJson } from "../translate/webhook-event.ts";
-import { createEventMemory, type EventMemory, eventsFormat } from "./event-memory.ts";
+import { createEventIdStore, type EventIdStore, eventsFormat } from "./event-id-store.ts";
 import { type Identity, loadIdentity } from "./identity.ts";
 import { createReceiver, type Receiver } from "./receiver.ts";
-import { createSubscriptionKeeper, type SubscriptionKeeper } from "./subscription-keeper.ts";
+import { createSubscriptionManager, type SubscriptionManager } from "./subscription-manager.ts";
 import type { Trust } from "./trust.ts";
 
 /** The state of webhooks. */
@@ -50,21 +50,21 @@ export interface WebhooksParts {
   readonly port: FleetPort;
   readonly times: FleetTimes;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
   /** Records deliveries; absent: they are not recorded. */
-  readonly tape?: Tape;
+  readonly tap?: RecorderTap;
 }
 
 export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): Webhooks {
-  const { trust, streams, times, clock, tape = noTape } = parts;
+  const { trust, streams, times, clock, tap = noTap } = parts;
   const log = parts.log.child({ source: "webhooks" });
   const receiver = createReceiver(options, clock, log, deliver);
   const pair = { cert: options.certificate, key: options.key };
   const tlsFault = listenerTlsProblem("fleet.events", pair);
   let identity: Identity | null = null;
-  let memory: EventMemory | null = null;
-  let keeper: SubscriptionKeeper | null = null;
+  let memory: EventIdStore | null = null;
+  let manager: SubscriptionManager | null = null;
   let poll: ReturnType<typeof createPoll> | null = null;
   let repeats = 0;
   let malformed = 0;
@@ -72,7 +72,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
 
   function deliver(eventId: string, body: string): void {
     if (memory === null) return;
-    tape.write("delivery", { name: "", first: Buffer.from(eventId), second: Buffer.from(body) });
+    tap.write("delivery", { name: "", first: Buffer.from(eventId), second: Buffer.from(body) });
     if (!memory.take(eventId)) {
       repeats += 1;
       return;
@@ -101,9 +101,9 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     identity = await loadIdentity(options.directory, clock.nowMs(), log);
     const seenFolder = join(options.directory, "events");
     await makeFolder(seenFolder);
-    const kept = createEventMemory(openKeptStore(seenFolder, eventsFormat), { clock, log });
+    const kept = createEventIdStore(openKeptStore(seenFolder, eventsFormat), { clock, log });
     memory = kept;
-    keeper = createSubscriptionKeeper({
+    manager = createSubscriptionManager({
       ...parts,
       log,
       identity,
@@ -123,7 +123,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
         webhooks_malformed: malformed,
         webhooks_of_other_robots: others,
         webhooks_undelivered: trust.undelivered(),
-        webhook_subscriptions_made: keeper?.made() ?? 0,
+        webhook_subscriptions_made: manager?.made() ?? 0,
         webhook_sources_proven: deliveredAspects.filter((aspect) => trust.provenAtMs(aspect) !== null).length,
       },
     }),
@@ -141,7 +141,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
           clock,
           log,
           async turn() {
-            await keeper?.turn();
+            await manager?.turn();
             look();
           },
         });
@@ -153,7 +153,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     },
     async leave() {
       const budgetMs = leavingMs({ kind: "webhook", webhook: options });
-      if (budgetMs > 0) await keeper?.remove(budgetMs);
+      if (budgetMs > 0) await manager?.remove(budgetMs);
     },
   };
 }

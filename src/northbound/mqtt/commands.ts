@@ -112,10 +112,10 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
 
   const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
     counts.stationMessages += 1;
-    const tell = (answered: Answer) => answer(answered, `station/${answered.to.operation}`);
+    const answerTo = (answered: Answer) => answer(answered, `station/${answered.to.operation}`);
     const answered = takeStationMessage({ ...parts, hasChanged }, topic, packet);
-    if (answered instanceof Promise) void answered.then(tell);
-    else tell(answered);
+    if (answered instanceof Promise) void answered.then(answerTo);
+    else answerTo(answered);
   };
 
   const takeHold = (topic: HoldTopic, packet: IPublishPacket) => {
@@ -132,7 +132,7 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
   const cleared = new Set<string>();
   let publisher: MqttClient | null = null;
 
-  const hear = (name: string, packet: IPublishPacket, waitedMs: number) => {
+  const handle = (name: string, packet: IPublishPacket, waitedMs: number) => {
     const isEmpty = packet.payload.length === 0;
     if (isEmpty && cleared.delete(name)) return;
     if (packet.retain && !isEmpty) {
@@ -148,10 +148,10 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
     if (hold !== null) takeHold(hold, packet);
     if (alarm !== null) takeAlarm(alarm, packet);
   };
-  const inbox = createInbox(options.protocolVersion, clock, (topic) => topics.ownerOf(topic) ?? "", hear);
+  const inbox = createInbox(options.protocolVersion, clock, (topic) => topics.ownerOf(topic) ?? "", handle);
 
   return {
-    sorter: () => createFrameSorter(topics.isHeard, inbox.put),
+    sorter: () => createFrameSorter(topics.isRead, inbox.put),
     async serve(client) {
       if (!commandsOn(options, log)) return;
       replies.use(client);

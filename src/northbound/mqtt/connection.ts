@@ -20,7 +20,7 @@ import type { PublishedTopics } from "./published-topics.ts";
 import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
-import type { TopicBook } from "./topic-book.ts";
+import type { TopicRegistry } from "./topic-registry.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 import { createValueWriter } from "./values.ts";
@@ -44,7 +44,7 @@ export interface ConnectionParts {
   readonly health: () => HealthReport;
   readonly counts: PublishCounts;
   /** The topics that are published now. */
-  readonly book: TopicBook;
+  readonly registry: TopicRegistry;
   /**
    * The topics that this gateway has published at this broker over its runs; null: the broker loses them with
    * the gateway.
@@ -83,7 +83,7 @@ const REFRESHES_TO_LIVE = 3;
 
 /** Takes over an accepted client, and publishes that the gateway is online. */
 export async function openConnection(client: LimitedClient, parts: ConnectionParts): Promise<Connection> {
-  const { topics, clock, book } = parts;
+  const { topics, clock, registry } = parts;
   // A reload may move the topic: this connection says its goodbye on the topic of its hello.
   const { status } = topics;
   const loss = watchLoss(client);
@@ -91,7 +91,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);
   const { publish, remove: removeTopic } = statePublisher(client, parts, acks, life.signal);
-  book.begin();
+  registry.begin();
   const { record } = parts;
   // Before anything with this session's id is published: a later run recognises it by the record.
   await record?.keep();
@@ -99,11 +99,11 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   record?.note(topics.health, status);
   const publishState: PublishState = (topic, payload, mark) => {
     if (mark !== null) record?.note(topic, mark);
-    book.note(topic, payload);
+    registry.note(topic, payload);
     publish(topic, payload);
   };
   const remove: RemoveTopic = (topic) => {
-    book.note(topic, "");
+    registry.note(topic, "");
     removeTopic(topic);
   };
   const tags = parts.tags ? createTagWriter({ ...parts, publish: publishState }) : null;
@@ -119,7 +119,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     const state = parts.stopping.aborted || life.signal.aborted ? "offline" : "online";
     const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
     parts.noteStatus(payload);
-    book.note(status, payload);
+    registry.note(status, payload);
     return loss.orElse((done) => {
       client.publish(status, payload, { qos: 1, retain: true }, (error) => {
         const isLater = error instanceof NotTakenYet && !life.signal.aborted;
@@ -148,9 +148,9 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const earlier =
     record === null ? null : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
   const write = (change: StateChange) => {
-    book.about(change);
+    registry.about(change);
     values.write(change);
-    book.about(null);
+    registry.about(null);
     earlier?.note(change);
     leftovers?.note(change);
   };
@@ -267,7 +267,7 @@ async function writeChanges(
 }
 
 function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: AbortSignal): void {
-  const { clock, topics, sessionId, book } = parts;
+  const { clock, topics, sessionId, registry } = parts;
   let signature = "";
   let saidAtMs = Number.NEGATIVE_INFINITY;
   const look = () => {
@@ -278,7 +278,7 @@ function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: Ab
     signature = now;
     saidAtMs = clock.monotonicMs();
     const payload = healthPayload(report, sessionId, clock.nowMs());
-    book.note(topics.health, payload);
+    registry.note(topics.health, payload);
     client.publish(topics.health, payload, { qos: 0, retain: true });
   };
   look();

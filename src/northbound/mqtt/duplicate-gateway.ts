@@ -50,8 +50,8 @@ const MOST_SESSIONS = 64;
 export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
   const { topic, gatewayId, sessionId, clock, log } = parts;
   const duplicates = new Set<string>();
-  let told = false;
-  const takeover = createTakeoverWatch(clock, tell);
+  let notified = false;
+  const takeover = createTakeoverWatch(clock, notify);
 
   function problem(): string | null {
     const [first] = duplicates;
@@ -63,11 +63,11 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
     return `another gateway with the id "${gatewayId}" and the same MQTT client id${session} connects in turn with this one: one of the two must have another gateway.id, and another client id`;
   }
 
-  function tell(): void {
+  function notify(): void {
     const wrong = problem();
     const active = wrong !== null;
-    if (active === told) return;
-    told = active;
+    if (active === notified) return;
+    notified = active;
     const text = wrong ?? `no other gateway with the id "${gatewayId}" is at this broker any more`;
     log.error({ active }, text);
     parts.onDuplicate(active, text);
@@ -76,12 +76,12 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
   function add(session: string): boolean {
     if (duplicates.has(session) || duplicates.size >= MOST_SESSIONS) return false;
     duplicates.add(session);
-    tell();
+    notify();
     return true;
   }
 
   function remove(session: string): void {
-    if (duplicates.delete(session)) tell();
+    if (duplicates.delete(session)) notify();
   }
 
   /**
@@ -89,7 +89,7 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
    * our previous run would show us as offline. Each other session's `online` is answered once, or two
    * gateways would answer each other for ever.
    */
-  function hear(client: MqttClient, text: string): void {
+  function handle(client: MqttClient, text: string): void {
     const status = readStatus(text);
     if (status === null || status.sessionId === sessionId || parts.stopping.aborted) return;
     if (status.state === "offline") remove(status.sessionId);
@@ -115,7 +115,7 @@ export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
         if (name !== topic) return;
         const text = payload.toString("utf8");
         if (packet.retain) find(text);
-        else hear(client, text);
+        else handle(client, text);
       });
       const refused = await subscribe(client, [topic], { qos: 1 });
       if (refused.length > 0) {

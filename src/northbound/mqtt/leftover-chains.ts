@@ -52,7 +52,7 @@ export async function openLeftoverChains(
   let listedAtMs: number | null = null;
   let isListening = true;
 
-  function hear(topic: string, payload: Buffer): void {
+  function handle(topic: string, payload: Buffer): void {
     if (!isListening || found.size >= MOST_FOUND || !isOfEarlierRun(topic, payload.toString("utf8"))) return;
     if (!shown.has(topic)) found.add(topic);
   }
@@ -87,8 +87,8 @@ export async function openLeftoverChains(
     over.abort();
   }
 
-  client.on("message", hear);
-  life.addEventListener("abort", () => client.off("message", hear), { once: true });
+  client.on("message", handle);
+  life.addEventListener("abort", () => client.off("message", handle), { once: true });
   const refused = await subscribe(client, [topics.taskChainFilter], { qos: 0 });
   if (refused.length > 0) {
     log.warn(

@@ -56,7 +56,7 @@ export function openLeftoverTopics(
     }
   }
 
-  function hear(topic: string, payload: Buffer, packet: IPublishPacket): void {
+  function handle(topic: string, payload: Buffer, packet: IPublishPacket): void {
     const group = asked.get(topic);
     const isChain = packet.retain && chains?.test(topic) === true;
     if ((group === undefined && !isChain) || payload.length === 0) return;
@@ -130,8 +130,8 @@ export function openLeftoverTopics(
     });
   }
 
-  client.on("message", hear);
-  signal.addEventListener("abort", () => client.off("message", hear), { once: true });
+  client.on("message", handle);
+  signal.addEventListener("abort", () => client.off("message", handle), { once: true });
   // A connection that is lost meanwhile tells so itself.
   if (record.movedChains !== null) askForChains(record.movedChains).catch(() => {});
   every(clock, LOOK_MS, signal, () => {

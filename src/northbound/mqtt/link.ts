@@ -22,7 +22,7 @@ import { brokerName, type MqttOptions } from "./options.ts";
 import { createTopicRecords, type TopicsFiles } from "./published-topics.ts";
 import type { ReplyBounds } from "./replies.ts";
 import { statusPayload } from "./status.ts";
-import { createTopicBook } from "./topic-book.ts";
+import { createTopicRegistry } from "./topic-registry.ts";
 import type { Topics } from "./topics.ts";
 
 /** The dependencies of the MQTT northbound. */
@@ -94,7 +94,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   const records = createTopicRecords(parts, topics.taskChainFilter);
   const moves = createMoves();
   let connected = false;
-  const book = createTopicBook({ topics, clock, isConnected: () => connected });
+  const registry = createTopicRegistry({ topics, clock, isConnected: () => connected });
   const connectionParts: Omit<ConnectionParts, "record" | "robots" | "sizes" | "onTooLarge"> = {
     ...parts,
     gatewayId: options.gatewayId,
@@ -103,7 +103,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     tags: options.tags,
     ages: new Map(),
     counts,
-    book,
+    registry,
     isAlone: () => duplicates.problem() === null,
     noteStatus,
   };
@@ -156,7 +156,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
 
   return {
     name: "mqtt",
-    tags: book,
+    tags: registry,
     peers: () => brokers.peers(connected),
     connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
     topicsMoved: moves.add,
@@ -191,16 +191,16 @@ function createMoves() {
   /** For the next connection: the goodbye of this one is still on the old topics. */
   const pending: TopicsMove[] = [];
   /** Notifies the newest connection. One promise for all of them would keep every connection for ever. */
-  let tell = () => {};
+  let notify = () => {};
   return {
     add(move: TopicsMove): void {
       pending.push(move);
-      if (move.isMoved) tell();
+      if (move.isMoved) notify();
     },
     take: () => pending.splice(0),
     async follow(connect: () => Promise<Connection>): Promise<Connection> {
       const moved = new Promise<void>((resolve) => {
-        tell = resolve;
+        notify = resolve;
       });
       const connection = await connect();
       const { lost, movesOn, subscribers } = connection;

@@ -13,9 +13,9 @@ export interface Loss {
 
 export function createLoss(): Loss {
   let cause: Error | null = null;
-  let tell: (cause: Error) => void = () => {};
+  let notify: (cause: Error) => void = () => {};
   const lost = new Promise<Error>((resolve) => {
-    tell = resolve;
+    notify = resolve;
   });
   const waiting = new Set<(cause: Error) => void>();
   return {
@@ -24,7 +24,7 @@ export function createLoss(): Loss {
     report(error) {
       if (cause !== null) return;
       cause = error;
-      tell(error);
+      notify(error);
       for (const reject of waiting) reject(error);
       waiting.clear();
     },

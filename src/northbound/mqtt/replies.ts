@@ -76,8 +76,8 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
 
   /** A reply that is too large for the broker, without its response: the outcome must not be lost. */
   function withoutResponse(outcome: Outcome): Outcome {
-    const told = outcome.message === "" ? "" : `${outcome.message}; `;
-    return { ...outcome, message: `${told}${NO_RESPONSE}`, responseJson: null, evidence: null };
+    const prefix = outcome.message === "" ? "" : `${outcome.message}; `;
+    return { ...outcome, message: `${prefix}${NO_RESPONSE}`, responseJson: null, evidence: null };
   }
 
   function publish(connection: MqttClient, { to, outcome }: Reply): void {

@@ -1,5 +1,5 @@
 import { isValidSight } from "../../domain/station-sight.ts";
-import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
+import type { StationCounters, VisibleStation } from "../../domain/station-visits.ts";
 import type { StationPayload } from "./models/state.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { StationPayload } from "./models/state.ts";
  */
 export function stationPayload(
   station: string,
-  { sight, counters }: StationShown,
+  { sight, counters }: VisibleStation,
   sessionId: string,
 ): string {
   const { here, next } = sight;

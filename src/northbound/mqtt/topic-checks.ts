@@ -177,7 +177,7 @@ function collisions(shapes: readonly TopicShape[]): readonly TopicProblem[] {
   const problems: TopicProblem[] = [];
   const seen = new Map<string, TopicShape>();
   const open: TopicShape[] = [];
-  const tell = (shape: TopicShape, other: TopicShape, topic: string) => {
+  const report = (shape: TopicShape, other: TopicShape, topic: string) => {
     // The key of a station or a placement: the other topics are the usual ones.
     const at = shape.at.toString() === "base" ? other.at : shape.at;
     const message = `the topic "${topic}" could be of ${other.name} and of ${shape.name}: give them levels that tell them apart`;
@@ -188,11 +188,11 @@ function collisions(shapes: readonly TopicShape[]): readonly TopicProblem[] {
     const isText = shape.levels.every((level) => typeof level === "string");
     const topic = shape.levels.join("/");
     const same = isText ? seen.get(topic) : undefined;
-    if (same !== undefined) tell(shape, same, topic);
+    if (same !== undefined) report(shape, same, topic);
     for (const other of isText ? open : shapes.slice(0, shapes.indexOf(shape))) {
       if (other.name === shape.name) continue;
       const common = collisionOf(other.levels, shape.levels);
-      if (common !== null) tell(shape, other, common);
+      if (common !== null) report(shape, other, common);
     }
     if (isText) seen.set(topic, shape);
     else open.push(shape);

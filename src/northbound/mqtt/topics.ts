@@ -99,7 +99,7 @@ export interface Topics {
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
   /** Whether the gateway hears what clients publish on `topic`. */
-  isHeard(topic: string): boolean;
+  isRead(topic: string): boolean;
   /** Whether a client may be answered on `topic`: its own, no wildcard, and none that the gateway hears. */
   mayAnswerOn(client: string, topic: string): boolean;
 }
@@ -147,7 +147,7 @@ export function createTopics(base: string, placement: Placement = underBase): To
     return client && action ? { client, action } : null;
   };
 
-  const isHeard = (topic: string) =>
+  const isRead = (topic: string) =>
     readCommand(topic) !== null ||
     readStation(topic) !== null ||
     readHold(topic) !== null ||
@@ -186,7 +186,7 @@ export function createTopics(base: string, placement: Placement = underBase): To
     readStation,
     readHold,
     readAlarm,
-    isHeard,
+    isRead,
     reply: (client, id) => fill(fill(under("reply"), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {
       if (!topic.startsWith(own)) return null;
@@ -194,7 +194,7 @@ export function createTopics(base: string, placement: Placement = underBase): To
       return end === -1 ? topic.slice(own.length) : topic.slice(own.length, end);
     },
     mayAnswerOn: (client, topic) =>
-      topic.startsWith(`${own}${client}/`) && !/[#+\0]/.test(topic) && !isHeard(topic),
+      topic.startsWith(`${own}${client}/`) && !/[#+\0]/.test(topic) && !isRead(topic),
   };
 }
 

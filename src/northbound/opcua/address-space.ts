@@ -1,12 +1,12 @@
 import type { ISessionContext, OPCUAServer } from "node-opcua";
-import type { Alarms, StandingAlarms } from "../../contracts/alarms.ts";
+import type { ActiveAlarms, Alarms } from "../../contracts/alarms.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
-import type { StandingStations, Stations } from "../../contracts/stations.ts";
+import type { Stations, VisibleStations } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { StationShown } from "../../domain/station-visits.ts";
+import type { VisibleStation } from "../../domain/station-visits.ts";
 import { every } from "../../platform/clock.ts";
 import type { AlarmTagParts } from "./alarm-tags.ts";
 import { methodModels } from "./commands/method-models.ts";
@@ -17,7 +17,6 @@ import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
 import type { HoldTagParts } from "./hold-tags.ts";
-import type { Memory } from "./memory.ts";
 import { modelHash } from "./model-hash.ts";
 import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
@@ -30,6 +29,7 @@ import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
 import { createTurns } from "./node-opcua/turns.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
+import type { OpcUaStore } from "./opcua-store.ts";
 import type { KnownRobot, OpcUaOptions } from "./options.ts";
 import { layoutOf } from "./plant-layout.ts";
 import { knownRobots } from "./robot-register.ts";
@@ -38,7 +38,7 @@ import { addRobotsFolder } from "./robots-folder.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 import { openServiceLevel } from "./service-level.ts";
 import { addStationFolder } from "./station-folder.ts";
-import type { TagBook } from "./tag-book.ts";
+import type { TagRegistry } from "./tag-registry.ts";
 
 /** The dependencies of the server. */
 export interface OpcUaParts
@@ -52,26 +52,26 @@ export interface OpcUaParts
     | "stopRequest"
     | "run"
     | "clock"
-    | "chance"
+    | "random"
     | "log"
   > {
   readonly facts: GatewayFacts;
   /** Times the work for a client's request; absent: it is not timed. */
   readonly timeRequest?: (task: () => void) => void;
-  readonly stations: Stations & StandingStations;
+  readonly stations: Stations & VisibleStations;
   readonly permits: Permits;
   readonly holds: Holds;
-  readonly alarms: Alarms & StandingAlarms;
+  readonly alarms: Alarms & ActiveAlarms;
   /** Sets the counters of a station to 0. */
   readonly resetCounters: (station: string) => void;
   /** Opens the stores that survive a restart. Called once, when the server runs. */
-  readonly openMemory: () => Memory;
+  readonly openMemory: () => OpcUaStore;
 }
 
 /** Updates tags that belong to no single robot. */
-export interface ShownTags extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms"> {
+export interface SharedTags extends Pick<GatewayTags, "showLink" | "showHold" | "showAlarms"> {
   showStationAlarms(station: string, alarms: readonly Alarm[]): void;
-  showStation(station: string, shown: StationShown): void;
+  showStation(station: string, shown: VisibleStation): void;
   /** The configuration has other stations. */
   followStations(): void;
   /** Why the stations cannot become `next` now, by the key of the configuration. */
@@ -92,9 +92,9 @@ export function openAddressSpace(
   space: FleetSpace,
   options: OpcUaOptions,
   parts: OpcUaParts,
-  { memory, book }: { readonly memory: Memory; readonly book: TagBook },
+  { memory, registry }: { readonly memory: OpcUaStore; readonly registry: TagRegistry },
   signal: AbortSignal,
-): ShownTags {
+): SharedTags {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { clock } = parts;
@@ -105,7 +105,7 @@ export function openAddressSpace(
   // memory.
   addressSpace.isFrugal = true;
   const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
-  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), book.add, clock);
+  const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), registry.add, clock);
   addNamespaceMetadata(addressSpace, namespace);
   declareNoDefaultPermissions(namespace);
   const robots = addRobotsFolder(builder, parts);
@@ -127,7 +127,7 @@ export function openAddressSpace(
   const stations = addStationFolder(builder, options.stations, {
     ...stationParts({ nameOf: naming.of, space, slots, holds, alarms }, parts),
     addSlot: writes.add,
-    hidden: book.hidden,
+    hidden: registry.hidden,
   });
 
   const ageing: RobotParts["ageing"] = new Set();
@@ -142,11 +142,11 @@ export function openAddressSpace(
     stations: parts.stations,
     chains: space.chains,
     missionSlots: options.missionSlots,
-    nameRobot: book.nameRobot,
+    nameRobot: registry.nameRobot,
     ageing,
     placesAgeing,
   };
-  findOnDemand(namespace, space, book.hidden);
+  findOnDemand(namespace, space, registry.hidden);
   takeLargeRequests(server, space, turns);
   space.open(knownRobots(options.robots, memory.robots.seen), {
     list: robots.list,
@@ -193,7 +193,7 @@ function addKnownRobot(
   builder: NodeBuilder,
   folder: Folder,
   { robotId, family, conveyorIndexes }: KnownRobot,
-  parts: RobotParts & Pick<TagBook, "nameRobot">,
+  parts: RobotParts & Pick<TagRegistry, "nameRobot">,
 ): RobotTags {
   parts.nameRobot(folder.path, robotId);
   const tags = addRobotTags(builder, folder, robotId, parts);
@@ -248,7 +248,12 @@ function robotNaming({ robots }: OpcUaOptions): RobotNaming {
   return { of: (robotId) => known.get(robotId) ?? { name: robotId, number: 0 }, follow };
 }
 
-function slotParts(options: OpcUaOptions, parts: OpcUaParts, memory: Memory, signal: AbortSignal): SlotParts {
+function slotParts(
+  options: OpcUaOptions,
+  parts: OpcUaParts,
+  memory: OpcUaStore,
+  signal: AbortSignal,
+): SlotParts {
   const { destinations } = options;
   const userOf = (context: ISessionContext) => accountOf(context, options)?.name ?? "";
   const { tickets } = memory;

@@ -1,5 +1,5 @@
 import { DataType, StatusCodes } from "node-opcua";
-import type { Alarms, StandingAlarms } from "../../contracts/alarms.ts";
+import type { ActiveAlarms, Alarms } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import { type Alarm, type AlarmSource, ofGateway } from "../../domain/alarm.ts";
 import { clip } from "../../domain/clip.ts";
@@ -14,7 +14,7 @@ import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
 import { isWholeValue } from "./written-value.ts";
 
 export interface AlarmTagParts {
-  readonly alarms: Alarms & StandingAlarms;
+  readonly alarms: Alarms & ActiveAlarms;
   /** Refused writes are audited there. */
   readonly audit: RefusalAudit;
   readonly addWritable: AddWritableTag;
@@ -62,9 +62,9 @@ export function addRobotAlarmTags(
 ): RobotAlarmTags {
   const { alarms, addWritable, clock } = parts;
   const folder = builder.folder(robot, "Alarms");
-  const standing = fillFolder(builder, folder, robotId, parts);
+  const active = fillFolder(builder, folder, robotId, parts);
   const { OutOfService } = builder.tags(folder, { OutOfService: robotAlarmTags.OutOfService });
-  const tellRefused = createRefusedWrites(parts.audit, robotId);
+  const reportRefused = createRefusedWrites(parts.audit, robotId);
   const path = `${folder.path}.OutOfService`;
 
   addWritable(path, (variant, range, account) => {
@@ -72,12 +72,12 @@ export function addRobotAlarmTags(
     const isOut: boolean = variant.value;
     const refused = alarms.putOutOfService({ source: sourceOf(account), robotId, isOut });
     if (refused === null) return good;
-    tellRefused(account, path, isOut, refused);
+    reportRefused(account, path, isOut, refused);
     return statusOfRefused(refused, StatusCodes.BadNotFound);
   });
 
   function show(list: readonly Alarm[], isOutOfService: boolean): void {
-    standing.show(list);
+    active.show(list);
     OutOfService.set(isOutOfService, good, timesAt(clock.nowMs()));
   }
   const { alarms: first, isOutOfService } = alarms.shown({ kind: "robot", robotId });
@@ -92,7 +92,7 @@ function fillFolder(
   { alarms, audit, addWritable, clock }: AlarmTagParts,
 ): AlarmTags {
   const tags = builder.tags(folder, alarmTags);
-  const tellRefused = createRefusedWrites(audit, robotId);
+  const reportRefused = createRefusedWrites(audit, robotId);
   const path = `${folder.path}.Ack`;
   let acknowledged = 0;
 
@@ -121,17 +121,17 @@ function fillFolder(
       void showAcknowledged(alarmId, () => own === acknowledged);
       return good;
     }
-    tellRefused(account, path, alarmId, refused);
+    reportRefused(account, path, alarmId, refused);
     return statusOfRefused(refused, StatusCodes.BadNotFound);
   });
   tags.Ack.set("", good, timesAt(clock.nowMs()));
 
-  function show(standing: readonly Alarm[]): void {
-    const lines = standing.slice(0, ALARMS_SHOWN).map(({ id, text }) => clip(`${id} ${text}`, LONGEST_ALARM));
+  function show(active: readonly Alarm[]): void {
+    const lines = active.slice(0, ALARMS_SHOWN).map(({ id, text }) => clip(`${id} ${text}`, LONGEST_ALARM));
     const rest = new Array<string>(ALARMS_SHOWN - lines.length).fill("");
     tags.Active.setList([...lines, ...rest], good, timesAt(clock.nowMs()));
-    tags.Count.set(standing.length, good, timesAt(clock.nowMs()));
-    tags.HighestSeverity.set(standing[0]?.severity ?? 0, good, timesAt(clock.nowMs()));
+    tags.Count.set(active.length, good, timesAt(clock.nowMs()));
+    tags.HighestSeverity.set(active[0]?.severity ?? 0, good, timesAt(clock.nowMs()));
   }
   return { show };
 }

@@ -103,7 +103,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     return isNews ? check(chain) : status;
   }
 
-  async function tell(leaf: Buffer, status: StatusCode): Promise<void> {
+  async function report(leaf: Buffer, status: StatusCode): Promise<void> {
     const thumbprint = thumbprintOf(leaf);
     if (!isWorthALine(`${thumbprint} ${status.name}`)) return;
     const file = await fileOf(manager.rejectedFolder, thumbprint);
@@ -120,7 +120,7 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
   }
 
   const check = manager.checkCertificate.bind(manager) as CheckCertificate;
-  const checkAndTell: CheckCertificate = async (chain) => {
+  const checkAndReport: CheckCertificate = async (chain) => {
     const leaf = leafOf(chain);
     const status = hasWeakKey(leaf)
       ? StatusCodes.BadCertificatePolicyCheckFailed
@@ -129,13 +129,13 @@ export function createClientCertificates(folder: string, clock: Clock, log: Log)
     refusedCount += 1;
     try {
       await pruneRejected(manager);
-      await tell(leaf, status);
+      await report(leaf, status);
     } catch (error) {
       log.error({ cause: describeError(error) }, "a refused OPC UA certificate cannot be put aside");
     }
     return status;
   };
-  Reflect.set(manager, "checkCertificate", checkAndTell);
+  Reflect.set(manager, "checkCertificate", checkAndReport);
   Reflect.set(manager, "rejectCertificate", putAside);
   return {
     manager,

@@ -117,7 +117,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
     if (!isGood(changes)) missingNotGoodCount += 1;
   }
 
-  const listHeard = (robotId: RobotId, changes: Changes) =>
+  const listKnown = (robotId: RobotId, changes: Changes) =>
     list({ robotId, alias: null, number: null, family: "unknown", conveyorIndexes: [] }, changes);
 
   function showCounts(): void {
@@ -130,7 +130,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       nodes = made;
       names = createRobotNames(known);
       for (const robot of known) list(robot, early.take(robot.robotId));
-      for (const [robotId, changes] of early.takeAll()) listHeard(robotId, changes);
+      for (const [robotId, changes] of early.takeAll()) listKnown(robotId, changes);
       showCounts();
     },
     add(robots) {
@@ -153,11 +153,11 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
       if (entry?.state === "built") entry.tags.apply(change);
       else if (entry?.state === "missing") missingNotGoodCount += keep(entry.changes, change);
       else if (!isOwn(change)) {
-        listHeard(change.robotId, new Map([[changeKey(change), change]]));
+        listKnown(change.robotId, new Map([[changeKey(change), change]]));
         showCounts();
       }
     },
-    leaseChanged: (robotId) => tellLease(listed.get(robotId)),
+    leaseChanged: (robotId) => publishLease(listed.get(robotId)),
     chains,
     missing,
     need(name) {
@@ -179,7 +179,7 @@ export function createFleetSpace(maxRobots: number, clock: Clock, log: Log): Fle
 }
 
 /** A robot with missing nodes reads its lease when they are built. */
-function tellLease(robot: ListedRobot | undefined): void {
+function publishLease(robot: ListedRobot | undefined): void {
   if (robot?.state === "built") robot.tags.leaseChanged();
 }
 

@@ -41,7 +41,7 @@ export function addHoldTags(
   const tags = builder.tags(folder, holdTags);
   const { Hold: holdTag, HoldRelease: releaseTag, Held: held, HeldBy: heldBy, HoldStored: stored } = tags;
   const good = StatusCodes.Good;
-  const tellRefused = createRefusedWrites(audit, robotId);
+  const reportRefused = createRefusedWrites(audit, robotId);
 
   const times = () => timesAt(clock.nowMs());
 
@@ -61,7 +61,7 @@ export function addHoldTags(
         : holds.hold({ source, robotId, ...asked });
     show(holds.holdState(robotId));
     if (refused === null) return good;
-    tellRefused(account, path, asked, refused);
+    reportRefused(account, path, asked, refused);
     return statusOfRefused(refused, StatusCodes.BadInvalidArgument);
   }
 

@@ -47,11 +47,11 @@ export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): 
   const hold = createLogOnHold(delays, clock);
   const queue = createPasswordQueue();
   const reports = createLogOnReports(clock, isUser, (count) => {
-    tell({ name: "", origin: {} }, `${count} more log-ons have failed within a minute`);
+    report({ name: "", origin: {} }, `${count} more log-ons have failed within a minute`);
     log.warn({ count }, "more OPC UA log-ons were refused than the log names");
   });
 
-  function tell({ name, origin }: Pick<Applicant, "name" | "origin">, reason: string): void {
+  function report({ name, origin }: Pick<Applicant, "name" | "origin">, reason: string): void {
     const source = sourceOf({ name: clip(name, LONGEST_NAME) });
     const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
     audit.refused(request, refusal("NOT_ALLOWED", reason));
@@ -71,7 +71,7 @@ export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): 
     failed(applicant, why) {
       const { count, delayMs } = delays.failed(...whoIs(applicant));
       if (!reports.isDue(applicant.name)) return;
-      tell(applicant, `${why}; failed log-ons in a row: ${count}`);
+      report(applicant, `${why}; failed log-ons in a row: ${count}`);
       const user = clip(applicant.name, LONGEST_NAME);
       const from = applicant.origin.address;
       log.warn({ user, from, reason: why, count, delayMs }, "an OPC UA log-on was refused");

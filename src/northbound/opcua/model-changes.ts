@@ -18,18 +18,18 @@ export interface ModelChange {
 }
 
 /** Notifies clients that listen to the server's events of what they should browse again. */
-export type TellModelChanges = (changes: readonly ModelChange[]) => void;
+export type NotifyModelChanges = (changes: readonly ModelChange[]) => void;
 
 /** Changes within this time are one event, because many robots may appear at once. */
 const TOGETHER_MS = 250;
 /** An event names no more changes than this: beyond it, a client should browse the folder of all. */
 const MOST_CHANGES = 1_000;
 
-export function createModelChanges(addressSpace: AddressSpace, clock: Clock): TellModelChanges {
+export function createModelChanges(addressSpace: AddressSpace, clock: Clock): NotifyModelChanges {
   const { server } = addressSpace.rootFolder.objects;
   let waiting = new Map<string, ModelChange>();
 
-  function tell(): void {
+  function notify(): void {
     const all = [...waiting.values()];
     waiting = new Map();
     // The folder with more or fewer references is what a client browses again.
@@ -63,7 +63,7 @@ export function createModelChanges(addressSpace: AddressSpace, clock: Clock): Te
 
   return (changes) => {
     if (changes.length === 0) return;
-    if (waiting.size === 0) clock.after(TOGETHER_MS, tell);
+    if (waiting.size === 0) clock.after(TOGETHER_MS, notify);
     for (const change of changes) waiting.set(`${change.node.nodeId.toString()} ${change.verb}`, change);
   };
 }

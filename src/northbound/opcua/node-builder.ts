@@ -24,7 +24,7 @@ import {
 } from "./model/member.ts";
 import { argumentListsOf, type MethodModel } from "./model/method.ts";
 import type { NamedText } from "./model/text.ts";
-import { createModelChanges, type TellModelChanges } from "./model-changes.ts";
+import { createModelChanges, type NotifyModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
 import type { Tag } from "./node-opcua/tag.ts";
 import type { WriterPermissions } from "./security.ts";
@@ -78,7 +78,7 @@ export interface NodeBuilder {
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
   /** Notifies clients of nodes that were added where they may have browsed. */
-  readonly changed: TellModelChanges;
+  readonly changed: NotifyModelChanges;
   /** A method in the object of its folder; `handle` must not reject. */
   method(folder: Folder, model: MethodModel, handle: MethodHandler): MethodNode;
   /** Lets a method be called on one more object, without nodes of its own. */

@@ -1,7 +1,7 @@
 import { DiskCertificateKeyPairProvider, type OPCUAServer } from "node-opcua";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { ShownTags } from "./address-space.ts";
+import type { SharedTags } from "./address-space.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import type { RejectedClients } from "./node-opcua/rejected-clients.ts";
 import type { SessionBounds } from "./node-opcua/session-bounds.ts";
@@ -28,11 +28,11 @@ export interface OptionsChanges {
   /**
    * Why the robots cannot become `next` now.
    *
-   * @param isHeard whether something was received of a robot
+   * @param isKnown whether something was received of a robot
    */
   refusedRobots(
     next: OpcUaOptions["robots"],
-    isHeard: (robotId: RobotId) => boolean,
+    isKnown: (robotId: RobotId) => boolean,
   ): readonly RobotRefusal[];
 }
 
@@ -41,7 +41,7 @@ interface RunningParts {
   readonly server: OPCUAServer | null;
   readonly bounds: SessionBounds | null;
   readonly rejected: RejectedClients | null;
-  readonly gateway: ShownTags | null;
+  readonly gateway: SharedTags | null;
 }
 
 export function followOptions(
@@ -63,7 +63,7 @@ export function followOptions(
     stationsChanged: () => now().gateway?.followStations(),
     refusedStations: (next) => now().gateway?.refusedStations(next) ?? [],
     robotsChanged: () => now().gateway?.followRobots(),
-    refusedRobots: (next, isHeard) => robotRefusals(next, space, isHeard),
+    refusedRobots: (next, isKnown) => robotRefusals(next, space, isKnown),
   };
 }
 

@@ -33,7 +33,7 @@ export function addPermitTags(
   const tags = builder.tags(folder, permitTags);
   const path = `${folder.path}.Permit`;
   const good = StatusCodes.Good;
-  const tellRefused = createRefusedWrites(audit, null);
+  const reportRefused = createRefusedWrites(audit, null);
 
   const times = () => timesAt(clock.nowMs());
 
@@ -47,7 +47,7 @@ export function addPermitTags(
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
     const refused = permits.write(station, sourceOf(account), variant.value);
     if (refused !== null) {
-      tellRefused(account, path, variant.value, refused);
+      reportRefused(account, path, variant.value, refused);
       return statusOfRefused(refused, StatusCodes.BadInvalidArgument);
     }
     tags.Permit.set(variant.value, good, times());

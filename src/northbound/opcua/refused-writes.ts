@@ -6,7 +6,7 @@ import { sourceOf } from "./commands/source-of.ts";
 import type { Account } from "./security.ts";
 
 /** Audits a refused write. `operation` is the tag's path; `asked` the written value. */
-export type TellRefusedWrite = (
+export type ReportRefusedWrite = (
   account: Account,
   operation: string,
   asked: unknown,
@@ -14,7 +14,7 @@ export type TellRefusedWrite = (
 ) => void;
 
 /** A PLC may write in every cycle: a repeated refusal has no line of its own. */
-export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null): TellRefusedWrite {
+export function createRefusedWrites(audit: RefusalAudit, robotId: RobotId | null): ReportRefusedWrite {
   let last = "";
   return ({ name, origin }, operation, asked, refused) => {
     const key = JSON.stringify([name, asked, refused.code]);

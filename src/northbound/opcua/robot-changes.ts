@@ -25,19 +25,19 @@ type DescribedKey = "alias" | "number" | "conveyors";
  * Why robots cannot become those of another configuration while clients are connected: existing nodes keep
  * their names, and none is made anew.
  *
- * @param isHeard whether something was received of a robot: MQTT may have published it under its id
+ * @param isKnown whether something was received of a robot: MQTT may have published it under its id
  */
 export function robotRefusals(
   next: readonly KnownRobot[],
   { listed, isNamed, room }: ListedRobots,
-  isHeard: (robotId: RobotId) => boolean,
+  isKnown: (robotId: RobotId) => boolean,
 ): readonly RobotRefusal[] {
   const added = next.filter(({ robotId }) => listed(robotId) === undefined);
-  const isTaken = (name: string) => isNamed(name) || (listed(name) === undefined && isHeard(name));
+  const isTaken = (name: string) => isNamed(name) || (listed(name) === undefined && isKnown(name));
   return [
     ...next.flatMap((robot) => {
       const { robotId } = robot;
-      const known = listed(robotId) ?? (isHeard(robotId) ? undescribed : null);
+      const known = listed(robotId) ?? (isKnown(robotId) ? undescribed : null);
       if (known === null) return [];
       return changedKeys(robot, known).map((key) => ({ robotId, key, reason: HAS_NODES }));
     }),

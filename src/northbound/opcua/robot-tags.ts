@@ -2,10 +2,10 @@ import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Stations } from "../../contracts/stations.ts";
 import type { StateChange } from "../../domain/change.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
+import { type IdleFacts, idleReasonOf } from "../../domain/idle-reason.ts";
 import type { Observed, Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
-import { type StandingFacts, standingOf } from "../../domain/standing.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Age, startAge } from "./age-tag.ts";
@@ -20,13 +20,13 @@ import type { MissionRobot } from "./commands/slot-operation.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
 import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
+import { addIdleReasonTags } from "./idle-reason-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import { cartType, summaryTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
-import { addStandingTags } from "./standing-tags.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import { tagTimes } from "./tag-times.ts";
 
@@ -47,7 +47,7 @@ export type RobotChange = Exclude<
 >;
 
 /** The last values of a robot: one mutable object. */
-type KnownFacts = { -readonly [Fact in keyof StandingFacts]: StandingFacts[Fact] } & {
+type KnownFacts = { -readonly [Fact in keyof IdleFacts]: IdleFacts[Fact] } & {
   readonly conveyors: Map<number, Observed<Conveyor>>;
 };
 
@@ -97,7 +97,7 @@ export function addRobotTags(
   methods.addRobot(folder, () => missionSlot.robot());
   const nowMs = () => slotParts.clock.nowMs();
   const robot = addSummaryTags(builder, folder, robotId, slotParts.clock, parts.ageing);
-  const standing = addStandingTags(builder, folder, nowMs);
+  const idleReason = addIdleReasonTags(builder, folder, nowMs);
   const hold = addHoldTags(builder, folder, robotId, holds);
   const alarms = addRobotAlarmTags(builder, folder, robotId, parts.alarms);
   const mission = addMissionTags(builder, folder);
@@ -112,13 +112,13 @@ export function addRobotTags(
   note({ robotId, family, conveyorIndexes: [] });
 
   const leasedBy = () => parts.stations.leaseOf(robotId)?.station ?? null;
-  const showStanding = () => standing.show(standingOf({ ...known, leasedBy: leasedBy() }));
-  showStanding();
+  const showIdleReason = () => idleReason.show(idleReasonOf({ ...known, leasedBy: leasedBy() }));
+  showIdleReason();
 
-  function showChain(next: StandingFacts["chain"]): void {
+  function showChain(next: IdleFacts["chain"]): void {
     known.chain = next;
     place.showChain(next);
-    showStanding();
+    showIdleReason();
   }
 
   function showRobot(nextFamily: Family, quality: Quality): void {
@@ -175,9 +175,9 @@ export function addRobotTags(
           break;
         }
       }
-      showStanding();
+      showIdleReason();
     },
-    leaseChanged: showStanding,
+    leaseChanged: showIdleReason,
     ensureConveyor(index) {
       conveyorTags(index);
     },

@@ -53,10 +53,10 @@ export function addRobotsFolder(
       nodesMissing.set(missing, StatusCodes.Good, times);
       if (news.length === 0) return;
       // If there are many, a client should browse the folder.
-      const told = news.length <= MOST_TOLD ? news : [];
+      const notified = news.length <= MOST_TOLD ? news : [];
       builder.changed([
         { node: robots.node, verb: "extended" },
-        ...told.map(({ node }) => ({ node, verb: "added" }) as const),
+        ...notified.map(({ node }) => ({ node, verb: "added" }) as const),
       ]);
     },
   };

@@ -13,7 +13,7 @@ import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { urlHost } from "../../platform/url-host.ts";
-import { type OpcUaParts, openAddressSpace, type ShownTags } from "./address-space.ts";
+import { type OpcUaParts, openAddressSpace, type SharedTags } from "./address-space.ts";
 import { contentOf } from "./certificate-content.ts";
 import { createClientList } from "./certificate-store/client-list.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
@@ -44,7 +44,7 @@ import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { giveAnonymousRole, offerLogOns, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
-import { createTagBook } from "./tag-book.ts";
+import { createTagRegistry } from "./tag-registry.ts";
 
 const RENEWAL_CHECK_MS = 86_400_000;
 
@@ -69,7 +69,7 @@ export interface OpcUaServer extends Component, Sink, OptionsChanges {
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { log } = parts;
   const space = createFleetSpace(options.limits.maxRobots, parts.clock, log);
-  const book = createTagBook(() => space.counts().missing);
+  const registry = createTagRegistry(() => space.counts().missing);
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
   let url: string | null = null;
@@ -79,7 +79,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   let rejected: RejectedClients | null = null;
   let bounds: SessionBounds | null = null;
   let pki: PkiFolder | null = null;
-  let gateway: ShownTags | null = null;
+  let gateway: SharedTags | null = null;
 
   /** A temporary problem ends with its time. */
   function condition(): Pick<Health, "state" | "detail"> {
@@ -96,7 +96,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
   return {
     name: "opcua",
     url: () => url,
-    tags: book,
+    tags: registry,
     peers: () => (server === null ? [] : listSessions(server)),
     clientCertificates: createClientList(() => pki?.path ?? null, parts.clock),
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
@@ -135,7 +135,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         const opened = await openServer(options, parts, pki.path, signal);
         ({ server, clients, uris, rejected, bounds } = opened);
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
-        gateway = openAddressSpace(server, space, options, parts, { memory, book }, signal);
+        gateway = openAddressSpace(server, space, options, parts, { memory, registry }, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
         guarded = fence(server, parts.clock, log, parts.timeRequest);
         await listen(server, options.port);
@@ -150,7 +150,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         state = "down";
         url = null;
         space.close();
-        book.clear();
+        registry.clear();
         gateway = null;
         await server?.shutdown(0);
         server = null;

@@ -75,8 +75,9 @@ function enumValues({ values }: EnumModel): MakeValue {
         new EnumValueType({
           value: [0, value],
           // `ValueAsText` shows names of its own in every language.
-          displayName: displayName === text.en ? told(localized(text), inGerman) : { text: displayName },
-          description: told(localized(text), inGerman),
+          displayName:
+            displayName === text.en ? translated(localized(text), inGerman) : { text: displayName },
+          description: translated(localized(text), inGerman),
         }),
     );
 }
@@ -85,7 +86,7 @@ function engineeringUnits(unit: Unit): MakeValue {
   return (inGerman) => {
     const information = makeEUInformation(unit.code, unit.symbol, unit.text.en);
     information.namespaceUri = CEFACT;
-    information.description = told(localized(unit.text), inGerman);
+    information.description = translated(localized(unit.text), inGerman);
     return information;
   };
 }
@@ -94,7 +95,7 @@ function euRange([low, high]: readonly [number, number]): MakeValue {
   return () => new Range({ low, high });
 }
 
-function told(text: LocalizedText, inGerman: boolean): LocalizedText {
+function translated(text: LocalizedText, inGerman: boolean): LocalizedText {
   return inGerman ? (germanOf(text) ?? text) : text;
 }
 

@@ -1,7 +1,7 @@
 import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Alarm } from "../../domain/alarm.ts";
-import type { StationShown } from "../../domain/station-visits.ts";
+import type { VisibleStation } from "../../domain/station-visits.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
@@ -27,13 +27,13 @@ export interface StationFolder {
   follow(): void;
   /** Why the stations cannot become `next` now, by the key of the configuration. */
   refusals(next: readonly StationNode[]): readonly ReloadRefusal[];
-  show(station: string, shown: StationShown): void;
+  show(station: string, shown: VisibleStation): void;
   showAlarms(station: string, alarms: readonly Alarm[]): void;
   /** Updates what changes with time. Call it about once a second. */
   tick(): void;
 }
 
-type ShownStation = ReturnType<typeof addStation>;
+type StationNodes = ReturnType<typeof addStation>;
 
 /** @param stations those of the configuration; `follow` reads it again */
 export function addStationFolder(
@@ -43,7 +43,7 @@ export function addStationFolder(
 ): StationFolder {
   let root: Folder | null = null;
   /** Including hidden ones: a slot that comes back continues its numbers. */
-  const made = new Map<string, ShownStation>();
+  const made = new Map<string, StationNodes>();
   /** Functions that put the nodes of a hidden station back. */
   const hidden = new Map<string, () => void>();
   const isShown = (name: string) => made.has(name) && !hidden.has(name);
@@ -63,7 +63,7 @@ export function addStationFolder(
     return found.folder;
   }
 
-  function hide(name: string, { folder }: ShownStation): void {
+  function hide(name: string, { folder }: StationNodes): void {
     if (root === null) return;
     hidden.set(name, builder.detach(root, folder));
     parts.hidden.add(nodeName(name));

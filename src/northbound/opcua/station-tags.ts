@@ -1,9 +1,9 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { CommandRights } from "../../contracts/command-rights.ts";
-import type { StandingStations } from "../../contracts/stations.ts";
+import type { VisibleStations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
-import type { StationCounters, StationShown } from "../../domain/station-visits.ts";
+import type { StationCounters, VisibleStation } from "../../domain/station-visits.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { sourceOf } from "./commands/source-of.ts";
 import {
@@ -20,7 +20,7 @@ import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import { isWholeValue } from "./written-value.ts";
 
-export interface StationTagParts extends StandingStations {
+export interface StationTagParts extends VisibleStations {
   readonly rights: Pick<CommandRights, "refusedStation">;
   /** Sets the station's counters to 0. */
   readonly resetCounters: (station: string) => void;
@@ -32,7 +32,7 @@ export interface StationTagParts extends StandingStations {
 
 /** The tags of a station about its robots, and its counters. */
 export interface StationTags {
-  show(shown: StationShown): void;
+  show(shown: VisibleStation): void;
 }
 
 export function addStationTags(
@@ -47,7 +47,7 @@ export function addStationTags(
   const showNext = addNextTags(builder, folder, parts);
   const showCounters = addCounterTags(builder, folder, station, parts);
 
-  function show({ sight, counters }: StationShown): void {
+  function show({ sight, counters }: VisibleStation): void {
     const times = timesAt(parts.clock.nowMs());
     valid.set(isValidSight(sight), StatusCodes.Good, times);
     showHere(sight, times);

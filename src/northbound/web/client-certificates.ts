@@ -69,7 +69,7 @@ export function addCertificateRoutes(server: FastifyInstance, parts: Certificate
     const asked = readAsked(request.body);
     const [source] = senderOf(request);
     const refuse = (status: number, why: string) => {
-      tellRefusal(audit, request, source, why);
+      refusalText(audit, request, source, why);
       return sendProblem(reply, status, why);
     };
     if (typeof asked === "string") return sendProblem(reply, 400, asked);
@@ -112,7 +112,7 @@ function refuseUnconfirmed(
   return sendProblem(reply, 429, "too many attempts: try again later");
 }
 
-function tellRefusal(
+function refusalText(
   audit: RefusalAudit,
   { params, ip }: FastifyRequest<Route>,
   source: Source,

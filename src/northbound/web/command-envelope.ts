@@ -8,14 +8,14 @@ import type { SenderOf } from "./sender.ts";
 const fields = ["operation", "request", "expires_at", "expires_in_ms", "tick", "asked_by"] as const;
 
 /** Checks the times of a start. Returns what it lacks, as an instruction; null: nothing. */
-export type JudgeStart = (tick: string | null, hasExpiry: boolean) => string | null;
+export type CheckTick = (tick: string | null, hasExpiry: boolean) => string | null;
 
 /** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?,"tick"?,"asked_by"?}`. */
 export function readEnvelope(
   [source, wrongSender]: ReturnType<SenderOf>,
   requestId: string,
   bytes: unknown,
-  judgeStart: JudgeStart,
+  checkTick: CheckTick,
 ): Envelope {
   const read = readBody(bytes, fields);
   const value = (name: (typeof fields)[number]) =>
@@ -36,7 +36,7 @@ export function readEnvelope(
   // Another user may have logged in with this browser: then it would be another command.
   if (askedBy !== undefined && askedBy !== source.name)
     return unreadable(`asked_by: this log-in is ${quoted(source.name)}; log in as the user who asks`);
-  const lacks = judgeStart(tick, atMs !== null || withinMs !== undefined);
+  const lacks = checkTick(tick, atMs !== null || withinMs !== undefined);
   const expiry = { atMs, withinMs: withinMs ?? null, lacks };
   return { ...envelope, request: { json: value("request") }, expiry };
 }

@@ -4,7 +4,7 @@ import type { CommandStage, Effect } from "../../domain/command.ts";
 import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
-import { type JudgeStart, readEnvelope } from "./command-envelope.ts";
+import { type CheckTick, readEnvelope } from "./command-envelope.ts";
 import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { originOf, type SenderOf } from "./sender.ts";
@@ -15,7 +15,7 @@ export interface CommandRouteParts {
   readonly commander: Commander;
   readonly records: Pick<CommandRecords, "knows">;
   readonly senderOf: SenderOf;
-  readonly judgeStart: JudgeStart;
+  readonly checkTick: CheckTick;
   readonly clock: Clock;
 }
 
@@ -62,7 +62,7 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
       const { headers, body } = request;
       const { id } = request.params;
       const envelope = {
-        ...readEnvelope(parts.senderOf(request), id, body, parts.judgeStart),
+        ...readEnvelope(parts.senderOf(request), id, body, parts.checkTick),
         ...originOf(request),
       };
       const duplicate = parts.records.knows(envelope.source, id);

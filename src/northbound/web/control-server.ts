@@ -7,7 +7,7 @@ import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { Readiness } from "../../platform/readiness.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
-import type { JudgeStart } from "./command-envelope.ts";
+import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
 import type { FleetApi } from "./fleet-api.ts";
@@ -30,7 +30,7 @@ import { createTail, type Tail, type TailParts } from "./tail.ts";
 import { addTailRoute } from "./tail-route.ts";
 
 export interface ControlParts
-  extends Omit<CommandRouteParts, "senderOf" | "judgeStart">,
+  extends Omit<CommandRouteParts, "senderOf" | "checkTick">,
     Omit<HoldRouteParts, "senderOf">,
     StatusRouteParts,
     Omit<AlarmRouteParts, "senderOf">,
@@ -114,6 +114,6 @@ export function addControlRoutes(
   addRecordingRoute(server, parts);
   parts.api.addRoutes(server, { ...sent, part: "control", browserCookie: null });
   // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
-  const judgeStart: JudgeStart = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
-  return addCommandRoute(server, { ...sent, judgeStart });
+  const checkTick: CheckTick = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
+  return addCommandRoute(server, { ...sent, checkTick });
 }

@@ -14,7 +14,7 @@ import { type Access, type ConfirmUser, createAccess } from "./access/access.ts"
 import { limitMoves, refusedMoves } from "./access/limited-moves.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import { addCertificateRoutes, type CertificateRouteParts } from "./client-certificates.ts";
-import type { JudgeStart } from "./command-envelope.ts";
+import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections, listenerBounds, type WebConnections } from "./connections.ts";
 import { addConsole } from "./console-files.ts";
@@ -36,7 +36,7 @@ import type { ViewerOf } from "./viewer.ts";
 
 /** The dependencies of the web server. */
 export interface WebParts
-  extends Omit<CommandRouteParts, "senderOf" | "judgeStart">,
+  extends Omit<CommandRouteParts, "senderOf" | "checkTick">,
     Omit<HoldRouteParts, "senderOf">,
     Omit<AlarmRouteParts, "senderOf">,
     Pick<CertificateRouteParts, "clientCertificates">,
@@ -178,11 +178,11 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   addHoldRoutes(server, sent);
   addCertificateRoutes(server, sent);
   addRightsRoutes(server, sent);
-  const judgeStart: JudgeStart = (tick, hasExpiry) => {
+  const checkTick: CheckTick = (tick, hasExpiry) => {
     if (tick !== null) return api.stream.ticks.refused(tick);
     return hasExpiry ? null : NO_TIMES;
   };
-  addCommandRoute(server, { ...sent, judgeStart });
+  addCommandRoute(server, { ...sent, checkTick });
   const { simulator } = parts;
   if (simulator !== undefined) addSimulatorRoutes(server, { ...parts, simulator });
 }

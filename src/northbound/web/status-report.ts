@@ -1,7 +1,7 @@
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
 import { alarmJson } from "../../domain/alarm-json.ts";
-import { holderName, type StandingHold } from "../../domain/hold.ts";
+import { type ActiveHold, holderName } from "../../domain/hold.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
@@ -16,7 +16,7 @@ export interface StatusFacts {
   readonly stateSinceMs: (part: string) => number | null;
   readonly robots: readonly RobotSummary[];
   readonly isOutOfService: (robotId: string) => boolean;
-  readonly holds: readonly StandingHold[];
+  readonly holds: readonly ActiveHold[];
   readonly alarms: readonly Alarm[];
   readonly certificates: ReadonlyArray<{
     readonly key: string;
@@ -134,8 +134,8 @@ function robotCounts(facts: StatusFacts): Readonly<Record<string, unknown>> {
 }
 
 /** Holds on all robots first, then the longest. */
-function holdCounts(holds: readonly StandingHold[]): Readonly<Record<string, unknown>> {
-  const ofAllFirst = ({ robotId }: StandingHold) => (robotId === null ? 0 : 1);
+function holdCounts(holds: readonly ActiveHold[]): Readonly<Record<string, unknown>> {
+  const ofAllFirst = ({ robotId }: ActiveHold) => (robotId === null ? 0 : 1);
   const sorted = holds.toSorted((a, b) => ofAllFirst(a) - ofAllFirst(b) || a.sinceMs - b.sinceMs);
   return {
     count: holds.length,

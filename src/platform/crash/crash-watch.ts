@@ -43,7 +43,7 @@ const NEARLY_FULL = 0.8;
 export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
   const { folder, clock, log } = parts;
   const startedAt = iso(clock.nowMs());
-  const standing = createStanding(parts);
+  const runningReport = createRunningReport(parts);
   let noting: Promise<void> = Promise.resolve();
   let hasBegun = false;
   let hasEnded = false;
@@ -73,19 +73,19 @@ export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
       hasBegun = true;
       try {
         await folder.make();
-        await standing.look();
-        reportEarlier(parts, standing.last()?.startedAt ?? null);
-        await standing.look();
+        await runningReport.look();
+        reportEarlier(parts, runningReport.last()?.startedAt ?? null);
+        await runningReport.look();
       } catch (error) {
         log.warn({ err: error }, "the reports of crashes cannot be read");
       }
-      const last = standing.last();
+      const last = runningReport.last();
       if (last !== null) log.error({ report: last.name, cause: last.cause }, "an earlier run has crashed");
       note();
       every(clock, NOTE_MS, signal, note);
       every(clock, LOOK_MS, signal, () => {
         const failed = (error: unknown) => log.debug({ err: error }, "the reports of crashes cannot be read");
-        standing.look().catch(failed);
+        runningReport.look().catch(failed);
       });
     },
     crashed(error) {
@@ -106,7 +106,7 @@ export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
         log.debug({ err: error }, "the note that this run lives could not be removed");
       }
     },
-    health: standing.health,
+    health: runningReport.health,
   };
 }
 
@@ -144,7 +144,7 @@ function reportEarlier({ folder, bootId, log }: CrashWatchParts, reported: strin
   else log.info({ startedAt: earlier.startedAt, lastSeenAt: earlier.at }, "the machine was started again");
 }
 
-interface StandingReport {
+interface RunningReport {
   readonly name: string;
   readonly cause: string;
   readonly startedAt: string;
@@ -152,12 +152,12 @@ interface StandingReport {
 }
 
 /** The reports of the last day of running time that are still there, and the last of them. */
-function createStanding({ folder, runningMs: nowMs }: CrashWatchParts) {
-  const reports = new Map<string, StandingReport>();
+function createRunningReport({ folder, runningMs: nowMs }: CrashWatchParts) {
+  const reports = new Map<string, RunningReport>();
   let count = 0;
-  let last: StandingReport | null = null;
+  let last: RunningReport | null = null;
 
-  function reportOf(name: string): StandingReport {
+  function reportOf(name: string): RunningReport {
     const known = reports.get(name);
     if (known !== undefined) return known;
     const { cause = "not known", startedAt = "", runningMs = 0 } = folder.read(name) ?? {};

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { type EntryKind, type EntryParts, entryBytes, writeEntry } from "./entry.ts";
-import type { TapeParts } from "./tape.ts";
+import type { TapEntry } from "./tap.ts";
 
 export interface Chunk {
   readonly bytes: Buffer;
@@ -15,7 +15,7 @@ export interface Chunks {
    * Adds an entry. Its parts are read when it is copied: after some dozens of entries, at the latest by
    * `take`.
    */
-  write(kind: EntryKind, parts: TapeParts): void;
+  write(kind: EntryKind, parts: TapEntry): void;
   /** Removes the oldest waiting entries; null: none wait. */
   take(): Chunk | null;
   /** A taken chunk is on the disk: its memory is used again. */
@@ -32,7 +32,7 @@ export interface Chunks {
 interface Noted {
   readonly kind: EntryKind;
   readonly atMs: number;
-  readonly parts: TapeParts;
+  readonly parts: TapEntry;
 }
 
 /** Copied one by one, between the work of which they tell, entries cost several times as much. */
@@ -128,11 +128,11 @@ export function createChunks(clock: Pick<Clock, "nowMs">): Chunks {
   };
 }
 
-function isLarge({ first, second }: TapeParts): boolean {
+function isLarge({ first, second }: TapEntry): boolean {
   return (first?.length ?? 0) + (second?.length ?? 0) > LARGEST_NOTED_BYTES;
 }
 
-function withText(parts: TapeParts, atMs: number): EntryParts {
+function withText(parts: TapEntry, atMs: number): EntryParts {
   const { name, id = 0, text } = parts;
   return text === undefined ? parts : { name, id, second: Buffer.from(text(atMs)) };
 }

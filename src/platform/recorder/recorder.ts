@@ -11,7 +11,7 @@ import { createChunks } from "./chunks.ts";
 import type { RecorderOptions } from "./options.ts";
 import { removeOldest, type SavedBy, savedPath } from "./saved.ts";
 import { createSegments, type SavedRecording } from "./segments.ts";
-import type { Tape } from "./tape.ts";
+import type { RecorderTap } from "./tap.ts";
 
 export interface RecorderParts {
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface RecorderParts {
 
 /** Keeps the last minutes on the disk, and saves them on request. */
 export interface Recorder extends Component {
-  readonly tape: Tape;
+  readonly tap: RecorderTap;
   /** Saves the last minutes. Rejects with an error whose message is for people. */
   save(cause: string): Promise<SavedRecording>;
   /** An alarm was raised: saves soon, once for all alarms until then, and not again for a while. */
@@ -121,7 +121,7 @@ export function createRecorder(options: RecorderOptions, parts: RecorderParts): 
 
   return {
     name: "recorder",
-    tape: {
+    tap: {
       get isOn() {
         return isRunning;
       },

@@ -51,7 +51,7 @@ export function createPlayer(
     return !isFirst;
   });
   const subscribers = new Set<{ wants(message: RecordedMessage): boolean; deliver: Deliver }>();
-  const unheard = new Set(latest.keys());
+  const missing = new Set(latest.keys());
   let next = 0;
   /** On the monotonic clock; null: it has not begun. */
   let begunAtMs: number | null = null;
@@ -78,11 +78,11 @@ export function createPlayer(
     else cancel = clock.after((step.atMs - untilMs) / speed, play);
   }
 
-  function heard(key: string): void {
+  function received(key: string): void {
     if (begunAtMs !== null) return;
     cancel ??= clock.after(LONGEST_WAIT_MS, begin);
     // The latest messages are delivered first: a subscriber gets no other message before them.
-    if (unheard.delete(key) && unheard.size === 0) setImmediate(begin);
+    if (missing.delete(key) && missing.size === 0) setImmediate(begin);
   }
 
   return {
@@ -93,7 +93,7 @@ export function createPlayer(
       for (const [key, message] of latest) {
         if (!wants(message)) continue;
         deliver(streamMessage(message));
-        heard(key);
+        received(key);
       }
       subscribers.add(subscriber);
       return () => void subscribers.delete(subscriber);

@@ -1,4 +1,4 @@
-import { type BackoffOptions, type Chance, createBackoff } from "../../platform/backoff.ts";
+import { type BackoffOptions, createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Attempt, AttemptOutcome, Sender } from "./sender.ts";
@@ -24,7 +24,7 @@ export interface Delivery {
 export interface DeliveryParts {
   readonly sender: Sender;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
   readonly options: DeliveryOptions;
   /** Called with each final outcome. */
@@ -32,7 +32,7 @@ export interface DeliveryParts {
 }
 
 export function createDelivery(parts: DeliveryParts): Delivery {
-  const { sender, clock, chance, log, options } = parts;
+  const { sender, clock, random, log, options } = parts;
   const closing = new AbortController();
   const waiting: Array<() => Attempt> = [];
   let isOverflowing = false;
@@ -41,7 +41,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
 
   /** Tries until it is delivered, refused for good, or tried often enough. */
   async function deliver(attempt: Attempt): Promise<AttemptOutcome | undefined> {
-    const backoff = createBackoff(options.backoff, chance);
+    const backoff = createBackoff(options.backoff, random);
     for (let tries = 1; ; tries += 1) {
       const outcome = await sender.send(attempt, closing.signal);
       if (closing.signal.aborted) return undefined;

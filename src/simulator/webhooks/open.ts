@@ -35,7 +35,7 @@ export async function openWebhooks(
     store: createSubscriptionStore(options.dataDir),
     sender: createSender({ clock, resolve, timeoutMs: REQUEST_TIMEOUT_MS, unsafe }),
     clock,
-    chance: options.chance ?? Math.random,
+    random: options.random ?? Math.random,
     log,
     resolve: unsafe === undefined ? resolve : undefined,
     delivery: options.webhookDelivery ?? usualDelivery,

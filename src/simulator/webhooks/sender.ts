@@ -60,7 +60,7 @@ export function createSender(options: SenderOptions): Sender {
     if (literal !== undefined && unsafe === undefined && !isPublic(literal)) throw forbidden(literal);
     const answer = await request(url, { dispatcher: agent, method: "POST", headers, body, signal });
     await answer.body.dump({ limit: MOST_ANSWER_BYTES, signal });
-    return judge(answer.statusCode);
+    return evaluate(answer.statusCode);
   }
 
   return {
@@ -85,7 +85,7 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-function judge(status: number): AttemptOutcome {
+function evaluate(status: number): AttemptOutcome {
   if (status >= 200 && status < 300) return { kind: "delivered" };
   const isRetryable = retryableStatuses.has(status) || status >= 500;
   return { kind: isRetryable ? "retryable" : "permanent", reason: `HTTP status ${status}` };

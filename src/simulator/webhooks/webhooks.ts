@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Chance } from "../../platform/backoff.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
@@ -26,7 +26,7 @@ export interface WebhookParts {
   readonly store: SubscriptionStore;
   readonly sender: Sender;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly log: Log;
   /** undefined: any address is allowed, which is unsafe. */
   readonly resolve: Resolve | undefined;

@@ -49,7 +49,7 @@ export function createChainRun(
     if (target === undefined) return atPoint(robot, chain, task);
     travel.go(robot, target, {
       // The interface has no field for the stages of a task.
-      tell: () => {},
+      notify: () => {},
       isOver: () => task.status !== "executing",
       arrived: () => atPoint(robot, chain, task),
     });

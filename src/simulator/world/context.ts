@@ -1,4 +1,4 @@
-import type { Chance } from "../../platform/backoff.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 import type { Agenda } from "./agenda.ts";
 import type { Chain } from "./chain.ts";
 import type { WorldRecord } from "./record.ts";
@@ -16,7 +16,7 @@ export type WorldChange =
 /** What the rules share: time, the random source, the robots, and the listener of changes. */
 export interface WorldContext {
   readonly agenda: Agenda;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly rules: Rules;
   readonly robots: ReadonlyMap<string, Robot>;
   readonly record: WorldRecord;

@@ -25,12 +25,12 @@ interface IncidentParts {
   readonly missions: MissionQueue;
   readonly chains: ChainOrders;
   /** Reports a state without counting it as a change of the robot. */
-  tell(change: WorldChange): void;
+  notify(change: WorldChange): void;
 }
 
 /** Builds the incidents of a world. */
 export function createIncidents(parts: IncidentParts): Incidents {
-  const { world, motion, batteries, conveyors, run, missions, chains, tell } = parts;
+  const { world, motion, batteries, conveyors, run, missions, chains, notify } = parts;
 
   const setOnline = (robot: Robot, online: boolean) => {
     if (robot.online === online) return;
@@ -43,9 +43,9 @@ export function createIncidents(parts: IncidentParts): Incidents {
 
   /** A robot that is back online reports its present state; changes meanwhile show in its numbers. */
   const reportAll = (robot: Robot) => {
-    tell({ kind: "mission", robot });
-    tell({ kind: "battery", robot });
-    if (robot.family === "cart") tell({ kind: "conveyors", robot });
+    notify({ kind: "mission", robot });
+    notify({ kind: "battery", robot });
+    if (robot.family === "cart") notify({ kind: "conveyors", robot });
   };
 
   const block = (robot: Robot) => {

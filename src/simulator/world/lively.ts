@@ -1,11 +1,11 @@
 import { isDriving } from "./body.ts";
-import { pick } from "./chance.ts";
 import type { WorldContext } from "./context.ts";
 import { type ConveyorRules, controlError } from "./conveyor-rules.ts";
 import type { Incidents } from "./incidents.ts";
 import { distanceMeters, type Target, targetOf } from "./map.ts";
 import type { MissionKind, MissionOrder } from "./mission.ts";
 import type { MissionQueue } from "./mission-queue.ts";
+import { pick } from "./random.ts";
 import { activeMission, isFlat, type Robot } from "./robot.ts";
 import type { Family, Liveliness } from "./spec.ts";
 
@@ -56,7 +56,7 @@ export function enliven(
   const visit = (robot: Robot, ofRound: number) => {
     if (ofRound !== round || mode === "none") return;
     const [shortestMs, longestMs] = pausesMs[mode];
-    world.agenda.after(shortestMs + world.chance() * (longestMs - shortestMs), () => {
+    world.agenda.after(shortestMs + world.random() * (longestMs - shortestMs), () => {
       if (ofRound !== round) return;
       keepCharged(robot);
       if (mode === "missions") moveLoad(robot);
@@ -84,7 +84,7 @@ export function enliven(
   };
 
   const send = (robot: Robot) => {
-    const owner = pick(world.chance, owners);
+    const owner = pick(world.random, owners);
     const stations = near(robot);
     const order = mode === "patrols" ? patrol(world, robot, stations) : errand(world, robot, stations);
     if (order !== undefined) missions.begin(robot, [order], owner, owner);
@@ -105,8 +105,8 @@ function isIdle(robot: Robot): boolean {
 
 /** One to three stations in a random order. */
 function errand(world: WorldContext, robot: Robot, stations: readonly Target[]): MissionOrder | undefined {
-  const kind = pick(world.chance, missionKinds[robot.family]);
-  const goals = shuffled(world, stations).slice(0, 1 + Math.floor(world.chance() * 3));
+  const kind = pick(world.random, missionKinds[robot.family]);
+  const goals = shuffled(world, stations).slice(0, 1 + Math.floor(world.random() * 3));
   return order(kind, goals);
 }
 
@@ -135,7 +135,7 @@ function order(kind: MissionKind, goals: readonly Target[]): MissionOrder | unde
 
 function shuffled(world: WorldContext, targets: readonly Target[]): readonly Target[] {
   return targets
-    .map((target) => ({ target, at: world.chance() }))
+    .map((target) => ({ target, at: world.random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ target }) => target);
 }

@@ -1,9 +1,9 @@
 import { Refusal } from "../refusal.ts";
-import { randomId } from "./chance.ts";
 import type { WorldContext } from "./context.ts";
 import { targetOf } from "./map.ts";
 import { isTerminal, type Mission, type MissionOrder } from "./mission.ts";
 import type { MissionRun } from "./mission-run.ts";
+import { randomId } from "./random.ts";
 import { activeMission, currentMission, type Robot } from "./robot.ts";
 
 /** The commands of UpdateMission. */
@@ -39,7 +39,7 @@ export interface MissionQueue {
 /** The mission queues of a world's robots. */
 export function createMissionQueue(world: WorldContext, run: MissionRun): MissionQueue {
   const newMission = (robot: Robot, order: MissionOrder, owner: string, by: string): Mission => {
-    const id = randomId(world.chance);
+    const id = randomId(world.random);
     world.record.add(robot.id, { what: "mission", missionId: id, from: "none", to: "default", owner, by });
     return {
       ...order,

@@ -55,7 +55,7 @@ export function createMissionRun(
     mission.awaits = "nothing";
     robot.bound = target;
     travel.go(robot, target, {
-      tell: (stage) => showFeedback(world, robot, mission, stage),
+      notify: (stage) => showFeedback(world, robot, mission, stage),
       isOver: () => isTerminal(mission),
       arrived: () => arrived(robot, mission),
     });

@@ -8,7 +8,7 @@ import type { Robot } from "./robot.ts";
 /** The purpose of a trip: a goal of a mission, or a task of a chain. */
 interface Trip {
   /** The trip has reached its next stage. */
-  tell(stage: Exclude<Feedback, "none" | "arrived">): void;
+  notify(stage: Exclude<Feedback, "none" | "arrived">): void;
   /** Whether the purpose of the trip has ended meanwhile: then its arrival has no effect. */
   isOver(): boolean;
   /** The robot stands at the target, docked if robots dock there. */
@@ -23,7 +23,7 @@ export interface Travel {
 /** The travels of a world's robots. */
 export function createTravel(world: WorldContext, motion: Motion, batteries: BatteryRules): Travel {
   const dock = (robot: Robot, trip: Trip) => {
-    trip.tell("docking");
+    trip.notify("docking");
     motion.work(robot, world.rules.dockMs, () => {
       // The last of the charge may be gone before the contacts meet.
       batteries.settle(robot);
@@ -37,7 +37,7 @@ export function createTravel(world: WorldContext, motion: Motion, batteries: Bat
   return {
     go(robot, target, trip) {
       const drive = () => {
-        trip.tell("navigating");
+        trip.notify("navigating");
         motion.drive(robot, target, () => {
           if (target.vertex?.docking === true) dock(robot, trip);
           else trip.arrived();
@@ -45,7 +45,7 @@ export function createTravel(world: WorldContext, motion: Motion, batteries: Bat
         batteries.settle(robot);
       };
       if (!robot.body.docked) return drive();
-      trip.tell("undocking");
+      trip.notify("undocking");
       motion.work(robot, world.rules.undockMs, drive);
     },
   };

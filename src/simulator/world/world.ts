@@ -2,7 +2,6 @@ import { createAgenda } from "./agenda.ts";
 import { createBatteryRules } from "./battery.ts";
 import { type ChainOrders, createChainOrders } from "./chain-orders.ts";
 import { createChainRun } from "./chain-run.ts";
-import { seededChance } from "./chance.ts";
 import type { WorldChange, WorldContext } from "./context.ts";
 import { type ConveyorRules, createConveyorRules } from "./conveyor-rules.ts";
 import type { Incident } from "./incident.ts";
@@ -12,6 +11,7 @@ import { createMap, type FleetMap } from "./map.ts";
 import { createMissionQueue, type MissionQueue } from "./mission-queue.ts";
 import { createMissionRun } from "./mission-run.ts";
 import { createMotion } from "./motion.ts";
+import { seededRandom } from "./random.ts";
 import { createRecord, type WorldRecord } from "./record.ts";
 import { createRobot, type Robot } from "./robot.ts";
 import type { Liveliness, Rules, WorldSpec } from "./spec.ts";
@@ -56,18 +56,18 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
   const maps = new Map(spec.maps.map((map) => [map.id, createMap(map)]));
   const robots = populate(spec, maps, locations, startMs);
 
-  const tell = (change: WorldChange) => {
+  const notify = (change: WorldChange) => {
     for (const listener of listeners) listener(change);
   };
   const context: WorldContext = {
     agenda,
-    chance: seededChance(spec.seed),
+    random: seededRandom(spec.seed),
     rules: spec.rules,
     robots,
     record,
     changed(change) {
       stamp(change, agenda.nowMs());
-      if (change.kind === "chain" || change.kind === "presence" || change.robot.online) tell(change);
+      if (change.kind === "chain" || change.kind === "presence" || change.robot.online) notify(change);
     },
   };
 
@@ -91,7 +91,7 @@ export function createWorld(spec: WorldSpec, startMs: number, recordCapacity: nu
     run,
     missions,
     chains,
-    tell,
+    notify,
   });
   const lively = enliven(context, missions, conveyors, incidents);
 

@@ -21,7 +21,7 @@ export async function createOnlineHarness(): Promise<OnlineHarness> {
     async check(text) {
       const config = await folder.config(text);
       const { signal } = new AbortController();
-      const parts = await checkOnline(config, { clock: systemClock, signal, isForUnit: false, tell() {} });
+      const parts = await checkOnline(config, { clock: systemClock, signal, isForUnit: false, report() {} });
       return new Map(parts.map((part) => [part.part, part]));
     },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),

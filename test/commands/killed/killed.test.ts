@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../src/simulator/world/random.ts";
 
 /** Each life asks for all that the lives before it asked for, and for so many more. */
 const COMMANDS_A_LIFE = 60;
@@ -45,10 +45,10 @@ function lines(name: string): string[] {
 /** Kills one life after the other, and lets the last come to its end. */
 async function liveAndDie(defect = ""): Promise<void> {
   expect(existsSync(".build/commands/dispatcher.js"), "npm run build comes first").toBe(true);
-  const chance = seededChance(SEED);
+  const random = seededRandom(SEED);
   for (let life = 0; life < KILLS; life += 1) {
     expect(
-      await live(life, 1 + Math.floor(chance() * 20), defect),
+      await live(life, 1 + Math.floor(random() * 20), defect),
       "was killed before it was done",
     ).toBeNull();
   }

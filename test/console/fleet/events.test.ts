@@ -62,8 +62,8 @@ describe("the text of an event", () => {
     ],
     ["held: web:anna", event("hold", { protocol: "web", user: "anna", from: "free", to: "held" })],
     ["12 events were dropped: too many", event("dropped", { count: 12, reason: "too_many" })],
-  ])("is %s", (text, heard) => {
-    expect(eventText(heard)).toBe(text);
+  ])("is %s", (text, received) => {
+    expect(eventText(received)).toBe(text);
   });
 });
 

@@ -26,13 +26,13 @@ const step = fc.record({
 });
 
 /** What is heard of one robot. */
-export interface Heard {
+export interface Received {
   readonly report: Report;
   readonly pace: Pace;
 }
 
 /** In the order in which it is heard. */
-export const heardReports: fc.Arbitrary<readonly Heard[]> = fc
+export const heardReports: fc.Arbitrary<readonly Received[]> = fc
   .array(
     fc.record({
       step,
@@ -49,7 +49,7 @@ export const heardReports: fc.Arbitrary<readonly Heard[]> = fc
     let now: Moment = { monotonicMs: 0, wallMs: 1e12 };
     return steps.map(({ step: passed, place: at, mapId, record, ...pace }) => {
       now = later(now, passed);
-      return { report: { record: `${record} ${at.x}`, mapId, place: at, heardAt: now }, pace };
+      return { report: { record: `${record} ${at.x}`, mapId, place: at, receivedAt: now }, pace };
     });
   });
 
@@ -57,8 +57,8 @@ export function later(now: Moment, passed: Moment): Moment {
   return { monotonicMs: now.monotonicMs + passed.monotonicMs, wallMs: now.wallMs + passed.wallMs };
 }
 
-export function trackOf(heard: readonly Heard[]): Track | null {
-  return heard.reduce<Track | null>((track, { report, pace }) => followed(track, report, pace), null);
+export function trackOf(received: readonly Received[]): Track | null {
+  return received.reduce<Track | null>((track, { report, pace }) => followed(track, report, pace), null);
 }
 
 const floorRobot: fc.Arbitrary<FloorRobot> = fc
@@ -67,15 +67,15 @@ const floorRobot: fc.Arbitrary<FloorRobot> = fc
     qualityWord: fc.constantFrom("good", "stale", "offline", "lost", "unknown"),
     word: fc.constantFrom("idle", "paused"),
     emphasis: fc.constantFrom("normal" as const, "abnormal" as const, "alarm" as const),
-    heard: fc.option(heardReports),
+    received: fc.option(heardReports),
     ageWhenSentMs: fc.integer({ min: 0, max: 20_000 }),
     trail: fc.array(place, { maxLength: 3 }),
     ahead: fc.array(place, { maxLength: 3 }),
   })
-  .map(({ heard, ageWhenSentMs, ...robot }) => {
-    const track = heard === null ? null : trackOf(heard);
-    const heardAt = track?.report.heardAt ?? { monotonicMs: 0, wallMs: 1e12 };
-    return { ...robot, robotId: "", name: "", track, seen: { ageWhenSentMs, heardAt } };
+  .map(({ received, ageWhenSentMs, ...robot }) => {
+    const track = received === null ? null : trackOf(received);
+    const receivedAt = track?.report.receivedAt ?? { monotonicMs: 0, wallMs: 1e12 };
+    return { ...robot, robotId: "", name: "", track, seen: { ageWhenSentMs, receivedAt } };
   });
 
 export const floorStates: fc.Arbitrary<FloorState> = fc

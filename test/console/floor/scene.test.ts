@@ -5,8 +5,8 @@ import { ageMs, type Moment } from "../../../src/console/trust/moment.ts";
 import { timeOfDay } from "../../../src/console/trust/time-text.ts";
 import { floorStates, moments } from "./floor-arbitraries.ts";
 
-const heardAt: Moment = { monotonicMs: 1_000, wallMs: 1_700_000_000_000 };
-const after = (ms: number): Moment => ({ monotonicMs: 1_000 + ms, wallMs: heardAt.wallMs + ms });
+const receivedAt: Moment = { monotonicMs: 1_000, wallMs: 1_700_000_000_000 };
+const after = (ms: number): Moment => ({ monotonicMs: 1_000 + ms, wallMs: receivedAt.wallMs + ms });
 
 const place = { x: 1, y: 2, headingRadians: 0 };
 const cart: FloorRobot = {
@@ -16,8 +16,8 @@ const cart: FloorRobot = {
   qualityWord: "good",
   word: "idle",
   emphasis: "normal",
-  track: { report: { record: "a", mapId: 1, place, heardAt }, from: place, durationMs: 0 },
-  seen: { ageWhenSentMs: 400, heardAt },
+  track: { report: { record: "a", mapId: 1, place, receivedAt }, from: place, durationMs: 0 },
+  seen: { ageWhenSentMs: 400, receivedAt },
   trail: [],
   ahead: [],
 };
@@ -38,7 +38,7 @@ describe("a mark of the floor", () => {
   });
 
   it("is hollow beyond 2.5 polls, and says since when", () => {
-    const seenAt = timeOfDay(heardAt.wallMs - 400);
+    const seenAt = timeOfDay(receivedAt.wallMs - 400);
     expect(markAt({}, 2_101)).toMatchObject({ isHollow: true, note: `was here at ${seenAt}` });
   });
 
@@ -63,7 +63,7 @@ describe("a mark of the floor", () => {
 
   it("lies above the others if it is chosen", () => {
     const robots = [cart, { ...cart, robotId: "cart-02" }];
-    const { marks } = sceneAt({ ...state, robots, chosenId: "cart-01" }, heardAt);
+    const { marks } = sceneAt({ ...state, robots, chosenId: "cart-01" }, receivedAt);
     expect(marks.map(({ robotId, isChosen }) => [robotId, isChosen])).toEqual([
       ["cart-02", false],
       ["cart-01", true],
@@ -74,12 +74,12 @@ describe("a mark of the floor", () => {
 it("points from the chosen robot to what it has yet to pass, only while its place is known", () => {
   const next = { x: 9, y: 2, headingRadians: null };
   const chosen = { robots: [{ ...cart, ahead: [next] }], chosenId: "cart-01" };
-  expect(sceneAt({ ...state, ...chosen }, heardAt).direction).toEqual([place, next]);
+  expect(sceneAt({ ...state, ...chosen }, receivedAt).direction).toEqual([place, next]);
   expect(sceneAt({ ...state, ...chosen }, after(60_000))).toMatchObject({ direction: null, ahead: [] });
 });
 
 it("shows no places without polls, and says so", () => {
-  expect(sceneAt({ ...state, pollMs: null }, heardAt).marks).toEqual([]);
+  expect(sceneAt({ ...state, pollMs: null }, receivedAt).marks).toEqual([]);
   expect(noticeOf({ ...state, pollMs: null })).toContain("does not poll the online list");
   expect(noticeOf({ ...state, mapId: null })).toBe("No map is known yet.");
   expect(noticeOf(state)).toBeNull();

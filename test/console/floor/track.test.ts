@@ -8,8 +8,8 @@ const start: Moment = { monotonicMs: 1_000, wallMs: 1e12 };
 const at = (ms: number): Moment => ({ monotonicMs: 1_000 + ms, wallMs: 1e12 + ms });
 const pace = { pollMs: 1_000, ageBeforeMs: 0, isMotionReduced: false };
 
-function report(record: string, x: number, heardAt: Moment, mapId = 1) {
-  return { record, mapId, place: { x, y: 0, headingRadians: 0 }, heardAt };
+function report(record: string, x: number, receivedAt: Moment, mapId = 1) {
+  return { record, mapId, place: { x, y: 0, headingRadians: 0 }, receivedAt };
 }
 
 function twoReports(change: Partial<typeof pace> = {}, x = 2, mapId = 1): Track {
@@ -70,17 +70,17 @@ describe("a mark", () => {
 it("never lies beyond the reports of its map, whatever is heard when", () => {
   const wall = fc.integer({ min: -20_000, max: 20_000 });
   fc.assert(
-    fc.property(heardReports, fc.nat(20_000), wall, (heard, monotonicMs, wallMs) => {
-      const track = trackOf(heard) as Track;
-      const now = later(track.report.heardAt, { monotonicMs, wallMs });
+    fc.property(heardReports, fc.nat(20_000), wall, (received, monotonicMs, wallMs) => {
+      const track = trackOf(received) as Track;
+      const now = later(track.report.receivedAt, { monotonicMs, wallMs });
       const shown = placeAt(track, now);
-      const onMap = heard.map((each) => each.report).filter(({ mapId }) => mapId === track.report.mapId);
+      const onMap = received.map((each) => each.report).filter(({ mapId }) => mapId === track.report.mapId);
       for (const axis of ["x", "y"] as const) {
         const values = onMap.map(({ place }) => place[axis]);
         expect(shown[axis]).toBeGreaterThanOrEqual(Math.min(...values));
         expect(shown[axis]).toBeLessThanOrEqual(Math.max(...values));
       }
-      expect(track.report.mapId).toBe(heard.at(-1)?.report.mapId);
+      expect(track.report.mapId).toBe(received.at(-1)?.report.mapId);
     }),
     { numRuns: 500 },
   );
@@ -92,12 +92,12 @@ it("comes to its last report within one poll, and no step leads away from it", (
     return Math.hypot(x - track.report.place.x, y - track.report.place.y);
   };
   fc.assert(
-    fc.property(heardReports, fc.nat(6_000), fc.nat(6_000), (heard, first, second) => {
-      const track = trackOf(heard) as Track;
-      const after = (ms: number) => later(track.report.heardAt, { monotonicMs: ms, wallMs: ms });
+    fc.property(heardReports, fc.nat(6_000), fc.nat(6_000), (received, first, second) => {
+      const track = trackOf(received) as Track;
+      const after = (ms: number) => later(track.report.receivedAt, { monotonicMs: ms, wallMs: ms });
       const early = distance(track, after(Math.min(first, second)));
       expect(distance(track, after(Math.max(first, second)))).toBeLessThanOrEqual(early + 1e-6);
-      const longest = Math.max(...heard.map((each) => each.pace.pollMs));
+      const longest = Math.max(...received.map((each) => each.pace.pollMs));
       expect(placeAt(track, after(longest))).toEqual(track.report.place);
     }),
     { numRuns: 500 },

@@ -67,7 +67,7 @@ function open(onEvent: (name: string) => void = () => {}, answers: Array<() => R
           timers.add(timer);
           return () => timers.delete(timer);
         }),
-      chance: () => 1,
+      random: () => 1,
     },
     over.signal,
   );
@@ -99,13 +99,13 @@ function open(onEvent: (name: string) => void = () => {}, answers: Array<() => R
 
 describe("the stream", () => {
   it("hands on what comes, and connects again with the last event's id", async () => {
-    const heard: string[] = [];
-    const page = open((name) => heard.push(name));
+    const received: string[] = [];
+    const page = open((name) => received.push(name));
     await page.settled();
     expect(page.last()).toEqual({ state: "open" });
     page.connection()?.say("event: tick\nid: s1.4\ndata: {}\n\n");
     await page.settled();
-    expect(heard).toEqual(["tick"]);
+    expect(received).toEqual(["tick"]);
     page.connection()?.end();
     await page.settled();
     expect(page.last()).toEqual({

@@ -18,7 +18,7 @@ describe("an age", () => {
     ["a user set the wall clock back", 4_000, -3_600_000, 4_500],
   ])("is what it was when sent and all time since: %s", (_when, monotonicMs, wallMs, expected) => {
     const now = passed(monotonicMs, wallMs);
-    const dated = { ageWhenSentMs: 500, heardAt: start };
+    const dated = { ageWhenSentMs: 500, receivedAt: start };
     expect(ageMs(dated, now)).toBe(expected);
     expect(wallTimeMs(dated, now)).toBe(now.wallMs - expected);
   });
@@ -28,7 +28,7 @@ describe("an age", () => {
     fc.assert(
       fc.property(times, times, times, (sentMs, monotonicMs, wallMs) => {
         const now = passed(monotonicMs, wallMs);
-        const age = ageMs({ ageWhenSentMs: sentMs, heardAt: start }, now);
+        const age = ageMs({ ageWhenSentMs: sentMs, receivedAt: start }, now);
         expect(age).toBeGreaterThanOrEqual(Math.max(0, sentMs, monotonicMs, wallMs));
         expect(elapsedMs(start, now)).toBeGreaterThanOrEqual(0);
       }),

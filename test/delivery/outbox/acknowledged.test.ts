@@ -42,7 +42,7 @@ describe("an event that the broker acknowledges within 100 ms", () => {
     expect(scene.take()).toEqual(["m1 STATE_RUNNING"]);
     await scene.tidy();
     await scene.crash();
-    expect([...(scene.box.told.missions("r1") ?? [])]).toEqual([["m1", "STATE_RUNNING"]]);
+    expect([...(scene.box.published.missions("r1") ?? [])]).toEqual([["m1", "STATE_RUNNING"]]);
     expect(scene.box.length).toBe(0);
   });
 
@@ -58,7 +58,7 @@ describe("an event that the broker acknowledges within 100 ms", () => {
     await scene.turns();
     scene.take();
     await scene.cutPower();
-    expect([...(scene.box.told.missions("r1") ?? [])]).toEqual([["m1", "STATE_RUNNING"]]);
+    expect([...(scene.box.published.missions("r1") ?? [])]).toEqual([["m1", "STATE_RUNNING"]]);
     expect(scene.box.length).toBe(0);
   });
 });
@@ -102,7 +102,7 @@ describe("the store takes over what the log has", () => {
     await scene.takeOver();
     expect(scene.storeWrites()).toBe(before + 1);
     await scene.cutPower();
-    expect(scene.box.told.missions("r1")?.has("m99")).toBe(true);
+    expect(scene.box.published.missions("r1")?.has("m99")).toBe(true);
     expect(scene.box.length).toBe(0);
   });
 
@@ -122,6 +122,6 @@ describe("the store takes over what the log has", () => {
     await scene.crash();
     scene.open();
     expect(scene.take()).toEqual(["m2 STATE_RUNNING historical", "m2 STATE_SUCCEEDED historical"]);
-    expect(scene.box.told.missions("r1")?.get("m2")).toBe("STATE_SUCCEEDED");
+    expect(scene.box.published.missions("r1")?.get("m2")).toBe("STATE_SUCCEEDED");
   });
 });

@@ -128,7 +128,7 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
     /** Connects, and has told all state. */
     open() {
       box.setOpen(true);
-      box.stateIsTold();
+      box.stateIsPublished();
     },
     close: () => box.setOpen(false),
     /** What is handed over, in short; it has arrived. */

@@ -38,18 +38,18 @@ async function play(steps: readonly Step[], maxEvents: number) {
   /** What a power cut may take. */
   let logged: number[] = [];
   let queued: number[] = [];
-  const heard: Array<{ readonly robot: string; readonly number: number }> = [];
+  const received: Array<{ readonly robot: string; readonly number: number }> = [];
   const drops = new Map<string, number>();
   /** What lost connections of this run were given: they may still say that it has arrived. */
   let unanswered: (readonly QueuedEvent[])[] = [];
   let isOpen = false;
   let number = 0;
 
-  function hear(arrives: "all" | "first" | "none"): void {
+  function receive(arrives: "all" | "first" | "none"): void {
     const held = scene.box.peek(3);
     for (const { event } of held) {
       if (event.kind === "dropped") drops.set(event.eventId, event.count);
-      else heard.push({ robot: event.robotId, number: Number(event.eventId) });
+      else received.push({ robot: event.robotId, number: Number(event.eventId) });
     }
     if (arrives === "all") scene.box.release(held);
     else if (arrives === "first") {
@@ -68,7 +68,7 @@ async function play(steps: readonly Step[], maxEvents: number) {
       queued.push(number);
       scene.box.push(alarm(String(number), `r${one.robot}`));
     } else if (one.kind === "take") {
-      if (isOpen) hear(one.arrives);
+      if (isOpen) receive(one.arrives);
     } else if (one.kind === "kill" || one.kind === "cut power") {
       if (one.kind === "kill") await scene.crash();
       else await scene.cutPower();
@@ -99,8 +99,8 @@ async function play(steps: readonly Step[], maxEvents: number) {
   await scene.tidy();
   for (const each of [...logged, ...queued]) durable.add(each);
   scene.open();
-  while (scene.box.length > 0) hear("all");
-  return { durable, heard, dropped: [...drops.values()].reduce((sum, count) => sum + count, 0) };
+  while (scene.box.length > 0) receive("all");
+  return { durable, received, dropped: [...drops.values()].reduce((sum, count) => sum + count, 0) };
 }
 
 it("every event on the disk arrives or is told of as dropped, those of a robot in order", async () => {
@@ -109,14 +109,14 @@ it("every event on the disk arrives or is told of as dropped, those of a robot i
       fc.array(step, { maxLength: MANY }),
       fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(MANY)),
       async (steps, maxEvents) => {
-        const { durable, heard, dropped } = await play(steps, maxEvents);
-        const arrived = new Set(heard.map(({ number }) => number));
+        const { durable, received, dropped } = await play(steps, maxEvents);
+        const arrived = new Set(received.map(({ number }) => number));
         const missing = [...durable].filter((number) => !arrived.has(number));
         expect(dropped).toBeGreaterThanOrEqual(missing.length);
         if (maxEvents === MANY) expect(missing).toEqual([]);
         const first = new Map<string, number>();
         const seen = new Set<number>();
-        for (const { robot, number } of heard) {
+        for (const { robot, number } of received) {
           // Again, after a connection or a run that ended: order counts for the first time.
           if (seen.has(number)) continue;
           seen.add(number);

@@ -100,7 +100,7 @@ describe("what could not be handed over", () => {
     scene.box.push(alarm("other", "r2"));
     await scene.sync();
     expect(scene.take()).toEqual(["other"]);
-    scene.box.stateIsTold();
+    scene.box.stateIsPublished();
     expect(scene.take()).toEqual(["e1 historical", "e2 historical"]);
   });
 
@@ -213,11 +213,11 @@ describe("what events have told", () => {
     await scene.sync();
     scene.box.push(mission("m2", "STATE_SUCCEEDED"));
     await scene.crash();
-    expect([...(scene.box.told.missions("r1") ?? [])].sort()).toEqual([
+    expect([...(scene.box.published.missions("r1") ?? [])].sort()).toEqual([
       ["m1", "STATE_SUCCEEDED"],
       ["m2", "STATE_RUNNING"],
     ]);
-    expect(scene.box.told.missions("r2")).toBeNull();
+    expect(scene.box.published.missions("r2")).toBeNull();
   });
 
   it("is of few missions of each robot, the newest", async () => {
@@ -225,8 +225,8 @@ describe("what events have told", () => {
     for (let number = 0; number < 100; number += 1) scene.box.push(mission(`m${number}`, "STATE_SUCCEEDED"));
     await scene.sync();
     await scene.crash();
-    expect(scene.box.told.missions("r1")?.size).toBe(32);
-    expect(scene.box.told.missions("r1")?.has("m99")).toBe(true);
+    expect(scene.box.published.missions("r1")?.size).toBe(32);
+    expect(scene.box.published.missions("r1")?.has("m99")).toBe(true);
   });
 
   it("is forgotten of the mission that was told of longest ago", async () => {
@@ -235,7 +235,7 @@ describe("what events have told", () => {
     scene.box.push(mission("m0", "STATE_SUCCEEDED"));
     scene.box.push(mission("m32", "STATE_RUNNING"));
     await scene.sync();
-    const missions = scene.box.told.missions("r1");
+    const missions = scene.box.published.missions("r1");
     expect(missions?.size).toBe(32);
     expect(missions?.get("m0")).toBe("STATE_SUCCEEDED");
     expect(missions?.has("m1")).toBe(false);

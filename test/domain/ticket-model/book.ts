@@ -17,7 +17,7 @@ interface Save {
   readonly isLate: boolean;
 }
 
-/** The tickets of one slot as `ticket-book.ts` shows and keeps them, with a disk that the test moves. */
+/** The tickets of one slot as `slot-numbers.ts` shows and keeps them, with a disk that the test moves. */
 export interface Book {
   readonly reducer: TicketReducer;
   tickets: TicketState;
@@ -33,7 +33,7 @@ export interface Book {
 
 /** A slot that no store knows. */
 export function newBook(reducer: TicketReducer): Book {
-  const book: Book = {
+  const registry: Book = {
     reducer,
     tickets: reducer.newTickets("r0", 1, 0),
     ending: null,
@@ -44,106 +44,107 @@ export function newBook(reducer: TicketReducer): Book {
     chances: 0,
     kept: null,
   };
-  reserveAtStart(book);
-  return book;
+  reserveAtStart(registry);
+  return registry;
 }
 
 /** The gateway starts again with what is durable. */
-export function restartBook(book: Book, run: string): void {
-  const { kept, reducer, nowMs } = book;
-  book.tickets =
+export function restartBook(registry: Book, run: string): void {
+  const { kept, reducer, nowMs } = registry;
+  registry.tickets =
     kept === null ? reducer.newTickets(run, 1, nowMs) : reducer.restartTickets(kept.tickets, run, nowMs);
-  book.ending = kept?.ending ?? null;
-  book.saves = [];
-  book.isInTrouble = false;
-  reserveAtStart(book);
+  registry.ending = kept?.ending ?? null;
+  registry.saves = [];
+  registry.isInTrouble = false;
+  reserveAtStart(registry);
 }
 
-function reserveAtStart(book: Book): void {
-  book.claimedTo = book.tickets.reservedTo;
-  if (book.reducer.blockToReserve(book.tickets) !== null) keep(book, 0);
+function reserveAtStart(registry: Book): void {
+  registry.claimedTo = registry.tickets.reservedTo;
+  if (registry.reducer.blockToReserve(registry.tickets) !== null) keep(registry, 0);
 }
 
 /** Another number from 0 up to 1, the same in every replay. */
-export function chance(book: Book): number {
-  book.chances += 1;
-  return (Math.imul(book.chances, 0x9e3779b1) >>> 0) / 2 ** 32;
+export function random(registry: Book): number {
+  registry.chances += 1;
+  return (Math.imul(registry.chances, 0x9e3779b1) >>> 0) / 2 ** 32;
 }
 
 /** Shows a state, and keeps it where it matters. `waiter`: the number whose command waits for that. */
-export function adopt(book: Book, next: TicketState, waiter = 0): void {
-  const before = book.tickets;
-  book.tickets = next;
-  if (mustKeep(book, before, next)) keep(book, waiter);
+export function adopt(registry: Book, next: TicketState, waiter = 0): void {
+  const before = registry.tickets;
+  registry.tickets = next;
+  if (mustKeep(registry, before, next)) keep(registry, waiter);
 }
 
-function mustKeep(book: Book, before: TicketState, next: TicketState): boolean {
+function mustKeep(registry: Book, before: TicketState, next: TicketState): boolean {
   if (before.current !== next.current || before.taken !== next.taken) return true;
-  const block = book.reducer.blockToReserve(next);
-  return block !== null && block > book.claimedTo;
+  const block = registry.reducer.blockToReserve(next);
+  return block !== null && block > registry.claimedTo;
 }
 
-function keep(book: Book, waiter: number): void {
-  const { tickets, ending } = book;
+function keep(registry: Book, waiter: number): void {
+  const { tickets, ending } = registry;
   // A disk that hangs is asked for nothing more; a start is not taken then, so that nobody waits.
-  if (book.isInTrouble && book.saves.length > 0) return;
-  book.claimedTo = Math.max(book.claimedTo, book.reducer.blockToReserve(tickets) ?? 0);
-  const record = { tickets: { ...tickets, reservedTo: book.claimedTo }, ending };
-  book.saves = [...book.saves, { record, waiter, isLate: false }];
+  if (registry.isInTrouble && registry.saves.length > 0) return;
+  registry.claimedTo = Math.max(registry.claimedTo, registry.reducer.blockToReserve(tickets) ?? 0);
+  const record = { tickets: { ...tickets, reservedTo: registry.claimedTo }, ending };
+  registry.saves = [...registry.saves, { record, waiter, isLate: false }];
 }
 
 /** The oldest save is durable. Returns the number whose command may go on; 0: none waited, or too long. */
-export function saveLands(book: Book): number {
-  const [save, ...others] = book.saves;
+export function saveLands(registry: Book): number {
+  const [save, ...others] = registry.saves;
   if (save === undefined) return 0;
-  book.saves = others;
-  book.kept = save.record;
-  const { reducer } = book;
+  registry.saves = others;
+  registry.kept = save.record;
+  const { reducer } = registry;
   const reserved = reducer.blockReserved(
-    book.tickets,
+    registry.tickets,
     save.record.tickets.reservedTo,
-    book.nowMs,
-    chance(book),
+    registry.nowMs,
+    random(registry),
   );
-  if (reducer.isUsedUp(reserved)) failed(book);
+  if (reducer.isUsedUp(reserved)) failed(registry);
   else {
-    book.isInTrouble = false;
-    book.tickets = reducer.diskIs("well", reserved, book.nowMs, chance(book));
+    registry.isInTrouble = false;
+    registry.tickets = reducer.diskIs("well", reserved, registry.nowMs, random(registry));
   }
-  if (book.saves.length === 0 && mustKeep(book, save.record.tickets, book.tickets)) keep(book, 0);
+  if (registry.saves.length === 0 && mustKeep(registry, save.record.tickets, registry.tickets))
+    keep(registry, 0);
   return save.isLate ? 0 : save.waiter;
 }
 
 /** The oldest save fails; `isDurable`: it came to the disk all the same. Returns the number that waited. */
-export function saveFails(book: Book, isDurable: boolean): number {
-  const [save, ...others] = book.saves;
+export function saveFails(registry: Book, isDurable: boolean): number {
+  const [save, ...others] = registry.saves;
   if (save === undefined) return 0;
-  book.saves = others;
-  if (isDurable) book.kept = save.record;
-  failed(book);
+  registry.saves = others;
+  if (isDurable) registry.kept = save.record;
+  failed(registry);
   return save.isLate ? 0 : save.waiter;
 }
 
 /** The oldest save that is not late has taken a second. Returns the number that waited. */
-export function saveIsLate(book: Book): number {
-  const late = book.saves.find((save) => !save.isLate);
+export function saveIsLate(registry: Book): number {
+  const late = registry.saves.find((save) => !save.isLate);
   if (late === undefined) return 0;
-  book.saves = book.saves.map((save) => (save === late ? { ...save, isLate: true } : save));
-  failed(book);
+  registry.saves = registry.saves.map((save) => (save === late ? { ...save, isLate: true } : save));
+  failed(registry);
   return late.waiter;
 }
 
-function failed(book: Book): void {
-  book.isInTrouble = true;
-  book.tickets = book.reducer.diskIs("failing", book.tickets, book.nowMs, chance(book));
+function failed(registry: Book): void {
+  registry.isInTrouble = true;
+  registry.tickets = registry.reducer.diskIs("failing", registry.tickets, registry.nowMs, random(registry));
 }
 
 /** Replaces an unused number that is old; tries again to keep what could not be kept. */
-export function tick(book: Book, passedMs: number): void {
-  const { reducer, tickets } = book;
-  book.nowMs += passedMs;
-  const next = reducer.rotateTicket(tickets, book.nowMs, chance(book));
-  book.tickets = next;
-  const isDue = book.isInTrouble || mustKeep(book, tickets, next);
-  if (isDue && book.saves.length === 0 && !reducer.isUsedUp(next)) keep(book, 0);
+export function tick(registry: Book, passedMs: number): void {
+  const { reducer, tickets } = registry;
+  registry.nowMs += passedMs;
+  const next = reducer.rotateTicket(tickets, registry.nowMs, random(registry));
+  registry.tickets = next;
+  const isDue = registry.isInTrouble || mustKeep(registry, tickets, next);
+  if (isDue && registry.saves.length === 0 && !reducer.isUsedUp(next)) keep(registry, 0);
 }

@@ -69,7 +69,7 @@ function readLine(view: Answer | undefined): string {
 }
 
 function stateLine({ server, programs, clients, orphans, facts }: World): string {
-  const { open, accepted, doneId, closed, current, disk } = server.book.tickets;
+  const { open, accepted, doneId, closed, current, disk } = server.registry.tickets;
   const owner = current === null ? "" : ` slot ${current.id} ${current.phase}`;
   const slot = `NextId ${open} AcceptedId ${accepted?.id ?? 0} (user ${accepted?.userNo ?? "-"}) DoneId ${doneId}`;
   const states = programs.map(({ shape, phase, my, isBusy }, place) => {

@@ -32,10 +32,10 @@ export const defects: readonly Defect[] = [
     violation: /concluded/,
     reducer: {
       ...realReducer,
-      writeTicket(state, write, nowMs, chance) {
+      writeTicket(state, write, nowMs, random) {
         const { number } = write;
         const asOpen = wasOpenLast(state, number) ? { ...state, open: number } : state;
-        return realReducer.writeTicket(asOpen, write, nowMs, chance);
+        return realReducer.writeTicket(asOpen, write, nowMs, random);
       },
     },
   },
@@ -45,8 +45,8 @@ export const defects: readonly Defect[] = [
     violation: /concluded/,
     reducer: {
       ...realReducer,
-      writeTicket(state, write, nowMs, chance) {
-        const decision = realReducer.writeTicket(state, write, nowMs, chance);
+      writeTicket(state, write, nowMs, random) {
+        const decision = realReducer.writeTicket(state, write, nowMs, random);
         return write.number < 0 ? closeTaken(decision, state, -write.number) : decision;
       },
     },
@@ -69,8 +69,8 @@ export const defects: readonly Defect[] = [
     violation: /concluded|twice|did not ask|believes/,
     reducer: {
       ...realReducer,
-      diskIs(disk, state, nowMs, chance) {
-        const next = realReducer.diskIs(disk, state, nowMs, chance);
+      diskIs(disk, state, nowMs, random) {
+        const next = realReducer.diskIs(disk, state, nowMs, random);
         return disk === "well" && state.disk === "failing"
           ? { ...next, open: next.open - 1, issuedTo: next.issuedTo - 1 }
           : next;
@@ -83,10 +83,10 @@ export const defects: readonly Defect[] = [
     violation: /writing 0/,
     reducer: {
       ...realReducer,
-      writeTicket: (state, write, nowMs, chance) =>
+      writeTicket: (state, write, nowMs, random) =>
         write.number === 0
-          ? { state: issueTicket(state, nowMs, chance), action: "nothing" }
-          : realReducer.writeTicket(state, write, nowMs, chance),
+          ? { state: issueTicket(state, nowMs, random), action: "nothing" }
+          : realReducer.writeTicket(state, write, nowMs, random),
     },
   },
   {
@@ -107,10 +107,10 @@ export const defects: readonly Defect[] = [
     violation: /concluded/,
     reducer: {
       ...realReducer,
-      writeTicket(state, write, nowMs, chance) {
+      writeTicket(state, write, nowMs, random) {
         const id = -write.number;
-        if (id <= 0 || id > state.takenBefore) return realReducer.writeTicket(state, write, nowMs, chance);
-        return { state: voidTicket(state, id, "OK", nowMs, chance), action: "closed" };
+        if (id <= 0 || id > state.takenBefore) return realReducer.writeTicket(state, write, nowMs, random);
+        return { state: voidTicket(state, id, "OK", nowMs, random), action: "closed" };
       },
     },
   },

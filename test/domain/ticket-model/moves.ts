@@ -122,8 +122,8 @@ const table = {
   },
   "save lands": (world: World) => {
     const { server } = world;
-    if (server.book.saves.length === 0) return false;
-    const number = saveLands(server.book);
+    if (server.registry.saves.length === 0) return false;
+    const number = saveLands(server.registry);
     if (number !== 0) ticketKept(server, number, true);
     return true;
   },
@@ -134,15 +134,15 @@ const table = {
   },
   "save fails": (world: World, _who: number, how: number) => {
     const { server } = world;
-    if (server.book.saves.length === 0) return false;
-    const number = saveFails(server.book, how % 2 === 1);
+    if (server.registry.saves.length === 0) return false;
+    const number = saveFails(server.registry, how % 2 === 1);
     if (number !== 0) ticketKept(server, number, false);
     return true;
   },
   "save takes a second": (world: World) => {
     const { server } = world;
-    if (!server.book.saves.some((save) => !save.isLate)) return false;
-    const number = saveIsLate(server.book);
+    if (!server.registry.saves.some((save) => !save.isLate)) return false;
+    const number = saveIsLate(server.registry);
     if (number !== 0) ticketKept(server, number, false);
     return true;
   },
@@ -179,16 +179,16 @@ const table = {
   },
   "time passes": ({ server }: World, _who: number, how: number) => {
     const times = how % 16 === 15 ? 60 : 1;
-    for (let time = 0; time < times; time += 1) tick(server.book, TICKET_LIFE_MS);
+    for (let time = 0; time < times; time += 1) tick(server.registry, TICKET_LIFE_MS);
     return true;
   },
   "a second passes": ({ server }: World) => {
-    tick(server.book, 0);
+    tick(server.registry, 0);
     return true;
   },
   restarts: (world: World, _who: number, how: number) => {
     const { server, facts } = world;
-    const saves = how % (server.book.saves.length + 1);
+    const saves = how % (server.registry.saves.length + 1);
     restart(server, facts, { saves, records: (how >>> 8) % 2 === 1 });
     world.orphans = [];
     for (const who of world.programs.keys()) cut(world, who, true);

@@ -152,7 +152,7 @@ export function think(program: Program, facts: Facts): void {
     close(program);
     return;
   }
-  if (program.phase === "waiting" || program.phase === "closing") judge(program, facts, verdict(program));
+  if (program.phase === "waiting" || program.phase === "closing") evaluate(program, facts, verdict(program));
   if (mayTake(program, facts)) take(program, facts, view);
 }
 
@@ -176,7 +176,7 @@ function verdict({ views, shape, my }: Program): Verdict {
   return shape.reads === "verdict" ? verdictOfEcho(view, reader) : verdictOfAnswer(view, reader);
 }
 
-function judge(program: Program, facts: Facts, found: Verdict): void {
+function evaluate(program: Program, facts: Facts, found: Verdict): void {
   if (found.kind !== "none" && found.kind !== "under_way") conclude(program, facts, found);
 }
 

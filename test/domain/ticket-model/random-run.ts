@@ -1,4 +1,4 @@
-import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../src/simulator/world/random.ts";
 import type { Counterexample } from "./counterexample.ts";
 import { settle } from "./fairness.ts";
 import { type Move, type MoveName, make, moveNames } from "./moves.ts";
@@ -28,8 +28,8 @@ const EPISODE = 250;
 
 /** Numbers from 0 up to 2^32, the same for the same seed. */
 function createRandom(seed: number): () => number {
-  const chance = seededChance(seed);
-  return () => chance() * 2 ** 32;
+  const random = seededRandom(seed);
+  return () => random() * 2 ** 32;
 }
 
 /**

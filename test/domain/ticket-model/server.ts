@@ -1,6 +1,6 @@
 import type { TakenTicket } from "../../../src/domain/ticket-state.ts";
 import type { Verdict } from "../../../src/domain/ticket-view.ts";
-import { adopt, type Book, chance, newBook, restartBook } from "./book.ts";
+import { adopt, type Book, newBook, random, restartBook } from "./book.ts";
 import { type Ending, type Facts, fail, intentionOf, noteSent } from "./facts.ts";
 import type { TicketReducer } from "./reducer.ts";
 
@@ -54,7 +54,7 @@ export interface ServerFaults {
 /** The gateway with one slot, as `slot.ts` and `attempt.ts` drive its tickets. */
 export interface Server {
   readonly faults: ServerFaults;
-  readonly book: Book;
+  readonly registry: Book;
   run: number;
   attempts: readonly Attempt[];
   journal: readonly JournalRecord[];
@@ -86,8 +86,8 @@ export interface Answer {
 export const WITHOUT_RIGHT = 4;
 
 export function newServer(reducer: TicketReducer, faults: ServerFaults): Server {
-  const book = newBook(reducer);
-  return { faults, book, run: 0, attempts: [], journal: [], restoring: null, result: null, echoes: [] };
+  const registry = newBook(reducer);
+  return { faults, registry, run: 0, attempts: [], journal: [], restoring: null, result: null, echoes: [] };
 }
 
 /** The session of a user. `before` is what it was, or the session that its client had before. */
@@ -101,15 +101,15 @@ export function sessionOf(
 }
 
 /** What a session of this user reads. */
-export function answerOf({ book, result, echoes, faults }: Server, user: number): Answer {
-  const { open, accepted, doneId, closed, rejected } = book.tickets;
+export function answerOf({ registry, result, echoes, faults }: Server, user: number): Answer {
+  const { open, accepted, doneId, closed, rejected } = registry.tickets;
   const own = echoes.find((each) => each.user === user || faults.echoesToAll === true);
   const echo = own?.number ?? 0;
-  const verdict = book.reducer.verdictOf(book.tickets, nameOf(own?.user ?? user), echo);
+  const verdict = registry.reducer.verdictOf(registry.tickets, nameOf(own?.user ?? user), echo);
   return {
     next: open,
     accepted: accepted?.id ?? 0,
-    by: book.reducer.acceptedByNo(book.tickets, nameOf(user)),
+    by: registry.reducer.acceptedByNo(registry.tickets, nameOf(user)),
     done: doneId,
     outcome: result,
     closed,
@@ -127,8 +127,8 @@ function nameOf(user: number): string {
 
 /** Does one write request of a session: the parameters first, the ticket when the request is done. */
 export function execute(server: Server, facts: Facts, session: Session, request: WriteRequest): void {
-  const { faults, book } = server;
-  const before = book.tickets;
+  const { faults, registry } = server;
+  const before = registry.tickets;
   const mayWrite = session.user !== WITHOUT_RIGHT;
   if (!mayWrite && !faults.looksAtRightLate) return;
   if (request.isWhole !== true) {
@@ -140,19 +140,20 @@ export function execute(server: Server, facts: Facts, session: Session, request:
     const own = request.isWhole === true ? { a: request.a ?? 0, b: request.b ?? 0 } : session;
     writeNumber(server, facts, number, { ...session, a: own.a, b: own.b });
   }
-  if (!mayWrite && book.tickets !== before) fail(facts, "a user without the right has changed the tickets");
-  if (number === 0 && book.tickets !== before) fail(facts, "writing 0 has changed the tickets");
+  if (!mayWrite && registry.tickets !== before)
+    fail(facts, "a user without the right has changed the tickets");
+  if (number === 0 && registry.tickets !== before) fail(facts, "writing 0 has changed the tickets");
 }
 
 function writeNumber(server: Server, facts: Facts, number: number, asked: Session): void {
-  const { book } = server;
-  const { reducer, tickets: before } = book;
+  const { registry } = server;
+  const { reducer, tickets: before } = registry;
   const { user, userNo, a, b } = asked;
   // What is missing ends the ticket refused, and is no stop (draft.ts, attempt.ts).
   const isCommand = a !== 0 && b !== 0;
   const isStop = isCommand && intentionOf(facts, a)?.kind === "stop";
   const write = { number, isStop, user: nameOf(user), userNo, text: "" };
-  const { state, action } = reducer.writeTicket(before, write, book.nowMs, chance(book));
+  const { state, action } = reducer.writeTicket(before, write, registry.nowMs, random(registry));
   const isTaken = action === "take" && user !== WITHOUT_RIGHT;
   if (isTaken && isCommand) {
     const requestId = `${before.run}.${number}`;
@@ -163,20 +164,20 @@ function writeNumber(server: Server, facts: Facts, number: number, asked: Sessio
     const others = server.echoes.filter((each) => each.user !== user);
     server.echoes = [{ user, number: Math.abs(number) }, ...others];
   }
-  if (state !== before) adopt(book, state, isTaken ? number : 0);
+  if (state !== before) adopt(registry, state, isTaken ? number : 0);
   if (isTaken && !isCommand) finish(server, facts, number, "unsent");
 }
 
 /** The disk has answered for a ticket: a start goes on to the journal, or ends. */
 export function ticketKept(server: Server, number: number, isKept: boolean): void {
-  const { book } = server;
+  const { registry } = server;
   const attempt = server.attempts.find((each) => each.number === number);
   if (attempt === undefined || attempt.stage !== "keeping" || attempt.isStop) return;
   if (isReplaced(server, number)) dropAttempt(server, number);
   else if (isKept) setStage(server, number, "recording");
   else {
     dropAttempt(server, number);
-    adopt(book, book.reducer.ticketVoid(book.tickets, number, "JOURNAL_FAILED"));
+    adopt(registry, registry.reducer.ticketVoid(registry.tickets, number, "JOURNAL_FAILED"));
   }
 }
 
@@ -231,9 +232,9 @@ export function commandEnds(
  * there.
  */
 export function restart(server: Server, facts: Facts, lands: { saves: number; records: boolean }): void {
-  const { book } = server;
-  const landed = book.saves[lands.saves - 1];
-  if (landed !== undefined) book.kept = landed.record;
+  const { registry } = server;
+  const landed = registry.saves[lands.saves - 1];
+  if (landed !== undefined) registry.kept = landed.record;
   for (const { stage, requestId } of server.attempts) {
     const isOnItsWay = stage === "recording" || stage === "leaving";
     if (lands.records && isOnItsWay) setRecord(server, requestId, stage === "leaving", null);
@@ -241,20 +242,20 @@ export function restart(server: Server, facts: Facts, lands: { saves: number; re
   server.attempts = [];
   server.echoes = [];
   server.run += 1;
-  restartBook(book, `r${server.run}`);
-  const { accepted, doneId, current } = book.tickets;
-  server.result = accepted !== null && accepted.id === doneId ? book.ending : null;
+  restartBook(registry, `r${server.run}`);
+  const { accepted, doneId, current } = registry.tickets;
+  server.result = accepted !== null && accepted.id === doneId ? registry.ending : null;
   server.restoring = null;
-  if (current !== null && book.reducer.isBusy(book.tickets)) restore(server, facts, current);
+  if (current !== null && registry.reducer.isBusy(registry.tickets)) restore(server, facts, current);
 }
 
 function restore(server: Server, facts: Facts, taken: TakenTicket): void {
-  const { book } = server;
+  const { registry } = server;
   const record = server.journal.find((each) => each.requestId === taken.requestId);
   if (record === undefined && taken.phase === "taking") {
     if (isReplaced(server, taken.id)) return;
-    const next = book.reducer.ticketVoid(book.tickets, taken.id, "SHUTTING_DOWN");
-    adopt(book, next);
+    const next = registry.reducer.ticketVoid(registry.tickets, taken.id, "SHUTTING_DOWN");
+    adopt(registry, next);
     if (next.current !== null && next.current.phase !== "done") restore(server, facts, next.current);
   } else if (record === undefined) finish(server, facts, taken.id, "unknown");
   else if (!record.isSent) {
@@ -278,23 +279,23 @@ export function restored(server: Server, facts: Facts, ending: Ending): void {
 }
 
 function showStage(server: Server, number: number): void {
-  const { book } = server;
+  const { registry } = server;
   if (isReplaced(server, number)) return;
   server.result = null;
-  adopt(book, book.reducer.ticketAccepted(book.tickets, number));
+  adopt(registry, registry.reducer.ticketAccepted(registry.tickets, number));
 }
 
 function finish(server: Server, facts: Facts, number: number, ending: Ending): void {
-  const { book } = server;
+  const { registry } = server;
   if (isReplaced(server, number)) return;
   facts.endings = [...facts.endings, { number, ending }];
   server.result = ending;
-  book.ending = ending;
-  adopt(book, book.reducer.ticketDone(book.tickets, number));
+  registry.ending = ending;
+  adopt(registry, registry.reducer.ticketDone(registry.tickets, number));
 }
 
-function isReplaced({ book }: Server, number: number): boolean {
-  return book.tickets.current?.id !== number;
+function isReplaced({ registry }: Server, number: number): boolean {
+  return registry.tickets.current?.id !== number;
 }
 
 function setStage(server: Server, number: number, stage: Attempt["stage"]): void {

@@ -21,7 +21,7 @@ const STRAY = 3;
  */
 export function stray(world: World, how: number): boolean {
   const { server, facts, programs } = world;
-  const { tickets } = server.book;
+  const { tickets } = server.registry;
   const numbers = [
     tickets.open,
     tickets.open,
@@ -50,7 +50,7 @@ export function stray(world: World, how: number): boolean {
  */
 function strayAs({ server, facts, programs }: World, how: number, number: number): boolean {
   const shape = programs[(how >>> 12) % programs.length]?.shape;
-  if (shape === undefined || number === server.book.tickets.open) return false;
+  if (shape === undefined || number === server.registry.tickets.open) return false;
   execute(server, facts, { ...shape, a: 0, b: 0 }, { number, isWhole: true });
   return true;
 }
@@ -61,13 +61,13 @@ function strayAs({ server, facts, programs }: World, how: number, number: number
  */
 export function intrude(world: World, how: number): boolean {
   const { server, facts } = world;
-  const { open } = server.book.tickets;
+  const { open } = server.registry.tickets;
   const id = addIntention(facts, WITHOUT_RIGHT, "start");
   const session: Session = { user: WITHOUT_RIGHT, userNo: WITHOUT_RIGHT, a: 0, b: 0 };
   execute(server, facts, session, { a: id, b: id });
   execute(server, facts, session, { number: how % 2 === 0 ? open : -open });
   if (how % 4 >= 2) {
-    const next = server.book.tickets.open;
+    const next = server.registry.tickets.open;
     execute(server, facts, sessionOf(server, { user: STRAY, userNo: STRAY }, session), { number: next });
   }
   return true;
@@ -75,9 +75,9 @@ export function intrude(world: World, how: number): boolean {
 
 /** A user who may write sends as many stops as the slot remembers taken numbers, and a few more. */
 export function useMany({ server, facts }: World): boolean {
-  if (server.book.tickets.open === 0) return false;
+  if (server.registry.tickets.open === 0) return false;
   for (let time = 0; time < TAKEN_KEPT + 4; time += 1) {
-    const { open: number } = server.book.tickets;
+    const { open: number } = server.registry.tickets;
     const id = addIntention(facts, STRAY, "stop");
     noteAsked(facts, id, number);
     execute(server, facts, { user: STRAY, userNo: STRAY, a: id, b: id }, { number });
@@ -90,6 +90,6 @@ export function useMany({ server, facts }: World): boolean {
   return true;
 }
 
-function settleSaves({ book }: Server): void {
-  while (book.saves.length > 0) saveLands(book);
+function settleSaves({ registry }: Server): void {
+  while (registry.saves.length > 0) saveLands(registry);
 }

@@ -33,7 +33,7 @@ export function newWorld({ reducer, serverFaults, programs }: Setup): World {
 /** A copy that can go another way. What is never changed in place is shared. */
 export function copyWorld({ server, facts, programs, clients, orphans }: World): World {
   return {
-    server: { ...server, book: { ...server.book } },
+    server: { ...server, registry: { ...server.registry } },
     facts: { ...facts },
     programs: programs.map((program) => ({ ...program })),
     clients: clients.map((client) => ({ ...client, connection: copyConnection(client.connection) })),
@@ -47,11 +47,22 @@ function copyConnection(connection: Connection | null): Connection | null {
 
 /** The same text for worlds in which the same can happen. Times are left out: moves say when they pass. */
 export function keyOf({ server, facts, programs, clients, orphans }: World): string {
-  const { book, attempts, journal, restoring, result, run } = server;
-  const saves = book.saves.map(({ record, ...save }) => [keyOfTickets(record.tickets), record.ending, save]);
-  const kept = book.kept === null ? null : [keyOfTickets(book.kept.tickets), book.kept.ending];
+  const { registry, attempts, journal, restoring, result, run } = server;
+  const saves = registry.saves.map(({ record, ...save }) => [
+    keyOfTickets(record.tickets),
+    record.ending,
+    save,
+  ]);
+  const kept = registry.kept === null ? null : [keyOfTickets(registry.kept.tickets), registry.kept.ending];
   return JSON.stringify([
-    ...[keyOfTickets(book.tickets), book.ending, saves, kept, book.claimedTo, book.isInTrouble],
+    ...[
+      keyOfTickets(registry.tickets),
+      registry.ending,
+      saves,
+      kept,
+      registry.claimedTo,
+      registry.isInTrouble,
+    ],
     ...[attempts, journal, restoring?.id ?? 0, result, run],
     facts,
     programs.map(({ shape: _shape, ...program }) => program),
@@ -62,7 +73,7 @@ export function keyOf({ server, facts, programs, clients, orphans }: World): str
 
 const ticketKeys = new WeakMap<object, string>();
 
-function keyOfTickets(tickets: Server["book"]["tickets"]): string {
+function keyOfTickets(tickets: Server["registry"]["tickets"]): string {
   const known = ticketKeys.get(tickets);
   if (known !== undefined) return known;
   const key = JSON.stringify(tickets, (name, value) => (name === "openSinceMs" ? 0 : value));

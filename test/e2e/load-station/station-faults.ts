@@ -11,7 +11,7 @@ export interface Scene {
   /** The gateway ends, and starts again; resolves when it is there. The cycles of the PLC go on meanwhile. */
   restartGateway(): Promise<void>;
   /** Below 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 /** Something that goes wrong once in a visit. */
@@ -70,7 +70,7 @@ const command = (
   effect: "delay-taken" | "delay-not-taken" | "delay-taken-late" | "internal-after",
 ) => ({ kind: "command", operation, robotId: ROBOT, count: 1, effect }) as const;
 
-const dark = ({ chance }: Scene) => 2 + Math.floor(chance() * LONGEST_DARK);
+const dark = ({ random }: Scene) => 2 + Math.floor(random() * LONGEST_DARK);
 
 /**
  * The power fails while the block writes the command of its next step, which does not arrive. That of this

@@ -80,7 +80,7 @@ async function serve(
   tally: Tally,
   broken: string[],
 ): Promise<void> {
-  const { line, plant, control, chance } = parts;
+  const { line, plant, control, random } = parts;
   const what = `${kind.name}, ${isUnload ? "unload" : "load"}`;
   tally.visits += 1;
   plant.account(kind.name);
@@ -88,8 +88,8 @@ async function serve(
   Object.assign(line.wishes, { Load: !isUnload, Unload: isUnload });
   const before = control().record(0).at(-1)?.seq ?? 0;
   const missionId = sendToStation(control());
-  const step = kind.steps[Math.floor(chance() * kind.steps.length)];
-  let waits = kind.isAtOnce === true ? 0 : Math.floor(chance() * LONGEST_WAIT_IN_STEP);
+  const step = kind.steps[Math.floor(random() * kind.steps.length)];
+  let waits = kind.isAtOnce === true ? 0 : Math.floor(random() * LONGEST_WAIT_IN_STEP);
   let hasWorked = false;
   let isReached = false;
   let isStruck = false;

@@ -8,7 +8,7 @@ import type { ReloadResult } from "../../../src/contracts/reload.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { createGateway } from "../../../src/gateway.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import { startLimitedBroker } from "../../northbound/mqtt/limited-broker.ts";
 import { createChronicle } from "../../support/chronicle.ts";
@@ -57,7 +57,7 @@ export async function openRecordHarness(): Promise<RecordHarness> {
     seed: SEED,
     confirmWaitMs: CONFIRM_WAIT_MS,
     clock,
-    chance: seededChance(SEED),
+    random: seededRandom(SEED),
   });
   const broker = await startLimitedBroker({});
   const port = await freePorts(2);
@@ -75,7 +75,7 @@ export async function openRecordHarness(): Promise<RecordHarness> {
   const log = createLog("info", { write: (line: string) => lines.add(line) });
   const gateway = createGateway(loaded.config, {
     clock,
-    chance: seededChance(SEED),
+    random: seededRandom(SEED),
     log,
     logLevels: log.levels,
     configuration: { settings: loaded.settings, read },
@@ -115,7 +115,9 @@ export async function openRecordHarness(): Promise<RecordHarness> {
     folder,
     async send(topic, message) {
       broker.say(`${BASE}/clients/scada/${topic}`, JSON.stringify(message));
-      const reply = await broker.heard(({ topic: on }) => on === `${BASE}/clients/scada/reply/${message.id}`);
+      const reply = await broker.received(
+        ({ topic: on }) => on === `${BASE}/clients/scada/reply/${message.id}`,
+      );
       await settle();
       return reply.payload.toString();
     },
@@ -129,7 +131,7 @@ export async function openRecordHarness(): Promise<RecordHarness> {
       await settle();
     },
     async untilPublished(topic, is) {
-      await broker.heard((packet) => packet.topic === `${BASE}/${topic}` && is(packet.payload.toString()));
+      await broker.received((packet) => packet.topic === `${BASE}/${topic}` && is(packet.payload.toString()));
       await settle();
     },
     async until(is) {

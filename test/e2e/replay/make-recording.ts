@@ -25,7 +25,7 @@ export async function makeRecording(path: string, shownPath: string): Promise<vo
       (text) => JSON.parse(text).to.operation_state === "OPERATION_STATE_ROLLING",
     );
     await mqtt.send("ControlConveyor", "3", turn("COMMAND_CONVEYOR_MOTOR_STOP"));
-    const from = mqtt.heard.entries.length;
+    const from = mqtt.received.entries.length;
     await mqtt.send("CreateMission", "4", cartMission("Station B"));
     await mqtt.on("robots/cart-01/event/mission", isDone, from);
     const request = { method: "POST", path: "/api/v1/recordings", body: {} } as const;

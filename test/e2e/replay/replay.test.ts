@@ -51,10 +51,10 @@ it("shows over MQTT what was shown when it was recorded", async () => {
   expect(Object.keys(then.states).length).toBeGreaterThan(10);
   await ended;
   for (const [topic, state] of Object.entries(then.states))
-    await mqtt.heard.first(topic, (heard) => shows(heard, topic, state));
+    await mqtt.received.first(topic, (received) => shows(received, topic, state));
   const count = ({ events }: Shown) => Object.values(events).flat().length;
   const isAll = () => count(shownBy(mqtt)) >= count(then);
-  await mqtt.heard.first("the last event", ({ topic }) => topic.includes("/event/") && isAll());
+  await mqtt.received.first("the last event", ({ topic }) => topic.includes("/event/") && isAll());
   expect(shownBy(mqtt)).toEqual(then);
 });
 

@@ -1,4 +1,4 @@
-import type { Heard, MqttEar } from "../mqtt-ear.ts";
+import type { MqttEar, Received } from "../mqtt-ear.ts";
 
 /** What a plant sees of a fleet over MQTT, without what is another each time. */
 export interface Shown {
@@ -11,10 +11,10 @@ export interface Shown {
 const STATE = /^robots\/[^/]+\/(mission|battery|conveyors?(\/\d+)?|presence)$/;
 const EVENT = /^robots\/([^/]+)\/event\/(mission|conveyor)$/;
 
-export function shownBy(mqtt: Pick<MqttEar, "heard">): Shown {
+export function shownBy(mqtt: Pick<MqttEar, "received">): Shown {
   const states: Record<string, unknown> = {};
   const events: Record<string, string[]> = {};
-  for (const { topic, text } of mqtt.heard.entries) {
+  for (const { topic, text } of mqtt.received.entries) {
     if (STATE.test(topic) && text !== "") states[topic] = JSON.parse(text).state;
     const [, robotId, kind] = EVENT.exec(topic) ?? [];
     if (robotId === undefined || kind === undefined) continue;
@@ -26,7 +26,7 @@ export function shownBy(mqtt: Pick<MqttEar, "heard">): Shown {
 }
 
 /** Whether a message shows this state on this topic. */
-export function shows({ topic, text }: Heard, wanted: string, state: unknown): boolean {
+export function shows({ topic, text }: Received, wanted: string, state: unknown): boolean {
   return topic === wanted && text !== "" && JSON.stringify(JSON.parse(text).state) === JSON.stringify(state);
 }
 

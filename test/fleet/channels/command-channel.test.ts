@@ -43,7 +43,7 @@ async function open(streamLimit = 1, prove: () => Promise<boolean> = async () =>
     prove,
     times: defaultFleetTimes,
     clock,
-    chance: () => 0.5,
+    random: () => 0.5,
     log: silentLog,
   });
   const run = channel.run(stopping.signal);

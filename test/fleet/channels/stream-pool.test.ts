@@ -78,7 +78,7 @@ function startPool({ connect, prove = async () => true }: Service): StreamPool {
         return cancel;
       },
     },
-    chance: () => 0.999,
+    random: () => 0.999,
     log: createLog("info", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
   });
   running = pool.run(stopping.signal);

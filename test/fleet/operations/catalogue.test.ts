@@ -234,8 +234,8 @@ test("the evidence of a task chain is a new one with its reference", () => {
     operation: "QueryTaskChain",
     requestJson: '{"taskChainIds":[12]}',
   });
-  expect(evidence.judge([robots, chains], evidence.baseline?.([robots, { task_chains: [] }]))).toContain(
+  expect(evidence.evaluate([robots, chains], evidence.baseline?.([robots, { task_chains: [] }]))).toContain(
     "chain 12",
   );
-  expect(evidence.judge([robots, chains], evidence.baseline?.([robots, chains]))).toBeNull();
+  expect(evidence.evaluate([robots, chains], evidence.baseline?.([robots, chains]))).toBeNull();
 });

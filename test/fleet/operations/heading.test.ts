@@ -31,8 +31,8 @@ it.each<[string, object, object | null]>([
   ["UpdateMission", update("COMMAND_CANCEL"), null],
   ["UpdateMission", update("COMMAND_PAUSE"), null],
   ["ControlConveyor", { commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_CW" }] }, null],
-])("%s %j sends its robot to %j", (operation, request, heading) => {
-  expectHeading(operation, { robotId: "r1", ...request }, heading);
+])("%s %j sends its robot to %j", (operation, request, destination) => {
+  expectHeading(operation, { robotId: "r1", ...request }, destination);
 });
 
 it.each<[string, object, object | null]>([
@@ -44,8 +44,8 @@ it.each<[string, object, object | null]>([
   ["PauseRobot", { amrId: 7 }, null],
 ])("%s %j of a robot by number sends it to %j", expectHeading);
 
-function expectHeading(operation: string, request: object, heading: object | null): void {
+function expectHeading(operation: string, request: object, destination: object | null): void {
   const parsed = catalogue.get(operation)?.parse(request);
   expect(parsed).toMatchObject({ ok: true });
-  expect(parsed?.ok === true && parsed.request.heading).toEqual(heading);
+  expect(parsed?.ok === true && parsed.request.destination).toEqual(destination);
 }

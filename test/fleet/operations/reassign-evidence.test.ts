@@ -37,8 +37,8 @@ function evidence(
     reassignTasks: [{ taskType: "TASK_TYPE_LOAD", mapId: 1, endPointCode: "N" }],
   });
   if (parsed?.ok !== true || parsed.request.evidence.kind !== "query") throw new Error("no query");
-  const { baseline, judge } = parsed.request.evidence;
-  return judge(answerOf(now), baseline?.(before));
+  const { baseline, evaluate } = parsed.request.evidence;
+  return evaluate(answerOf(now), baseline?.(before));
 }
 
 it.each<[string, number, boolean, Parameters<typeof evidence>[2]]>([

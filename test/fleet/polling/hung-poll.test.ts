@@ -23,29 +23,29 @@ async function open() {
   closers.push(() => https.close());
   const clock = createPatientClock();
   closers.push(async () => clock.close());
-  const toldAtMs: number[] = [];
+  const reportedAtMs: number[] = [];
   const harness = await startFleetSession(simulator.endpoints, {
     httpsUrl: `https://${https.address}`,
     times,
     clock,
-    onEvent: ({ kind }) => kind === "roster" && toldAtMs.push(performance.now()),
+    onEvent: ({ kind }) => kind === "roster" && reportedAtMs.push(performance.now()),
   });
   closers.push(() => harness.stop());
   await harness.event("roster", ({ robots }) => robots.length === 6);
-  return { clock, simulator, https, harness, toldAtMs };
+  return { clock, simulator, https, harness, reportedAtMs };
 }
 
 test.each<Hang>(["kept", "lost"])(
   "polls that hang (%s) make nobody absent; each is given up in its time, and the next one tells who has left",
   async (how) => {
-    const { clock, simulator, https, harness, toldAtMs } = await open();
+    const { clock, simulator, https, harness, reportedAtMs } = await open();
     https.hang(how);
     const from = harness.events.length;
     // A poll has its time by the machine's clock, and the wait between two by the session's.
     const sinceMs = performance.now();
     const hungAtMs = clock.monotonicMs();
     // What was under way when the wire hung may still come in.
-    const told = toldAtMs.length;
+    const told = reportedAtMs.length;
     const failures = harness.figure("poll_failures");
     simulator.control.happen({ kind: "offline", robotId: "cart-02" });
     await harness.until("two polls were given up", () => harness.figure("poll_failures") >= failures + 2);
@@ -54,7 +54,7 @@ test.each<Hang>(["kept", "lost"])(
     expect(harness.health().detail).toMatch(
       /a poll fails: (DEADLINE_EXCEEDED: no answer|UNAVAILABLE: no connection(: not done)?) within 700 ms/,
     );
-    expect(toldAtMs.length - told).toBeLessThanOrEqual(1);
+    expect(reportedAtMs.length - told).toBeLessThanOrEqual(1);
     https.goOn();
     const wentOnAtMs = clock.monotonicMs();
     const listed = await harness.next("roster", ({ robots }) => robots.length === 5);

@@ -20,7 +20,7 @@ test.each([
   [0, 10, 8.9 * MINUTE_MS, 9 * MINUTE_MS],
 ])(
   "a token is renewed at 15 to 20 minutes, and a minute before its end (chance %d, life %d min)",
-  async (chance, lifeMinutes, leastMs, mostMs) => {
+  async (random, lifeMinutes, leastMs, mostMs) => {
     const clock = createManualClock();
     const stopping = new AbortController();
     const askedAtMs: number[] = [];
@@ -40,7 +40,7 @@ test.each([
     const session = createSession(options, {
       http,
       clock,
-      chance: () => chance,
+      random: () => random,
       log: silentLog,
       history: null,
     });

@@ -92,7 +92,7 @@ function start(history: boolean | ExchangeHistory = false): Session {
   const session = createSession(options, {
     http,
     clock,
-    chance: () => 0.999,
+    random: () => 0.999,
     log: createLog("warn", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     history:
       history === true ? noted(createExchangeHistory(folder, clock)) : history === false ? null : history,

@@ -81,7 +81,7 @@ test.each([...wrong.map(([answer]) => answer), jwtOf("NOW")])(
         asked += 1;
       }),
       clock,
-      chance: () => 0,
+      random: () => 0,
       log: createLog("debug", { write: (line) => void lines.push(line) }),
       history: null,
     });
@@ -114,7 +114,7 @@ test.each([1.2, 3, 10])(
         },
       ),
       clock,
-      chance: () => 0,
+      random: () => 0,
       log: createLog("silent"),
       history: null,
     });

@@ -25,28 +25,28 @@ function openAspect() {
 
 test("a robot that a stream has sent is missed when the next call does not bring it", () => {
   const aspect = openAspect();
-  expect(aspect.unheard(stream, 1)).toBe(0);
+  expect(aspect.missing(stream, 1)).toBe(0);
   aspect.receive(bytes, stream, 1);
-  expect(aspect.unheard(stream, 1)).toBe(0);
-  expect(aspect.unheard(stream, 2)).toBe(1);
+  expect(aspect.missing(stream, 1)).toBe(0);
+  expect(aspect.missing(stream, 2)).toBe(1);
   aspect.receive(bytes, stream, 2);
   // The old call ends after the new one has begun.
   aspect.receive(bytes, stream, 1);
-  expect(aspect.unheard(stream, 2)).toBe(0);
+  expect(aspect.missing(stream, 2)).toBe(0);
 });
 
 test("a robot that several calls did not bring is no longer expected, until it comes again", () => {
   const aspect = openAspect();
   aspect.receive(bytes, stream, 1);
-  aspect.releaseUnheard(stream, 2);
-  expect(aspect.unheard(stream, 3)).toBe(0);
+  aspect.releaseMissing(stream, 2);
+  expect(aspect.missing(stream, 3)).toBe(0);
   aspect.receive(bytes, stream, 3);
-  expect(aspect.unheard(stream, 4)).toBe(1);
+  expect(aspect.missing(stream, 4)).toBe(1);
 });
 
 test("a robot that is released is not missed", () => {
   const aspect = openAspect();
   aspect.receive(bytes, stream, 1);
   aspect.release("cart-01");
-  expect(aspect.unheard(stream, 2)).toBe(0);
+  expect(aspect.missing(stream, 2)).toBe(0);
 });

@@ -47,7 +47,7 @@ function finder(answer: (robotId: string) => CallEnding): FamilyFinder {
     },
     times: defaultFleetTimes,
     clock,
-    chance: () => 0.999,
+    random: () => 0.999,
     signal: stopping.signal,
     isKnown: (robotId) => known.has(robotId),
     onFound: (robotId, family) => void (family === "cart" ? carts : others).push(robotId),

@@ -79,7 +79,7 @@ function connection(): Connection & Told {
 function start(isUnwelcome: (number: number) => boolean): void {
   // Each stream and each attempt draws its own wait, the same in each run.
   let drawn = 0;
-  const chance = () => {
+  const random = () => {
     drawn += 1;
     return (drawn * GOLDEN) % 1;
   };
@@ -93,7 +93,7 @@ function start(isUnwelcome: (number: number) => boolean): void {
     prove: async () => true,
     times,
     clock,
-    chance,
+    random,
     log: silentLog,
   });
   void pool.run(stopping.signal);
@@ -119,7 +119,7 @@ function start(isUnwelcome: (number: number) => boolean): void {
         times,
         quiet: createQuietLimit(times.resyncMs, clock, silentLog),
         clock,
-        chance,
+        random,
       },
     );
     void subscription.run(stopping.signal);

@@ -69,7 +69,7 @@ async function openPlant(): Promise<Plant> {
   const fleet = await startFleetSession(simulator.endpoints, {
     grpcAddress: proxy.address,
     clock,
-    chance: () => {
+    random: () => {
       drawn += 1;
       return (drawn * 0.618_033_988_75) % 1;
     },

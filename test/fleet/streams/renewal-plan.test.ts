@@ -32,11 +32,11 @@ test("a stream is renewed in good time, at one of the moments that all streams s
 test("streams that begin or are lost together part: never more than a few are renewed at one moment", () => {
   const STREAMS = 300;
   let seed = 7;
-  const chance = () => {
+  const random = () => {
     seed = (seed * 16_807) % 2_147_483_647;
     return seed / 2_147_483_647;
   };
-  const plans = Array.from({ length: STREAMS }, () => planRenewals(() => RESYNC_MS, chance));
+  const plans = Array.from({ length: STREAMS }, () => planRenewals(() => RESYNC_MS, random));
   for (const beginMs of [0, 500_000]) {
     for (const plan of plans) plan.restart();
     const renewals = new Map<number, number>();

@@ -81,7 +81,7 @@ function start(times: Partial<FleetTimes>, opened: (subscription: Subscription) 
     times: { ...defaultFleetTimes, ...times },
     quiet: createQuietLimit(times.resyncMs ?? defaultFleetTimes.resyncMs, clock, silentLog),
     clock,
-    chance: () => 0.5,
+    random: () => 0.5,
   });
   void subscription.run(stopping.signal);
   return subscription;
@@ -140,7 +140,7 @@ test.each([
     expect(told).toEqual(words.slice(0, 1));
     await pass(200);
     expect(told).toEqual(words);
-    expect(subscription.state().standing).toBe(isAnother ? "open" : "closed");
+    expect(subscription.state().phase).toBe(isAnother ? "open" : "closed");
   },
 );
 

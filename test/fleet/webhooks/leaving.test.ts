@@ -7,7 +7,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { defaultFleetTimes, leavingMs } from "../../../src/fleet/options.ts";
-import { createSubscriptionKeeper } from "../../../src/fleet/webhooks/subscription-keeper.ts";
+import { createSubscriptionManager } from "../../../src/fleet/webhooks/subscription-manager.ts";
 import { createTrust } from "../../../src/fleet/webhooks/trust.ts";
 import { createGateway } from "../../../src/gateway.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
@@ -57,7 +57,7 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     const responseJson = operation === "ListWebhooks" ? JSON.stringify({ webhooks }) : "{}";
     return { kind: "ok", responseJson, missionId: null };
   };
-  const keeper = createSubscriptionKeeper({
+  const manager = createSubscriptionManager({
     identifiers: anyIdentifiers(),
     identity: { instance: "i1", secret: "x".repeat(43) },
     publicUrl: "https://gateway.example.com/hook",
@@ -75,7 +75,7 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     },
     times: defaultFleetTimes,
     clock,
-    chance: () => 0.5,
+    random: () => 0.5,
     log,
   });
   return {
@@ -84,7 +84,7 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     /** How long the removal took, in milliseconds. */
     async remove(): Promise<number> {
       let tookMs: number | null = null;
-      void keeper.remove(BUDGET_MS).then(() => {
+      void manager.remove(BUDGET_MS).then(() => {
         tookMs = clock.monotonicMs();
       });
       await clock.settle(60_000);
@@ -169,7 +169,7 @@ test("a gateway that stops gives a slow service the time to delete them", async 
   const said = createChronicle<string>((line) => line);
   const gateway = createGateway(loaded.config, {
     clock: systemClock,
-    chance: Math.random,
+    random: Math.random,
     log: createLog("info", { write: said.add }),
   });
   const stopping = new AbortController();

@@ -37,8 +37,8 @@ function tell(client: string, action: string, ...said: [object, { readonly retai
 function raise(robotId: string | null): string {
   const source = robotId === null ? ({ kind: "gateway" } as const) : ({ kind: "robot", robotId } as const);
   const condition = { holds: true, text: "nobody can tell" };
-  commands.alarmBook.state(source, "OUTCOME_UNKNOWN", condition);
-  commands.alarmBook.take();
+  commands.alarmRegistry.state(source, "OUTCOME_UNKNOWN", condition);
+  commands.alarmRegistry.take();
   return commands.alarms().find((alarm) => alarm.source.kind === source.kind)?.id ?? "none";
 }
 
@@ -79,10 +79,10 @@ describe("a robot out of service", () => {
     raise("AMR01");
     const out = { robot_id: "AMR01", out_of_service: true };
     expect(await tell("line1", "service", out)).toMatchObject({ code: "OK" });
-    expect([commands.alarms(), commands.alarmBook.isOutOfService("AMR01")]).toEqual([[], true]);
+    expect([commands.alarms(), commands.alarmRegistry.isOutOfService("AMR01")]).toEqual([[], true]);
     const back = { robot_id: "AMR01", out_of_service: false };
     expect(await tell("line1", "service", back)).toMatchObject({ code: "OK" });
-    expect(commands.alarmBook.isOutOfService("AMR01")).toBe(false);
+    expect(commands.alarmRegistry.isOutOfService("AMR01")).toBe(false);
     const told = commands.audit.filter(({ event }) => event === "alarm").map(({ alarm }) => alarm);
     expect(told).toEqual(["out of service", "in service"]);
     expect(await tell("line1", "service", { ...out, robot_id: "AMR02" })).toMatchObject({

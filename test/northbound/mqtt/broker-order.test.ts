@@ -233,7 +233,7 @@ describe("a broker that was left without a goodbye", () => {
     const late = await listen(second.url);
     cleanups.push(() => late.client.endAsync(true));
     expect((await late.on("status")).text).toContain('"online"');
-    expect(watcher.heard.filter(({ text }) => text.includes('"offline"'))).toEqual([]);
+    expect(watcher.received.filter(({ text }) => text.includes('"offline"'))).toEqual([]);
   });
 });
 
@@ -247,7 +247,7 @@ it("loses no event and no state on the way to the next broker and back", async (
     writeTimeoutMs: 30_000,
     drainMs: 1_000,
     clock: systemClock,
-    chance: Math.random,
+    random: Math.random,
     log: silentLog,
   });
   const stopping = new AbortController();
@@ -263,7 +263,7 @@ it("loses no event and no state on the way to the next broker and back", async (
   await first.close();
   fanOut.offer(events("e1", "e2"));
   await atSecond.on("robots/r1/mission");
-  await atSecond.hear(({ text }) => text.includes('"e2"'));
+  await atSecond.receive(({ text }) => text.includes('"e2"'));
 
   const again = await startFirst();
   const back = await listen(again.url);
@@ -274,7 +274,7 @@ it("loses no event and no state on the way to the next broker and back", async (
   await back.on("status", ({ text }) => text.includes('"online"'));
   await back.on("robots/r1/mission");
   await expect
-    .poll(() => [...atSecond.heard, ...back.heard].some(({ text }) => text.includes('"e3"')))
+    .poll(() => [...atSecond.received, ...back.received].some(({ text }) => text.includes('"e3"')))
     .toBe(true);
   await atSecond.on("status", ({ text }) => text.includes('"offline"'));
   expect(runner.health()).toMatchObject({ state: "up", figures: { connects: 3, connectionsLost: 1 } });

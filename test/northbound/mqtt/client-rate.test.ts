@@ -68,7 +68,7 @@ function flood(client: string, count = FLOOD): Packet[] {
 /** The replies so far, by id. */
 function replies(client: string): Map<string, Record<string, unknown>> {
   const found = new Map<string, Record<string, unknown>>();
-  for (const packet of broker.heard) {
+  for (const packet of broker.received) {
     if (packet.cmd !== "publish" || !packet.topic.startsWith(`${base}/clients/${client}/reply/`)) continue;
     const reply: unknown = JSON.parse(String(packet.payload));
     if (isJsonObject(reply)) found.set(String(reply.id), reply);
@@ -96,7 +96,9 @@ test("each message of a flood is acknowledged and answered, and what is over the
     retry_safe: true,
   });
   // The acknowledgements of what is taken from the connection's bytes are ours to send.
-  const acknowledged = broker.heard.flatMap((packet) => (packet.cmd === "puback" ? [packet.messageId] : []));
+  const acknowledged = broker.received.flatMap((packet) =>
+    packet.cmd === "puback" ? [packet.messageId] : [],
+  );
   expect(new Set(acknowledged).size).toBe(FLOOD);
   // One line a second in log and audit: a flood must not push out what others did.
   expect(refused).toHaveLength(1);

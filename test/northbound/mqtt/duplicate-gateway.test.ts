@@ -14,7 +14,7 @@ interface Told {
 interface Gateway {
   readonly link: MqttLink;
   readonly connection: Connection;
-  readonly told: Chronicle<Told>;
+  readonly notified: Chronicle<Told>;
 }
 
 let broker: PlantBroker;
@@ -29,15 +29,15 @@ afterEach(async () => {
 
 /** A gateway with the id of every other in this file. */
 async function gateway(sessionId: string, clientId = sessionId): Promise<Gateway> {
-  const told = createChronicle<Told>(({ active, text }) => `${active} ${text}`);
+  const notified = createChronicle<Told>(({ active, text }) => `${active} ${text}`);
   const link = newLink({
     options: mqttOptions({ broker: external(broker.url), clientId }),
     sessionId,
-    onDuplicate: (active, text) => told.add({ active, text }),
+    onDuplicate: (active, text) => notified.add({ active, text }),
   });
   const connection = await link.connect(new AbortController().signal);
   cleanups.push(() => connection[Symbol.asyncDispose]());
-  return { link, connection, told };
+  return { link, connection, notified };
 }
 
 const someoneElse = (session: string) =>
@@ -47,21 +47,21 @@ test("two gateways with one id event each other, say so once, and end it when on
   const first = await gateway("s1");
   expect(first.link.health()).toMatchObject({ state: "up" });
   const second = await gateway("s2");
-  await first.told.first("the second", ({ active }) => active);
-  await second.told.first("the first", ({ active }) => active);
-  expect(first.told.entries).toEqual([{ active: true, text: someoneElse("s2") }]);
+  await first.notified.first("the second", ({ active }) => active);
+  await second.notified.first("the first", ({ active }) => active);
+  expect(first.notified.entries).toEqual([{ active: true, text: someoneElse("s2") }]);
   expect(second.link.health()).toMatchObject({ state: "degraded", detail: someoneElse("s1") });
   await second.connection[Symbol.asyncDispose]();
-  await first.told.first("gone", ({ active }) => !active);
-  expect(first.told.entries).toHaveLength(2);
+  await first.notified.first("gone", ({ active }) => !active);
+  expect(first.notified.entries).toHaveLength(2);
   expect(first.link.health()).toMatchObject({ state: "up" });
 });
 
 test("two gateways with one client id too, which throw each other off, are told", async () => {
   const first = await gateway("s1", "fleetgate");
   const second = await gateway("s2", "fleetgate");
-  const again = async ({ link, told }: Gateway) => {
-    if (told.entries.length > 0) return;
+  const again = async ({ link, notified }: Gateway) => {
+    if (notified.entries.length > 0) return;
     const connection = await link.connect(new AbortController().signal);
     cleanups.push(() => connection[Symbol.asyncDispose]());
   };
@@ -73,20 +73,20 @@ test("two gateways with one client id too, which throw each other off, are told"
     [first, "s2"],
     [second, "s1"],
   ] as const) {
-    const { text } = await gate.told.first("the other", ({ active }) => active);
+    const { text } = await gate.notified.first("the other", ({ active }) => active);
     expect(text).toContain(`with the id "test" and the same MQTT client id (session ${other})`);
     expect(gate.link.health()).toMatchObject({ detail: text });
   }
 });
 
 test("a gateway whose connection is lost now and then has no duplicate", async () => {
-  const { link, told, connection } = await gateway("s1", "fleetgate");
+  const { link, notified, connection } = await gateway("s1", "fleetgate");
   await connection[Symbol.asyncDispose]();
   for (let turn = 0; turn < 3; turn += 1) {
     const anew = await link.connect(new AbortController().signal);
     await anew[Symbol.asyncDispose]();
   }
-  expect(told.entries).toEqual([]);
+  expect(notified.entries).toEqual([]);
 });
 
 test("what another session leaves on the status topic does not hide that this gateway is online", async () => {
@@ -98,30 +98,30 @@ test("what another session leaves on the status topic does not hide that this ga
   await ear.client.publishAsync(status, lastWill, { qos: 1, retain: true });
   const isLastWill = ({ text }: { text: string }) => text === lastWill;
   await ear.on("status", isLastWill);
-  const place = ear.heard.findIndex(isLastWill);
+  const place = ear.received.findIndex(isLastWill);
   const isOnline = ({ text }: { text: string }) => {
     const { state, session_id: sessionId } = JSON.parse(text) as Record<string, string>;
     return `${state} ${sessionId}` === "online s1";
   };
-  await ear.on("status", (message) => isOnline(message) && ear.heard.indexOf(message) > place);
+  await ear.on("status", (message) => isOnline(message) && ear.received.indexOf(message) > place);
   // Who comes later is told that, and nothing else.
   const late = await listen(broker.url);
   cleanups.push(() => late.client.endAsync(true));
-  const told = await late.on("status");
-  expect([isOnline(told), told.packet.retain]).toEqual([true, true]);
+  const notified = await late.on("status");
+  expect([isOnline(notified), notified.packet.retain]).toEqual([true, true]);
 });
 
 test.each(["no JSON", "[]", '{"state":"online"}', '{"state":"odd","session_id":"s9"}'])(
   "a status that is none (%s) is nobody",
   async (text) => {
-    const { link, told } = await gateway("s1");
+    const { link, notified } = await gateway("s1");
     const ear = await listen(broker.url);
     cleanups.push(() => ear.client.endAsync(true));
     await ear.client.publishAsync(`${base}/status`, text, { qos: 1 });
     // What comes after it is heard after it.
     await ear.client.publishAsync(`${base}/status`, '{"state":"online","session_id":"s2"}', { qos: 1 });
-    await told.first("a real one", ({ active }) => active);
-    expect(told.entries).toEqual([{ active: true, text: someoneElse("s2") }]);
+    await notified.first("a real one", ({ active }) => active);
+    expect(notified.entries).toEqual([{ active: true, text: someoneElse("s2") }]);
     expect(link.health()).toMatchObject({ state: "degraded" });
   },
 );

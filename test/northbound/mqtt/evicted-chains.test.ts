@@ -7,7 +7,7 @@ import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { chainEvent, missionEvent } from "../../delivery/fleet-updates.ts";
 import { newFleetState } from "../../support/fleet-state.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -32,14 +32,14 @@ test("of 100,000 chains the broker keeps those that the state holds, however oft
   const remove = (topic: string) => void retained.delete(topic);
   const parts = { topics, sessionId: "s1", publish, remove, tags: null, robots: () => [] };
   const newWriter = () => createValueWriter(parts);
-  const chance = seededChance(7);
+  const random = seededRandom(7);
   let writer = newWriter();
   let most = 0;
 
   /** One slice; where the connection is lost, an unknown part of it has reached the broker. */
   function handOver(isLost: boolean): void {
     const slice = feed.take();
-    const arrived = isLost ? Math.floor(chance() * slice.changes.length) : slice.changes.length;
+    const arrived = isLost ? Math.floor(random() * slice.changes.length) : slice.changes.length;
     for (const change of slice.changes.slice(0, arrived)) writer.write(change);
     if (isLost) {
       feed.setOpen(true);
@@ -50,14 +50,14 @@ test("of 100,000 chains the broker keeps those that the state holds, however oft
   }
 
   for (let chain = 1; chain <= 100_000; chain += 1) {
-    for (const isFinished of [false, chance() < 0.9]) {
+    for (const isFinished of [false, random() < 0.9]) {
       for (const change of state.apply(chainEvent(chain, isFinished)).changes) {
         feed.pushChange(changeKey(change), change);
       }
     }
     // For 20,000 chains nothing is read at all.
     if (chain > 30_000 && chain < 50_000) continue;
-    if (chain % 250 === 0) handOver(chance() < 0.05);
+    if (chain % 250 === 0) handOver(random() < 0.05);
     most = Math.max(most, retained.size, feed.figures().changesQueued ?? 0);
   }
   while (feed.hasWork()) handOver(false);
@@ -82,7 +82,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       writeTimeoutMs: 30_000,
       drainMs: 1_000,
       clock: systemClock,
-      chance: Math.random,
+      random: Math.random,
       log: silentLog,
     });
     const stopping = new AbortController();
@@ -112,15 +112,17 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     await thief.client.endAsync(true);
     // The order in which topics are cleared is not promised.
     const shown = () => {
-      const texts = new Map(watcher.heard.map(({ topic, text }) => [topic, text]));
+      const texts = new Map(watcher.received.map(({ topic, text }) => [topic, text]));
       return [...texts].filter(([topic, text]) => topic.includes("/task_chains/") && text !== "");
     };
-    await watcher.hear(() => shown().length === 50 && shown().some(([topic]) => topic.endsWith("/1000")));
+    await watcher.receive(() => shown().length === 50 && shown().some(([topic]) => topic.endsWith("/1000")));
     const late = await watch();
     // The marker comes after all that is retained.
     await late.client.publishAsync(`${base}/marker`, "here");
     await late.on("marker");
-    const kept = late.heard.filter(({ topic }) => topic.includes("/task_chains/")).map(({ topic }) => topic);
+    const kept = late.received
+      .filter(({ topic }) => topic.includes("/task_chains/"))
+      .map(({ topic }) => topic);
     expect(kept).toHaveLength(50);
     expect(state.snapshot()).toHaveLength(50);
     expect(kept).toContain(`${base}/task_chains/951`);
@@ -132,9 +134,9 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const watcher = await watch();
     for (const id of [1, 2, 3]) chain(id);
     await watcher.on("task_chains/1", (message) => message.text === "");
-    const from = watcher.heard.length;
-    const again = () => watcher.heard.slice(from).filter(({ topic }) => topic.endsWith("/task_chains/2"));
-    await watcher.hear(() => again().length >= 5);
-    expect(watcher.heard.slice(from).some(({ topic }) => topic.endsWith("/task_chains/1"))).toBe(false);
+    const from = watcher.received.length;
+    const again = () => watcher.received.slice(from).filter(({ topic }) => topic.endsWith("/task_chains/2"));
+    await watcher.receive(() => again().length >= 5);
+    expect(watcher.received.slice(from).some(({ topic }) => topic.endsWith("/task_chains/1"))).toBe(false);
   });
 });

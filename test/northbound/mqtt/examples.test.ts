@@ -25,12 +25,12 @@ describe("the examples of docs/scada.md", () => {
     for (const { topic, payload } of examples.filter(({ message }) => ofClients.has(message))) {
       await gateway.client.client.publishAsync(`${examplesBase}/${topic}`, payload, { qos: 1 });
       const { id } = JSON.parse(payload);
-      const reply = await gateway.client.hear((each) => each.topic.endsWith(`/reply/${id}`));
+      const reply = await gateway.client.receive((each) => each.topic.endsWith(`/reply/${id}`));
       expect(JSON.parse(reply.text), payload).toMatchObject({ outcome: "succeeded" });
     }
     for (const { topic, payload } of examples.filter(({ message }) => !ofClients.has(message))) {
-      const heard = await gateway.client.hear((each) => each.topic === `${examplesBase}/${topic}`);
-      expect(heard.text, topic).toBe(payload);
+      const received = await gateway.client.receive((each) => each.topic === `${examplesBase}/${topic}`);
+      expect(received.text, topic).toBe(payload);
     }
   });
 
@@ -51,8 +51,8 @@ describe("the examples of docs/scada.md", () => {
       expect(messageOf(topic), topic).toBe(message);
       expect(messageFaults(topic, payload)).toEqual([]);
     }
-    expect(gateway.client.heard.length).toBeGreaterThan(50);
-    for (const { topic, text } of gateway.client.heard)
+    expect(gateway.client.received.length).toBeGreaterThan(50);
+    for (const { topic, text } of gateway.client.received)
       expect(messageFaults(topic.slice(examplesBase.length + 1), text)).toEqual([]);
   });
 });

@@ -74,12 +74,12 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     const watcher = await watch(url);
     const events = Array.from({ length: 300 }, (_, i) => event(i));
     await connection.write({ changes: [], events });
-    await watcher.hear((message) => message.text.includes('"e299"'));
-    const ids = watcher.heard
+    await watcher.receive((message) => message.text.includes('"e299"'));
+    const ids = watcher.received
       .filter((message) => message.topic.endsWith("event/mission"))
       .map((message) => JSON.parse(message.text).event_id);
     expect(ids).toEqual(events.map((each) => each.eventId));
-    expect(watcher.heard.find((message) => message.topic.endsWith("event/mission"))?.packet.qos).toBe(1);
+    expect(watcher.received.find((message) => message.topic.endsWith("event/mission"))?.packet.qos).toBe(1);
   });
 
   test("a gateway that dies leaves its last will", async () => {
@@ -169,7 +169,9 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     await watcher.on("robots/r1/tags/mission/state", (message) => message.text === "");
     const late = await watch(url);
     await late.on("robots/r1/tags/mission/valid");
-    expect(late.heard.map((message) => message.topic)).not.toContain(`${base}/robots/r1/tags/mission/state`);
+    expect(late.received.map((message) => message.topic)).not.toContain(
+      `${base}/robots/r1/tags/mission/state`,
+    );
   });
 
   describe("MQTT 5", () => {
@@ -188,10 +190,10 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       clock.advance(59_000);
       await watcher.client.publishAsync(`${base}/marker`, "", { qos: 1 });
       await watcher.on("marker");
-      const missions = () => watcher.heard.filter((message) => message.topic.endsWith("/mission"));
+      const missions = () => watcher.received.filter((message) => message.topic.endsWith("/mission"));
       expect(missions()).toHaveLength(1);
       clock.advance(4_000);
-      await watcher.hear((message) => message.topic.endsWith("/mission") && message !== first);
+      await watcher.receive((message) => message.topic.endsWith("/mission") && message !== first);
       expect(missions().map((message) => message.text)).toEqual([first.text, first.text]);
     });
 
@@ -231,7 +233,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
         message: "the response topic is outside the client's own subtree",
       });
       expect(
-        plc.heard.filter((message) => message.topic === responseTopic && message.text.includes("outcome")),
+        plc.received.filter((message) => message.topic === responseTopic && message.text.includes("outcome")),
       ).toEqual([]);
       expect(commander.commands).toEqual([]);
     });
@@ -282,7 +284,7 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
       const commander = recordingCommander();
       await connect(mqttOptions({ broker: external(url), protocolVersion: version }), { commander });
       expect(JSON.parse((await plc.on("clients/plc1/reply/old")).text)).toMatchObject({ code: "RETAINED" });
-      await plc.hear((message) => message.topic === topic && message.text === "");
+      await plc.receive((message) => message.topic === topic && message.text === "");
       expect(commander.commands).toEqual([]);
     },
   );

@@ -63,7 +63,7 @@ beforeEach(async () => {
       writeTimeoutMs: 30_000,
       drainMs: 100,
       clock: systemClock,
-      chance: () => 0.5,
+      random: () => 0.5,
       log: silentLog,
     },
   );
@@ -136,7 +136,7 @@ test("a client that only floods takes nobody's events: not those of robots, not 
     await client.on("robots/r1/event/mission", ({ text }) => JSON.parse(text).event_id === id);
   const lasts = `mqtt:guest/${FLOOD - 1}`;
   await client.on("event/command", ({ text }) => JSON.parse(text).event_id === lasts);
-  const told = client.heard
+  const told = client.received
     .filter(({ topic }) => topic === `${base}/event/command`)
     .map(({ text }) => JSON.parse(text).command_id as string);
   expect(told).toContain("mqtt:scada/mine");
@@ -163,7 +163,7 @@ test("a client that only floods takes nobody's replies, and the health tells of 
   for (const guest of ["guest", "guest2"]) await client.on(`clients/${guest}/reply/${FLOOD - 1}`);
   expect(link.health().figures?.repliesDropped).toBe(2 * FLOOD - 4 - 1 - ROOM);
   const answered = (guest: string) =>
-    client.heard.filter(({ topic }) => topic.startsWith(`${base}/clients/${guest}/reply/`)).length;
+    client.received.filter(({ topic }) => topic.startsWith(`${base}/clients/${guest}/reply/`)).length;
   // Beside what was on its way at once, each had half of the room.
   expect([answered("guest"), answered("guest2")]).toEqual([4 + ROOM / 2, 1 + ROOM / 2]);
 });

@@ -14,9 +14,9 @@ const placement = { ...underBase, robot: `${base}/amr/{alias}`, robots };
 function openWriter() {
   const clock = createManualClock();
   const shown = new Map<string, string>();
-  const heard: string[] = [];
+  const received: string[] = [];
   const publish = (topic: string, payload: string) => {
-    heard.push(topic.slice(base.length + 1));
+    received.push(topic.slice(base.length + 1));
     shown.set(topic.slice(base.length + 1), payload);
   };
   const topics = createTopics(base, placement);
@@ -24,7 +24,7 @@ function openWriter() {
   const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: () => robots };
   const writer = createValueWriter(parts);
   const json = (topic: string): unknown => JSON.parse(shown.get(topic) ?? "null");
-  return { ...writer, clock, shown, heard, json };
+  return { ...writer, clock, shown, received, json };
 }
 
 function robot(robotId: string, family: "cart" | "unknown" = "cart"): StateChange {
@@ -49,7 +49,7 @@ function conveyor(robotId: string, index: number): StateChange {
 }
 
 test("the info of a robot says its id, alias, family, conveyors and map, once for all that is new", () => {
-  const { write, flush, heard, json } = openWriter();
+  const { write, flush, received, json } = openWriter();
   for (const change of [
     robot("robot-17"),
     conveyor("robot-17", 1),
@@ -59,7 +59,7 @@ test("the info of a robot says its id, alias, family, conveyors and map, once fo
     write(change);
   flush();
   flush();
-  expect(heard.filter((topic) => topic === "amr/AMR01/info")).toHaveLength(1);
+  expect(received.filter((topic) => topic === "amr/AMR01/info")).toHaveLength(1);
   expect(json("amr/AMR01/info")).toEqual({
     robot_id: "robot-17",
     alias: "AMR01",
@@ -70,22 +70,22 @@ test("the info of a robot says its id, alias, family, conveyors and map, once fo
   });
   write(presence("robot-17", "stale"));
   flush();
-  expect(heard.filter((topic) => topic === "amr/AMR01/info")).toHaveLength(1);
+  expect(received.filter((topic) => topic === "amr/AMR01/info")).toHaveLength(1);
   write(presence("robot-17", "lost"));
   flush();
   expect(json("amr/AMR01/info")).toMatchObject({ map_id: null });
 });
 
 test("the list names every robot, and where its info is, when no more robots come", () => {
-  const { write, tick, heard, json } = openWriter();
+  const { write, tick, received, json } = openWriter();
   write(robot("robot-17"));
   tick();
   write(robot("r2", "unknown"));
   tick();
-  expect(heard).not.toContain("robots");
+  expect(received).not.toContain("robots");
   tick();
   tick();
-  expect(heard.filter((topic) => topic === "robots")).toHaveLength(1);
+  expect(received.filter((topic) => topic === "robots")).toHaveLength(1);
   expect(json("robots")).toEqual({
     session_id: "s1",
     robots: [
@@ -99,12 +99,12 @@ test("the list names every robot, and where its info is, when no more robots com
 });
 
 test("a list that grows without end is published all the same", () => {
-  const { write, tick, heard } = openWriter();
+  const { write, tick, received } = openWriter();
   for (let count = 0; count < 20; count += 1) {
     write(robot(`r${count}`));
     tick();
   }
-  expect(heard.filter((topic) => topic === "robots").length).toBeGreaterThanOrEqual(3);
+  expect(received.filter((topic) => topic === "robots").length).toBeGreaterThanOrEqual(3);
 });
 
 test("the place of a robot is flat tags, and its age grows while it is not good", () => {

@@ -48,12 +48,12 @@ interface Life {
 
 async function live(sessionId: string): Promise<Life> {
   const clock = createManualClock();
-  let heard = "";
+  let received = "";
   let wake = () => {};
   const openBroker = () => {
     const stream = broker.open();
     stream.on("data", (bytes: Buffer) => {
-      heard += bytes.toString("latin1");
+      received += bytes.toString("latin1");
       wake();
     });
     return stream;
@@ -73,7 +73,7 @@ async function live(sessionId: string): Promise<Life> {
     clock,
     show,
     async hears(...topics) {
-      while (!topics.every((topic) => heard.includes(topic))) {
+      while (!topics.every((topic) => received.includes(topic))) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -98,7 +98,7 @@ async function writer(): Promise<MqttClient> {
 }
 
 const cleared = () =>
-  watcher.heard
+  watcher.received
     .filter(({ topic, text }) => topic.includes("/task_chains/") && text === "")
     .map(({ topic }) => topic);
 

@@ -120,7 +120,7 @@ async function live(sessionId: string, options: Partial<MqttOptions> = {}) {
     if (isOver) return;
     isOver = true;
     await connection[Symbol.asyncDispose]();
-    await watcher.hear(({ text }) => text.includes('"offline"') && text.includes(`"${sessionId}"`));
+    await watcher.receive(({ text }) => text.includes('"offline"') && text.includes(`"${sessionId}"`));
   };
   cleanups.push(end);
   /** All that the gateway has published has come to the watcher, and what it is to hear, to it. */
@@ -128,7 +128,7 @@ async function live(sessionId: string, options: Partial<MqttOptions> = {}) {
     count += 1;
     const code = `${sessionId}-${count}`;
     await connection.write({ changes: [], events: [sign(code)] });
-    await watcher.hear(({ text }) => text.includes(code));
+    await watcher.receive(({ text }) => text.includes(code));
   };
   return {
     show,
@@ -146,7 +146,7 @@ async function live(sessionId: string, options: Partial<MqttOptions> = {}) {
 
 /** What the broker retains, by what the watcher has heard: of events it retains nothing. */
 function retained(): readonly string[] {
-  const newest = new Map(watcher.heard.map(({ topic, text }) => [topic, text]));
+  const newest = new Map(watcher.received.map(({ topic, text }) => [topic, text]));
   const kept = [...newest].filter(([topic, text]) => text !== "" && !topic.includes("/event/"));
   return kept.map(([topic]) => topic).sort();
 }
@@ -218,7 +218,7 @@ it("what somebody else has put there since is not cleared", async () => {
   await other.publishAsync("old/base/robots/r1/info", '{"robot_id":"r1","session_id":"t1"}', options);
   await other.publishAsync("old/base/robots/r2/info", "hello", options);
   await other.publishAsync("old/base/robots/r9/info", '{"robot_id":"r9","session_id":"s1"}', options);
-  await watcher.hear(({ topic }) => topic.includes("/r9/"));
+  await watcher.receive(({ topic }) => topic.includes("/r9/"));
   const before = retained();
   const second = await live("s2");
   await second.look(14);
@@ -277,7 +277,7 @@ describe.runIf(haveMosquitto)("at mosquitto", () => {
       const late = await listen(mosquitto.url, {}, "#");
       await late.on("status");
       await late.client.endAsync(true);
-      expect(late.heard.filter(({ topic }) => topic.startsWith("old/"))).toEqual([]);
+      expect(late.received.filter(({ topic }) => topic.startsWith("old/"))).toEqual([]);
     },
   );
 });

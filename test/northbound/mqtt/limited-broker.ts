@@ -11,7 +11,7 @@ export interface LimitedBroker {
   readonly published: IPublishPacket[];
   readonly subscribed: string[];
   /** Resolves when a publish is there that the test accepts. */
-  heard(test: (packet: IPublishPacket) => boolean): Promise<IPublishPacket>;
+  received(test: (packet: IPublishPacket) => boolean): Promise<IPublishPacket>;
   /** How many clients have said goodbye. */
   readonly disconnects: () => number;
   /** The reason code that acknowledges a message. */
@@ -88,7 +88,7 @@ export async function startLimitedBroker(
     disconnects: () => disconnects,
     answer: () => 0,
     say: (topic, payload) => say(topic, payload),
-    heard: (test) =>
+    received: (test) =>
       new Promise((resolve) => {
         const look = () => {
           const found = published.find(test);

@@ -76,7 +76,7 @@ describe("a broker's receive maximum", () => {
     const before = broker.published.length;
     const events = Array.from({ length: 10 }, (_, i) => event(`e${i}`));
     const written = connection.write({ changes: [missionChange("r1")], events });
-    await broker.heard((packet) => packet.payload.includes('"e2"'));
+    await broker.received((packet) => packet.payload.includes('"e2"'));
     // What is written later arrives, while the fourth event still waits.
     await expect.poll(() => broker.published.length).toBe(before + 4);
     acknowledge();
@@ -97,11 +97,11 @@ describe("a broker's receive maximum", () => {
     const before = broker.published.length;
     const changes = [gone(1), gone(2), missionChange("r2")];
     const written = connection.write({ changes, events: [] });
-    const first = await broker.heard(({ topic: name }) => name === topic("task_chains/1"));
+    const first = await broker.received(({ topic: name }) => name === topic("task_chains/1"));
     expect(broker.published.at(-1)).toBe(first);
     acknowledge();
     await written;
-    await broker.heard(({ topic: name }) => name === topic("robots/r2/mission"));
+    await broker.received(({ topic: name }) => name === topic("robots/r2/mission"));
     const names = broker.published.slice(before).map(({ topic: name }) => name.slice(base.length + 1));
     expect(names.slice(0, 3)).toEqual(["task_chains/1", "task_chains/2", "robots/r2/mission"]);
   });
@@ -114,7 +114,7 @@ describe("a broker's receive maximum", () => {
     const missions = () => broker.published.filter(({ topic: name }) => name === topic("robots/r1/mission"));
     const acknowledge = broker.holdAcks();
     const written = connection.write({ changes: [], events: [event("e1"), event("e2")] });
-    await broker.heard((packet) => packet.payload.includes('"e1"'));
+    await broker.received((packet) => packet.payload.includes('"e1"'));
     clock.advance(300_000);
     acknowledge();
     await written;
@@ -130,7 +130,7 @@ describe("a broker's receive maximum", () => {
     const { connection } = await connect(broker.url);
     const acknowledge = broker.holdAcks();
     const written = connection.write({ changes: [], events: [event("e1"), event("e2")] });
-    await broker.heard((packet) => packet.payload.includes('"e1"'));
+    await broker.received((packet) => packet.payload.includes('"e1"'));
     const closed = connection[Symbol.asyncDispose]();
     acknowledge();
     await Promise.all([written, closed]);
@@ -142,7 +142,7 @@ describe("a broker's receive maximum", () => {
     const { connection } = await connect(broker.url);
     broker.holdAcks();
     const written = connection.write({ changes: [], events: [event("e1"), event("e2"), event("e3")] });
-    await broker.heard((packet) => packet.payload.includes('"e1"'));
+    await broker.received((packet) => packet.payload.includes('"e1"'));
     const failed = expect(written).rejects.toThrow();
     await broker.close();
     await failed;
@@ -227,7 +227,7 @@ describe("a broker's maximum packet size", () => {
     await connect(broker.url, {}, { commander: recordingCommander(async () => large) });
     const command = { id: "c1", expires_in_ms: 10_000, request: { robot_id: "r1" } };
     broker.say(topic("clients/plc1/command/CreateMission"), JSON.stringify(command));
-    const reply = await broker.heard(({ topic: name }) => name === topic("clients/plc1/reply/c1"));
+    const reply = await broker.received(({ topic: name }) => name === topic("clients/plc1/reply/c1"));
     expect(JSON.parse(String(reply.payload))).toMatchObject({
       outcome: "succeeded",
       message: "the response is left out: it is larger than the broker takes",
@@ -277,7 +277,7 @@ describe("a broker that takes QoS 0 only", () => {
     const { connection, link } = await connect(broker.url, { stateQos: 1 });
     expect(broker.connects.at(-1)?.will?.qos).toBe(0);
     await connection.write({ changes: [missionChange("r1")], events: [event("e1")] });
-    await broker.heard((packet) => packet.payload.includes('"e1"'));
+    await broker.received((packet) => packet.payload.includes('"e1"'));
     expect(broker.published.map(({ qos }) => qos)).not.toContain(1);
     expect(link.health().detail).toContain("QoS 0 only");
   });
@@ -317,6 +317,6 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
     cleanups.push(() => watcher.client.endAsync(true));
     const events = Array.from({ length: 200 }, (_, i) => event(`e${i}`));
     await connection.write({ changes: [], events });
-    await watcher.hear(({ text }) => text.includes('"e199"'));
+    await watcher.receive(({ text }) => text.includes('"e199"'));
   });
 });

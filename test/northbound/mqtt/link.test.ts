@@ -36,9 +36,9 @@ afterEach(async () => {
 });
 
 async function listener(): Promise<Listener> {
-  const heard = await listen(url);
-  cleanups.push(() => heard.client.endAsync(true));
-  return heard;
+  const received = await listen(url);
+  cleanups.push(() => received.client.endAsync(true));
+  return received;
 }
 
 async function connect(changes: Partial<MqttParts> = {}): Promise<Connection & { commands: Command[] }> {
@@ -92,7 +92,7 @@ describe("what is published", () => {
     await connection[Symbol.asyncDispose]();
     const later = await link.connect(new AbortController().signal);
     await later[Symbol.asyncDispose]();
-    const states = watcher.heard.flatMap(({ topic, text }) =>
+    const states = watcher.received.flatMap(({ topic, text }) =>
       topic.endsWith("status") ? [JSON.parse(text).state] : [],
     );
     expect(states).toEqual(["online", "offline", "offline", "offline", "offline"]);
@@ -109,7 +109,7 @@ describe("what is published", () => {
     await connection[Symbol.asyncDispose]();
     const gone = await watcher.on("status", (message) => message.text.includes('"offline"'));
     expect(JSON.parse(gone.text)).toMatchObject({ state: "offline", session_id: "s1" });
-    const texts = watcher.heard.filter((message) => message.topic.endsWith("availability"));
+    const texts = watcher.received.filter((message) => message.topic.endsWith("availability"));
     expect(texts.map((message) => message.text)).toEqual(["good", "offline"]);
   });
 });
@@ -157,7 +157,7 @@ describe("commands", () => {
       { qos: 1, retain: true },
     );
     expect(JSON.parse((await plc.on("clients/plc1/reply/c1")).text)).toMatchObject({ code: "RETAINED" });
-    await plc.hear((message) => message.topic === topic && message.text === "");
+    await plc.receive((message) => message.topic === topic && message.text === "");
     expect(connection.commands).toEqual([]);
   });
 });

@@ -83,7 +83,7 @@ async function open(first: Placement, topicsFiles: TopicsFiles | null, plant?: P
           looks += 1;
           const code = `${run}-${looks}`;
           await connection.write({ changes: [], events: [hold(code)] });
-          await watcher.hear(({ text }) => text.includes(code));
+          await watcher.receive(({ text }) => text.includes(code));
         }
       }
     },
@@ -123,14 +123,14 @@ it.each([
 ])("are published at the new place, and cleared at the old one: %s", async (_where, topicsFiles) => {
   const { move, show, watcher, clock, retained } = await open(placed("east"), topicsFiles);
   await show(robot, station("dock"));
-  await watcher.hear(({ topic }) => topic === "plant/east/dock");
+  await watcher.receive(({ topic }) => topic === "plant/east/dock");
   expect(await move({ ...placed("west"), robot: "site/{robot}" })).toBe(true);
   await show(robot, station("dock"));
-  await watcher.hear(({ topic }) => topic === "plant/west/dock");
-  await watcher.hear(({ topic, text }) => topic === "site/r1/availability" && text === "good");
+  await watcher.receive(({ topic }) => topic === "plant/west/dock");
+  await watcher.receive(({ topic, text }) => topic === "site/r1/availability" && text === "good");
   const old = ["plant/east/dock", `${base}/robots/r1/availability`];
   const isCleared = () =>
-    old.every((place) => watcher.heard.some(({ topic, text }) => topic === place && text === ""));
+    old.every((place) => watcher.received.some(({ topic, text }) => topic === place && text === ""));
   for (let second = 0; second < 60 && !isCleared(); second += 1) {
     clock.advance(1_000);
     // What the gateway asks the broker takes some turns of the event loop.
@@ -150,10 +150,10 @@ it("stay where they are when a station comes or goes, and its own come and go", 
   const both = [...placed("east").stations, { name: "gate", place: "north" }];
   expect(await move({ ...placed("east"), stations: both })).toBe(false);
   await show(station("gate"));
-  await watcher.hear(({ topic }) => topic === "plant/north/gate");
+  await watcher.receive(({ topic }) => topic === "plant/north/gate");
   expect(await move(placed("east"))).toBe(false);
   await show({ kind: "station_removed", station: "gate" });
-  await watcher.hear(({ topic, text }) => topic === "plant/north/gate" && text === "");
+  await watcher.receive(({ topic, text }) => topic === "plant/north/gate" && text === "");
   expect(await retained()).toContain("plant/east/dock");
 });
 
@@ -166,18 +166,18 @@ it("are those of the next start: it clears nothing of a robot that it has not he
   await first.show(robot);
   expect(await first.move(moved)).toBe(true);
   await first.show(robot);
-  await first.watcher.hear(({ topic }) => topic === "site/r1/availability");
+  await first.watcher.receive(({ topic }) => topic === "site/r1/availability");
   await first.look(12);
   const isCleared =
     (where: string) =>
     ({ topic, text }: { topic: string; text: string }) =>
       topic === `${where}/r1/availability` && text === "";
-  expect(first.watcher.heard.some(isCleared(`${base}/robots`))).toBe(true);
+  expect(first.watcher.received.some(isCleared(`${base}/robots`))).toBe(true);
   await first.end();
 
   const second = await open(moved, topicsFiles, plant, "s2");
-  await second.watcher.hear(({ topic }) => topic === "site/r1/availability");
+  await second.watcher.receive(({ topic }) => topic === "site/r1/availability");
   await second.show({ ...robot, robotId: "r2" });
   await second.look(12);
-  expect(second.watcher.heard.filter(isCleared("site"))).toEqual([]);
+  expect(second.watcher.received.filter(isCleared("site"))).toEqual([]);
 });

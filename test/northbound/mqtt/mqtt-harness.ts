@@ -127,7 +127,7 @@ function operation(name: string, effect: Effect): Operation {
           identityField: null,
           conveyors: null,
           switches: [],
-          heading: null,
+          destination: null,
         },
       };
     },
@@ -178,9 +178,9 @@ interface Received {
 /** A foreign MQTT client that keeps what it hears and can be asked to wait for it. */
 export interface Listener {
   readonly client: MqttClient;
-  readonly heard: Received[];
+  readonly received: Received[];
   /** The first message, past or future, that the test accepts. */
-  hear(test: (message: Received) => boolean): Promise<Received>;
+  receive(test: (message: Received) => boolean): Promise<Received>;
   /** The first message on a topic under the base. */
   on(topic: string, test?: (message: Received) => boolean): Promise<Received>;
 }
@@ -191,16 +191,16 @@ export async function listen(
   filter = `${base}/#`,
 ): Promise<Listener> {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...options }, false);
-  const heard: Received[] = [];
+  const received: Received[] = [];
   const waiting = new Set<(message: Received) => void>();
   client.on("message", (topic, payload, packet) => {
     const message = { topic, text: payload.toString(), packet };
-    heard.push(message);
+    received.push(message);
     for (const look of waiting) look(message);
   });
   if (filter !== "") await client.subscribeAsync(filter, { qos: 1 });
-  const hear = (test: (message: Received) => boolean) => {
-    const known = heard.find(test);
+  const receive = (test: (message: Received) => boolean) => {
+    const known = received.find(test);
     if (known !== undefined) return Promise.resolve(known);
     return new Promise<Received>((resolve) => {
       const look = (message: Received) => {
@@ -213,10 +213,10 @@ export async function listen(
   };
   return {
     client,
-    heard,
-    hear,
+    received,
+    receive,
     on: (topic, test = () => true) =>
-      hear((message) => message.topic === `${base}/${topic}` && test(message)),
+      receive((message) => message.topic === `${base}/${topic}` && test(message)),
   };
 }
 

@@ -42,7 +42,7 @@ async function run(options: Partial<MqttOptions> = {}, answer: (packet: IPublish
     writeTimeoutMs: 24 * 3_600_000,
     drainMs: 1_000,
     clock,
-    chance: () => 0.5,
+    random: () => 0.5,
     log: silentLog,
   });
   const stop = new AbortController();
@@ -67,7 +67,7 @@ async function run(options: Partial<MqttOptions> = {}, answer: (packet: IPublish
     await until(() => isOver);
   };
   cleanups.push(end);
-  await broker.heard(({ topic }) => topic === `${base}/status`);
+  await broker.received(({ topic }) => topic === `${base}/status`);
   return { broker, link, fanOut, state, clock, until, end };
 }
 
@@ -83,7 +83,7 @@ function eventIdOf({ payload }: IPublishPacket): string {
 }
 
 /** The events that the broker has heard of, in order. */
-function heard({ published }: LimitedBroker): string[] {
+function received({ published }: LimitedBroker): string[] {
   return published.filter(({ topic }) => topic.includes("/event/")).map(eventIdOf);
 }
 
@@ -93,8 +93,8 @@ describe("an acknowledgement of MQTT 5", () => {
     const { broker, link, until } = gateway;
     broker.answer = () => NO_MATCHING_SUBSCRIBERS;
     offer(gateway, alarmEvent("e1", "r1"), alarmEvent("e2", "r1"));
-    await until(() => heard(broker).includes("e2"));
-    expect(heard(broker)).toEqual(["e1", "e2"]);
+    await until(() => received(broker).includes("e2"));
+    expect(received(broker)).toEqual(["e1", "e2"]);
     expect(link.health()).toMatchObject({ state: "up", figures: { messagesNotTaken: 0 } });
   });
 
@@ -105,8 +105,8 @@ describe("an acknowledgement of MQTT 5", () => {
       const { broker, link, until } = gateway;
       broker.answer = ({ topic }) => (topic === eventTopic("r1") ? code : 0);
       offer(gateway, alarmEvent("e1", "r1"), alarmEvent("e2", "r2"));
-      await until(() => heard(broker).includes("e1.dropped"));
-      expect(heard(broker)).toEqual(["e1", "e2", "e1.dropped"]);
+      await until(() => received(broker).includes("e1.dropped"));
+      expect(received(broker)).toEqual(["e1", "e2", "e1.dropped"]);
       expect(link.health()).toMatchObject({
         state: "degraded",
         detail: expect.stringContaining(eventTopic("r1")),
@@ -124,22 +124,22 @@ describe("an acknowledgement of MQTT 5", () => {
       const { broker, link, until } = gateway;
       broker.answer = ({ topic }) => (topic === eventTopic("r1") ? code : 0);
       offer(gateway, alarmEvent("e1", "r1"), alarmEvent("e2", "r2"));
-      await until(() => heard(broker).filter((id) => id === "e1").length === 2);
+      await until(() => received(broker).filter((id) => id === "e1").length === 2);
       expect(link.health()).toMatchObject({
         state: "degraded",
         detail: expect.stringContaining(eventTopic("r1")),
       });
-      await until(() => heard(broker).includes("e1.dropped"));
+      await until(() => received(broker).includes("e1.dropped"));
       // After 1, 2, 4 and 8 s; what the broker took meanwhile does not come again.
-      expect(heard(broker)).toEqual(["e1", "e2", "e1", "e1", "e1", "e1", "e1.dropped"]);
+      expect(received(broker)).toEqual(["e1", "e2", "e1", "e1", "e1", "e1", "e1.dropped"]);
       // It is known by now: one try is enough.
       offer(gateway, alarmEvent("e3", "r1"));
-      await until(() => heard(broker).includes("e3.dropped"));
-      expect(heard(broker).slice(7)).toEqual(["e3", "e3.dropped"]);
+      await until(() => received(broker).includes("e3.dropped"));
+      expect(received(broker).slice(7)).toEqual(["e3", "e3.dropped"]);
       expect(link.health()).toMatchObject({ state: "degraded", figures: { messagesRefused: 2 } });
       broker.answer = () => 0;
       offer(gateway, alarmEvent("e4", "r1"));
-      await until(() => heard(broker).includes("e4"));
+      await until(() => received(broker).includes("e4"));
       await until(() => link.health().state === "up");
       expect(broker.connects).toHaveLength(1);
     },
@@ -152,12 +152,12 @@ describe("an acknowledgement of MQTT 5", () => {
     offer(gateway, alarmEvent("e1", "r1"), alarmEvent("e2", "r2"));
     await until(() => clock.monotonicMs() > 120_000);
     // Two events after 0, 1, 3, 7, 15, 31, 61 and 91 s.
-    expect(heard(broker)).toHaveLength(16);
+    expect(received(broker)).toHaveLength(16);
     expect(link.health()).toMatchObject({ state: "degraded", detail: expect.stringContaining("Quota") });
     broker.answer = () => 0;
-    const before = heard(broker).length;
-    await until(() => heard(broker).length === before + 2);
-    expect(heard(broker).slice(before)).toEqual(["e1", "e2"]);
+    const before = received(broker).length;
+    await until(() => received(broker).length === before + 2);
+    expect(received(broker).slice(before)).toEqual(["e1", "e2"]);
     await until(() => link.health().state === "up");
     expect(link.health().figures).toMatchObject({ messagesRefused: 0 });
     expect(broker.connects).toHaveLength(1);
@@ -172,7 +172,7 @@ describe("a status that the broker does not take", () => {
     const { broker, link, until } = gateway;
     const statuses = () => broker.published.filter(({ topic }) => topic === statusTopic).length;
     offer(gateway, alarmEvent("e1", "r1"));
-    await until(() => heard(broker).includes("e1"));
+    await until(() => received(broker).includes("e1"));
     expect(link.health()).toMatchObject({ state: "degraded", detail: expect.stringContaining(statusTopic) });
     broker.answer = () => 0;
     const before = statuses();

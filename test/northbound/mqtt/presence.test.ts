@@ -31,7 +31,7 @@ test("a robot that the online list shows as before is not published again", asyn
       writeTimeoutMs: 10_000,
       drainMs: 100,
       clock,
-      chance: () => 0.5,
+      random: () => 0.5,
       log,
     }),
   );
@@ -47,7 +47,7 @@ test("a robot that the online list shows as before is not published again", asyn
   });
   /** The position that was published of a robot, and each time that something was. */
   const shown = (name: string) =>
-    client.heard
+    client.received
       .filter(({ topic }) => topic === `${base}/robots/${name}/presence`)
       .map(({ text }) => JSON.parse(text).state.pos);
   const see = async (name: string, pos: string, ...robots: readonly object[]) => {

@@ -31,7 +31,7 @@ async function say(topic: string, payload: object | string, retain = false): Pro
 async function answer(): Promise<Record<string, unknown>> {
   const place = answers;
   answers += 1;
-  const next = scada.heard[place] ?? (await scada.hear((message) => scada.heard[place] === message));
+  const next = scada.received[place] ?? (await scada.receive((message) => scada.received[place] === message));
   return JSON.parse(next.text);
 }
 

@@ -37,7 +37,7 @@ it("a broker that acknowledges nothing is left while it is being connected to", 
   const failure = expect(link.connect(new AbortController().signal)).rejects.toThrow(
     "the MQTT broker took the connection, and did not acknowledge within 30 s what the gateway sent",
   );
-  await expect.poll(() => broker.heard.some(({ cmd }) => cmd === "publish")).toBe(true);
+  await expect.poll(() => broker.received.some(({ cmd }) => cmd === "publish")).toBe(true);
   await clock.settle(30_000);
   await failure;
 });

@@ -58,11 +58,11 @@ describe.runIf(haveMosquitto)("a topic that the broker's ACL denies", () => {
     const events = [event("e1", "r2"), event("e2", "r1"), event("e3", "r2"), event("e4", "r1")];
     await connection.write({ changes: [missionChange("r1")], events });
     await connection.write({ changes: [], events: [event("e5", "r2")] });
-    const heard = async (id: string) =>
-      JSON.parse((await plant.hear(({ text }) => text.includes(`"${id}"`))).text);
-    for (const id of ["e1", "e3", "e5"]) expect(await heard(id)).toMatchObject({ robot_id: "r2" });
+    const received = async (id: string) =>
+      JSON.parse((await plant.receive(({ text }) => text.includes(`"${id}"`))).text);
+    for (const id of ["e1", "e3", "e5"]) expect(await received(id)).toMatchObject({ robot_id: "r2" });
     for (const id of ["e2.dropped", "e4.dropped"]) {
-      expect(await heard(id)).toMatchObject({ robot_id: "r1", reason: "refused", count: 1 });
+      expect(await received(id)).toMatchObject({ robot_id: "r1", reason: "refused", count: 1 });
     }
     expect(isLost()).toBe(false);
     expect(link.health()).toMatchObject({

@@ -10,7 +10,7 @@ export interface ScriptedBroker {
   /** Writes these packets at once, as a broker does that has them waiting. */
   say(packets: readonly Packet[]): void;
   /** What the gateway has sent. */
-  readonly heard: Packet[];
+  readonly received: Packet[];
 }
 
 /**
@@ -22,7 +22,7 @@ export function createScriptedBroker(
   acknowledges = true,
 ): ScriptedBroker {
   const [near, far] = duplexPair();
-  const heard: Packet[] = [];
+  const received: Packet[] = [];
   let onSubscribed = () => {};
   const subscribed = new Promise<void>((resolve) => {
     onSubscribed = resolve;
@@ -32,7 +32,7 @@ export function createScriptedBroker(
   };
   const read = parser({ protocolVersion: 4 });
   read.on("packet", (packet) => {
-    heard.push(packet);
+    received.push(packet);
     const { messageId = 0 } = packet;
     if (packet.cmd === "connect") say([{ cmd: "connack", returnCode: 0, sessionPresent: false }]);
     if (packet.cmd === "publish" && packet.qos === 1 && acknowledges) say([{ cmd: "puback", messageId }]);
@@ -44,5 +44,5 @@ export function createScriptedBroker(
     if (packet.subscriptions.some(({ topic }) => topic.includes("/command/"))) onSubscribed();
   });
   far.on("data", (bytes: Buffer) => read.parse(bytes));
-  return { open: () => near, subscribed, say, heard };
+  return { open: () => near, subscribed, say, received };
 }

@@ -114,7 +114,7 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
           identityField: null,
           conveyors: null,
           switches: [],
-          heading: null,
+          destination: null,
         },
       };
     },

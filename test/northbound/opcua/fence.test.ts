@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
-import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { batteryChange } from "./changes.ts";
 import { newClient, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
@@ -88,13 +88,13 @@ describe.each([
   it("takes a HEL and the beginning of a large OPN in one segment", async () => {
     const before = closedOf(running);
     const leaving = new AbortController();
-    let heard = () => {};
+    let received = () => {};
     const acknowledged = new Promise<void>((resolve) => {
-      heard = resolve;
+      received = resolve;
     });
     const both = once(hello(), begun);
     const script: Script = (answers) => {
-      if (answers.length >= ACK_BYTES) heard();
+      if (answers.length >= ACK_BYTES) received();
       return both(answers);
     };
     const talk = exchange(running.url, script, 5_000, leaving.signal);
@@ -188,7 +188,7 @@ describe("strangers by the hundred", () => {
   }
 
   it("send frames of any type, flag, size and content, and harm nobody", async () => {
-    const dice = seededChance(SEED);
+    const dice = seededRandom(SEED);
     const pick = <T>(...from: readonly T[]) => from[Math.floor(dice() * from.length)] as T;
     const random = (): Buffer => {
       const type = pick("HEL", "OPN", "OPN", "MSG", "MSG", "CLO", "ACK", "ERR", "RHE", "XXX");
@@ -228,7 +228,7 @@ describe("strangers by the hundred", () => {
   it("send a session's own frames, spoilt, and harm nobody", async () => {
     const recorded = await recordSession(running);
     expect(recorded.length).toBeGreaterThan(6);
-    const dice = seededChance(SEED + 1);
+    const dice = seededRandom(SEED + 1);
     const spoilt = (bytes: Buffer): Buffer => {
       const copy = Buffer.from(bytes);
       const count = dice() < 0.4 ? 0 : 1 + Math.floor(dice() * 6);

@@ -35,7 +35,7 @@ beforeEach(async () => {
     { robots, users },
     {
       holds,
-      chance: () => 0.5,
+      random: () => 0.5,
       audit: {
         refused: (request, { code, message }) => void refused.push({ ...request, code, message }),
       },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { removeTickets } from "../../../src/northbound/opcua/memory.ts";
+import { removeTickets } from "../../../src/northbound/opcua/opcua-store.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { StoreFailed } from "../../../src/platform/store.ts";
 import { createChronicle } from "../../support/chronicle.ts";

@@ -1,5 +1,5 @@
 import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/durable-ticket-store.ts";
-import type { Memory } from "../../../src/northbound/opcua/memory.ts";
+import type { OpcUaStore } from "../../../src/northbound/opcua/opcua-store.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { type Store, StoreFailed } from "../../../src/platform/store.ts";
@@ -7,7 +7,7 @@ import { type Store, StoreFailed } from "../../../src/platform/store.ts";
 /** A disk of which a test says what it does. */
 export interface FakeDisk {
   /** The memory as a server opens it after a start. */
-  open(): Memory;
+  open(): OpcUaStore;
   /** What writes do from now on: `hang` are those that nobody hears of again. */
   behave(how: "well" | "failing" | "hanging"): void;
   /** Writes that hang. */

@@ -82,7 +82,7 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
     openMemory: createFakeDisk().open,
     stopRequest,
     run: "run1",
-    chance: () => 0.5,
+    random: () => 0.5,
     rights: allowedRights,
     facts: {
       version: "0.0.0",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openMemory } from "../../../src/northbound/opcua/memory.ts";
+import { openMemory } from "../../../src/northbound/opcua/opcua-store.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { batteryChange, conveyorChange, robotChange } from "./changes.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";

@@ -4,7 +4,7 @@ import type { PermitState, Permits } from "../../../src/contracts/permits.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { type StationSight, unknownSight } from "../../../src/domain/station-sight.ts";
-import { noCounters, type StationShown } from "../../../src/domain/station-visits.ts";
+import { noCounters, type VisibleStation } from "../../../src/domain/station-visits.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { type Caller, noStations, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
@@ -20,7 +20,7 @@ let permit: PermitState;
 let mayUse = true;
 
 /** What the station `gate` shows when its nodes are made. */
-const before: StationShown = {
+const before: VisibleStation = {
   sight: { ...unknownSight, quality: "stale", here: { robotId: "r1", hasArrived: true } },
   counters: { ...noCounters(0), cycles: 7 },
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "../../../src/domain/outcome.ts";
-import { openMemory } from "../../../src/northbound/opcua/memory.ts";
+import { openMemory } from "../../../src/northbound/opcua/opcua-store.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { openSession } from "./opcua-harness.ts";
@@ -328,7 +328,7 @@ describe("a disk that fails", () => {
     await plc.until(slot("DoneId"), ticket);
     // The next life of the slot knows nothing of that number.
     await stop();
-    await start({ chance: () => 0.75 });
+    await start({ random: () => 0.75 });
     clock.advance(1_000);
     await plc.write([slot("RequestId"), int32(-ticket)]);
     await plc.until(slot("RejectedId"), ticket);

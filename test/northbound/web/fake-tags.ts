@@ -1,7 +1,7 @@
-import type { ShownTag, TagGroup, TagReading, TagSource } from "../../../src/contracts/tags.ts";
+import type { TagGroup, TagReading, TagSource, TagView } from "../../../src/contracts/tags.ts";
 
 /** A tag with a value that is good, and what a test says of it. */
-export function fakeTag(name: string, reading: Partial<TagReading> = {}): ShownTag {
+export function fakeTag(name: string, reading: Partial<TagReading> = {}): TagView {
   return {
     name,
     read: () => ({
@@ -16,7 +16,7 @@ export function fakeTag(name: string, reading: Partial<TagReading> = {}): ShownT
   };
 }
 
-export function fakeGroup(owner: Partial<TagGroup>, ...tags: readonly ShownTag[]): TagGroup {
+export function fakeGroup(owner: Partial<TagGroup>, ...tags: readonly TagView[]): TagGroup {
   return { robotId: null, station: null, tags: () => tags, ...owner };
 }
 

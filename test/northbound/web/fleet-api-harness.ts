@@ -35,7 +35,7 @@ export interface TestApi {
   /** The log of commands, newest first. */
   readonly commands: LoggedCommand[];
   /** The fleet says something; what follows from it is shown at once. */
-  hear(...updates: readonly FleetUpdate[]): void;
+  receive(...updates: readonly FleetUpdate[]): void;
   /** A command has its outcome. */
   commandEnded: Meter["commandEnded"];
   /** What other rooms tell. */
@@ -119,7 +119,7 @@ export function createTestApi(clock: Clock): TestApi {
     commands,
     tell,
     commandEnded: latency.commandEnded,
-    hear: (...updates) => updates.forEach((update) => void tell(state.apply(update))),
+    receive: (...updates) => updates.forEach((update) => void tell(state.apply(update))),
     reach: (command) => followers.forEach((look) => void look(command)),
   };
 }

@@ -254,7 +254,7 @@ describe("HTTP/2", () => {
   it("closes a stream that is not read, and no other stream of the connection", async () => {
     const cookie = await logIn();
     const ids = Array.from({ length: 400 }, (_, at) => `robot-${at}`);
-    for (const id of ids) fleet.hear(missionEvent(id, []));
+    for (const id of ids) fleet.receive(missionEvent(id, []));
     const [slow, quick] = [0, 1].map(() => begin({ ":path": "/api/v1/stream", ...cookie }));
     if (slow === undefined || quick === undefined) throw new Error("no streams");
     quick.resume();
@@ -264,7 +264,7 @@ describe("HTTP/2", () => {
     let rounds = 0;
     const tellAll = setInterval(() => {
       rounds += 1;
-      for (const id of ids) fleet.hear(missionEvent(id, [`m${rounds}:RUNNING`]));
+      for (const id of ids) fleet.receive(missionEvent(id, [`m${rounds}:RUNNING`]));
     }, 50);
     await isClosed;
     clearInterval(tellAll);

@@ -123,7 +123,7 @@ describe("the OpenAPI document", () => {
 
   it("is what the gateway answers by, which answers with it too", async () => {
     await using harness = await createControlHarness();
-    harness.fleet.hear(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"]));
+    harness.fleet.receive(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"]));
     const body = async (path: string) => (await harness.ask("GET", `/api/v1${path}`)).body;
     expect(validate("Robots", await body("/robots"))).toEqual([]);
     expect(validate("Robot", await body("/robots/r1"))).toEqual([]);

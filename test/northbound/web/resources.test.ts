@@ -44,7 +44,7 @@ const info = { map_name: "Hall 2", coordinate: { x: 1.5, y: 2, theta: 0 } };
 describe("a pause", () => {
   it("is what the rule of the slots stops: the mission under way, and the task chain", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(
+    fleet.receive(
       missionEvent("r1", ["m1:SUCCEEDED", "m2:RUNNING"], "missions", clock.nowMs()),
       conveyorsEvent("r1", [conveyor(1, { operation: "OPERATION_STATE_ROLLING" })]),
       missionEvent("r2", ["m3:PAUSED"], "missions", clock.nowMs()),
@@ -65,7 +65,7 @@ describe("a pause", () => {
 describe("robots", () => {
   it("show all that is known, as the model says", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(
+    fleet.receive(
       missionEvent("r1", ["m1:SUCCEEDED", "m2:PAUSED"], "missions", clock.nowMs()),
       batteryEvent("r1", 81),
       conveyorsEvent("r1", [conveyor(1, { operation: "OPERATION_STATE_ROLLING" })]),
@@ -113,7 +113,7 @@ describe("robots", () => {
       info: { task_states: [task] },
     };
     const presence = { amrId: 1, mapId: 1, position: "P1", stateId: "busy", taskChainId: 9, info };
-    harness.fleet.hear(
+    harness.fleet.receive(
       missionEvent("r1", ["m1:SUCCEEDED"]),
       { kind: "roster", atMs: 0, robots: [{ robotId: "r1", presence }] },
       { kind: "task_chain", atMs: 0, chain },
@@ -127,7 +127,7 @@ describe("robots", () => {
 
   it("stand because a station leases them, for as long as it does", async () => {
     const { fleet } = harness;
-    fleet.hear(missionEvent("r1", ["m1:SUCCEEDED"]));
+    fleet.receive(missionEvent("r1", ["m1:SUCCEEDED"]));
     expect((await robotOf("r1")).standing).toMatchObject({ reason: "IDLE" });
     const owner = { protocol: "opcua", name: "plc1" } as const;
     fleet.leases.set("r1", { station: "Dock", owner, sinceMs: 0 });
@@ -145,11 +145,11 @@ describe("robots", () => {
 
   it("stand since their reason began, and keep that time while the wall clock is set", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(missionEvent("r1", ["m1:PAUSED"], "missions", clock.nowMs()));
+    fleet.receive(missionEvent("r1", ["m1:PAUSED"], "missions", clock.nowMs()));
     const { since } = (await robotOf("r1")).standing;
     clock.advance(5_000);
     clock.jump(-3_600_000);
-    fleet.hear(batteryEvent("r1", 50));
+    fleet.receive(batteryEvent("r1", 50));
     const robot = await robotOf("r1");
     expect(robot.standing).toMatchObject({ reason: "PAUSED", since, for_ms: 5_000 });
     expect(robot.missions?.age_ms).toBe(5_000);
@@ -157,7 +157,7 @@ describe("robots", () => {
 
   it("do not show a value that is lost, and keep the place with its age", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"], info), rosterEvent([]));
+    fleet.receive(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"], info), rosterEvent([]));
     clock.advance(400_000);
     fleet.tell(fleet.state.tick());
     expect(await robotOf("r1")).toMatchObject({
@@ -170,9 +170,9 @@ describe("robots", () => {
 
   it("come in pages that neither miss nor repeat one while others come", async () => {
     const { fleet } = harness;
-    for (const id of ["r1", "r2", "r4", "r5"]) fleet.hear(missionEvent(id, []));
+    for (const id of ["r1", "r2", "r4", "r5"]) fleet.receive(missionEvent(id, []));
     const first = robots.parse(await get("robots?limit=2"));
-    fleet.hear(missionEvent("r0", []), missionEvent("r3", []));
+    fleet.receive(missionEvent("r0", []), missionEvent("r3", []));
     const second = robots.parse(await get(`robots?limit=2&cursor=${first.next}`));
     const third = robots.parse(await get(`robots?limit=2&cursor=${second.next}`));
     expect([first, second, third].map((page) => page.robots.map(({ robot_id }) => robot_id))).toEqual([
@@ -241,7 +241,7 @@ describe("maps and stations", () => {
     const { fleet, clock } = harness;
     const vertex = { id: 1, code: "P1", alias: "Door", x: 1, y: 2, theta: 0, type: 4, extend: "{}" };
     const map = fleetMap(clock.nowMs(), JSON.stringify({ vertexes: [vertex, { code: "nowhere" }] }));
-    fleet.hear(
+    fleet.receive(
       missionEvent("r1", []),
       rosterEvent(["r1"], info),
       { kind: "map", mapId: 1, map },
@@ -265,7 +265,7 @@ describe("maps and stations", () => {
     const shown = { sight: { ...unknownSight, quality: "good" as const }, counters: noCounters(0) };
     const alarms = [standingAlarm("ROBOT_EXCEPTION", "r1")];
     fleet.leases.set("r1", { station: "Dock", owner: { protocol: "opcua", name: "plc1" }, sinceMs: 0 });
-    fleet.hear(missionEvent("r1", []), missionEvent("r2", []));
+    fleet.receive(missionEvent("r1", []), missionEvent("r2", []));
     fleet.tell({
       changes: [
         { kind: "station", station: "Dock", shown },

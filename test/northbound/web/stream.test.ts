@@ -60,7 +60,7 @@ describe("the stream", () => {
   });
 
   it("begins with all that there is, and ticks each second", async () => {
-    harness.fleet.hear(missionEvent("r1", ["m1:RUNNING"]), missionEvent("r2", []));
+    harness.fleet.receive(missionEvent("r1", ["m1:RUNNING"]), missionEvent("r2", []));
     harness.fleet.tell({ changes: [{ kind: "alarms", alarms: [standingAlarm("DISK_FULL", "")] }] });
     const reader = await follow();
     expect(reader.response.headers).toMatchObject({
@@ -80,7 +80,7 @@ describe("the stream", () => {
       },
       { name: "robots", body: { robots: [{ robot_id: "r1" }, { robot_id: "r2" }], more: false } },
     ]);
-    harness.fleet.hear(rosterEvent(["r1"]));
+    harness.fleet.receive(rosterEvent(["r1"]));
     await harness.clock.settle(3_000);
     await reader.messages.first("the third tick", ({ name, body }) => name === "tick" && body.id === "s1.3");
     expect(reader.all("tick")).toMatchObject([{ id: "s1.1" }, { id: "s1.2" }, { id: "s1.3" }]);
@@ -98,7 +98,7 @@ describe("the stream", () => {
   });
 
   it("repeats the last tick at the end of a snapshot, with what is true then", async () => {
-    harness.fleet.hear(missionEvent("r1", []));
+    harness.fleet.receive(missionEvent("r1", []));
     expect((await follow()).all("tick")).toEqual([]);
     await harness.clock.settle(1_500);
     const reader = await follow();
@@ -108,7 +108,7 @@ describe("the stream", () => {
   });
 
   it("does not tick while the values are not kept true, and ticks again", async () => {
-    harness.fleet.hear(missionEvent("r1", []));
+    harness.fleet.receive(missionEvent("r1", []));
     const reader = await follow();
     await harness.clock.settle(1_000);
     await reader.next("tick");
@@ -130,7 +130,7 @@ describe("the stream", () => {
 
   it("tells all of a robot that is new, as a later snapshot has it", async () => {
     const reader = await follow();
-    harness.fleet.hear(missionEvent("r9", []));
+    harness.fleet.receive(missionEvent("r9", []));
     await harness.clock.settle(250);
     await reader.next("change");
     const [change] = reader.all("change");
@@ -142,11 +142,11 @@ describe("the stream", () => {
 
   it("merges the changes of a robot, four times a second, and sends what has changed alone", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(missionEvent("r1", []), missionEvent("r2", []));
+    fleet.receive(missionEvent("r1", []), missionEvent("r2", []));
     const reader = await follow();
     await clock.settle(1_000);
     const from = reader.messages.entries.length;
-    for (const charge of [80, 79, 78]) fleet.hear(batteryEvent("r1", charge));
+    for (const charge of [80, 79, 78]) fleet.receive(batteryEvent("r1", charge));
     await clock.settle(1_000);
     const change = await reader.next("change", from);
     expect(change.robots).toMatchObject([{ robot_id: "r1", battery: { state: { charge_percent: 78 } } }]);
@@ -157,12 +157,12 @@ describe("the stream", () => {
   it("shows a page what GET answers, also when robots change while the snapshot is under way", async () => {
     const { fleet, clock } = harness;
     const ids = Array.from({ length: 300 }, (_, at) => `robot-${at}`);
-    for (const id of ids) fleet.hear(missionEvent(id, ["m1:RUNNING"]));
+    for (const id of ids) fleet.receive(missionEvent(id, ["m1:RUNNING"]));
     const reader = await readStream(harness);
     open.push(reader);
     await reader.next("robots");
     for (let round = 0; round < 5; round += 1) {
-      for (const id of ids) fleet.hear(batteryEvent(id, round * 10));
+      for (const id of ids) fleet.receive(batteryEvent(id, round * 10));
       await clock.settle(250);
     }
     await reader.messages.first("the end", ({ name, body }) => name === "robots" && !body.more);
@@ -176,11 +176,11 @@ describe("the stream", () => {
 
   it("tells that a robot is not on the newest list, though nothing else of it has changed", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(missionEvent("r1", []), rosterEvent(["r1"]));
+    fleet.receive(missionEvent("r1", []), rosterEvent(["r1"]));
     const reader = await follow();
     await clock.settle(1_000);
     const from = reader.messages.entries.length;
-    fleet.hear({ kind: "roster", atMs: 0, robots: [], unread: ["r1"] });
+    fleet.receive({ kind: "roster", atMs: 0, robots: [], unread: ["r1"] });
     await clock.settle(1_000);
     expect((await reader.next("change", from)).robots).toMatchObject([
       { robot_id: "r1", place: { listed: false } },
@@ -189,10 +189,10 @@ describe("the stream", () => {
 
   it("tells of stations, maps, holds, leases, permits, alarms and commands", async () => {
     const { fleet, clock } = harness;
-    fleet.hear(missionEvent("r1", []));
+    fleet.receive(missionEvent("r1", []));
     const reader = await follow();
     const from = reader.messages.entries.length;
-    fleet.hear({ kind: "map", mapId: 1, map: { readAtMs: 0, json: "{}", bytes: 2 } });
+    fleet.receive({ kind: "map", mapId: 1, map: { readAtMs: 0, json: "{}", bytes: 2 } });
     const hold = { isHeld: true, by: ["opcua:plc1 (all)"], isStored: true };
     fleet.tell({
       changes: [
@@ -265,7 +265,7 @@ describe("the bounds of the stream", () => {
   it("close a reader that leaves 256 kB unread, and no other", async () => {
     const { fleet, clock, server } = harness;
     const ids = Array.from({ length: 400 }, (_, at) => `robot-${at}`);
-    for (const id of ids) fleet.hear(missionEvent(id, []));
+    for (const id of ids) fleet.receive(missionEvent(id, []));
     const reader = await follow();
     const idle = connect({ path: harness.socketPath });
     await once(idle, "connect");
@@ -276,7 +276,7 @@ describe("the bounds of the stream", () => {
     let rounds = 0;
     for (; connections() > 1 && rounds < 200; rounds += 1) {
       const from = reader.messages.entries.length;
-      for (const id of ids) fleet.hear(missionEvent(id, [`m${rounds}:RUNNING`]));
+      for (const id of ids) fleet.receive(missionEvent(id, [`m${rounds}:RUNNING`]));
       await clock.settle(250);
       await reader.messages.first("the change", ({ name }) => name === "change", from);
     }
@@ -288,11 +288,11 @@ describe("the bounds of the stream", () => {
   it("keep a reader that reads, though one message is larger than what may wait", async () => {
     const { fleet, clock } = harness;
     const ids = Array.from({ length: 1_500 }, (_, at) => `robot-${at}`);
-    for (const id of ids) fleet.hear(missionEvent(id, []));
+    for (const id of ids) fleet.receive(missionEvent(id, []));
     const reader = await follow();
     for (let round = 0; round < 6; round += 1) {
       const from = reader.messages.entries.length;
-      for (const id of ids) fleet.hear(missionEvent(id, [`m${round}:RUNNING`, "next:DEFAULT"]));
+      for (const id of ids) fleet.receive(missionEvent(id, [`m${round}:RUNNING`, "next:DEFAULT"]));
       await clock.settle(250);
       const last = (body: object) => JSON.stringify(body).includes(`"m${round}"`);
       const change = await reader.messages.first(

@@ -10,7 +10,7 @@ async function read(url: string) {
 
 test("the battery of a robot, by the model of the API; one that nobody knows is not found", async () => {
   await using web = await createWebHarness();
-  web.fleet.hear(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"]));
+  web.fleet.receive(missionEvent("r1", ["m1:RUNNING"]), rosterEvent(["r1"]));
   const { status, body } = await read(`${web.url}/api/v1/robots/r1/battery-trend`);
   expect(status).toBe(200);
   expect(batteryTrend.parse(body)).toMatchObject({ robot_id: "r1", charge_percent: [null] });

@@ -56,7 +56,7 @@ function start(options: { maxBytes?: number; keepMs?: number; saved?: number } =
 
 const bytes = (text: string) => Buffer.from(text);
 const message = (recorder: Recorder, text: string) =>
-  recorder.tape.write("message", { name: "SubscribeMissionStatus", second: bytes(text) });
+  recorder.tap.write("message", { name: "SubscribeMissionStatus", second: bytes(text) });
 const texts = async (path: string) =>
   (await readRecording(path)).entries.map(({ second }) => second.toString());
 const segmentFiles = () => readdirSync(folder).filter((name) => name.startsWith("segment-"));
@@ -65,8 +65,8 @@ it("saves all that an entry says, in order, for its owner's eyes only", async ()
   const recorder = start();
   message(recorder, "one");
   clock.advance(5);
-  recorder.tape.write("call", { name: "SkipGoal", id: 70_000, first: bytes("request") });
-  recorder.tape.write("answer", { name: "SkipGoal", id: 70_000, code: 14, second: bytes("no") });
+  recorder.tap.write("call", { name: "SkipGoal", id: 70_000, first: bytes("request") });
+  recorder.tap.write("answer", { name: "SkipGoal", id: 70_000, code: 14, second: bytes("no") });
   const saved = await recorder.save("asked by cli:ann");
   const { header, entries } = await readRecording(saved.path);
   expect(header).toEqual({

@@ -22,7 +22,7 @@ function openQueue(outcome: (body: string) => Promise<AttemptOutcome> | AttemptO
   const delivery = createDelivery({
     sender,
     clock,
-    chance: () => 1,
+    random: () => 1,
     log: silentLog,
     options: { attempts: 4, backoff: { baseMs: 1_000, capMs: 3_000 }, queueLimit },
     settled: ({ kind }) => settled.push(kind),

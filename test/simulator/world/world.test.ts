@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
 import { createAgenda } from "../../../src/simulator/world/agenda.ts";
-import { seededChance } from "../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { createRecord } from "../../../src/simulator/world/record.ts";
 import { createWorld } from "../../../src/simulator/world/world.ts";
 import { createWorldHarness, START_MS } from "./world-harness.ts";
@@ -219,8 +219,8 @@ describe("the record", () => {
 describe("chance", () => {
   it("repeats itself for a seed and stays in its bounds", () => {
     const draw = (seed: number) => {
-      const chance = seededChance(seed);
-      return Array.from({ length: 1_000 }, chance);
+      const random = seededRandom(seed);
+      return Array.from({ length: 1_000 }, random);
     };
     expect(draw(5)).toEqual(draw(5));
     expect(draw(5)).not.toEqual(draw(6));

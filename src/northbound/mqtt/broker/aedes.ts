@@ -8,7 +8,7 @@ import { type AuthenticateParts, createAuthenticate } from "./authenticate.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import type { ConnectionLog } from "./connection-log.ts";
 import type { EventTraffic } from "./event-arrivals.ts";
-import { tellTraffic } from "./event-traffic.ts";
+import { reportTraffic } from "./event-traffic.ts";
 import { type Identities, nameOf } from "./identities.ts";
 import { clientOf, holdRetained } from "./inner-client.ts";
 import { followRetained, type NewestRetained } from "./newest-retained.ts";
@@ -55,7 +55,7 @@ export async function createAedes(parts: AedesParts): Promise<Aedes> {
     if (identities.of(client).kind === "gateway") arrivals.gatewayConnected();
     else if (client.conn instanceof Socket) arrivals.connected(client, client.conn);
   });
-  tellTraffic(aedes, arrivals);
+  reportTraffic(aedes, arrivals);
   showRetainFlag(aedes, identities, log);
   logProblems(aedes, parts);
   return aedes;

@@ -43,11 +43,11 @@ export function createAuthenticate(
   const hold = createLogOnHold(delays, clock);
   const isUser = (name: string) => options.users.some((user) => user.name === name);
   const reports = createLogOnReports(clock, isUser, (count) => {
-    tell({ username: "" }, `${count} more log-ins have failed within a minute`);
+    report({ username: "" }, `${count} more log-ins have failed within a minute`);
     log.warn({ count }, "more MQTT log-ins failed than the log names");
   });
 
-  function tell({ username = "", remoteAddress }: Partial<Login>, reason: string): void {
+  function report({ username = "", remoteAddress }: Partial<Login>, reason: string): void {
     const source = { protocol: "mqtt", name: clip(username, LONGEST_NAME) } as const;
     const origin = remoteAddress === undefined ? {} : { address: remoteAddress };
     const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
@@ -58,7 +58,7 @@ export function createAuthenticate(
     const { count, delayMs } = delays.failed(...whoIs(login));
     const { username = "", remoteAddress: from = "" } = login;
     if (!reports.isDue(username)) return;
-    tell(login, `wrong password, or no such user; failed log-ins in a row: ${count}`);
+    report(login, `wrong password, or no such user; failed log-ins in a row: ${count}`);
     log.warn({ user: clip(username, LONGEST_NAME), from, count, delayMs }, "an MQTT log-in failed");
   }
 
@@ -79,7 +79,7 @@ export function createAuthenticate(
     return null;
   }
 
-  async function judge(client: Client, login: Login): Promise<AuthenticateError | null> {
+  async function verify(client: Client, login: Login): Promise<AuthenticateError | null> {
     const identity = await logins.identify(login);
     // The client may have left meanwhile: its place would never be given back.
     if (client.conn.destroyed) return refused(3, "the client has left");
@@ -94,7 +94,7 @@ export function createAuthenticate(
     const login = { username, password, remoteAddress: addressOf(client) };
     hold.pass(
       { who: whoIs(login), isThere: () => !client.conn.destroyed },
-      () => void judge(client, login).then(answer, (error) => answer(refused(3, messageOf(error)))),
+      () => void verify(client, login).then(answer, (error) => answer(refused(3, messageOf(error)))),
       () => answer(refused(3, "the log-ins before it have failed: try again later")),
     );
   };

@@ -40,7 +40,7 @@ export interface EventDeliveries {
 
 /** @param areOthersThere whether other clients are connected that subscribe to events */
 export function createEventDeliveries(areOthersThere: () => boolean, clock: Clock): EventDeliveries {
-  function judge({ isWritten, open, acknowledged, sent, settle }: Delivery): void {
+  function evaluate({ isWritten, open, acknowledged, sent, settle }: Delivery): void {
     if (!isWritten) return;
     const isWaitedFor = [...open].some(({ isSilent }) => !isSilent);
     if (acknowledged > 0 && !isWaitedFor) settle(true);
@@ -57,7 +57,7 @@ export function createEventDeliveries(areOthersThere: () => boolean, clock: Cloc
     },
     written(delivery) {
       delivery.isWritten = true;
-      judge(delivery);
+      evaluate(delivery);
     },
     send(packet, delivery, subscriber) {
       const { client, open } = subscriber;
@@ -78,13 +78,13 @@ export function createEventDeliveries(areOthersThere: () => boolean, clock: Cloc
       subscriber.sinceMs = clock.monotonicMs();
       delivery.acknowledged += 1;
       delivery.open.delete(subscriber);
-      judge(delivery);
+      evaluate(delivery);
       return true;
     },
     gone(subscriber) {
       for (const delivery of subscriber.open.values()) {
         delivery.open.delete(subscriber);
-        judge(delivery);
+        evaluate(delivery);
       }
     },
   };

@@ -28,7 +28,7 @@ export function createEventSubscribers(isEvent: (filter: string) => boolean): Ev
   const coming = new Set<Subscriber>();
   const looks = new Set<() => void>();
 
-  function tell(): void {
+  function notify(): void {
     for (const look of looks) look();
   }
 
@@ -36,7 +36,7 @@ export function createEventSubscribers(isEvent: (filter: string) => boolean): Ev
     const were = there.size > 0;
     if (is) there.add(subscriber);
     else there.delete(subscriber);
-    if (there.size === 0 || !were) tell();
+    if (there.size === 0 || !were) notify();
   }
 
   function hearsEvents({ client: { closed, subscriptions } }: Subscriber): boolean {
@@ -60,7 +60,7 @@ export function createEventSubscribers(isEvent: (filter: string) => boolean): Ev
       const subscriber = clients.get(client);
       if (subscriber === undefined || there.has(subscriber) || !hearsEvents(subscriber)) return;
       coming.add(subscriber);
-      if (there.size === 0) tell();
+      if (there.size === 0) notify();
     },
     subscriptionsChanged(client) {
       const subscriber = clients.get(client);

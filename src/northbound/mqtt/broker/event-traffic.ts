@@ -15,7 +15,7 @@ interface RetainedStream {
 }
 
 /** Reports what happens to events at aedes 1.2. */
-export function tellTraffic(aedes: Aedes, traffic: EventTraffic): void {
+export function reportTraffic(aedes: Aedes, traffic: EventTraffic): void {
   const { persistence } = aedes as unknown as { readonly persistence: Persistence };
   aedes.on("publish", ({ payload }) => {
     if (typeof payload !== "string") traffic.written(payload);

@@ -15,13 +15,13 @@ export type Identity =
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
   if (identity.kind === "gateway") return true;
-  const heard =
+  const received =
     topics.readCommand(topic) ??
     topics.readStation(topic) ??
     topics.readHold(topic) ??
     topics.readAlarm(topic);
-  if (heard === null) return false;
-  return identity.kind === "anonymous" || heard.client === identity.name;
+  if (received === null) return false;
+  return identity.kind === "anonymous" || received.client === identity.name;
 }
 
 /** Everybody reads the fleet; answers and commands are read only by the client to which they belong. */

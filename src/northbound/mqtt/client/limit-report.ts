@@ -24,7 +24,7 @@ export function createLimitReport(options: MqttOptions, clock: Clock, log: Log):
   const takesCommands = options.commands.enabled && options.commands.brokerEnforcesClientNames;
   const topics = new Set<string>();
   /** Named in the log once, also over connections. */
-  const toldRefused = new Set<string>();
+  const reportedRefused = new Set<string>();
   let missing: readonly string[] = [];
   let said = "";
   let leftOut: string | null = null;
@@ -88,9 +88,9 @@ export function createLimitReport(options: MqttOptions, clock: Clock, log: Log):
       messagesRefused += 1;
       if (refused.has(topic) || refused.size >= MOST_TOPICS) return;
       refused.set(topic, reason);
-      if (!toldRefused.has(topic))
+      if (!reportedRefused.has(topic))
         log.warn({ topic, reason }, "the broker refuses a topic: what is published there is lost");
-      if (toldRefused.size < MOST_TOPICS) toldRefused.add(topic);
+      if (reportedRefused.size < MOST_TOPICS) reportedRefused.add(topic);
     },
     onNotTaken(topic, reason, isQuota) {
       messagesNotTaken += 1;

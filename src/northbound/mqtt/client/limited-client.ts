@@ -191,12 +191,12 @@ export class LimitedClient extends mqtt.MqttClient {
     this.#unacknowledged += 1;
     super.publish(topic, message, options, (error, packet) => {
       this.#unacknowledged -= 1;
-      done(this.#judge(topic, error), packet);
+      done(this.#evaluate(topic, error), packet);
       this.#sendWaiting();
     });
   }
 
-  #judge(topic: string, error: Error | undefined): Error | undefined {
+  #evaluate(topic: string, error: Error | undefined): Error | undefined {
     if (!error) {
       this.#leftOut.onTaken(topic);
       return error;

@@ -18,12 +18,12 @@ export interface Channel {
 }
 
 /** A channel of retained state. */
-function shown(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
+function stateChannel(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
   return { summary, from: "gateway", isRetained: true, qos: null, messages: { [name]: model } };
 }
 
 /** A channel of events and replies. */
-function told(summary: string, messages: Channel["messages"]): Omit<Channel, "template"> {
+function eventChannel(summary: string, messages: Channel["messages"]): Omit<Channel, "template"> {
   return { summary, from: "gateway", isRetained: false, qos: 1, messages };
 }
 
@@ -49,26 +49,29 @@ const ofNoRobot = {
 };
 
 const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
-  status: { ...shown("Whether the gateway is online; its last will.", "status", state.status), qos: 1 },
-  health: { ...shown("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
-  robots: shown("Every robot, and the topic of its info.", "robots", state.robots),
-  info: shown("What a robot is.", "info", state.info),
-  availability: shown("How far a robot is known, as bare text.", "availability", state.availability),
-  mission: shown("A robot's missions.", "mission", state.mission),
-  battery: shown("A robot's battery.", "battery", state.battery),
-  conveyor: shown("One conveyor of a cart.", "conveyor", state.conveyor),
-  presence: shown("A robot as GetOnlineRobots lists it.", "presence", state.presence),
-  taskChain: shown("A task chain as QueryTaskChain shows it.", "task_chain", state.taskChain),
-  map: shown("A map that robots are on.", "map", state.map),
-  hold: shown("What holds a robot.", "hold", state.hold),
-  holdAll: shown("What holds all robots.", "hold_all", state.holdAll),
-  stationState: shown("What a station shows.", "station", state.stationState),
-  robotAlarms: shown("The alarms of a robot that stand.", "robot_alarms", alarms.robotAlarms),
-  stationAlarms: shown("The alarms of a station that stand.", "station_alarms", alarms.stationAlarms),
-  alarms: shown("All alarms that stand.", "alarms", alarms.alarms),
-  event: told("What happened to a robot; the kind is in the topic.", ofRobots),
-  gatewayEvent: told("What happened, but to no single robot.", ofNoRobot),
-  tag: shown("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
+  status: {
+    ...stateChannel("Whether the gateway is online; its last will.", "status", state.status),
+    qos: 1,
+  },
+  health: { ...stateChannel("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
+  robots: stateChannel("Every robot, and the topic of its info.", "robots", state.robots),
+  info: stateChannel("What a robot is.", "info", state.info),
+  availability: stateChannel("How far a robot is known, as bare text.", "availability", state.availability),
+  mission: stateChannel("A robot's missions.", "mission", state.mission),
+  battery: stateChannel("A robot's battery.", "battery", state.battery),
+  conveyor: stateChannel("One conveyor of a cart.", "conveyor", state.conveyor),
+  presence: stateChannel("A robot as GetOnlineRobots lists it.", "presence", state.presence),
+  taskChain: stateChannel("A task chain as QueryTaskChain shows it.", "task_chain", state.taskChain),
+  map: stateChannel("A map that robots are on.", "map", state.map),
+  hold: stateChannel("What holds a robot.", "hold", state.hold),
+  holdAll: stateChannel("What holds all robots.", "hold_all", state.holdAll),
+  stationState: stateChannel("What a station shows.", "station", state.stationState),
+  robotAlarms: stateChannel("The alarms of a robot that stand.", "robot_alarms", alarms.robotAlarms),
+  stationAlarms: stateChannel("The alarms of a station that stand.", "station_alarms", alarms.stationAlarms),
+  alarms: stateChannel("All alarms that stand.", "alarms", alarms.alarms),
+  event: eventChannel("What happened to a robot; the kind is in the topic.", ofRobots),
+  gatewayEvent: eventChannel("What happened, but to no single robot.", ofNoRobot),
+  tag: stateChannel("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
   command: asked("A command; the operation is in the topic.", "command", requests.command),
   station: asked(
     "ask, beat, release or override: a station's lease of a robot.",
@@ -82,7 +85,9 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
     "alarm_request",
     requests.alarm,
   ),
-  reply: told("The outcome of a command, or the answer to another request.", { reply: requests.reply }),
+  reply: eventChannel("The outcome of a command, or the answer to another request.", {
+    reply: requests.reply,
+  }),
 };
 
 /** Every channel there is. */

@@ -7,10 +7,10 @@ import { noLaterThan } from "../../../platform/no-later-than.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
 import type { SlotResult } from "./slot-answer.ts";
+import type { SlotNumbers } from "./slot-numbers.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
-import type { TicketBook } from "./ticket-book.ts";
 
 /** How long a stop waits for the disk before it is sent without a record. */
 const STOP_SYNC_MS = 50;
@@ -42,7 +42,7 @@ export interface Attempts {
 /** `showResult` sets the result that is shown with the next state of the book. */
 export function createAttempts(
   kind: SlotKind,
-  book: TicketBook,
+  numbers: SlotNumbers,
   parts: SlotParts,
   showResult: (result: SlotResult) => void,
 ): Attempts {
@@ -50,7 +50,7 @@ export function createAttempts(
 
   /** A stop has taken the slot: the end of the earlier command is no longer shown here. */
   function isReplaced(ticket: number): boolean {
-    return book.tickets().current?.id !== ticket;
+    return numbers.tickets().current?.id !== ticket;
   }
 
   /** Never rejects: any failure becomes an outcome. */
@@ -60,18 +60,18 @@ export function createAttempts(
     kept: Promise<boolean>,
   ): Promise<void> {
     const isStop = request.effect === "stops";
-    const told = { ...asRefused(envelope), robotId: request.robotId };
+    const entry = { ...asRefused(envelope), robotId: request.robotId };
     const isKept = await (isStop ? noLaterThan(clock, STOP_SYNC_MS, kept, false) : kept);
     if (!isStop && isReplaced(ticket)) {
       audited(
-        told,
+        entry,
         refusal("CANCELED_BY_STOP", "a stop took the slot before it was recorded; it was not sent"),
       );
       return;
     }
     if (!isStop && !isKept) {
-      audited(told, refusal("JOURNAL_FAILED", `${book.trouble() ?? "the disk failed"}; it was not sent`));
-      void book.adopt(ticketVoid(book.tickets(), ticket, "JOURNAL_FAILED"));
+      audited(entry, refusal("JOURNAL_FAILED", `${numbers.trouble() ?? "the disk failed"}; it was not sent`));
+      void numbers.adopt(ticketVoid(numbers.tickets(), ticket, "JOURNAL_FAILED"));
       return;
     }
     const outcome = await outcomeOf(envelope, ticket);
@@ -81,7 +81,7 @@ export function createAttempts(
   function showStage(ticket: number, stage: "accepted" | "sent"): void {
     if (isReplaced(ticket)) return;
     showResult(stageResult(stage));
-    void book.adopt(ticketAccepted(book.tickets(), ticket));
+    void numbers.adopt(ticketAccepted(numbers.tickets(), ticket));
   }
 
   /** Null: the gateway stops before the outcome is known. */
@@ -96,7 +96,7 @@ export function createAttempts(
     const final = { ...outcome, missionId: outcome.missionId ?? target };
     recall(final);
     showResult(finalResult(final));
-    void book.adopt(ticketDone(book.tickets(), ticket), final);
+    void numbers.adopt(ticketDone(numbers.tickets(), ticket), final);
   }
 
   async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
@@ -108,8 +108,8 @@ export function createAttempts(
     if (isReplaced(id)) return;
     // A number that was not recorded started nothing. The slot belongs again to the command that the stop was
     // to displace.
-    const next = ticketVoid(book.tickets(), id, "SHUTTING_DOWN");
-    void book.adopt(next);
+    const next = ticketVoid(numbers.tickets(), id, "SHUTTING_DOWN");
+    void numbers.adopt(next);
     if (next.current !== null && next.current.phase !== "done") await restore(next.current);
   }
 
@@ -139,9 +139,9 @@ export function createAttempts(
       const { origin = {} } = account;
       const identity = { source: sourceOf(account), requestId, origin };
       const local = (end: () => Outcome | Promise<Outcome>): Attempt => {
-        const told = { ...identity, requestId: `${kind.path}/${requestId}` };
-        const tell = (outcome: Outcome) => audited(told, account.isDryRun ? asDryRun(outcome) : outcome);
-        return { kind: "local", end: () => whenEnded(end(), tell) };
+        const entry = { ...identity, requestId: `${kind.path}/${requestId}` };
+        const settle = (outcome: Outcome) => audited(entry, account.isDryRun ? asDryRun(outcome) : outcome);
+        return { kind: "local", end: () => whenEnded(end(), settle) };
       };
       if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
       if ("perform" in draft) {
@@ -175,8 +175,8 @@ function asDryRun(outcome: Outcome): Outcome {
 }
 
 /** At once if the outcome is known: a result of this turn is shown in it. */
-function whenEnded<T>(ended: Outcome | Promise<Outcome>, tell: (outcome: Outcome) => T): T | Promise<T> {
-  return ended instanceof Promise ? ended.then(tell) : tell(ended);
+function whenEnded<T>(ended: Outcome | Promise<Outcome>, settle: (outcome: Outcome) => T): T | Promise<T> {
+  return ended instanceof Promise ? ended.then(settle) : settle(ended);
 }
 
 const forgotten = ending(

@@ -174,8 +174,8 @@ function submitCall(
 
 /** The outcome, or the stage if the caller must not wait any longer. */
 async function inTime(clock: Clock, outcome: Promise<Outcome>, waitMs: number, progress: Progress) {
-  const told = await noLaterThan(clock, waitMs, outcome, null);
-  return told === null ? pending(progress.stage) : answered(told);
+  const reported = await noLaterThan(clock, waitMs, outcome, null);
+  return reported === null ? pending(progress.stage) : answered(reported);
 }
 
 function problemOf(draft: Draft): string {

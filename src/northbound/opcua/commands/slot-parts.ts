@@ -30,7 +30,7 @@ export interface SlotParts {
   readonly userOf: (context: ISessionContext) => string;
   readonly clock: Clock;
   /** At least 0 and less than 1: numbers without a disk begin at random. */
-  readonly chance: () => number;
+  readonly random: () => number;
   readonly log: Log;
   /** Aborted when the gateway stops: nobody waits for outcomes any more. */
   readonly signal: AbortSignal;

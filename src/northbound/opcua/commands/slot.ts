@@ -8,9 +8,9 @@ import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
 import { createSessionParameters } from "./session-parameters.ts";
 import type { SlotResult } from "./slot-answer.ts";
+import { openSlotNumbers } from "./slot-numbers.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
-import { openTicketBook } from "./ticket-book.ts";
 import type { Writer } from "./writer.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
 
@@ -40,13 +40,13 @@ export interface Slot {
 /** Runs a slot. Its tickets come from the store, if the store has the slot. */
 export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   const { tags } = kind;
-  const { clock, chance } = parts;
+  const { clock, random } = parts;
   const parameters = createSessionParameters(kind);
   let result: SlotResult = stageResult("idle");
   let rejected: TicketState["rejected"] | null = null;
   let rejectedText = "";
-  const book = openTicketBook(kind.path, parts, show);
-  const attempts = createAttempts(kind, book, parts, (next) => {
+  const numbers = openSlotNumbers(kind.path, parts, show);
+  const attempts = createAttempts(kind, numbers, parts, (next) => {
     result = next;
   });
   wakeUp();
@@ -54,15 +54,15 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   function show(tickets: TicketState): void {
     if (tickets.rejected !== rejected) {
       rejected = tickets.rejected;
-      rejectedText = rejectionText(rejected.error, book.trouble());
+      rejectedText = rejectionText(rejected.error, numbers.trouble());
     }
     tags.show(tickets, result, rejectedText);
   }
 
   /** Shows the kept state, and continues the command that ran when the gateway stopped. */
   function wakeUp(): void {
-    const tickets = book.tickets();
-    const final = book.record?.final ?? null;
+    const tickets = numbers.tickets();
+    const final = numbers.record?.final ?? null;
     if (final !== null) attempts.recall(final);
     if (final !== null && tickets.accepted?.id === tickets.doneId) result = finalResult(final);
     else if (tickets.accepted !== null) result = stageResult("accepted");
@@ -75,7 +75,7 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     const message = "a slot takes stops only: what became of its command is not known";
     parts.log.error({ slot: kind.path, cause: describeError(error) }, message);
     result = { ...stageResult("accepted"), error: "JOURNAL_FAILED", text: message };
-    show(book.tickets());
+    show(numbers.tickets());
   }
 
   function draftOf(order: Order, { sessionId }: Writer): Draft {
@@ -87,14 +87,14 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   function take({ number, order }: WrittenTicket, writer: Writer): void {
     const { account } = writer;
     const draft = draftOf(order, writer);
-    const before = book.tickets();
+    const before = numbers.tickets();
     const attempt = attempts.prepare(draft, account, `${before.run}.${number}`);
     const isStop = attempt.kind === "command" && attempt.request.effect === "stops";
     const words = "text" in draft ? draft.text : "";
     const text = account.isDryRun && words !== "" ? `dry run: ${words}` : words;
     const asked = { number, isStop, user: account.name, userNo: account.number, text };
-    const { state, action } = writeTicket(before, asked, clock.monotonicMs(), chance());
-    const kept = book.adopt(state);
+    const { state, action } = writeTicket(before, asked, clock.monotonicMs(), random());
+    const kept = numbers.adopt(state);
     if (action !== "take") return;
     if (order.kind === "request") kind.served(writer.sessionId);
     attempts.begin(attempt, number, kept);
@@ -108,16 +108,16 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     writeTicket(written, writer) {
       const { number } = written;
       tags.showWritten(written, writer.account.name);
-      const tickets = book.tickets();
+      const tickets = numbers.tickets();
       if (number > 0 && number === tickets.open) {
         take(written, writer);
       } else {
-        const state = withoutCommand(tickets, number, writer, clock.monotonicMs(), chance());
-        if (state !== tickets) void book.adopt(state);
+        const state = withoutCommand(tickets, number, writer, clock.monotonicMs(), random());
+        if (state !== tickets) void numbers.adopt(state);
       }
     },
-    tick: book.tick,
-    isBusy: () => isBusy(book.tickets()),
+    tick: numbers.tick,
+    isBusy: () => isBusy(numbers.tickets()),
     forgetSession: parameters.forget,
   };
 }
@@ -128,10 +128,10 @@ function withoutCommand(
   number: number,
   { account }: Writer,
   nowMs: number,
-  chance: number,
+  random: number,
 ): TicketState {
   const idle = { number, isStop: false, user: account.name, userNo: account.number, text: "" };
-  return writeTicket(tickets, idle, nowMs, chance).state;
+  return writeTicket(tickets, idle, nowMs, random).state;
 }
 
 /** Why a number was put into `Closed`, for `RejectedText`; `trouble` is the disk's. */

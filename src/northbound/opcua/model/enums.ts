@@ -4,9 +4,9 @@ import {
   operationStateNames,
   payloadStateNames,
 } from "../../../domain/conveyor.ts";
+import { idleReasonNames } from "../../../domain/idle-reason.ts";
 import { feedbackStatusNames, missionStateNames } from "../../../domain/mission.ts";
 import { qualities } from "../../../domain/quality.ts";
-import { standReasons } from "../../../domain/standing.ts";
 import { enumModel, numberedModel } from "./enum-model.ts";
 
 export const quality = enumModel("Quality", qualities, {
@@ -20,7 +20,7 @@ export const quality = enumModel("Quality", qualities, {
   unknown: ["no value: it was never received", "kein Wert: nie empfangen"],
 });
 
-export const standReason = enumModel("StandReason", standReasons, {
+export const standReason = enumModel("IdleReasonName", idleReasonNames, {
   UNKNOWN: ["unknown", "unbekannt"],
   MOVING: ["it moves", "er fährt"],
   HELD: ["a user holds it", "ein Benutzer hält ihn"],

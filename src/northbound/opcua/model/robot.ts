@@ -56,7 +56,7 @@ export const summaryTags = {
   },
 } as const satisfies TagTable;
 
-export const standingTags = {
+export const idleReasonTags = {
   ReadyForCommand: {
     type: "Boolean",
     german: "Bereit für Befehl",
@@ -69,7 +69,7 @@ export const standingTags = {
     en: "Why ReadyForCommand is FALSE",
     de: "Warum ReadyForCommand FALSE ist",
   },
-  StandReason: {
+  IdleReasonName: {
     type: "Int32",
     enumeration: standReason,
     german: "Grund des Stehens",
@@ -79,8 +79,8 @@ export const standingTags = {
   StandText: {
     type: "String",
     german: "Grund des Stehens als Text",
-    en: "StandReason in words; empty while the robot moves",
-    de: "StandReason in Worten; leer, solange der Roboter fährt",
+    en: "IdleReasonName in words; empty while the robot moves",
+    de: "IdleReasonName in Worten; leer, solange der Roboter fährt",
   },
 } as const satisfies TagTable;
 
@@ -96,7 +96,7 @@ export const robotType: ObjectModel = {
   german: "Roboter",
   en: "A robot: what is known of it, and the slot that commands it",
   de: "Ein Roboter: was von ihm bekannt ist, und der Slot, der ihm befiehlt",
-  tags: { ...summaryTags, ...standingTags, ...holdTags },
+  tags: { ...summaryTags, ...idleReasonTags, ...holdTags },
   objects: {
     Mission: {
       model: missionType,

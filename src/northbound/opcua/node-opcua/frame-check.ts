@@ -48,9 +48,9 @@ export function createFrameCheck(
   /** How much of it has come, and whether this chunk is its last. */
   let heldBytes = 0;
   let isLast = true;
-  let toldBytes = 0;
+  let declaredBytes = 0;
 
-  function judge(): FrameProblem | null {
+  function check(): FrameProblem | null {
     const type = header.toString("latin1", 0, 3);
     const flag = header.toString("latin1", 3, 4);
     const bytes = header.readUInt32LE(4);
@@ -84,7 +84,7 @@ export function createFrameCheck(
         headerBytes += copied;
         at += copied;
         if (headerBytes < HEADER_BYTES) return null;
-        const problem = judge();
+        const problem = check();
         if (problem !== null) return problem;
         if (copied < HEADER_BYTES) {
           pass(Buffer.from(header));
@@ -103,8 +103,8 @@ export function createFrameCheck(
 
   return (chunk) => {
     const problem = take(chunk);
-    if (heldBytes !== toldBytes) {
-      toldBytes = heldBytes;
+    if (heldBytes !== declaredBytes) {
+      declaredBytes = heldBytes;
       hold(heldBytes);
     }
     return problem;

@@ -153,8 +153,8 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
   }
 
   /** node-opcua's own removal would also dispose of the references that all nodes share. */
-  function tellGone(node: BaseNode): void {
-    for (const child of references.childrenOf(node)) tellGone(child);
+  function notifyGone(node: BaseNode): void {
+    for (const child of references.childrenOf(node)) notifyGone(child);
     node.emit("dispose");
   }
 
@@ -197,7 +197,7 @@ export function createLeanNodes(addressSpace: AddressSpace, namespace: INamespac
     retype: references.retype,
     detach(parent, object) {
       const attach = references.unlink(parent, object);
-      tellGone(object);
+      notifyGone(object);
       return attach;
     },
   };

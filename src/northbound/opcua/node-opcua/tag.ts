@@ -8,7 +8,7 @@ import {
   Variant,
   VariantArrayType,
 } from "node-opcua";
-import type { ShownTag, TagReading } from "../../../contracts/tags.ts";
+import type { TagReading, TagView } from "../../../contracts/tags.ts";
 import { qualityOfStatus } from "../status.ts";
 import { asSeenBy, hasOwnValues } from "./own-values.ts";
 
@@ -58,7 +58,7 @@ const nothing = new Variant(null);
  * checked and cloned each time; a robot's message changes ten. So a tag keeps the variable's own DataValue,
  * changes it in place only if something is different, and makes a copy only for listeners: 0.05 µs otherwise.
  */
-export class Tag implements ShownTag {
+export class Tag implements TagView {
   readonly variable: UAVariable;
   readonly #live: DataValue;
   readonly #variant: Variant;

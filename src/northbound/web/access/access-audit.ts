@@ -30,7 +30,7 @@ const SESSION_LINES = { most: 120, windowMs: 60_000 };
 
 export function createAccessAudit({ isUser, audit, clock, log }: AccessAuditParts): AccessAudit {
   const reports = createLogOnReports(clock, isUser, (count) => {
-    tell("", {}, `${count} more log-ins have failed within a minute`);
+    report("", {}, `${count} more log-ins have failed within a minute`);
     log.warn({ count }, "more web log-ins failed than the log names");
   });
   const sessions = createLineBudget(clock, SESSION_LINES, (count) => {
@@ -39,7 +39,7 @@ export function createAccessAudit({ isUser, audit, clock, log }: AccessAuditPart
     log.info({ count }, "more web sessions began or ended than the log names");
   });
 
-  function tell(name: string, origin: { readonly address?: string }, why: string): void {
+  function report(name: string, origin: { readonly address?: string }, why: string): void {
     const request = { source: webUser(name), requestId: null, operation: "log_on", robotId: null, origin };
     audit.refused(request, refusal("NOT_ALLOWED", why));
   }
@@ -47,7 +47,7 @@ export function createAccessAudit({ isUser, audit, clock, log }: AccessAuditPart
   return {
     failed(name, address, why) {
       if (!reports.isDue(name)) return;
-      tell(name, { address }, why);
+      report(name, { address }, why);
       log.warn({ user: clip(name, LONGEST_NAME), from: address, reason: why }, "a web log-in failed");
     },
     began({ name }, address) {

@@ -34,7 +34,7 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
   const queue = createPasswordQueue();
   const find = (wanted: string) => users().find(({ name }) => name === wanted);
 
-  async function judge({ name, password, address, isThere }: LogInAttempt): Promise<LogInResult> {
+  async function verify({ name, password, address, isThere }: LogInAttempt): Promise<LogInResult> {
     const user = find(name);
     const whose = { address, user: user === undefined ? null : name, isThere };
     const answer = await queue.take(whose, () => isPassword(user?.password ?? null, password));
@@ -55,7 +55,7 @@ export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit,
       const { name, address } = attempt;
       hold.pass(
         { who: [name, address], isThere: () => attempt.isThere() },
-        () => void judge(attempt).then(resolve, reject),
+        () => void verify(attempt).then(resolve, reject),
         () => resolve({ kind: "later", delayMs: Math.max(delays.waitMs(name, address), BUSY_MS) }),
       );
     });

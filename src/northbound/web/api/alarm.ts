@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { page, robotId, type Shown, time, user } from "./parts.ts";
+import { page, robotId, time, user, type ViewOf } from "./parts.ts";
 
 export const alarm = z.strictObject({
   id: z.string().describe("Names the alarm until it is over."),
@@ -28,6 +28,6 @@ export const acknowledgement = z.strictObject({
   message: z.string().describe("Why a restart would not know it yet; empty where it would."),
 });
 
-export type Alarm = Shown<typeof alarm>;
-export type Alarms = Shown<typeof alarms>;
-export type Acknowledgement = Shown<typeof acknowledgement>;
+export type Alarm = ViewOf<typeof alarm>;
+export type Alarms = ViewOf<typeof alarms>;
+export type Acknowledgement = ViewOf<typeof acknowledgement>;

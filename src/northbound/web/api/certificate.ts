@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { page, type Shown, time } from "./parts.ts";
+import { page, time, type ViewOf } from "./parts.ts";
 
 const thumbprint = z
   .string()
@@ -33,6 +33,6 @@ export const certificateRequest = z.strictObject({
   password: z.string().describe("Yours, again."),
 });
 
-export type Certificate = Shown<typeof certificate>;
-export type Certificates = Shown<typeof certificates>;
-export type CertificateRequest = Shown<typeof certificateRequest>;
+export type Certificate = ViewOf<typeof certificate>;
+export type Certificates = ViewOf<typeof certificates>;
+export type CertificateRequest = ViewOf<typeof certificateRequest>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { milliseconds, page, robotId, type Shown, time } from "./parts.ts";
+import { milliseconds, page, robotId, time, type ViewOf } from "./parts.ts";
 
 export const outcomeName = z.enum([
   "succeeded",
@@ -79,9 +79,9 @@ export const command = z.strictObject({
 
 export const commands = z.strictObject({ ...page, commands: z.array(command) });
 
-export type OutcomeName = Shown<typeof outcomeName>;
-export type CommandRequest = Shown<typeof commandRequest>;
-export type PendingCommand = Shown<typeof pendingCommand>;
-export type FinalCommand = Shown<typeof finalCommand>;
-export type Command = Shown<typeof command>;
-export type Commands = Shown<typeof commands>;
+export type OutcomeName = ViewOf<typeof outcomeName>;
+export type CommandRequest = ViewOf<typeof commandRequest>;
+export type PendingCommand = ViewOf<typeof pendingCommand>;
+export type FinalCommand = ViewOf<typeof finalCommand>;
+export type Command = ViewOf<typeof command>;
+export type Commands = ViewOf<typeof commands>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { part } from "./gateway.ts";
-import { page, type Shown, time } from "./parts.ts";
+import { page, time, type ViewOf } from "./parts.ts";
 
 const peer = z.strictObject({
   kind: z.enum(["broker", "session", "reader"]),
@@ -48,6 +48,6 @@ export const connections = z.strictObject({
   expiries: z.array(expiry).describe("The token for the fleet service, and the gateway's own certificates."),
 });
 
-export type Connection = Shown<typeof connection>;
-export type Connections = Shown<typeof connections>;
-export type Expiry = Shown<typeof expiry>;
+export type Connection = ViewOf<typeof connection>;
+export type Connections = ViewOf<typeof connections>;
+export type Expiry = ViewOf<typeof expiry>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Shown } from "./parts.ts";
+import type { ViewOf } from "./parts.ts";
 
 /** Those of the configuration. The console has the types of this file, and none of the options. */
 const pointShape = z.enum(["dot", "square", "ring", "cross", "bar"]);
@@ -23,5 +23,5 @@ export const floorSettings = z.strictObject({
   ),
 });
 
-export type FloorSettings = Shown<typeof floorSettings>;
+export type FloorSettings = ViewOf<typeof floorSettings>;
 export type FloorPicture = FloorSettings["drawings"][number];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { index, milliseconds, page, quality, robotId, type Shown, time, user } from "./parts.ts";
+import { index, milliseconds, page, quality, robotId, time, user, type ViewOf } from "./parts.ts";
 
 /** A point of a map. Neither the units nor the meaning of the types is documented. */
 const point = z.strictObject({
@@ -58,9 +58,9 @@ export const station = z.strictObject({
 
 export const stations = z.strictObject({ ...page, stations: z.array(station) });
 
-export type MapPoint = Shown<typeof point>;
-export type MapSummary = Shown<typeof mapSummary>;
-export type FleetMap = Shown<typeof map>;
-export type Maps = Shown<typeof maps>;
-export type Station = Shown<typeof station>;
-export type Stations = Shown<typeof stations>;
+export type MapPoint = ViewOf<typeof point>;
+export type MapSummary = ViewOf<typeof mapSummary>;
+export type FleetMap = ViewOf<typeof map>;
+export type Maps = ViewOf<typeof maps>;
+export type Station = ViewOf<typeof station>;
+export type Stations = ViewOf<typeof stations>;

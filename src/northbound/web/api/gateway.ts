@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Shown, session, time } from "./parts.ts";
+import { session, time, type ViewOf } from "./parts.ts";
 
 const partState = z.enum(["starting", "up", "degraded", "down"]);
 
@@ -36,6 +36,6 @@ export const problem = z.strictObject({
   retry_safe: z.boolean().optional(),
 });
 
-export type PartState = Shown<typeof partState>;
-export type Health = Shown<typeof health>;
-export type Problem = Shown<typeof problem>;
+export type PartState = ViewOf<typeof partState>;
+export type Health = ViewOf<typeof health>;
+export type Problem = ViewOf<typeof problem>;

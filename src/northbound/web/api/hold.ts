@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Shown, user } from "./parts.ts";
+import { user, type ViewOf } from "./parts.ts";
 
 /** The body of `PUT /api/v1/hold` and `PUT /api/v1/robots/{robot}/hold`. */
 export const holdRequest = z.strictObject({
@@ -12,6 +12,6 @@ export const holders = z.strictObject({ held: z.boolean(), by: z.array(z.string(
 /** The lease before it was ended. */
 export const endedLease = z.strictObject({ station: z.string().nullable(), owner: user.nullable() });
 
-export type HoldRequest = Shown<typeof holdRequest>;
-export type Holders = Shown<typeof holders>;
-export type EndedLease = Shown<typeof endedLease>;
+export type HoldRequest = ViewOf<typeof holdRequest>;
+export type Holders = ViewOf<typeof holders>;
+export type EndedLease = ViewOf<typeof endedLease>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { page, type Shown } from "./parts.ts";
+import { page, type ViewOf } from "./parts.ts";
 
 export const requestField = z.strictObject({
   name: z.string().describe("In snake_case."),
@@ -29,6 +29,6 @@ export const operation = z.strictObject({
 
 export const operations = z.strictObject({ ...page, operations: z.array(operation) });
 
-export type RequestField = Shown<typeof requestField>;
-export type Operation = Shown<typeof operation>;
-export type Operations = Shown<typeof operations>;
+export type RequestField = ViewOf<typeof requestField>;
+export type Operation = ViewOf<typeof operation>;
+export type Operations = ViewOf<typeof operations>;

@@ -4,7 +4,7 @@ import { qualities } from "../../../domain/quality.ts";
 /** What the answers of the HTTP API have in common. Programs that read them import these files type-only. */
 
 /** The type of a model; an answer is never changed. */
-export type Shown<Model extends z.ZodType> = Unchanging<z.infer<Model>>;
+export type ViewOf<Model extends z.ZodType> = Unchanging<z.infer<Model>>;
 
 type Unchanging<T> = T extends readonly (infer Each)[]
   ? readonly Unchanging<Each>[]

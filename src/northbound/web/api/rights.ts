@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Shown, user } from "./parts.ts";
+import { user, type ViewOf } from "./parts.ts";
 
 /** The rights of a request's sender. The gateway checks each command again. */
 export const rights = z.strictObject({
@@ -42,6 +42,6 @@ export const check = z.strictObject({
   robot_id: z.string().nullable().describe("The robot that it names by id."),
 });
 
-export type Rights = Shown<typeof rights>;
-export type CheckRequest = Shown<typeof checkRequest>;
-export type Check = Shown<typeof check>;
+export type Rights = ViewOf<typeof rights>;
+export type CheckRequest = ViewOf<typeof checkRequest>;
+export type Check = ViewOf<typeof check>;

@@ -6,8 +6,8 @@ import {
   operationStateNames,
   payloadStateNames,
 } from "../../../domain/conveyor.ts";
+import { idleReasonNames } from "../../../domain/idle-reason.ts";
 import { feedbackStatusNames, missionStateNames, missionTypeNames } from "../../../domain/mission.ts";
-import { standReasons } from "../../../domain/standing.ts";
 import { alarm } from "./alarm.ts";
 import {
   coded,
@@ -17,14 +17,14 @@ import {
   page,
   quality,
   robotId,
-  type Shown,
   time,
   user,
+  type ViewOf,
 } from "./parts.ts";
 
-/** Why a robot stands: one rule for every protocol (domain/standing.ts). */
+/** Why a robot stands: one rule for every protocol (domain/idle-reason.ts). */
 export const standing = z.strictObject({
-  reason: z.enum(standReasons),
+  reason: z.enum(idleReasonNames),
   text: z.string().describe("The same for people; empty for a robot that moves."),
   since: time.describe("Since when the reason holds, or since the gateway began to look."),
   for_ms: milliseconds.describe("The same as a time until now, when this was sent."),
@@ -154,17 +154,17 @@ export const pause = z.strictObject({
   commands: z.array(z.strictObject({ operation: z.string(), request: z.record(z.string(), z.unknown()) })),
 });
 
-export type Pause = Shown<typeof pause>;
-export type Robot = Shown<typeof robot>;
-export type RobotChange = Shown<typeof robotChange>;
-export type Robots = Shown<typeof robots>;
-export type Standing = Shown<typeof standing>;
-export type Place = Shown<typeof place>;
-export type Goal = Shown<typeof goal>;
-export type Mission = Shown<typeof mission>;
-export type MissionQueue = Shown<typeof queue>;
-export type Battery = Shown<typeof battery>;
+export type Pause = ViewOf<typeof pause>;
+export type Robot = ViewOf<typeof robot>;
+export type RobotChange = ViewOf<typeof robotChange>;
+export type Robots = ViewOf<typeof robots>;
+export type Standing = ViewOf<typeof standing>;
+export type Place = ViewOf<typeof place>;
+export type Goal = ViewOf<typeof goal>;
+export type Mission = ViewOf<typeof mission>;
+export type MissionQueue = ViewOf<typeof queue>;
+export type Battery = ViewOf<typeof battery>;
 export type Conveyor = Robot["conveyors"][number];
-export type TaskChain = Shown<typeof taskChain>;
-export type Lease = Shown<typeof lease>;
-export type Hold = Shown<typeof hold>;
+export type TaskChain = ViewOf<typeof taskChain>;
+export type Lease = ViewOf<typeof lease>;
+export type Hold = ViewOf<typeof hold>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { roles } from "../../../domain/command.ts";
-import { robotId, type Shown, time } from "./parts.ts";
+import { robotId, time, type ViewOf } from "./parts.ts";
 
 /** The body of `POST /api/v1/session`. */
 export const logIn = z.strictObject({
@@ -17,4 +17,4 @@ export const session = z.strictObject({
   expires_at: time.nullable().describe("When the log-in ends at the latest; null for a token."),
 });
 
-export type SessionFacts = Shown<typeof session>;
+export type SessionFacts = ViewOf<typeof session>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { milliseconds, robotId, type Shown, time } from "./parts.ts";
+import { milliseconds, robotId, time, type ViewOf } from "./parts.ts";
 
 /** What the demo's simulated fleet service can be made to do. A gateway without one has no such route. */
 
@@ -20,5 +20,5 @@ export const faultRequest = z.strictObject({
 });
 
 export type FaultName = (typeof faultNames)[number];
-export type SimulatedFaultState = Shown<typeof simulatedFault>;
-export type SimulatedFaultStates = Shown<typeof simulatedFaults>;
+export type SimulatedFaultState = ViewOf<typeof simulatedFault>;
+export type SimulatedFaultStates = ViewOf<typeof simulatedFaults>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { alarm } from "./alarm.ts";
 import { command } from "./command.ts";
 import { mapSummary, station } from "./floor.ts";
-import { milliseconds, robotId, type Shown, session, time } from "./parts.ts";
+import { milliseconds, robotId, session, time, type ViewOf } from "./parts.ts";
 import { hold, robot, robotChange } from "./robot.ts";
 
 /**
@@ -99,14 +99,14 @@ export const closed = z.strictObject({
 /** The model of each message, by its name. */
 export const streamMessages = { snapshot, robots, change, tick, event, gap, closed } as const;
 
-export type Snapshot = Shown<typeof snapshot>;
-export type SnapshotRobots = Shown<typeof robots>;
-export type Change = Shown<typeof change>;
-export type Tick = Shown<typeof tick>;
-export type StreamEvent = Shown<typeof event>;
-export type Gap = Shown<typeof gap>;
-export type Closed = Shown<typeof closed>;
-export type StandingAlarms = Shown<typeof standingAlarms>;
+export type Snapshot = ViewOf<typeof snapshot>;
+export type SnapshotRobots = ViewOf<typeof robots>;
+export type Change = ViewOf<typeof change>;
+export type Tick = ViewOf<typeof tick>;
+export type StreamEvent = ViewOf<typeof event>;
+export type Gap = ViewOf<typeof gap>;
+export type Closed = ViewOf<typeof closed>;
+export type StandingAlarms = ViewOf<typeof standingAlarms>;
 export type StreamMessages = {
-  readonly [Name in keyof typeof streamMessages]: Shown<(typeof streamMessages)[Name]>;
+  readonly [Name in keyof typeof streamMessages]: ViewOf<(typeof streamMessages)[Name]>;
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { milliseconds, page, quality, robotId, type Shown, time } from "./parts.ts";
+import { milliseconds, page, quality, robotId, time, type ViewOf } from "./parts.ts";
 
 /** An OPC UA node or an MQTT topic, with its present value. */
 export const tag = z.strictObject({
@@ -26,5 +26,5 @@ export const tags = z.strictObject({
     .describe("Robots whose OPC UA nodes are not made yet: they are not in the list."),
 });
 
-export type Tag = Shown<typeof tag>;
-export type Tags = Shown<typeof tags>;
+export type Tag = ViewOf<typeof tag>;
+export type Tags = ViewOf<typeof tags>;

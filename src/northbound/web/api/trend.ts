@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { milliseconds, robotId, type Shown, time } from "./parts.ts";
+import { milliseconds, robotId, time, type ViewOf } from "./parts.ts";
 
 /** The members of a trend besides its values. A restart of the gateway forgets it. */
 const trend = {
@@ -30,6 +30,6 @@ export const latencyTrend = z.strictObject({
     .describe("Oldest first, 144 at most. Null: no command that was sent has ended in this step."),
 });
 
-export type BatteryTrend = Shown<typeof batteryTrend>;
-export type LatencyStep = Shown<typeof latencyStep>;
-export type LatencyTrend = Shown<typeof latencyTrend>;
+export type BatteryTrend = ViewOf<typeof batteryTrend>;
+export type LatencyStep = ViewOf<typeof latencyStep>;
+export type LatencyTrend = ViewOf<typeof latencyTrend>;

@@ -6,8 +6,8 @@ import type { FleetEvent } from "../../../domain/event.ts";
 import type { FleetMap } from "../../../domain/fleet-map.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
-import type { StationShown } from "../../../domain/station-visits.ts";
-import { createNewsBook, type FloorNews } from "./news.ts";
+import type { VisibleStation } from "../../../domain/station-visits.ts";
+import { createChangeCollector, type FloorChanges } from "./changes.ts";
 import { createRobotBoard, type RobotBoardParts } from "./robot-board.ts";
 import type { RobotFacts } from "./robot-facts.ts";
 
@@ -17,7 +17,7 @@ export interface FloorParts extends RobotBoardParts {
 
 /** A station's published value, and its number of alarms. */
 export interface StationFacts {
-  readonly shown: StationShown;
+  readonly shown: VisibleStation;
   readonly alarms: number;
 }
 
@@ -34,13 +34,13 @@ export interface Floor extends Sink {
   holdOfAll(): HoldState;
   /** Checks what no change reports: online lists and permits. Call it once a second. */
   tick(): void;
-  takeNews(): FloorNews;
+  takeNews(): FloorChanges;
 }
 
 const notHeld: HoldState = { isHeld: false, by: [], isStored: true };
 
 export function createFloor(parts: FloorParts): Floor {
-  const news = createNewsBook();
+  const news = createChangeCollector();
   const board = createRobotBoard(parts, news);
   const maps = new Map<number, FleetMap>();
   const stations = new Map<string, StationFacts>();
@@ -94,7 +94,7 @@ export function createFloor(parts: FloorParts): Floor {
     }
   }
 
-  function hear(event: FleetEvent): void {
+  function handle(event: FleetEvent): void {
     news.now.events.push(event);
     if (event.kind !== "lease") return;
     board.leaseChanged(event.robotId);
@@ -104,10 +104,10 @@ export function createFloor(parts: FloorParts): Floor {
   return {
     write({ changes, events }: Batch) {
       for (const change of changes) take(change);
-      for (const event of events) hear(event);
+      for (const event of events) handle(event);
     },
     robots() {
-      board.judge();
+      board.evaluate();
       return board.all();
     },
     maps: () => maps,
@@ -124,7 +124,7 @@ export function createFloor(parts: FloorParts): Floor {
       }
     },
     takeNews() {
-      board.judge();
+      board.evaluate();
       return news.take();
     },
   };

@@ -5,12 +5,12 @@ import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Ages } from "./ages.ts";
 import { createChains } from "./chains.ts";
-import type { NewsBook } from "./news.ts";
+import type { ChangeCollector } from "./changes.ts";
 import {
   applyChange,
   type ChangeOfRobot,
   createRobotFacts,
-  judgeStanding,
+  evaluateIdleReason,
   type RobotFacts,
   type RobotKey,
   robotKeys,
@@ -32,7 +32,7 @@ export interface RobotBoard {
   /** Another station leases the robot, or none does any more. */
   leaseChanged(robotId: RobotId): void;
   /** Evaluates again why robots stand: those with changes. */
-  judge(): void;
+  evaluate(): void;
   /** Reads which robots the newest online list has. */
   lookAtList(): void;
   all(): ReadonlyMap<RobotId, RobotFacts>;
@@ -40,10 +40,10 @@ export interface RobotBoard {
 
 export function createRobotBoard(
   { places, stations, ages, clock }: RobotBoardParts,
-  news: NewsBook,
+  news: ChangeCollector,
 ): RobotBoard {
   const robots = new Map<RobotId, RobotFacts>();
-  const unjudged = new Set<RobotFacts>();
+  const unevaluated = new Set<RobotFacts>();
   const listed = new Map<RobotId, boolean>();
   const chains = createChains((robotId, chain) => {
     const facts = robots.get(robotId);
@@ -53,7 +53,7 @@ export function createRobotBoard(
   });
 
   function touch(facts: RobotFacts, keys: readonly RobotKey[]): void {
-    unjudged.add(facts);
+    unevaluated.add(facts);
     news.touch(facts.robotId, keys);
   }
 
@@ -86,11 +86,12 @@ export function createRobotBoard(
       facts.leasedBy = stations.leaseOf(robotId)?.station ?? null;
       touch(facts, ["lease"]);
     },
-    judge() {
-      for (const facts of unjudged) {
-        if (judgeStanding(facts, clock.nowMs(), clock.monotonicMs())) news.touch(facts.robotId, ["standing"]);
+    evaluate() {
+      for (const facts of unevaluated) {
+        if (evaluateIdleReason(facts, clock.nowMs(), clock.monotonicMs()))
+          news.touch(facts.robotId, ["standing"]);
       }
-      unjudged.clear();
+      unevaluated.clear();
     },
     lookAtList() {
       for (const facts of robots.values()) {

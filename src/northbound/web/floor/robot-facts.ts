@@ -3,12 +3,12 @@ import type { Battery } from "../../../domain/battery.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { Conveyor } from "../../../domain/conveyor.ts";
 import type { HoldState } from "../../../domain/hold.ts";
+import { type IdleReason, idleReasonOf } from "../../../domain/idle-reason.ts";
 import type { MissionQueue } from "../../../domain/mission.ts";
 import type { Observed } from "../../../domain/observed.ts";
 import type { Presence } from "../../../domain/presence.ts";
 import type { Quality } from "../../../domain/quality.ts";
 import type { Family, RobotId } from "../../../domain/robot.ts";
-import { type Standing, standingOf } from "../../../domain/standing.ts";
 import type { TaskChain } from "../../../domain/task-chain.ts";
 import type { RobotChange } from "../api/robot.ts";
 
@@ -48,7 +48,7 @@ export interface RobotFacts {
   leasedBy: string | null;
   alarms: readonly Alarm[];
   isOutOfService: boolean;
-  standing: Standing;
+  standing: IdleReason;
   /** Since when this has been its reason: wall time, and monotonic. */
   standsSince: { readonly atMs: number; readonly monotonicMs: number };
 }
@@ -73,7 +73,7 @@ export function createRobotFacts(robotId: RobotId, nowMs: number, monotonicMs: n
     alarms: [],
     isOutOfService: false,
   };
-  const standing = standingOf({ ...facts, heldBy: [] });
+  const standing = idleReasonOf({ ...facts, heldBy: [] });
   return { ...facts, standing, standsSince: { atMs: nowMs, monotonicMs } };
 }
 
@@ -107,9 +107,9 @@ export function applyChange(facts: RobotFacts, change: ChangeOfRobot): readonly 
 }
 
 /** Evaluates why the robot stands. Returns whether the reason or the text is another one. */
-export function judgeStanding(facts: RobotFacts, nowMs: number, monotonicMs: number): boolean {
+export function evaluateIdleReason(facts: RobotFacts, nowMs: number, monotonicMs: number): boolean {
   const before = facts.standing;
-  const standing = standingOf({ ...facts, heldBy: facts.hold.by });
+  const standing = idleReasonOf({ ...facts, heldBy: facts.hold.by });
   if (
     standing.reason === before.reason &&
     standing.text === before.text &&

@@ -54,8 +54,8 @@ export function createMeter(operations: Iterable<string>): PromMeter {
   return {
     metrics: [...commands.metrics, ...messages.metrics, missionEvents],
     commandEnded: commands.ended,
-    heard(update, events) {
-      messages.heard(update);
+    received(update, events) {
+      messages.received(update);
       for (const event of events) countMission(event);
     },
   };
@@ -119,7 +119,7 @@ function createMessageMetrics() {
 
   return {
     metrics: [age.metric, ahead],
-    heard(update: FleetUpdate): void {
+    received(update: FleetUpdate): void {
       // A snapshot is as old as what it shows, and that tells nothing of its way.
       if (update.kind !== "mission" && update.kind !== "battery") return;
       if (update.isSnapshot !== true) came(update.kind, update.stamp);

@@ -1,4 +1,4 @@
-import type { ShownTag, TagGroup, TagProtocol, TagSource } from "../../../contracts/tags.ts";
+import type { TagGroup, TagProtocol, TagSource, TagView } from "../../../contracts/tags.ts";
 import { createTurns } from "../../../platform/turns.ts";
 
 /** The wanted tags; null: all. */
@@ -16,7 +16,7 @@ export interface FoundTag {
   readonly protocol: TagProtocol;
   readonly address: string;
   readonly group: TagGroup;
-  readonly tag: ShownTag;
+  readonly tag: TagView;
   /** Its sort key in the list. */
   readonly key: string;
 }
@@ -94,7 +94,7 @@ function fittingTags(
   group: TagGroup,
   words: readonly RegExp[],
   address: string | null,
-): readonly ShownTag[] {
+): readonly TagView[] {
   const tags = group.tags();
   if (address !== null) return tags.filter(({ name }) => prefix + name === address);
   const owner = group.robotId ?? group.station ?? "";

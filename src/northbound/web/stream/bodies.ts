@@ -5,10 +5,10 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Alarm } from "../api/alarm.ts";
 import type { RobotChange } from "../api/robot.ts";
 import type { Change, Snapshot, StandingAlarms } from "../api/stream.ts";
+import type { FloorChanges } from "../floor/changes.ts";
 import { commandJson } from "../floor/command-json.ts";
 import type { Floor } from "../floor/floor.ts";
 import { mapSummaryJson } from "../floor/map-json.ts";
-import type { FloorNews } from "../floor/news.ts";
 import type { RobotKey } from "../floor/robot-facts.ts";
 import { holdJson, type RobotWriter } from "../floor/robot-json.ts";
 import { type StationJsonParts, stationJson } from "../floor/station-json.ts";
@@ -56,7 +56,7 @@ export function snapshotBody(parts: MessageParts): Snapshot {
 /** Null: nothing has changed. */
 export function changeBody(
   parts: MessageParts,
-  news: FloorNews,
+  news: FloorChanges,
   commands: readonly LoggedCommand[],
 ): Change | null {
   const { floor, clock } = parts;

@@ -54,7 +54,7 @@ for (let round = 0; isLast ? box.length > 0 : true; round += 1) {
   }
   if (isLast || round % 100 === 50) {
     box.setOpen(true);
-    box.stateIsTold();
+    box.stateIsPublished();
   } else if (round % 100 === 0) box.setOpen(false);
   if (isLast || round % 100 > 50) {
     const held = box.peek(200);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { seededChance } from "../../../../src/simulator/world/chance.ts";
+import { seededRandom } from "../../../../src/simulator/world/random.ts";
 
 const KILLS = 5;
 const EVENTS_A_ROUND = 4;
@@ -47,9 +47,9 @@ function arrivals(): ReadonlyArray<{ readonly robot: string; readonly id: string
 
 it(`a real process that is killed again and again hands over every event of its disk, in order (seed ${SEED})`, async () => {
   expect(existsSync(".build/delivery/outbox/outbox.js"), "npm run build comes first").toBe(true);
-  const chance = seededChance(SEED);
+  const random = seededRandom(SEED);
   for (let life = 0; life < KILLS; life += 1) {
-    expect(await live(life, EVENTS_A_ROUND, chance() * 500), "was killed").toBeNull();
+    expect(await live(life, EVENTS_A_ROUND, random() * 500), "was killed").toBeNull();
   }
   expect(await live(KILLS, 0, null)).toBe(0);
 

@@ -39,9 +39,9 @@ async function startBroker(
 
 /** A client of a user, with its id when one is given. */
 async function login(url: string, name: string, password: string, options: IClientOptions = {}) {
-  const heard = await listen(url, { username: name, password, ...options });
-  cleanups.push(() => heard.client.endAsync(true));
-  return heard;
+  const received = await listen(url, { username: name, password, ...options });
+  cleanups.push(() => received.client.endAsync(true));
+  return received;
 }
 
 /** The gateway's own way in. */
@@ -155,7 +155,7 @@ describe("who may write and read what", () => {
     await closed(plc1.client);
     await own.publishAsync(`${base}/marker`, "", { qos: 1 });
     await watcher.on("marker");
-    expect(watcher.heard.filter((message) => message.text === "forged")).toEqual([]);
+    expect(watcher.received.filter((message) => message.text === "forged")).toEqual([]);
   });
 
   test("a forged last will is not published", async () => {
@@ -168,7 +168,7 @@ describe("who may write and read what", () => {
     await closed(plc1.client);
     await own.publishAsync(`${base}/marker`, "", { qos: 1 });
     await watcher.on("marker");
-    expect(watcher.heard.map((message) => message.text)).not.toContain("forged");
+    expect(watcher.received.map((message) => message.text)).not.toContain("forged");
   });
 
   test("an answer reaches its client and no other, also when it is retained", async () => {
@@ -183,7 +183,7 @@ describe("who may write and read what", () => {
     await plc2.on("marker");
     await late.on("marker");
     for (const other of [plc2, late])
-      expect(other.heard.map((message) => message.text)).not.toContain("for plc1");
+      expect(other.received.map((message) => message.text)).not.toContain("for plc1");
   });
 
   test("sessions are not kept: a client that comes back is told to subscribe again", async () => {
@@ -198,7 +198,7 @@ describe("who may write and read what", () => {
     await again.client.subscribeAsync(`${base}/marker`);
     await own.publishAsync(`${base}/marker`, "", { qos: 1 });
     await again.on("marker");
-    expect(again.heard.map((message) => message.text)).toEqual([""]);
+    expect(again.received.map((message) => message.text)).toEqual([""]);
   });
 });
 
@@ -337,10 +337,10 @@ test("the last words reach everybody who listens, whatever they listen to", asyn
     const ends = ears.map(({ client }) => closed(client));
     await stop();
     await Promise.all(ends);
-    expect(ears.map(({ heard }) => heard.filter(({ topic }) => topic === `${base}/status`).length)).toEqual([
-      1, 1,
-    ]);
-    expect(ears[1]?.heard).toHaveLength(51);
+    expect(
+      ears.map(({ received }) => received.filter(({ topic }) => topic === `${base}/status`).length),
+    ).toEqual([1, 1]);
+    expect(ears[1]?.received).toHaveLength(51);
   }
 });
 

@@ -37,10 +37,10 @@ afterEach(async () => {
 });
 
 async function subscriber(filter = allEvents): Promise<Listener> {
-  const heard = await listen(url, {}, filter);
-  cleanups.push(() => heard.client.endAsync(true));
+  const received = await listen(url, {}, filter);
+  cleanups.push(() => received.client.endAsync(true));
   if (filter.includes("/event/")) await areThere();
-  return heard;
+  return received;
 }
 
 /** A subscriber that acknowledges nothing before it is told to; `got` resolves with the first message. */
@@ -83,7 +83,7 @@ async function areThere(): Promise<void> {
   if (!subscribers.areThere()) await change();
 }
 
-const idsOf = ({ heard }: Listener) => heard.map(({ text }) => JSON.parse(text).event_id);
+const idsOf = ({ received }: Listener) => received.map(({ text }) => JSON.parse(text).event_id);
 
 describe("who is there for events", () => {
   test("nobody, until a client subscribes with QoS 1, and when it has unsubscribed or gone", async () => {
@@ -130,7 +130,7 @@ describe("who is there for events", () => {
     void change().then(() => deliver("e1"));
     const client = await subscriber(`${base}/robots/#`);
     await client.on("robots/r1/event/alarm");
-    const seen = client.heard.map(({ topic }) => topic);
+    const seen = client.received.map(({ topic }) => topic);
     expect(seen.indexOf(`${base}/robots/r1/event/alarm`)).toBe(seen.length - 1);
     expect(seen.filter((topic) => topic.endsWith("/availability"))).toHaveLength(300);
   });
@@ -182,7 +182,7 @@ describe("when an event has arrived", () => {
   test("when no client subscribes to it, while one is there for others", async () => {
     const other = await subscriber(`${base}/robots/r2/event/alarm`);
     expect(await deliver("e1")).toBe(1);
-    expect(other.heard).toEqual([]);
+    expect(other.received).toEqual([]);
   });
 
   test("an overlapping subscription with QoS 0 does not take it", async () => {
@@ -191,7 +191,7 @@ describe("when an event has arrived", () => {
     await client.client.subscribeAsync(`${base}/+/r1/event/+`, { qos: 0 });
     expect(await deliver("e1", "e2")).toBe(2);
     expect(idsOf(client)).toEqual(["e1", "e2"]);
-    expect(client.heard.map(({ packet }) => packet.qos)).toEqual([1, 1]);
+    expect(client.received.map(({ packet }) => packet.qos)).toEqual([1, 1]);
   });
 });
 

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import type { Aedes } from "aedes";
 import { expect, test } from "vitest";
 import type { EventTraffic } from "../../../../src/northbound/mqtt/broker/event-arrivals.ts";
-import { tellTraffic } from "../../../../src/northbound/mqtt/broker/event-traffic.ts";
+import { reportTraffic } from "../../../../src/northbound/mqtt/broker/event-traffic.ts";
 
 test("a subscription to state costs no look at the other subscriptions of its client", async () => {
   const looks: string[] = [];
@@ -17,7 +17,7 @@ test("a subscription to state costs no look at the other subscriptions of its cl
     subscribed: () => void looks.push("subscribed"),
     subscriptionsChanged: () => void looks.push("changed"),
   };
-  tellTraffic(aedes as unknown as Aedes, traffic as EventTraffic);
+  reportTraffic(aedes as unknown as Aedes, traffic as EventTraffic);
   const subscribe = async (...topics: readonly string[]) => {
     aedes.emit(
       "subscribe",

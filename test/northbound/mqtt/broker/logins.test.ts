@@ -17,9 +17,9 @@ test("a log-in that is being judged fails if its user, or its password, is taken
   for (const after of [[], [{ name: "plc1", password: await hashPassword("two") }]]) {
     let users: readonly BrokerUser[] = [one];
     const { identify } = createLogins(() => users, false);
-    const judged = identify(login("one"));
+    const evaluated = identify(login("one"));
     users = after;
-    expect(await judged).toBeNull();
+    expect(await evaluated).toBeNull();
   }
 });
 

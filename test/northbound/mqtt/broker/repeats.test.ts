@@ -11,7 +11,7 @@ afterEach(async () => {
 test("a message that another one overtakes reaches a client that subscribes to both, once", async () => {
   const broker = newBroker();
   cleanups.push(await start(broker));
-  const { client, heard, on } = await listen(`mqtt://127.0.0.1:${broker.port()}`);
+  const { client, received, on } = await listen(`mqtt://127.0.0.1:${broker.port()}`);
   cleanups.push(() => client.endAsync(true));
   await client.subscribeAsync([`${base}/robots/#`, `${base}/robots/+/mission`], { qos: 1 });
   const stream = broker.open();
@@ -28,7 +28,7 @@ test("a message that another one overtakes reaches a client that subscribes to b
   gateway.publish(`${base}/status`, "last", { qos: 1 });
   await on("status", ({ text }) => text === "last");
   const all = (kind: string) => Array.from({ length: 20 }, (_value, index) => `${kind} ${index + 1}`);
-  const texts = (kind: string) => heard.map(({ text }) => text).filter((text) => text.startsWith(kind));
+  const texts = (kind: string) => received.map(({ text }) => text).filter((text) => text.startsWith(kind));
   expect(texts("event")).toEqual(all("event"));
   expect(texts("state")).toEqual(all("state"));
   expect(texts("tag")).toEqual(all("tag"));

@@ -72,10 +72,10 @@ it("has one label value for all operations that senders make up", async () => {
 
 it("sees the age of messages, and never lets a sum fall when a robot's clock is ahead", async () => {
   const meter = createMeter([]);
-  meter.heard(mission(40), []);
-  meter.heard(mission(1_960), []);
-  meter.heard(mission(-90_000), []);
-  meter.heard(mission(null), []);
+  meter.received(mission(40), []);
+  meter.received(mission(1_960), []);
+  meter.received(mission(-90_000), []);
+  meter.received(mission(null), []);
   const scraped = await scrape(meter);
   const stream = { stream: "mission" };
   expect(scraped.value("fleetgate_message_age_seconds_count", stream)).toBe(3);
@@ -89,7 +89,7 @@ it("leaves out what a wrong clock says: one robot would spoil the sum of all", a
   const meter = createMeter([]);
   const update = mission(1_000);
   if (update.kind !== "mission") throw new Error("no mission");
-  meter.heard({ ...update, stamp: { ...update.stamp, sourceTimeMs: 0, isClockWrong: true } }, []);
+  meter.received({ ...update, stamp: { ...update.stamp, sourceTimeMs: 0, isClockWrong: true } }, []);
   const scraped = await scrape(meter);
   expect(scraped.value("fleetgate_message_age_seconds_count", { stream: "mission" })).toBe(0);
 });
@@ -97,9 +97,9 @@ it("leaves out what a wrong clock says: one robot would spoil the sum of all", a
 it("leaves out snapshots: a robot that stands for a week shows what it recorded then", async () => {
   const meter = createMeter([]);
   const week = mission(7 * 86_400_000);
-  meter.heard({ ...week, isSnapshot: true } as FleetUpdate, []);
-  meter.heard({ ...mission(-90_000), isSnapshot: true } as FleetUpdate, []);
-  meter.heard({ ...mission(1_000), isSnapshot: false } as FleetUpdate, []);
+  meter.received({ ...week, isSnapshot: true } as FleetUpdate, []);
+  meter.received({ ...mission(-90_000), isSnapshot: true } as FleetUpdate, []);
+  meter.received({ ...mission(1_000), isSnapshot: false } as FleetUpdate, []);
   const { value } = await scrape(meter);
   const stream = { stream: "mission" };
   expect(value("fleetgate_message_age_seconds_count", stream)).toBe(1);
@@ -109,7 +109,7 @@ it("leaves out snapshots: a robot that stands for a week shows what it recorded 
 
 it("counts the states that missions reach, those without a name as other", async () => {
   const meter = createMeter([]);
-  meter.heard(mission(0), [reached("STATE_FAILED"), reached({ kind: "unrecognised", raw: 77 })]);
+  meter.received(mission(0), [reached("STATE_FAILED"), reached({ kind: "unrecognised", raw: 77 })]);
   const scraped = await scrape(meter);
   expect(scraped.value("fleetgate_mission_events_total", { to: "failed" })).toBe(1);
   expect(scraped.value("fleetgate_mission_events_total", { to: "other" })).toBe(1);

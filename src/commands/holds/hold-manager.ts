@@ -1,0 +1,202 @@
+import type { HoldRequest, Holds } from "../../contracts/holds.ts";
+import type { StateChange } from "../../domain/change.ts";
+import { quoted } from "../../domain/clip.ts";
+import type { Source } from "../../domain/command.ts";
+import { holderName } from "../../domain/hold.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Stop } from "../../domain/stops.ts";
+import type { Observations } from "../evidence/observations.ts";
+import type { StoredHold } from "../journal/journal.ts";
+import type { Rights } from "../options.ts";
+import type { Shared } from "../parts.ts";
+import { refusedLift, refusedRight } from "../rights.ts";
+import { createHoldEvents, type HoldEventParts } from "./hold-events.ts";
+import { createHoldRegistry, type HoldRegistry } from "./hold-registry.ts";
+import { createHoldStops } from "./hold-stops.ts";
+import { createHoldStore } from "./hold-store.ts";
+import { createLiftBudget } from "./lift-budget.ts";
+
+export interface HoldManagerParts
+  extends HoldEventParts,
+    Pick<Shared, "journal" | "onHold" | "rights" | "stopping"> {
+  readonly observations: Pick<Observations, "sight" | "robots">;
+  /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
+  readonly refuseStarts: (robotId: RobotId | null) => void;
+  /** Sends a stop for the owner of a hold. Never rejects. */
+  readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
+  /** The refusal of a robot that was never seen; null for others. */
+  readonly refusedName: (robotId: RobotId) => Outcome | null;
+}
+
+/** Keeps the holds, and keeps held robots from moving. */
+export interface HoldManager extends Holds {
+  /** Takes over the holds of an earlier run. */
+  resume(stored: readonly StoredHold[]): void;
+  /**
+   * The refusal of a start of this robot, or (null) of a start whose robot the service chooses; null: there
+   * is no hold.
+   */
+  refusalFor(robotId: RobotId | null): Outcome | null;
+  /** The changes of robots, after the observations have them. */
+  observed(changes: readonly StateChange[]): void;
+  /** Lifts holds whose users lift too often to be served at once. Call it about once a second. */
+  tick(): void;
+  /** Lifts the holds that wait for it. Resolves when no write is under way: before the journal is closed. */
+  settled(): Promise<void>;
+  figures(): Readonly<Record<string, number>>;
+}
+
+/** A user may hold robots that were never seen: invented names must not fill the memory. */
+const MOST_HOLDS = 20_000;
+
+export function createHoldManager(parts: HoldManagerParts): HoldManager {
+  const { clock, log, observations } = parts;
+  const registry = createHoldRegistry();
+  const publish = createHoldEvents(parts);
+  const memory = createHoldStore(parts.journal, clock, log, (robotId) => parts.onHold?.(robotId));
+  const stops = createHoldStops({
+    clock,
+    sight: observations.sight,
+    send(robotId, stop) {
+      const [owner] = [...registry.owners(robotId), ...registry.owners(null)];
+      return parts.sendStop(robotId, stop, owner ?? { protocol: "gateway", name: "fleetgate" });
+    },
+  });
+  const budget = createLiftBudget();
+  /** Holds to be lifted when the budget allows it, and the user that lifts each. */
+  const lateLifts = new Map<StoredHold, Source>();
+  const robotsOf = (robotId: RobotId | null) => (robotId === null ? observations.robots() : [robotId]);
+
+  function begin(robotId: RobotId | null, owner: Source): void {
+    const hold: StoredHold = { robotId, owner, sinceMs: clock.nowMs() };
+    registry.add(hold);
+    // Robots are stopped before the hold is on the disk.
+    parts.refuseStarts(robotId);
+    for (const each of robotsOf(robotId)) stops.begin(each);
+    memory.remember(hold, true);
+    publish("held", hold, owner);
+    parts.onHold?.(robotId);
+  }
+
+  /** Lifts the hold now, or at a later tick if its user lifts too often; until then it lasts. */
+  function askLift(hold: StoredHold, by: Source): void {
+    if (budget.take(holdKey(hold), holderName(by), robotsOf(hold.robotId).length)) lift(hold, by);
+    else if (!lateLifts.has(hold)) lateLifts.set(hold, by);
+  }
+
+  function lift(hold: StoredHold, by: Source): void {
+    lateLifts.delete(hold);
+    registry.remove(hold);
+    for (const each of robotsOf(hold.robotId)) if (!registry.isHeld(each)) stops.end(each);
+    memory.remember(hold, false);
+    publish("free", hold, by);
+    parts.onHold?.(hold.robotId);
+  }
+
+  return {
+    resume(stored) {
+      for (const hold of stored) registry.add(hold);
+      if (stored.length > 0) log.info({ holds: stored.length }, "holds of an earlier run go on");
+    },
+    hold(request) {
+      if (parts.stopping.signal.aborted)
+        return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
+      const decision = decideHold(registry, parts.rights.now(), request);
+      switch (decision.kind) {
+        case "refuse":
+          return decision.outcome;
+        case "begin":
+          begin(request.robotId, request.source);
+          return null;
+        case "lift":
+          askLift(decision.hold, request.source);
+          return null;
+        case "keep":
+          // The last request of its user counts, also after an engineer's, as if it had been lifted and held
+          // again.
+          lateLifts.delete(decision.hold);
+          return null;
+        case "nothing":
+          return null;
+      }
+    },
+    refusedName(robotId) {
+      const refused = parts.refusedName(robotId);
+      return refused?.code === "UNKNOWN_ROBOT" ? refused : null;
+    },
+    holdState(robotId) {
+      const ofAll = robotId === null ? [] : registry.names(null).map((name) => `${name} (all)`);
+      const by = [...registry.names(robotId), ...ofAll];
+      const isStored = memory.isStored(robotId) && memory.isStored(null);
+      return { isHeld: by.length > 0, by, isStored };
+    },
+    all: registry.all,
+    refusalFor: registry.refusalFor,
+    observed(changes) {
+      if (registry.size === 0) return;
+      const robots = new Set(changes.flatMap((change) => ("robotId" in change ? [change.robotId] : [])));
+      for (const robotId of robots) if (registry.isHeld(robotId)) stops.look(robotId);
+    },
+    tick() {
+      budget.tick();
+      for (const [hold, by] of [...lateLifts])
+        if (budget.take(holdKey(hold), holderName(by), robotsOf(hold.robotId).length)) lift(hold, by);
+      memory.tick();
+      stops.tick();
+    },
+    settled() {
+      for (const [hold, by] of [...lateLifts]) lift(hold, by);
+      return memory.settled();
+    },
+    figures: () => ({
+      ...registry.figures(),
+      holdsNotStored: memory.unstored(),
+      holdsToBeLifted: lateLifts.size,
+    }),
+  };
+}
+
+/** What a request to hold or to lift a hold leads to. */
+type HoldDecision =
+  | { readonly kind: "begin" }
+  | { readonly kind: "lift"; readonly hold: StoredHold }
+  /** It is held already. */
+  | { readonly kind: "keep"; readonly hold: StoredHold }
+  /** It was not held. */
+  | { readonly kind: "nothing" }
+  | { readonly kind: "refuse"; readonly outcome: Outcome };
+
+function decideHold(registry: HoldRegistry, rights: Rights, request: HoldRequest): HoldDecision {
+  const { source, robotId, user, isHeld } = request;
+  if (user !== undefined) return decideOthers(registry, rights, request, user);
+  // All robots (null) need a rule without robots: an operator of every one.
+  const refused = refusedRight(rights, { source, operation: null, role: "operator", robotId });
+  if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
+  const own = registry.find(robotId, holderName(source));
+  if (!isHeld) return own === undefined ? { kind: "nothing" } : { kind: "lift", hold: own };
+  if (own !== undefined) return { kind: "keep", hold: own };
+  if (registry.size < MOST_HOLDS) return { kind: "begin" };
+  return { kind: "refuse", outcome: refusal("QUEUE_FULL", `there are already ${MOST_HOLDS} holds`) };
+}
+
+/** An engineer lifts the hold of another user. */
+function decideOthers(
+  registry: HoldRegistry,
+  rights: Rights,
+  { source, robotId }: HoldRequest,
+  user: string,
+): HoldDecision {
+  const refused = refusedLift(rights, source, robotId);
+  if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
+  const hold = registry.find(robotId, user);
+  if (hold !== undefined) return { kind: "lift", hold };
+  const what = robotId === null ? "all robots" : `robot ${quoted(robotId)}`;
+  const message = `user: ${quoted(user)} does not hold ${what}; name one as \`by\` shows it`;
+  return { kind: "refuse", outcome: refusal("MALFORMED", message) };
+}
+
+/** The key of a hold: a user has at most one on a robot, and one on all. */
+function holdKey({ robotId, owner }: StoredHold): string {
+  return JSON.stringify([robotId, holderName(owner)]);
+}

@@ -1,0 +1,181 @@
+import type { ParsedRequest, Subject } from "../contracts/operation.ts";
+import { quoted } from "../domain/clip.ts";
+import { type Command, sameSource } from "../domain/command.ts";
+import { ending, type Outcome, refusal } from "../domain/outcome.ts";
+import { unknownRobot } from "../domain/refusals.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { SteadyWall } from "../platform/steady-wall.ts";
+import type { Observations } from "./evidence/observations.ts";
+import type { HoldManager } from "./holds/hold-manager.ts";
+import type { AcceptedCommand } from "./intake/execution.ts";
+import { fillIdentity, type Job } from "./job.ts";
+import type { LeaseManager } from "./leases/lease-manager.ts";
+import { shuttingDown } from "./own-refusals.ts";
+import type { Shared } from "./parts.ts";
+import type { PermitManager } from "./permits/permit-manager.ts";
+import { gatewaySource } from "./rights.ts";
+
+/** The queue in which a command runs. */
+export interface QueueOf {
+  readonly queue: string;
+  readonly robotId: RobotId | null;
+}
+
+/** All that decides whether a command may go on. */
+export interface IntakeCheckParts extends Pick<Shared, "port" | "clock" | "robot" | "link" | "stopping"> {
+  readonly observations: Observations;
+  readonly leases: Pick<LeaseManager, "refusalFor" | "refusedStart">;
+  readonly holds: Pick<HoldManager, "refusalFor">;
+  readonly permits: Pick<PermitManager, "refusalFor">;
+}
+
+/** How long the service may take to name the robot of a task chain. */
+const CHAIN_QUERY_MS = 2_000;
+/** The queue of commands that concern no single robot, or a robot that the service chooses. */
+export const SERVICE_PICKS = "fleet";
+
+/**
+ * The queue of a request: one for a physical robot, whichever of its names is used. A stop needs no queue, so
+ * it passes even if its robot is not known.
+ */
+export async function findQueue(parts: IntakeCheckParts, request: ParsedRequest): Promise<QueueOf | Outcome> {
+  const { subject } = request;
+  switch (subject.kind) {
+    case "fleet":
+      return { queue: SERVICE_PICKS, robotId: null };
+    case "robot":
+      return queueOf(subject.robotId);
+    case "robot_number":
+      return byNumber(parts, subject.amrId, request);
+    case "task_chain": {
+      const known = parts.observations.numberOfChain(subject.chainId);
+      const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
+      if (typeof amrId !== "number") return amrId;
+      if (amrId !== 0) return byNumber(parts, amrId, request);
+      // Not the fleet's queue for a stop: it would cancel commands that have nothing to do with this chain.
+      return {
+        queue: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS,
+        robotId: null,
+      };
+    }
+  }
+}
+
+/** An unknown robot is the sender's mistake, unless robots have not had time to report. */
+export function refuseUnknown(parts: Pick<IntakeCheckParts, "link">, robotId: RobotId): Outcome {
+  return notReceived(parts, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
+}
+
+/** Why nothing is known of `what` yet; null: every robot has had time to report. */
+function notReceived({ link }: Pick<IntakeCheckParts, "link">, what: string): Outcome | null {
+  switch (link.listening()) {
+    case "heard":
+      return null;
+    case "not_yet":
+      return refusal("ROBOT_NOT_GOOD", `nothing has been heard of ${what} yet: the gateway has just come up`);
+    case "cut_off":
+      return refusal(
+        "FLEET_UNREACHABLE",
+        `nothing has been heard of ${what} since the gateway started, and the service is not reached`,
+      );
+  }
+}
+
+/** Why a command must not leave now; null: it may. */
+export function refusalNow(parts: IntakeCheckParts, job: Job): Outcome | null {
+  // While the gateway stops, only its own stops leave.
+  if (parts.stopping.signal.aborted && !isOwnStop(job)) return shuttingDown();
+  return job.heldBack ?? refusalByEffect(parts, job);
+}
+
+/** A stop from the gateway itself. */
+export function isOwnStop({ command: { source, effect } }: Pick<Job, "command">): boolean {
+  return effect === "stops" && sameSource(source, gatewaySource);
+}
+
+/** Nothing here refuses stops; only time refuses reads. */
+function refusalByEffect(parts: IntakeCheckParts, job: Job): Outcome | null {
+  const { effect } = job.request;
+  if (effect === "stops") return null;
+  if (timeToLeaveMs(parts.clock, job) <= 0) {
+    const limit = new Date(job.command.startByMs).toISOString();
+    return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
+  }
+  if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
+  const held = effect === "moves" ? parts.holds.refusalFor(job.robotId) : null;
+  if (held !== null) return held;
+  const notPermitted = effect === "moves" ? parts.permits.refusalFor(job.request, job.robotId) : null;
+  if (notPermitted !== null) return notPermitted;
+  if (effect === "moves" && job.robotId !== null) {
+    const robot = parts.robot(job.robotId);
+    if (robot === undefined) return refuseUnknown(parts, job.robotId);
+    if (robot.quality !== "good") {
+      const message = `robot ${job.robotId} is ${robot.quality}: what it does now is not known, so nothing may move it`;
+      return refusal("ROBOT_NOT_GOOD", message);
+    }
+  }
+  const lease = parts.leases.refusalFor(job.robotId, job.command.source);
+  return lease === null ? parts.leases.refusedStart(job) : refusal("LEASE_HELD", lease);
+}
+
+/** The request with its identity filled in, if the operation has a field for it. */
+export function identified({ request, operation, id }: AcceptedCommand): ParsedRequest {
+  if (request.identityField === null) return request;
+  const filled = operation.parse(fillIdentity(request.json, request.identityField, id));
+  return filled.ok ? filled.request : request;
+}
+
+/**
+ * When a command that is received now expires, on the monotonic clock. A moment from its sender is compared
+ * with the later of the wall clock and the time that it would show if nobody had set it.
+ */
+export function startByMonotonic(
+  { startByMs, expiresAtMs = Number.POSITIVE_INFINITY }: Command,
+  clock: Clock,
+  wall: SteadyWall,
+): number {
+  const leftMs = Math.min(startByMs - clock.nowMs(), expiresAtMs - wall.latestMs());
+  return clock.monotonicMs() + leftMs;
+}
+
+/**
+ * How long it may take until its call leaves. The wall clock counts for a moment that the sender wrote, but
+ * not for a time from the receipt.
+ */
+export function timeToLeaveMs(clock: Clock, { command, startByMonotonicMs }: Job): number {
+  const { expiresAtMs = Number.POSITIVE_INFINITY } = command;
+  return Math.min(expiresAtMs - clock.nowMs(), startByMonotonicMs - clock.monotonicMs());
+}
+
+function queueOf(robotId: RobotId): QueueOf {
+  return { queue: `robot/${robotId}`, robotId };
+}
+
+function byNumber(parts: IntakeCheckParts, amrId: number, request: ParsedRequest): QueueOf | Outcome {
+  const robotId = parts.observations.robotOfNumber(amrId);
+  if (robotId !== undefined) return queueOf(robotId);
+  if (request.effect === "stops") return { queue: `number/${amrId}`, robotId: null };
+  const unknown = notReceived(parts, `robot number ${amrId}`);
+  if (unknown !== null) return unknown;
+  const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;
+  return refusal("UNKNOWN_ROBOT", message);
+}
+
+/** Asks for the number of the robot of a chain of which nothing was received. */
+async function askForChain(
+  parts: IntakeCheckParts,
+  { chainId, find }: Extract<Subject, { kind: "task_chain" }>,
+  request: ParsedRequest,
+): Promise<number | Outcome> {
+  if (request.effect === "stops" || request.effect === "reads") return 0;
+  const answer = await parts.port.call(find.request(), CHAIN_QUERY_MS);
+  if (answer.kind !== "ok") {
+    return refusal(
+      "FLEET_UNREACHABLE",
+      `the robot of task chain ${chainId} could not be asked for: ${answer.message}`,
+    );
+  }
+  const amrId = find.amrId(JSON.parse(answer.responseJson));
+  return amrId ?? refusal("UNKNOWN_ROBOT", `the service knows no task chain ${chainId}`);
+}

@@ -1,0 +1,134 @@
+import { describeError, type Log } from "../../platform/log.ts";
+import { type Store, StoreFailed } from "../../platform/store.ts";
+import { openKeptStore } from "../../platform/stores/kept-store.ts";
+import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.ts";
+import { createDurableTicketStore } from "./commands/durable-ticket-store.ts";
+import type { TicketStore } from "./commands/ticket-store.ts";
+import { openRobotFile, openRobotRegister, type RobotRegister } from "./robot-register.ts";
+
+/** A new version needs the step from the old one in platform/stores/kept-store.ts. */
+export const ticketsFormat: StoreFormat = { store: "tickets", version: 2 };
+
+/** The data of the server that survive a restart. */
+export interface OpcUaStore {
+  /** While tickets are lost, `load` throws and `save` rejects: slots take only stops. */
+  readonly tickets: TicketStore;
+  /** Since when and why tickets are lost; null: they are not, or an operator has confirmed it. */
+  readonly ticketsLost: StoreLoss | null;
+  readonly robots: RobotRegister;
+  /** Waits for the writes under way. Refuses later ones. */
+  close(): Promise<void>;
+}
+
+/** Where the memory lies. */
+export interface OpcUaStorePlaces {
+  /** The store of tickets, which prepareStore has made. */
+  readonly ticketsFolder: string;
+  readonly robotsFile: string;
+}
+
+/**
+ * Opens the stores of a server. If the tickets cannot be used, tags are shown all the same, and slots take
+ * only stops: never rejects, never throws.
+ *
+ * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
+ */
+export function openMemory(
+  { ticketsFolder, robotsFile }: OpcUaStorePlaces,
+  log: Log,
+  loss: StoreLoss | null = null,
+): OpcUaStore {
+  const store = watched(openOrBroken(ticketsFolder, log), log);
+  const robots = openRobotRegister(openRobotFile(robotsFile), log);
+  if (loss !== null) removeTickets(store, log);
+  return {
+    tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
+    ticketsLost: loss,
+    robots,
+    async close() {
+      await robots.close();
+      await store.close();
+    },
+  };
+}
+
+/**
+ * Removes all tickets from a store: with a lost journal, an old ticket would be reported as never sent. The
+ * loss stays until an operator confirms it, and each start until then tries again what fails now.
+ */
+export function removeTickets(store: Pick<Store, "range" | "write">, log: Log): void {
+  const kept = [...store.range({ from: "t/", to: "t0" })];
+  if (kept.length === 0) return;
+  store.write(kept.map(({ key }) => ({ key, value: undefined }))).catch((error: unknown) => {
+    log.error(
+      { tickets: kept.length, cause: describeError(error) },
+      "tickets that are lost cannot be removed: start the gateway again before fleetgate journal reset",
+    );
+  });
+}
+
+function lostTickets({ since, reason }: StoreLoss): TicketStore {
+  const failure = () =>
+    new StoreFailed(
+      `lost since ${since} (${reason}); an operator confirms that with fleetgate journal reset`,
+    );
+  return {
+    load() {
+      throw failure();
+    },
+    save: () => Promise.reject(failure()),
+  };
+}
+
+function openOrBroken(folder: string, log: Log): Store {
+  try {
+    return openKeptStore(folder, ticketsFormat);
+  } catch (error) {
+    log.error(
+      { folder, cause: describeError(error) },
+      "the tickets of slots cannot be read: slots take stops only",
+    );
+    return brokenStore(error);
+  }
+}
+
+function brokenStore(cause: unknown): Store {
+  return {
+    get() {
+      throw cause;
+    },
+    range: () => [],
+    write: () => Promise.reject(cause),
+    figures: () => ({ records: 0, syncs: 0, failures: 0, slowestMs: 0 }),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Logs when the disk begins to fail, and when it works again. */
+function watched(store: Store, log: Log): Store {
+  let failing = false;
+  let closed = false;
+  return {
+    ...store,
+    async write(changes) {
+      try {
+        await store.write(changes);
+        if (failing) log.info({}, "the tickets of slots are kept again");
+        failing = false;
+      } catch (error) {
+        if (!failing && !closed) {
+          log.error(
+            { cause: describeError(error) },
+            "the tickets of slots cannot be kept: slots take stops only",
+          );
+        }
+        failing = true;
+        throw error;
+      }
+    },
+    close() {
+      closed = true;
+      return store.close();
+    },
+  };
+}

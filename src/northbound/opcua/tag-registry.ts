@@ -1,0 +1,88 @@
+import type { TagGroup, TagSource, TagView } from "../../contracts/tags.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
+import type { Tag } from "./node-opcua/tag.ts";
+
+/** The registry of the tags of all built nodes. It builds none. */
+export interface TagRegistry extends TagSource {
+  /**
+   * The parent's path, because looking into the tag's own name would copy it: V8 keeps a joined name in
+   * parts, and 50 bytes more once it was looked into. Ten tags share the parent's path.
+   */
+  add(tag: Tag, parentPath: string): void;
+  /** Sets the robot of the nodes below this path. */
+  nameRobot(path: string, robotId: RobotId): void;
+  /** The stations that a reload has removed, by the step of their NodeIds that names them. */
+  readonly hidden: Set<string>;
+  /** The server is gone, with its nodes. */
+  clear(): void;
+}
+
+/** The tags of one step below `Robots` or `Stations`, or all others. */
+interface Group extends TagGroup {
+  readonly station: string | null;
+  add(tag: Tag): void;
+}
+
+const OF_GATEWAY = "";
+
+/** @param missingRobots how many robots have no nodes yet */
+export function createTagRegistry(missingRobots: () => number): TagRegistry {
+  /** By the steps that name the robot or the station. */
+  const groups = new Map<string, Group>();
+  const robotIds = new Map<string, RobotId>();
+  const hidden = new Set<string>();
+
+  function groupOf(owner: string): Group {
+    let group = groups.get(owner);
+    if (group === undefined) {
+      const [folder, step = ""] = owner.split(".");
+      group = createGroup(
+        robotIds.get(owner) ?? null,
+        folder === "Stations" ? decodeURIComponent(step) : null,
+      );
+      groups.set(owner, group);
+    }
+    return group;
+  }
+
+  const isHidden = (owner: string) => hidden.has(owner.slice(owner.indexOf(".") + 1));
+
+  return {
+    protocol: "opcua",
+    prefix: `ns=${FLEET_NAMESPACE_INDEX};s=`,
+    hidden,
+    missingRobots,
+    add: (tag, parentPath) => groupOf(ownerOf(parentPath)).add(tag),
+    nameRobot: (path, robotId) => void robotIds.set(path, robotId),
+    groups: () =>
+      [...groups].flatMap(([owner, group]) => (group.station !== null && isHidden(owner) ? [] : [group])),
+    clear: () => groups.clear(),
+  };
+}
+
+function createGroup(robotId: RobotId | null, station: string | null): Group {
+  const tags: Tag[] = [];
+  let isSorted = true;
+  return {
+    robotId,
+    station,
+    add(tag) {
+      tags.push(tag);
+      isSorted = false;
+    },
+    tags(): readonly TagView[] {
+      // In place: another list would take as much memory again.
+      if (!isSorted) tags.sort((a, b) => (a.name < b.name ? -1 : 1));
+      isSorted = true;
+      return tags;
+    },
+  };
+}
+
+/** `Robots.cart-1` for `Robots.cart-1.Battery`; empty for a path of no robot and no station. */
+function ownerOf(parentPath: string): string {
+  if (!parentPath.startsWith("Robots.") && !parentPath.startsWith("Stations.")) return OF_GATEWAY;
+  const end = parentPath.indexOf(".", parentPath.indexOf(".") + 1);
+  return end < 0 ? parentPath : parentPath.slice(0, end);
+}
