@@ -99,7 +99,7 @@ interface Dependencies extends Omit<NorthboundParts, "metrics"> {
   readonly commandLog: KeptCommandLog;
 }
 
-/** What the gateway tells of while it runs. */
+/** What the gateway reports while it runs. */
 type Opened = Pick<Dependencies, "health" | "hang"> & { readonly time: KeptRunningTime };
 
 /** What a run is made of. */

@@ -72,7 +72,7 @@ export async function askGateway(
 
 /**
  * Sends a command and waits for its final outcome, in the shape of `domain/outcome.outcomeJson`.
- * @param onStage hears of each stage of a command that takes longer
+ * @param onStage called with each stage of a command that takes longer
  */
 export async function sendCommand(
   socketPath: string,

@@ -5,12 +5,12 @@ import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /**
- * Sets or clears the condition of an alarm. The alarm book decides when the alarm is raised, and when it has
+ * Sets or clears the condition of an alarm. The alarm registry decides when the alarm is raised, and when it has
  * returned. The same again changes nothing.
  */
 export type StateAlarm = (source: AlarmSource, code: AlarmCode, condition: AlarmCondition) => void;
 
-/** The alarm book, for code that may change it. It does not check permissions. */
+/** The alarm registry, for code that may change it. It does not check permissions. */
 export interface AlarmConditionSink {
   readonly state: StateAlarm;
   /** The active or unacknowledged alarm with this id. */

@@ -6,7 +6,7 @@ import { describeError, type Log } from "../platform/log.ts";
 import { noLaterThan } from "../platform/no-later-than.ts";
 import type { KeptAlarms } from "./alarm-registry.ts";
 
-/** Keeps the alarm book over a restart. Never throws. */
+/** Keeps the alarms over a restart. Never throws. */
 export interface AlarmStore {
   load(): KeptAlarms;
   keep(alarms: KeptAlarms): void;
@@ -19,7 +19,7 @@ export interface AlarmStore {
 }
 
 const RETRY_MS = 5_000;
-/** After this time, callers are told that the disk has not answered. */
+/** After this time, callers get the answer that the disk has not answered. */
 const ANSWER_MS = 1_000;
 const NOT_STORED = "it is done, and not on the disk yet: a restart before that would not know it";
 

@@ -12,7 +12,7 @@ export const noAlarms: Alarms & ActiveAlarms = {
   shown: () => ({ alarms: [], isOutOfService: false }),
 };
 
-/** An alarm book in which nothing stands. */
+/** An alarm registry in which nothing stands. */
 export function emptyAlarmBook(clock: Clock): AlarmRegistry {
   let events = 0;
   return createAlarmRegistry(clock, { alarms: [], outOfService: [], lastId: 0 }, () => {

@@ -254,7 +254,7 @@ export function namedRobots(
   return [...ids].map((robotId) => ({ robotId, alias: described[robotId]?.alias ?? null }));
 }
 
-/** The users of the section with their roles, for the one place that judges rights. */
+/** The users of the section with their roles, for the check of rights. */
 export function opcUaAccounts(section: OpcUaSection | undefined): Rights["accounts"] {
   if (section === undefined) return [];
   const { users, insecureLoopback } = section;

@@ -186,7 +186,7 @@ function isPlaced([first, second]: ReadonlyArray<z.output<typeof anchor>>): bool
   return differ(first.pixel, second.pixel) && differ(first.map, second.map);
 }
 
-/** The users and tokens of the section with their roles, for the one place that judges rights. */
+/** The users and tokens of the section with their roles, for the check of rights. */
 export function webAccounts(section: WebSection | undefined): Rights["accounts"] {
   if (section === undefined) return [];
   return (["users", "tokens"] as const).flatMap((kind) =>

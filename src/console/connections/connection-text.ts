@@ -4,10 +4,10 @@ import type { Emphasis } from "../floor/scene.ts";
 
 /** The figures of a queue in words, without those that are 0. */
 export function figuresText(figures: Readonly<Record<string, number>>): string {
-  const told = Object.entries(figures).filter(([, value]) => value !== 0);
-  return told.length === 0
+  const counted = Object.entries(figures).filter(([, value]) => value !== 0);
+  return counted.length === 0
     ? "nothing waits"
-    : told.map(([name, value]) => `${sentence(name)} ${value}`).join(", ");
+    : counted.map(([name, value]) => `${sentence(name)} ${value}`).join(", ");
 }
 
 const DAY_S = 86_400;

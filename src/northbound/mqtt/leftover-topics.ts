@@ -99,7 +99,7 @@ export function openLeftoverTopics(
       );
   }
 
-  /** What was not heard of is not retained any more. */
+  /** A topic of which nothing came is not retained any more. */
   function close(): void {
     for (const group of asked.values()) for (const topic of group) record.forget(topic);
     asked = new Map();
@@ -132,7 +132,7 @@ export function openLeftoverTopics(
 
   client.on("message", handle);
   signal.addEventListener("abort", () => client.off("message", handle), { once: true });
-  // A connection that is lost meanwhile tells so itself.
+  // A connection that is lost meanwhile reports it itself.
   if (record.movedChains !== null) askForChains(record.movedChains).catch(() => {});
   every(clock, LOOK_MS, signal, () => {
     if (isBusy) return;

@@ -72,13 +72,13 @@ export interface Topics {
   station(name: string): string;
   /** Its alarms. */
   stationAlarms(name: string): string;
-  /** The subscription that hears every client's commands. */
+  /** The subscription that receives every client's commands. */
   readonly commandFilter: string;
-  /** The subscription that hears what every client asks of stations. */
+  /** The subscription that receives what every client asks of stations. */
   readonly stationFilter: string;
   /** The subscriptions that hear every client's holds: of a robot, and of all. */
   readonly holdFilters: readonly [string, string];
-  /** The subscription that hears what every client wants of alarms. */
+  /** The subscription that receives what every client wants of alarms. */
   readonly alarmFilter: string;
   robot(robotId: RobotId): RobotTopics;
   /** What happened, but to no single robot. */
@@ -87,7 +87,7 @@ export interface Topics {
   map(mapId: number): string;
   /** The subscriptions that hear every event: of robots, and of no single one. */
   readonly eventFilters: readonly [string, string];
-  /** The subscription that hears every task chain. */
+  /** The subscription that receives every task chain. */
   readonly taskChainFilter: string;
   /** The chain that a topic is of; null for a topic that is of none. */
   readTaskChain(topic: string): number | null;
@@ -98,9 +98,9 @@ export interface Topics {
   reply(client: string, id: string): string;
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
-  /** Whether the gateway hears what clients publish on `topic`. */
+  /** Whether the gateway receives what clients publish on `topic`. */
   isRead(topic: string): boolean;
-  /** Whether a client may be answered on `topic`: its own, no wildcard, and none that the gateway hears. */
+  /** Whether a client may be answered on `topic`: its own, no wildcard, and none that the gateway receives. */
   mayAnswerOn(client: string, topic: string): boolean;
 }
 

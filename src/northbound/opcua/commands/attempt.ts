@@ -39,7 +39,7 @@ export interface Attempts {
   recall(final: Outcome): void;
 }
 
-/** `showResult` sets the result that is shown with the next state of the book. */
+/** `showResult` sets the result that is shown with the next state of the sequence numbers. */
 export function createAttempts(
   kind: SlotKind,
   numbers: SlotNumbers,
