@@ -40,7 +40,7 @@ const otherRefusers = [
 
 /** Sentences for somebody else than a command's sender, by the call that they stand in. */
 const toOthers =
-  /^(.*log\.(debug|info|warn|error)|Error|RecordDamaged|StoreFailed|add|builder\.\w+|addMethods|createClearing|tell)$/;
+  /^(.*log\.(debug|info|warn|error)|Error|RecordDamaged|StoreFailed|add|builder\.\w+|addMethods|createClearing|report|setCondition)$/;
 
 /** Sentences that no sender reads, or that no test can bring about, each with the reason. */
 const exempt: Readonly<Record<string, string>> = {

@@ -11,15 +11,15 @@ import { type ConveyorRuns, createConveyorRuns } from "./conveyors/conveyor-runs
 import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-search.ts";
 import { createObservations, type Observations } from "./evidence/observations.ts";
 import { createFleetLink } from "./fleet-link.ts";
-import { createHoldManager, type HoldManager } from "./holds/hold-manager.ts";
+import { createHoldControl, type HoldControl } from "./holds/hold-control.ts";
 import type { Execution } from "./intake/execution.ts";
 import { refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
 import type { Job } from "./job.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
-import { createLeaseManager, type LeaseManager } from "./leases/lease-manager.ts";
+import { createLeaseControl, type LeaseControl } from "./leases/lease-control.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
-import { createPermitManager, type PermitManager } from "./permits/permit-manager.ts";
+import { createPermitControl, type PermitControl } from "./permits/permit-control.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
 /** Evidence and attribution: compares the messages of robots with commands. */
@@ -32,9 +32,9 @@ interface Evidence {
 
 /** All that may keep a command from being sent. */
 interface Guards {
-  readonly leases: LeaseManager;
-  readonly holds: HoldManager;
-  readonly permits: PermitManager;
+  readonly leases: LeaseControl;
+  readonly holds: HoldControl;
+  readonly permits: PermitControl;
   readonly conveyors: ConveyorRuns;
 }
 
@@ -124,8 +124,8 @@ function composeGuards(
     leaseOf: (robotId) => leases.leaseOf(robotId),
     stop: ownStops.conveyor,
   });
-  const leases = createLeaseManager({ ...common, onEnd: conveyors.leaseEnded });
-  const holds = createHoldManager({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
-  const permits = createPermitManager({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
+  const leases = createLeaseControl({ ...common, onEnd: conveyors.leaseEnded });
+  const holds = createHoldControl({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
+  const permits = createPermitControl({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
   return { leases, holds, permits, conveyors };
 }

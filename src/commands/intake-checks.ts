@@ -7,13 +7,13 @@ import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/steady-wall.ts";
 import type { Observations } from "./evidence/observations.ts";
-import type { HoldManager } from "./holds/hold-manager.ts";
+import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
-import type { LeaseManager } from "./leases/lease-manager.ts";
+import type { LeaseControl } from "./leases/lease-control.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
-import type { PermitManager } from "./permits/permit-manager.ts";
+import type { PermitControl } from "./permits/permit-control.ts";
 import { gatewaySource } from "./rights.ts";
 
 /** The queue in which a command runs. */
@@ -25,9 +25,9 @@ export interface QueueOf {
 /** All that decides whether a command may go on. */
 export interface IntakeCheckParts extends Pick<Shared, "port" | "clock" | "robot" | "link" | "stopping"> {
   readonly observations: Observations;
-  readonly leases: Pick<LeaseManager, "refusalFor" | "refusedStart">;
-  readonly holds: Pick<HoldManager, "refusalFor">;
-  readonly permits: Pick<PermitManager, "refusalFor">;
+  readonly leases: Pick<LeaseControl, "refusalFor" | "refusedStart">;
+  readonly holds: Pick<HoldControl, "refusalFor">;
+  readonly permits: Pick<PermitControl, "refusalFor">;
 }
 
 /** How long the service may take to name the robot of a task chain. */

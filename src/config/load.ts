@@ -30,8 +30,8 @@ import { webAccounts, webOptions } from "./sections/web.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
 /**
- * The whole configuration, with defaults; a reload changes the live values. It contains secrets: print it only
- * through `redact`.
+ * The whole configuration, with defaults; a reload changes the live values. It contains secrets: print it
+ * only through `redact`.
  */
 export interface RunningConfig {
   readonly gateway: {

@@ -5,8 +5,8 @@ import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /**
- * Sets or clears the condition of an alarm. The alarm registry decides when the alarm is raised, and when it has
- * returned. The same again changes nothing.
+ * Sets or clears the condition of an alarm. The alarm registry decides when the alarm is raised, and when it
+ * has returned. The same again changes nothing.
  */
 export type StateAlarm = (source: AlarmSource, code: AlarmCode, condition: AlarmCondition) => void;
 

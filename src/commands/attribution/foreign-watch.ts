@@ -28,7 +28,7 @@ export function createForeignWatch({
 }: Pick<Shared, "clock" | "log" | "alarmRegistry">): ForeignWatch {
   const robots = new Map<RobotId, Seen>();
 
-  function report(robotId: RobotId, holds: boolean, text: string): void {
+  function setCondition(robotId: RobotId, holds: boolean, text: string): void {
     log.warn({ robotId, active: holds }, text);
     alarmRegistry.state({ kind: "robot", robotId }, "FOREIGN_MISSIONS", { holds, text });
   }
@@ -41,7 +41,7 @@ export function createForeignWatch({
       const isMany = recent.length >= MISSIONS;
       robots.set(robotId, { timesMs: recent, isOn: isOn || isMany });
       if (isOn || !isMany) return;
-      report(
+      setCondition(
         robotId,
         true,
         `another client of the fleet service sends missions to ${robotId}: ${MISSIONS} within ${WITHIN_MS / 60_000} minutes that no command of this gateway has made`,
@@ -53,7 +53,7 @@ export function createForeignWatch({
         if (nowMs - (timesMs.at(-1) ?? 0) < WITHIN_MS) continue;
         robots.delete(robotId);
         if (isOn)
-          report(
+          setCondition(
             robotId,
             false,
             `no other client has sent a mission to ${robotId} for ${WITHIN_MS / 60_000} minutes`,

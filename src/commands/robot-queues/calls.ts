@@ -7,18 +7,18 @@ import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import { timeToLeaveMs } from "../intake-checks.ts";
 import type { Job } from "../job.ts";
-import type { LeaseManager } from "../leases/lease-manager.ts";
+import type { LeaseControl } from "../leases/lease-control.ts";
 import type { Shared } from "../parts.ts";
-import type { PermitManager } from "../permits/permit-manager.ts";
+import type { PermitControl } from "../permits/permit-control.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
 export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
   readonly search: Pick<EvidenceSearch, "baseline" | "watch">;
   readonly observations: Pick<Observations, "missions">;
   readonly attribution: Attribution;
-  readonly leases: Pick<LeaseManager, "refusedStart">;
+  readonly leases: Pick<LeaseControl, "refusedStart">;
   readonly conveyors: Pick<ConveyorRuns, "left">;
-  readonly permits: Pick<PermitManager, "refusalFor">;
+  readonly permits: Pick<PermitControl, "refusalFor">;
   /** The commands that run beside the one in flight of this queue. */
   readonly besides: (queue: string) => readonly Job[];
 }

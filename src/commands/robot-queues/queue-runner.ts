@@ -7,7 +7,7 @@ import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
 import { type IntakeCheckParts, refusalNow } from "../intake-checks.ts";
 import { type Job, reportStage } from "../job.ts";
 import type { JournalRecord } from "../journal/journal.ts";
-import type { LeaseManager } from "../leases/lease-manager.ts";
+import type { LeaseControl } from "../leases/lease-control.ts";
 import type { Shared } from "../parts.ts";
 import { type CallParts, createCalls } from "./calls.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
@@ -18,7 +18,7 @@ export interface QueueRunnerParts
     Omit<CallParts, "besides" | "conveyors" | "leases" | "observations" | "permits">,
     Pick<Shared, "journal"> {
   readonly search: EvidenceSearch;
-  readonly leases: Pick<LeaseManager, "refusalFor" | "refusedStart">;
+  readonly leases: Pick<LeaseControl, "refusalFor" | "refusedStart">;
   readonly conveyors: Pick<ConveyorRuns, "left" | "ended">;
   readonly conclusion: Pick<Conclusion, "conclude">;
 }

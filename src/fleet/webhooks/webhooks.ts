@@ -18,7 +18,7 @@ import { webhookEventFromJson } from "../translate/webhook-event.ts";
 import { createEventIdStore, type EventIdStore, eventsFormat } from "./event-id-store.ts";
 import { type Identity, loadIdentity } from "./identity.ts";
 import { createReceiver, type Receiver } from "./receiver.ts";
-import { createSubscriptionManager, type SubscriptionManager } from "./subscription-manager.ts";
+import { createSubscriptionControl, type SubscriptionControl } from "./subscription-control.ts";
 import type { Trust } from "./trust.ts";
 
 /** The state of webhooks. */
@@ -64,7 +64,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
   const tlsFault = listenerTlsProblem("fleet.events", pair);
   let identity: Identity | null = null;
   let memory: EventIdStore | null = null;
-  let manager: SubscriptionManager | null = null;
+  let control: SubscriptionControl | null = null;
   let poll: ReturnType<typeof createPoll> | null = null;
   let repeats = 0;
   let malformed = 0;
@@ -103,7 +103,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     await makeFolder(seenFolder);
     const kept = createEventIdStore(openKeptStore(seenFolder, eventsFormat), { clock, log });
     memory = kept;
-    manager = createSubscriptionManager({
+    control = createSubscriptionControl({
       ...parts,
       log,
       identity,
@@ -123,7 +123,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
         webhooks_malformed: malformed,
         webhooks_of_other_robots: others,
         webhooks_undelivered: trust.undelivered(),
-        webhook_subscriptions_made: manager?.made() ?? 0,
+        webhook_subscriptions_made: control?.made() ?? 0,
         webhook_sources_proven: deliveredAspects.filter((aspect) => trust.provenAtMs(aspect) !== null).length,
       },
     }),
@@ -141,7 +141,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
           clock,
           log,
           async turn() {
-            await manager?.turn();
+            await control?.turn();
             look();
           },
         });
@@ -153,7 +153,7 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     },
     async leave() {
       const budgetMs = leavingMs({ kind: "webhook", webhook: options });
-      if (budgetMs > 0) await manager?.remove(budgetMs);
+      if (budgetMs > 0) await control?.remove(budgetMs);
     },
   };
 }

@@ -100,7 +100,9 @@ export interface Topics {
   ownerOf(topic: string): string | null;
   /** Whether the gateway receives what clients publish on `topic`. */
   isRead(topic: string): boolean;
-  /** Whether a client may be answered on `topic`: its own, no wildcard, and none that the gateway receives. */
+  /**
+   * Whether a client may be answered on `topic`: its own, no wildcard, and none that the gateway receives.
+   */
   mayAnswerOn(client: string, topic: string): boolean;
 }
 

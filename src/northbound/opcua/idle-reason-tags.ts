@@ -25,7 +25,7 @@ export function addIdleReasonTags(builder: NodeBuilder, robot: Folder, nowMs: ()
       const times = timesAt(nowMs());
       tags.ReadyForCommand.set(!isNotReady, good, times);
       tags.NotReadyReason.set(isNotReady ? fittingText(text) : "", good, times);
-      tags.IdleReasonName.set(idleReasonNames.indexOf(reason), good, times);
+      tags.StandReason.set(idleReasonNames.indexOf(reason), good, times);
       tags.StandText.set(fittingText(text), good, times);
     },
   };

@@ -8,6 +8,7 @@ import { createIntake } from "../../../.build/commands/intake/intake.js";
 import { openDurableJournal } from "../../../.build/commands/journal/durable-journal.js";
 import { dispatcherDefaults, intakeDefaults } from "../../../.build/commands/options.js";
 import { systemClock } from "../../../.build/platform/clock.js";
+import { createLive } from "../../../.build/platform/live.js";
 import { silentLog } from "../../../.build/platform/log.js";
 import { createRunningTime } from "../../../.build/platform/running-time.js";
 import { openStore } from "../../../.build/platform/store.js";
@@ -57,10 +58,11 @@ const move = {
   }),
 };
 
-const rules = [{ source, role: "operator" }];
+const rights = createLive({ rules: [{ source, role: "operator" }], accounts: [] });
 const catalogue = new Map([[move.name, move]]);
 const dispatcher = createDispatcher({
-  options: { ...dispatcherDefaults, rights: rules, maxQueue: 1_000 },
+  options: { ...dispatcherDefaults, maxQueue: 1_000 },
+  rights,
   catalogue,
   port: {
     async call({ id }) {
@@ -86,7 +88,7 @@ const dispatcher = createDispatcher({
 });
 const intake = createIntake({
   options: intakeDefaults,
-  rights: { rules, accounts: [] },
+  rights,
   catalogue,
   execution: dispatcher,
   audit: () => {},

@@ -7,7 +7,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { defaultFleetTimes, leavingMs } from "../../../src/fleet/options.ts";
-import { createSubscriptionManager } from "../../../src/fleet/webhooks/subscription-manager.ts";
+import { createSubscriptionControl } from "../../../src/fleet/webhooks/subscription-control.ts";
 import { createTrust } from "../../../src/fleet/webhooks/trust.ts";
 import { createGateway } from "../../../src/gateway.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
@@ -57,7 +57,7 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     const responseJson = operation === "ListWebhooks" ? JSON.stringify({ webhooks }) : "{}";
     return { kind: "ok", responseJson, missionId: null };
   };
-  const manager = createSubscriptionManager({
+  const control = createSubscriptionControl({
     identifiers: anyIdentifiers(),
     identity: { instance: "i1", secret: "x".repeat(43) },
     publicUrl: "https://gateway.example.com/hook",
@@ -84,7 +84,7 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     /** How long the removal took, in milliseconds. */
     async remove(): Promise<number> {
       let tookMs: number | null = null;
-      void manager.remove(BUDGET_MS).then(() => {
+      void control.remove(BUDGET_MS).then(() => {
         tookMs = clock.monotonicMs();
       });
       await clock.settle(60_000);

@@ -189,7 +189,7 @@ it("the chain that the robot executes, whichever of both is heard of first", asy
 });
 
 it("why the robot stands, from the same rule as NotReadyReason", async () => {
-  const names = ["IdleReasonName", "StandText", "ReadyForCommand", "NotReadyReason"];
+  const names = ["StandReason", "StandText", "ReadyForCommand", "NotReadyReason"];
   write(robotChange("r1", "good"), missionChange("r1", queueOf()), place({}), batteryChange("r1", 50));
   expect(await shown(...names)).toEqual([7, "the robot is charging", true, ""]);
   write(

@@ -20,7 +20,7 @@ export const quality = enumModel("Quality", qualities, {
   unknown: ["no value: it was never received", "kein Wert: nie empfangen"],
 });
 
-export const standReason = enumModel("IdleReasonName", idleReasonNames, {
+export const standReason = enumModel("StandReason", idleReasonNames, {
   UNKNOWN: ["unknown", "unbekannt"],
   MOVING: ["it moves", "er fährt"],
   HELD: ["a user holds it", "ein Benutzer hält ihn"],

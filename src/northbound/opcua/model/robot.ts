@@ -69,7 +69,7 @@ export const idleReasonTags = {
     en: "Why ReadyForCommand is FALSE",
     de: "Warum ReadyForCommand FALSE ist",
   },
-  IdleReasonName: {
+  StandReason: {
     type: "Int32",
     enumeration: standReason,
     german: "Grund des Stehens",
@@ -79,8 +79,8 @@ export const idleReasonTags = {
   StandText: {
     type: "String",
     german: "Grund des Stehens als Text",
-    en: "IdleReasonName in words; empty while the robot moves",
-    de: "IdleReasonName in Worten; leer, solange der Roboter fährt",
+    en: "StandReason in words; empty while the robot moves",
+    de: "StandReason in Worten; leer, solange der Roboter fährt",
   },
 } as const satisfies TagTable;
 

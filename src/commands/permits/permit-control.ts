@@ -12,7 +12,7 @@ import { gatewaySource, refusedRight, refusedStationUser, rightsAnywhere } from 
 import { goalsOf, noPermit, type Permit, renewed, revoked, whyNotGiven, written } from "./permit.ts";
 import { createPermitPauses, type PermitPauses } from "./permit-pauses.ts";
 
-export interface PermitManagerParts
+export interface PermitControlParts
   extends Pick<Shared, "stations" | "rights" | "clock" | "log" | "audit" | "stopping"> {
   readonly observations: Pick<Observations, "missions" | "sight" | "robots">;
   /** A permit is lost: starts to the station that have not left must be refused. */
@@ -25,7 +25,7 @@ export interface PermitManagerParts
 export type GuardedStart = Pick<ParsedRequest, "destination">;
 
 /** Keeps the permits of stations that require one. */
-export interface PermitManager extends Permits {
+export interface PermitControl extends Permits {
   /** The configuration has other stations. */
   follow(): void;
   /** The gateway runs: a permit that no PLC has given after a while counts as lost. */
@@ -57,7 +57,7 @@ interface Guarded {
 /** The OPC UA server may take seconds to listen, and a PLC as long to try again. */
 const COMES_BACK_MS = 30_000;
 
-export function createPermitManager(parts: PermitManagerParts): PermitManager {
+export function createPermitControl(parts: PermitControlParts): PermitControl {
   const { clock } = parts;
   const guards = new Map<string, Guarded>();
   follow();
@@ -167,7 +167,7 @@ export function createPermitManager(parts: PermitManagerParts): PermitManager {
   };
 }
 
-function guardOf(station: StationOptions, parts: PermitManagerParts): Guarded {
+function guardOf(station: StationOptions, parts: PermitControlParts): Guarded {
   const { name } = station;
   const owner = () => guard.permit.level?.owner ?? gatewaySource;
   const pause = (robotId: RobotId, missionId: string) => parts.pause(robotId, missionId, name, owner());
@@ -184,7 +184,7 @@ function notPermitted(station: string, goal: string, reason: string): Outcome {
 
 /** Logs and audits that a permit is given, or lost. `by` null: found by the gateway. */
 function report(
-  { clock, log, audit }: PermitManagerParts,
+  { clock, log, audit }: PermitControlParts,
   { station, permit }: Guarded,
   permitIs: "given" | "lost",
   reason: string,

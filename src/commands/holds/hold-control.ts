@@ -17,7 +17,7 @@ import { createHoldStops } from "./hold-stops.ts";
 import { createHoldStore } from "./hold-store.ts";
 import { createLiftBudget } from "./lift-budget.ts";
 
-export interface HoldManagerParts
+export interface HoldControlParts
   extends HoldEventParts,
     Pick<Shared, "journal" | "onHold" | "rights" | "stopping"> {
   readonly observations: Pick<Observations, "sight" | "robots">;
@@ -30,7 +30,7 @@ export interface HoldManagerParts
 }
 
 /** Keeps the holds, and keeps held robots from moving. */
-export interface HoldManager extends Holds {
+export interface HoldControl extends Holds {
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
   /**
@@ -50,7 +50,7 @@ export interface HoldManager extends Holds {
 /** A user may hold robots that were never seen: invented names must not fill the memory. */
 const MOST_HOLDS = 20_000;
 
-export function createHoldManager(parts: HoldManagerParts): HoldManager {
+export function createHoldControl(parts: HoldControlParts): HoldControl {
   const { clock, log, observations } = parts;
   const registry = createHoldRegistry();
   const publish = createHoldEvents(parts);

@@ -19,7 +19,7 @@ import type { Trust } from "./trust.ts";
 import { codeOf, createWebhookCalls, type WebhookCalls } from "./webhook-calls.ts";
 
 /** Keeps our subscriptions at the service, one for each event type. */
-export interface SubscriptionManager {
+export interface SubscriptionControl {
   /**
    * Compares the service's list with what is wanted, and makes what is missing. Rejects with ReadFailed if
    * the list cannot be read.
@@ -34,7 +34,7 @@ export interface SubscriptionManager {
   made(): number;
 }
 
-export interface SubscriptionManagerParts {
+export interface SubscriptionControlParts {
   readonly identity: Identity;
   readonly publicUrl: string;
   /** The robots of the gateway now, without the refused ones. */
@@ -54,7 +54,7 @@ const TRY_AGAIN_MS = 250;
  * CreateWebhook is never repeated (docs/commands.md, Operations): each turn lists the subscriptions first,
  * so the next turn finds what an unanswered call has made, and takes over those of an earlier run too.
  */
-export function createSubscriptionManager(parts: SubscriptionManagerParts): SubscriptionManager {
+export function createSubscriptionControl(parts: SubscriptionControlParts): SubscriptionControl {
   const { identity, trust, port, times, clock, log } = parts;
   const makeBackoff = createBackoff(
     { baseMs: times.backoffCapMs, capMs: times.refusedRetryMs },

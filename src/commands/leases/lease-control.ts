@@ -33,7 +33,7 @@ export interface LeaseParts extends LeaseEventParts, LeaseRuleParts, Pick<Shared
 }
 
 /** Keeps the leases, and ends them when the robot leaves or the station falls silent. */
-export interface LeaseManager extends Stations {
+export interface LeaseControl extends Stations {
   /** Takes over the leases of an earlier run. */
   resume(stored: readonly StoredLease[]): void;
   /**
@@ -57,7 +57,7 @@ export interface LeaseManager extends Stations {
   settled(): Promise<void>;
 }
 
-export function createLeaseManager(parts: LeaseParts): LeaseManager {
+export function createLeaseControl(parts: LeaseParts): LeaseControl {
   const publish = createLeaseEvents(parts);
   const rules = createLeaseRules(parts);
   const memory = createLatestWrites(parts.journal.writeLease, (robotId, error) => {
@@ -175,7 +175,7 @@ function createLeaseEnds(
   registry: LeaseRegistry,
   rules: LeaseRules,
   end: (lease: Lease, reason: EndReason) => void,
-): Pick<LeaseManager, "tick" | "review"> {
+): Pick<LeaseControl, "tick" | "review"> {
   return {
     tick() {
       for (const lease of registry.leases().values()) {
