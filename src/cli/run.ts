@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Command } from "commander";
+import type { DestinationStream } from "pino";
 import { loadConfig } from "../config/load.ts";
 import { secretsOf } from "../config/redact.ts";
 import { createCatalogue } from "../fleet/operations.ts";
@@ -19,11 +20,14 @@ import { version } from "../version.ts";
 import { exitOnProblems, readConfiguration } from "./configuration.ts";
 import { logConsole } from "./console-log.ts";
 import { exitCodes, fail } from "./exit.ts";
-import { rememberLines } from "./last-lines.ts";
 import { logDestination, withoutSecrets } from "./log-destination.ts";
 import { logWarnings } from "./node-warnings.ts";
 import { noticesOf } from "./service-notices.ts";
 import { hangups, stopSignal } from "./stop-signal.ts";
+
+const KEPT_LINES = 50;
+
+const LONGEST_LINE = 2_000;
 
 /** `fleetgate run`: the gateway alone, until SIGTERM. */
 export function runCommand(): Command {
@@ -117,4 +121,21 @@ function endOnCrash(crashes: CrashWatch): void {
 
 function portKey(taken: PortTaken): string {
   return `the key ${taken.listener}.listen.port of the configuration`;
+}
+
+/** A destination of the log that keeps its last lines. */
+interface RememberedLines extends DestinationStream {
+  lastLines(): readonly string[];
+}
+
+function rememberLines(destination: DestinationStream): RememberedLines {
+  const lines: string[] = [];
+  return {
+    write(line) {
+      destination.write(line);
+      lines.push(line.trimEnd().slice(0, LONGEST_LINE));
+      if (lines.length > KEPT_LINES) lines.shift();
+    },
+    lastLines: () => lines,
+  };
 }

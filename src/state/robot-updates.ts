@@ -1,20 +1,27 @@
 import type { PublishedBefore } from "../contracts/published-before.ts";
+import type { Conveyor } from "../domain/conveyor.ts";
 import { cutForgivenMs } from "../domain/detection.ts";
 import { impossibleBattery, impossibleConveyors, impossibleQueue } from "../domain/impossible.ts";
+import type { Observed } from "../domain/observed.ts";
 import { earlier, type QualityTimes } from "../domain/quality.ts";
+import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
 import type { ChangePublisher } from "./change-publisher.ts";
 import { conveyorEvents } from "./conveyor-events.ts";
-import { goneConveyors, listedConveyors } from "./conveyor-list.ts";
 import type { Draft } from "./draft.ts";
 import type { EventIds } from "./event-ids.ts";
-import { createImpossibleWatch } from "./impossible-watch.ts";
 import { missionEvents } from "./mission-events.ts";
-import type { CachedValue, RobotEntry } from "./robot-entry.ts";
+import type { CachedConveyors, CachedValue, RobotEntry } from "./robot-entry.ts";
 import type { RobotRegistry } from "./robot-registry.ts";
 import { createRosterUpdates, type RosterUpdates } from "./roster-updates.ts";
 import type { StreamRegistry } from "./stream-registry.ts";
+
+/**
+ * More than any cart has, including conveyors that are gone: each keeps its tags and topics. Those beyond it
+ * are refused, or a broken service could fill the memory.
+ */
+const MOST_CONVEYORS = 64;
 
 /** Updates that concern robots and their streams. */
 type RobotUpdate = Exclude<FleetUpdate, { kind: "link" | "task_chain" | "map" }>;
@@ -170,4 +177,57 @@ function doubtRobot({ mission, battery, conveyors, presence }: RobotEntry, fromM
 
 function doubt(cached: CachedValue, fromMs: number): void {
   cached.doubtedFromMs = earlier(cached.doubtedFromMs, fromMs);
+}
+
+/** The conveyors of a message, up to the limit of a cart. */
+function listedConveyors(
+  { received, gone }: CachedConveyors,
+  conveyors: readonly Conveyor[],
+): readonly Conveyor[] {
+  const earlier = [...(received?.value ?? []), ...gone.map((observed) => observed.value)];
+  const known = new Set(earlier.map(({ index }) => index));
+  return conveyors.filter(({ index }) => {
+    if (known.size < MOST_CONVEYORS) known.add(index);
+    return known.has(index);
+  });
+}
+
+/** The conveyors that were listed until now, or were gone before: nothing is known of them any more. */
+function goneConveyors(cached: CachedConveyors, listed: readonly Conveyor[]): readonly Observed<Conveyor>[] {
+  if (cached.received === null) return cached.gone;
+  const { value, stamp } = cached.received;
+  const isListed = (index: number) => listed.some((conveyor) => conveyor.index === index);
+  const left = value.filter((conveyor) => !isListed(conveyor.index));
+  const old = cached.gone.filter((observed) => !isListed(observed.value.index));
+  if (left.length === 0 && old.length === cached.gone.length) return cached.gone;
+  const now = left.map((conveyor): Observed<Conveyor> => ({ value: conveyor, stamp, quality: "lost" }));
+  return [...old, ...now];
+}
+
+/** Keeps since when a value cannot be true, and logs it. */
+interface ImpossibleWatch {
+  /** Handles a message; `problem` says what of it cannot be true, or is null. */
+  evaluate(robot: RobotEntry, cached: CachedValue, problem: string | null, nowMs: number): void;
+  /** How many messages could not be true. */
+  count(): number;
+}
+
+function createImpossibleWatch(log: Log): ImpossibleWatch {
+  let count = 0;
+  /** One line for a robot: a service that sends nonsense now and then must not fill the log. */
+  const reported = new Set<RobotId>();
+  return {
+    evaluate({ robotId }, cached, problem, nowMs) {
+      if (problem === null) {
+        cached.impossibleSinceMs = null;
+        return;
+      }
+      count += 1;
+      cached.impossibleSinceMs ??= nowMs;
+      if (reported.has(robotId)) return;
+      reported.add(robotId);
+      log.warn({ robotId, problem }, "a robot's value cannot be true: it is shown as stale");
+    },
+    count: () => count,
+  };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, chmod, chown, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -6,7 +7,11 @@ import { Refused } from "../exit.ts";
 import { type Access, isThere, publicAccess, whyNotWritten, writeNewFile } from "../new-file.ts";
 import { fileNamesOf } from "./configuration-text.ts";
 import type { AnswerName } from "./questions.ts";
-import { isShippedExample } from "./shipped-example.ts";
+
+/** SHA-256 of `packaging/debian/fleetgate.yaml`, of every version that a package was released with. */
+const shipped: ReadonlySet<string> = new Set([
+  "08be4d1290902843bef689c725cef73fcf81193f1547f9d9b0b424eccbfcaeae",
+]);
 
 /** A file that the configuration names. */
 export interface PlannedFile {
@@ -146,4 +151,9 @@ async function makeFolderFor(
     if (isForSecrets) await chown(folder, 0, group);
     await chmod(folder, isForSecrets ? 0o750 : 0o755);
   }
+}
+
+/** Whether a configuration is the package's unchanged example: replacing it loses nothing. */
+function isShippedExample(text: string): boolean {
+  return shipped.has(createHash("sha256").update(text).digest("hex"));
 }

@@ -11,7 +11,6 @@ import type { StoredHold } from "../journal/journal.ts";
 import type { Rights } from "../options.ts";
 import type { Shared } from "../parts.ts";
 import { refusedLift, refusedRight } from "../rights.ts";
-import { createHoldEvents, type HoldEventParts } from "./hold-events.ts";
 import { createHoldRegistry, type HoldRegistry } from "./hold-registry.ts";
 import { createHoldStops } from "./hold-stops.ts";
 import { createHoldStore } from "./hold-store.ts";
@@ -199,4 +198,30 @@ function decideOthers(
 /** The key of a hold: a user has at most one on a robot, and one on all. */
 function holdKey({ robotId, owner }: StoredHold): string {
   return JSON.stringify([robotId, holderName(owner)]);
+}
+
+type HoldEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
+
+/** Logs, audits and publishes that a hold has begun or was lifted. */
+type PublishHold = (to: "held" | "free", hold: StoredHold, by: Source) => void;
+
+function createHoldEvents({ clock, log, audit, sessionId, notify }: HoldEventParts): PublishHold {
+  let events = 0;
+  return (to, { robotId, owner }, by) => {
+    const what = to === "held" ? "begun" : "lifted";
+    const atMs = clock.nowMs();
+    log.info({ robotId, owner: holderName(owner), by: holderName(by) }, `hold ${what}`);
+    audit({
+      at: new Date(atMs).toISOString(),
+      event: "hold",
+      hold: what,
+      robot_id: robotId,
+      protocol: by.protocol,
+      user: by.name,
+      owner: { protocol: owner.protocol, user: owner.name },
+    });
+    events += 1;
+    const eventId = `${sessionId}.h${events}`;
+    notify({ kind: "hold", eventId, robotId: robotId ?? "", atMs, owner, to, by });
+  };
 }

@@ -5,10 +5,12 @@ import type {
   ReachedCommand,
 } from "../../contracts/command-log.ts";
 import { commandId, type Source } from "../../domain/command.ts";
+import type { ErrorName } from "../../domain/errors.ts";
+import type { OutcomeName } from "../../domain/outcome.ts";
+import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AuditRecord, AuditSink } from "../audit/audit.ts";
 import type { AuditLines } from "../audit/missing-records.ts";
-import { loggedRecord } from "./logged-record.ts";
 
 /** The log of commands, with its inputs. */
 export interface KeptCommandLog extends CommandLog, CommandProgress {
@@ -128,4 +130,50 @@ function recordOf(line: string): AuditRecord | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * A command from a record of the audit log; null for a record of anything else, or one that this version
+ * cannot read. The names of outcomes and codes are passed on as they are.
+ */
+function loggedRecord(record: AuditRecord): Omit<LoggedCommand, "number"> | null {
+  if (record.event !== "command") return null;
+  const source = sourceOf(record);
+  const finalAtMs = timeOf(record.at);
+  const { outcome, code, operation } = record;
+  if (source === null || finalAtMs === null || typeof operation !== "string") return null;
+  if (typeof outcome !== "string" || typeof code !== "string") return null;
+  return {
+    source,
+    requestId: textOf(record.request_id),
+    operation,
+    robotId: textOf(record.robot_id),
+    requestJson: textOf(record.request) || null,
+    onBehalfOf: isJsonObject(record.on_behalf_of) ? sourceOf(record.on_behalf_of) : null,
+    acceptedAtMs: timeOf(record.accepted_at),
+    sentAtMs: timeOf(record.sent_at),
+    finalAtMs,
+    ending: {
+      outcome: outcome as OutcomeName,
+      code: code as ErrorName,
+      message: textOf(record.message) ?? "",
+      missionId: textOf(record.mission_id),
+      evidence: textOf(record.evidence),
+    },
+    foundLater: null,
+  };
+}
+
+function sourceOf({ protocol, user }: { readonly [field: string]: unknown }): Source | null {
+  if (typeof protocol !== "string" || typeof user !== "string") return null;
+  return { protocol: protocol as Source["protocol"], name: user };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function timeOf(value: unknown): number | null {
+  const atMs = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(atMs) ? null : atMs;
 }

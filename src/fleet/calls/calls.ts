@@ -1,5 +1,6 @@
-import { isMessage, type Message } from "@bufbuild/protobuf";
+import { isMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { CallEnding, CallOrder, FleetPort } from "../../contracts/fleet-port.ts";
+import { grpcCodeNames } from "../../domain/errors.ts";
 import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
 import { within } from "../../platform/within.ts";
 import { GetMapRequestSchema } from "../../wire/fleet/http/v1/task_pb.js";
@@ -12,9 +13,13 @@ import { openRequest } from "../operations/request.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import { hideSecrets } from "../webhooks/hidden-secret.ts";
-import { createCallTap } from "./call-tap.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { callHttp } from "./http-call.ts";
+
+/**
+ * Their headers and URLs carry secrets, and refusals quote them: only the calls and their codes are recorded.
+ */
+const withheld: ReadonlySet<string> = new Set(["CreateWebhook", "ListWebhooks"]);
 
 export interface CallsParts {
   readonly session: Session;
@@ -168,4 +173,31 @@ function withNamedMissions(ending: CallEnding, identifiers: IdentifierGate): Cal
 function chainIdOf(responseJson: string): number {
   const answer = JSON.parse(responseJson) as { readonly task_chain_id: number };
   return answer.task_chain_id;
+}
+
+/** Records calls and their endings. */
+interface CallTap {
+  /** A request leaves now. The result records its ending. */
+  left(method: Method, request: Message): (ending: CallEnding) => void;
+}
+
+function createCallTap(tap: RecorderTap): CallTap {
+  let calls = 0;
+  return {
+    left({ name, desc }, request) {
+      if (!tap.isOn) return () => {};
+      calls += 1;
+      const id = calls;
+      const isWithheld = withheld.has(name);
+      tap.write("call", { name, id, ...(isWithheld ? {} : { first: toBinary(desc.input, request) }) });
+      return (ending) => {
+        if (ending.kind === "not_sent") return;
+        const isOk = ending.kind === "ok";
+        const code = isOk ? 0 : grpcCodeNames.indexOf(ending.code);
+        const text = isOk ? ending.responseJson : ending.message;
+        const second = Buffer.from(isWithheld ? "" : text);
+        tap.write("answer", { name, id, code, second });
+      };
+    },
+  };
 }

@@ -8,7 +8,9 @@ import type { Http, HttpAnswer } from "../http.ts";
 import { methods } from "../operations/method.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
-import { createPollTap } from "./poll-tap.ts";
+
+/** Task chains are polled one by one. */
+const MOST_KEPT = 200;
 
 /** A read failed. `code` shows whether another try soon is worth it. */
 export class ReadFailed extends Error {
@@ -83,4 +85,25 @@ function unanswered(error: unknown, deadlineMs: number): ReadFailed {
     return new ReadFailed("DEADLINE_EXCEEDED", `no answer within ${deadlineMs} ms`, { cause: error });
   }
   return new ReadFailed("UNAVAILABLE", errorText(error), { cause: error });
+}
+
+/** Records the answers of polls. */
+type PollTap = (operation: string, requestJson: string, answer: Buffer) => void;
+
+/**
+ * A poll often has the same answer as before: an answer is recorded when it differs, and once for each
+ * segment, so that none is missing when older segments are removed.
+ */
+function createPollTap(tap: RecorderTap): PollTap {
+  const last = new Map<string, { readonly segment: number; readonly answer: Buffer }>();
+  return (operation, requestJson, answer) => {
+    if (!tap.isOn) return;
+    const { segment } = tap;
+    const key = `${operation} ${requestJson}`;
+    const before = last.get(key);
+    if (before?.segment === segment && before.answer.equals(answer)) return;
+    if (last.size >= MOST_KEPT) last.clear();
+    last.set(key, { segment, answer });
+    tap.write("read", { name: operation, first: Buffer.from(requestJson), second: answer });
+  };
 }

@@ -3,12 +3,14 @@ import type { FleetUpdate } from "../../domain/update.ts";
 import { every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
+import type { StreamPool } from "../channels/stream-pool.ts";
+import type { Session } from "../session/session.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliverySource } from "./delivery-source.ts";
-import { probeStream } from "./probe.ts";
+import { CannotAsk } from "./refused.ts";
 import { createRefusedRobots } from "./refused-robots.ts";
-import type { StreamRequest } from "./stream-call.ts";
-import type { StreamEnding } from "./stream-ending.ts";
+import { openStream, type StreamRequest } from "./stream-call.ts";
+import { isRefusal, type StreamEnding } from "./stream-ending.ts";
 import { createSubscription, type Subscription, type SubscriptionParts } from "./subscription.ts";
 
 /** One aspect of some robots, by one subscription, for the life of the gateway. */
@@ -184,4 +186,29 @@ function leaveOut(stream: string, { counts }: Aspect, bytes: number, log: Log): 
   counts.malformed += 1;
   if (counts.malformed > 1) return;
   log.error({ stream, bytes, limit: LARGEST_MESSAGE_BYTES }, "a stream message is too large: left out");
+}
+
+/**
+ * Finds out whether the service accepts a subscription, without using it. A server that has nothing to send
+ * may stay silent: that is no refusal. Rejects with CannotAsk if the stream ended for another reason.
+ */
+async function probeStream(
+  request: StreamRequest,
+  pool: StreamPool,
+  session: Session,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<{ readonly refused: boolean; readonly message: string }> {
+  const jwt = await session.authorized(signal);
+  const permit = jwt === null ? null : await pool.acquire({ leaving() {}, silent() {} }, signal);
+  if (jwt === null || permit === null) throw new CannotAsk("the gateway stops");
+  const call = openStream(request, jwt, permit, () => {});
+  const timer = setTimeout(() => call.cancel(), waitMs);
+  const accepted = await call.accepted;
+  call.cancel();
+  clearTimeout(timer);
+  const ending = await call.ended;
+  if (accepted || ending.code === "CANCELLED") return { refused: false, message: "" };
+  if (isRefusal(ending)) return { refused: true, message: `${ending.code}: ${ending.message}` };
+  throw new CannotAsk(`${ending.code}: ${ending.message}`);
 }

@@ -2,9 +2,9 @@ import type { Connection } from "../../contracts/link.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
 import type { Log } from "../../platform/log.ts";
-import { createLeftBrokers } from "./left-brokers.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
-import { createReturnWait } from "./return-wait.ts";
+
+const LONGEST_MS = 3_600_000;
 
 export interface BrokerOrderParts {
   /** The options of each broker, in the order of preference. */
@@ -156,6 +156,67 @@ export function createBrokerOrder(parts: BrokerOrderParts): BrokerOrder {
       if (current === 0) return null;
       const [why = ""] = reasons;
       return `connected to ${nameOf(current)} instead of ${nameOf(0)}${why === "" ? "" : `: ${why}`}`;
+    },
+  };
+}
+
+/** Brokers whose connection was lost: they may show the gateway as online. */
+interface LeftBrokers {
+  readonly isEmpty: () => boolean;
+  lost(place: number): void;
+  arrived(place: number): void;
+  /** Tries to put right what they show; one that cannot be reached is tried the next time. */
+  correct(signal: AbortSignal): Promise<void>;
+}
+
+function createLeftBrokers(
+  brokers: readonly MqttOptions[],
+  correctStatus: (options: MqttOptions, signal: AbortSignal) => Promise<void>,
+  log: Log,
+): LeftBrokers {
+  const left = new Set<number>();
+  return {
+    isEmpty: () => left.size === 0,
+    lost: (place) => void left.add(place),
+    arrived: (place) => void left.delete(place),
+    async correct(signal) {
+      for (const place of [...left]) {
+        const options = brokers[place];
+        if (options === undefined || signal.aborted) return;
+        try {
+          await correctStatus(options, signal);
+          left.delete(place);
+        } catch (error) {
+          log.debug({ err: error }, `cannot correct the status at ${brokerName(options)}`);
+        }
+      }
+    },
+  };
+}
+
+/** How long an earlier broker must have been reachable: longer after each return that did not last. */
+interface ReturnWait {
+  neededMs(): number;
+  /** The gateway has returned, with this connection. */
+  returned(connection: Connection): void;
+  /** The broker did not accept the gateway again. */
+  failed(): void;
+}
+
+function createReturnWait(returnMs: number, clock: Clock): ReturnWait {
+  let failures = 0;
+  const neededMs = () => Math.min(returnMs * 2 ** failures, Math.max(returnMs, LONGEST_MS));
+  return {
+    neededMs,
+    returned(connection) {
+      const sinceMs = clock.monotonicMs();
+      const enoughMs = neededMs();
+      void connection.lost.then(() => {
+        failures = clock.monotonicMs() - sinceMs < enoughMs ? failures + 1 : 0;
+      });
+    },
+    failed() {
+      failures += 1;
     },
   };
 }

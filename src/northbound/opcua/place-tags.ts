@@ -1,14 +1,14 @@
-import type { StatusCode } from "node-opcua";
+import { type StatusCode, StatusCodes } from "node-opcua";
+import { amrExceptionOf } from "../../domain/amr-exception.ts";
 import type { Observed } from "../../domain/observed.ts";
-import type { Presence } from "../../domain/presence.ts";
+import { coordinateOf, type Presence } from "../../domain/presence.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Age, startAge } from "./age-tag.ts";
 import { addChainTags } from "./chain-tags.ts";
-import { addExceptionTags } from "./exception-tags.ts";
+import { ageTags, coordinateTags, exceptionTags, LISTED_EXCEPTIONS, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import type { TagTimes } from "./node-opcua/tag.ts";
-import { addPositionTags } from "./position-tags.ts";
+import { fittingText, type Tag, type TagTimes } from "./node-opcua/tag.ts";
 import { isShown } from "./status.ts";
 
 /** The folders `Position`, `TaskChain` and `AmrException` of a robot, from the online list. */
@@ -43,5 +43,72 @@ export function addPlaceTags(
       }
     },
     showChain: chain.showChain,
+  };
+}
+
+/** A robot's `AmrException` folder, as the field of the online list is called. */
+interface ExceptionTags {
+  show(presence: Presence, status: StatusCode, times: TagTimes): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+/** Adds the folder under a robot. */
+function addExceptionTags(builder: NodeBuilder, robot: Folder): ExceptionTags {
+  const folder = builder.folder(robot, "AmrException");
+  const tags = builder.tags(folder, exceptionTags);
+
+  return {
+    show(presence, status, times) {
+      const found = amrExceptionOf(presence);
+      tags.Exception.setList(filled(found.exception), status, times);
+      tags.ExceptionCodes.setList(filled(found.exceptionCodes), status, times);
+      tags.Level.set(found.level, status, times);
+    },
+    fail(status, times) {
+      for (const tag of Object.values(tags)) tag.fail(status, times);
+    },
+  };
+}
+
+function filled(texts: readonly string[]): readonly string[] {
+  return Array.from({ length: LISTED_EXCEPTIONS }, (_unused, place) => fittingText(texts[place] ?? ""));
+}
+
+/** A robot's `Position` folder: its place in the last GetOnlineRobots. */
+interface PositionTags {
+  readonly ageSeconds: Tag;
+  show(presence: Presence, status: StatusCode, times: TagTimes): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+/** Adds the folder under a robot. */
+function addPositionTags(builder: NodeBuilder, robot: Folder): PositionTags {
+  const folder = builder.folder(robot, "Position");
+  const tags = builder.tags(folder, listTags);
+  const { X: x, Y: y, Heading: heading } = builder.tags(folder, coordinateTags);
+  const { AgeSeconds: ageSeconds } = builder.tags(folder, ageTags);
+  const places = [
+    [x, "x"],
+    [y, "y"],
+    [heading, "theta"],
+  ] as const;
+
+  return {
+    ageSeconds,
+    show(presence, status, times) {
+      tags.AmrId.set(presence.amrId, status, times);
+      tags.MapId.set(presence.mapId, status, times);
+      tags.PointCode.set(presence.position, status, times);
+      tags.StateId.set(presence.stateId, status, times);
+      tags.TaskChainId.set(presence.taskChainId, status, times);
+      for (const [tag, name] of places) {
+        const value = coordinateOf(presence, name);
+        if (value === null) tag.fail(StatusCodes.BadNoDataAvailable, times);
+        else tag.set(value, status, times);
+      }
+    },
+    fail(status, times) {
+      for (const tag of [...Object.values(tags), x, y, heading]) tag.fail(status, times);
+    },
   };
 }

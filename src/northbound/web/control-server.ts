@@ -1,3 +1,4 @@
+import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -6,6 +7,7 @@ import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { Readiness } from "../../platform/readiness.ts";
+import { isCode, isListenedOn } from "../../platform/socket-probe.ts";
 import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
 import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
@@ -24,10 +26,14 @@ import { addReloadRoute, type ReloadRouteParts } from "./reload.ts";
 import { addJsonBodies } from "./request-body.ts";
 import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
 import { senderOfSocket } from "./sender.ts";
-import { clearSocket, listenPrivately } from "./socket-file.ts";
 import { addStatusRoute, type StatusRouteParts } from "./status.ts";
 import { createTail, type Tail, type TailParts } from "./tail.ts";
 import { addTailRoute } from "./tail-route.ts";
+
+/** The socket cannot be used; the message gives the reason and what to do. */
+class SocketRefused extends Error {
+  override readonly name = "SocketRefused";
+}
 
 export interface ControlParts
   extends Omit<CommandRouteParts, "senderOf" | "checkTick">,
@@ -116,4 +122,46 @@ export function addControlRoutes(
   // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
   const checkTick: CheckTick = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
   return addCommandRoute(server, { ...sent, checkTick });
+}
+
+/**
+ * Removes the socket that a killed gateway left behind. Rejects with SocketRefused if another gateway answers
+ * on it, or if the file is no socket.
+ */
+async function clearSocket(path: string): Promise<void> {
+  const kind = await kindOf(path);
+  if (kind === "none") return;
+  if (kind === "other")
+    throw new SocketRefused(`${path} is no socket: move it away, or give control.socket another path`);
+  if (await isListenedOn(path))
+    throw new SocketRefused(
+      `another gateway answers on ${path}: end it, or give this one a gateway.dataDir of its own`,
+    );
+  await unlink(path);
+}
+
+async function kindOf(path: string): Promise<"none" | "socket" | "other"> {
+  try {
+    return (await lstat(path)).isSocket() ? "socket" : "other";
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return "none";
+    throw new SocketRefused(`${path} cannot be used: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Listens on a socket that only this process's user and root may open, from its first moment on. */
+function listenPrivately(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("listening", resolve);
+    server.once("error", (error) =>
+      reject(new SocketRefused(`no socket at ${path}: ${error.message}`, { cause: error })),
+    );
+    // `listen` binds the name before it returns, so nothing else runs under this mask.
+    const before = process.umask(0o177);
+    try {
+      server.listen({ path });
+    } finally {
+      process.umask(before);
+    }
+  });
 }

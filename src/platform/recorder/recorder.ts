@@ -1,3 +1,4 @@
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cancel, Clock } from "../clock.ts";
 import { aborted, type Component, type Health } from "../component.ts";
@@ -5,13 +6,18 @@ import type { FreeBytes } from "../disk-space.ts";
 import { messageOf } from "../error-text.ts";
 import type { Log } from "../log.ts";
 import { makeFolder } from "../make-folder.ts";
+import { inOrder, nextNumber } from "../numbered-names.ts";
 import type { RunningTime } from "../running-time.ts";
-import { createAlarmSaves } from "./alarm-saves.ts";
 import { createChunks } from "./chunks.ts";
 import type { RecorderOptions } from "./options.ts";
-import { removeOldest, type SavedBy, savedPath } from "./saved.ts";
+import { ENDING } from "./recording.ts";
 import { createSegments, type SavedRecording } from "./segments.ts";
 import type { RecorderTap } from "./tap.ts";
+
+/** The time after an alarm is worth recording too. */
+const AFTER_MS = 15_000;
+
+const BETWEEN_MS = 600_000;
 
 export interface RecorderParts {
   readonly clock: Clock;
@@ -168,4 +174,57 @@ function needRoom(folder: string, freeBytes: FreeBytes, bytes: number): void {
   const free = freeBytes(folder);
   if (free === null || free >= LEAST_FREE_BYTES + bytes) return;
   throw new Error(`the disk of ${folder} has only ${Math.floor(free / MEGABYTE)} MB left`);
+}
+
+/** Decides when a recording of an alarm is saved. */
+interface AlarmSaves {
+  /** An alarm was raised: `save` is called soon, with the first cause of all alarms until then. */
+  raised(cause: string): void;
+  close(): void;
+}
+
+function createAlarmSaves(
+  clock: Pick<Clock, "after" | "monotonicMs">,
+  save: (cause: string) => void,
+): AlarmSaves {
+  let cancel: Cancel | null = null;
+  let savedAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    raised(cause) {
+      if (cancel !== null) return;
+      const gapMs = savedAtMs + BETWEEN_MS - clock.monotonicMs();
+      cancel = clock.after(Math.max(AFTER_MS, gapMs), () => {
+        cancel = null;
+        savedAtMs = clock.monotonicMs();
+        save(cause);
+      });
+    },
+    close: () => cancel?.(),
+  };
+}
+
+/**
+ * Who asked for a saved recording. Each kind has files of its own, so that alarms replace no recording of a
+ * user.
+ */
+type SavedBy = "alarm" | "user";
+
+/** The path of a recording that is saved now. */
+function savedPath(folder: string, by: SavedBy, nowMs: number, number: number): string {
+  const time = new Date(nowMs).toISOString().replace(/[:.]/g, "-");
+  return join(folder, `${by}-${time}-${number}${ENDING}`);
+}
+
+/**
+ * Removes the oldest recordings, so that at most `keep` remain, and files that a crash has left half written.
+ *
+ * @returns the number of the next one
+ */
+async function removeOldest(folder: string, by: SavedBy, keep: number): Promise<number> {
+  const names = await readdir(folder);
+  const own = inOrder(names.filter((name) => name.startsWith(`${by}-`) && name.endsWith(ENDING)));
+  const halves = names.filter((name) => name.endsWith(`${ENDING}.new`));
+  for (const name of [...own.slice(0, Math.max(0, own.length - keep)), ...halves])
+    await rm(join(folder, name), { force: true });
+  return nextNumber(own);
 }

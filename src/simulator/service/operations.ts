@@ -1,12 +1,14 @@
-import type {
-  DescMessage,
-  DescMethod,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+  toJson,
 } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
 import type { Clock } from "../../platform/clock.ts";
+import type { Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import {
@@ -20,7 +22,6 @@ import {
 } from "../../wire/fleet/v1/service_pb.js";
 import { Refusal } from "../refusal.ts";
 import type { World } from "../world/world.ts";
-import { describeRequest, robotConcerned } from "./call-record.ts";
 import { type CallHandler, type CallParts, handler } from "./calls.ts";
 import { chainCalls } from "./chain-calls.ts";
 import type { CommandFaults } from "./command-faults.ts";
@@ -28,10 +29,14 @@ import { type ConfirmationOptions, createConfirmation } from "./confirmation.ts"
 import type { Caller, FleetOperations, RobotUpdate } from "./contract.ts";
 import { conveyorCalls } from "./conveyor-calls.ts";
 import { missionCalls } from "./mission-calls.ts";
+import { toOnlineInfo } from "./online-message.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
-import { robotCalls } from "./robot-calls.ts";
 import { createStreams } from "./streams.ts";
+import { toVertexInfo } from "./vertex-message.ts";
 import type { WorldDriver } from "./world-driver.ts";
+
+/** A request longer than this in JSON is recorded by its length. */
+const LONGEST_RECORDED = 16_384;
 
 /** The webhook operations, implemented elsewhere. They reject only with a Refusal. */
 export interface WebhookCalls {
@@ -182,4 +187,66 @@ function toRefusal(log: Log, method: DescMethod, error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   log.error({ operation: method.name, err: error }, "an operation failed");
   return new Refusal("INTERNAL", `${method.name} failed`);
+}
+
+/** A request for the record: proto3 JSON, or the reason why it has none. */
+function describeRequest<D extends DescMessage>(schema: D, request: MessageShape<D>): Json {
+  try {
+    const json = toJson(schema, request);
+    const { length } = JSON.stringify(json);
+    return length <= LONGEST_RECORDED ? (json as Json) : { omitted: `${length} characters of JSON` };
+  } catch (error) {
+    // An Any of an unknown type or a Struct with NaN has no JSON; the operation refuses it by its own rules.
+    return { omitted: String(error) };
+  }
+}
+
+/** The robot that a request concerns, if it names one that exists. */
+function robotConcerned(world: World, request: object): string {
+  if ("robotId" in request && typeof request.robotId === "string") {
+    return world.robots.has(request.robotId) ? request.robotId : "";
+  }
+  if ("amrId" in request && typeof request.amrId === "number") {
+    return world.robotsByAmrId.get(request.amrId)?.id ?? "";
+  }
+  if ("taskChainId" in request && typeof request.taskChainId === "number") {
+    return world.chains.get(request.taskChainId)?.robot?.id ?? "";
+  }
+  const chain = "taskChain" in request ? request.taskChain : undefined;
+  return typeof chain === "object" && chain !== null ? robotConcerned(world, chain) : "";
+}
+
+/** The robot and map operations of TaskService. */
+function robotCalls({ world, ownership, confirmation }: CallParts): readonly CallHandler[] {
+  const { method } = TaskService;
+  return [
+    handler(method.getOnlineRobots, async ({ operation, caller }) =>
+      confirmation.answer(operation, "", () => ({
+        robots: ownership
+          .robotsOf(caller)
+          .filter((robot) => robot.online)
+          .map((robot) => toOnlineInfo(robot, world.nowMs())),
+      })),
+    ),
+    handler(method.pauseRobot, async ({ operation, caller, by }, { amrId, stopNow }) => {
+      const robot = ownership.robotByAmrId(caller, amrId);
+      return confirmation.perform(operation, robot, () => {
+        world.chains.pause(robot, stopNow, by);
+        return {};
+      });
+    }),
+    handler(method.resumeRobot, async ({ operation, caller, by }, { amrId }) => {
+      const robot = ownership.robotByAmrId(caller, amrId);
+      return confirmation.perform(operation, robot, () => {
+        world.chains.resume(robot, by);
+        return {};
+      });
+    }),
+    handler(method.getMap, async ({ operation, caller }, { mapId }) => {
+      const map = ownership.map(caller, mapId);
+      return confirmation.answer(operation, "", () => ({
+        vertexes: map.vertices.map((vertex) => toVertexInfo(vertex, map.id)),
+      }));
+    }),
+  ];
 }

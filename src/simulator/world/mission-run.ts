@@ -1,10 +1,10 @@
-import { firstFreeGoal } from "./claims.ts";
+import { isDriving } from "./body.ts";
 import type { WorldContext } from "./context.ts";
+import { samePlace, type Target } from "./map.ts";
 import { conductOf, type Feedback, isTerminal, type Mission, type MissionStatus } from "./mission.ts";
 import type { Motion } from "./motion.ts";
 import { activeMission, isFlat, type Robot } from "./robot.ts";
 import type { Travel } from "./travel.ts";
-import { createWeights } from "./weights.ts";
 
 /** Executes missions: from goal to goal, through docking, stops and weight, to their end. */
 export interface MissionRun {
@@ -167,4 +167,61 @@ function stopMs(
 function showFeedback(world: WorldContext, robot: Robot, mission: Mission, feedback: Feedback): void {
   mission.feedback = feedback;
   world.changed({ kind: "mission", robot });
+}
+
+/**
+ * The navigate-auto rule (docs/service.md, TRN-32): the first goal, in list order from `from`, that is
+ * neither occupied (another robot stands there) nor claimed (another robot is on its way there, for a mission
+ * or a task chain).
+ *
+ * @returns its index, or -1 if all are taken
+ */
+function firstFreeGoal(
+  robot: Robot,
+  targets: readonly Target[],
+  robots: Iterable<Robot>,
+  from: number,
+): number {
+  const others = [...robots].filter((other) => other !== robot && other.map === robot.map);
+  return targets.findIndex((target, index) => index >= from && !others.some((other) => takes(other, target)));
+}
+
+function takes(other: Robot, target: Target): boolean {
+  if (other.bound !== undefined && samePlace(other.bound, target)) return true;
+  return !isDriving(other) && samePlace(other.body.place, target);
+}
+
+/** The loads of robots, in kilograms, and their effect on missions. */
+interface Weights {
+  /** Puts weight on the robot, or (negative) takes it off. */
+  change(robot: Robot, changeKg: number): void;
+  /** Changes the weight like staff at a patrol's stop, if the rules have staff. */
+  changeAtStop(robot: Robot, until: "done" | "told" | "empty" | "full"): void;
+  isFull(robot: Robot): boolean;
+}
+
+function createWeights(world: WorldContext): Weights {
+  const isFull = (robot: Robot) => robot.carriedKg > world.rules.bussingThresholdKg;
+
+  const change = (robot: Robot, changeKg: number) => {
+    const carriedKg = Math.max(robot.carriedKg + changeKg, 0);
+    const emptied = carriedKg === 0 && robot.carriedKg > 0;
+    robot.carriedKg = carriedKg;
+    world.record.add(robot.id, { what: "weight", carriedKg });
+    const mission = activeMission(robot);
+    if (mission === undefined) return;
+    const { until } = conductOf(mission.kind);
+    if ((until === "empty" && emptied) || (until === "full" && isFull(robot))) mission.endReached = true;
+  };
+
+  return {
+    change,
+    changeAtStop(robot, until) {
+      const { weightChangeMs, weightChangeKg } = world.rules;
+      if (weightChangeMs === undefined) return;
+      if (until === "empty") change(robot, -weightChangeKg);
+      if (until === "full") change(robot, weightChangeKg);
+    },
+    isFull,
+  };
 }

@@ -10,9 +10,7 @@ import type { ConnectionLog } from "./connection-log.ts";
 import type { EventTraffic } from "./event-arrivals.ts";
 import { reportTraffic } from "./event-traffic.ts";
 import { type Identities, nameOf } from "./identities.ts";
-import { clientOf, holdRetained } from "./inner-client.ts";
-import { followRetained, type NewestRetained } from "./newest-retained.ts";
-import { createRepeats, type Repeats } from "./repeats.ts";
+import { clientOf, type ForwardedPacket, holdRetained } from "./inner-client.ts";
 import { mayPublish, mayRead } from "./rights.ts";
 
 /** The dependencies of aedes. */
@@ -132,4 +130,68 @@ function paceReplay(client: Client, sockets: ClientSockets, newest: NewestRetain
   const { conn } = client;
   if (!(conn instanceof Socket)) return;
   holdRetained(client, (proceed) => sockets.slow.whenRoom(conn, proceed), newest.has);
+}
+
+/** Knows which retained messages are still the newest of their topics. */
+interface NewestRetained {
+  has(packet: Pick<ForwardedPacket, "topic" | "payload">): boolean;
+}
+
+/** The part of aedes' store that its types lack. */
+interface Persistence {
+  storeRetained(packet: Pick<ForwardedPacket, "topic" | "payload">): Promise<unknown>;
+}
+
+/**
+ * aedes reads the retained messages for a new subscriber before it sends them. Meanwhile the subscriber gets
+ * newer ones, and would end up with the older value.
+ */
+function followRetained(aedes: Aedes): NewestRetained {
+  const { persistence } = aedes as unknown as { readonly persistence: Persistence };
+  /** By topic. All copies of a message share its payload. */
+  const newest = new Map<string, string | Buffer>();
+  const store = persistence.storeRetained.bind(persistence);
+  persistence.storeRetained = (packet) => {
+    const { topic, payload } = packet;
+    if (payload.length === 0) newest.delete(topic);
+    else newest.set(topic, payload);
+    return store(packet);
+  };
+  return { has: ({ topic, payload }) => newest.get(topic) === payload };
+}
+
+/** Recognises messages that a client would get twice, because two of its subscriptions match. */
+interface Repeats {
+  /** From now on `isRepeat` decides what this client gets. */
+  takeOver(client: Client): void;
+  /** Whether this is the last message that the client got. */
+  isRepeat(client: Client, packet: NumberedPacket): boolean;
+}
+
+interface NumberedPacket {
+  /** Null: a retained one of a new subscription. */
+  readonly brokerId?: string | null;
+  readonly brokerCounter?: number;
+}
+
+/**
+ * aedes numbers messages when they come, and drops each one with a lower number than the last as a repeat.
+ * But it handles QoS 0 faster than QoS 1, so messages overtake each other: an event or a reply was lost when
+ * state came right behind it. A message goes to all subscriptions of a client in one go, so only the last one
+ * can be a repeat.
+ */
+function createRepeats(brokerId: string): Repeats {
+  const last = new WeakMap<Client, number>();
+  return {
+    takeOver(client) {
+      const none = Object.defineProperty({}, brokerId, { get: () => 0, set() {} });
+      Object.assign(client, { duplicates: none });
+    },
+    isRepeat(client, { brokerId: from, brokerCounter }) {
+      if (!from || brokerCounter === undefined) return false;
+      if (last.get(client) === brokerCounter) return true;
+      last.set(client, brokerCounter);
+      return false;
+    },
+  };
 }

@@ -1,27 +1,44 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
 import type { Permits } from "../../../contracts/permits.ts";
 import type { Stations } from "../../../contracts/stations.ts";
-import { type Outcome, refusal } from "../../../domain/outcome.ts";
+import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
+import { timesAt } from "../node-opcua/tag.ts";
 import type { StationNode } from "../options.ts";
+import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
-import { addHeartbeat } from "./heartbeat.ts";
 import { loadRequest } from "./load-request.ts";
 import { missionRequest } from "./mission-request.ts";
+import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
+import { numberKind } from "./parameter-kind.ts";
+import { roleRefusal } from "./role-refusal.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
-import { addStationLease, leaseTexts, type StationLease } from "./station-lease.ts";
 import {
   type FindRobot,
+  type NamedRobot,
   orderOfFields,
   orderOfNumbers,
   type StationOrder,
   stationOperations,
 } from "./station-order.ts";
 import { addStationParameters } from "./station-parameters.ts";
+import type { Writer } from "./writer.ts";
+
+/** The texts of the operations on a lease, as `AcceptedText` shows them. */
+const leaseTexts: ReadonlyMap<number, string> = new Map([
+  [stationOperations.ask, "take the lease"],
+  [stationOperations.release, "release the lease"],
+  [stationOperations.override, "end another's lease"],
+]);
+
+const anyNumber = numberKind(() => true);
 
 /** The further dependencies of a station's slot. */
 export interface StationParts {
@@ -130,4 +147,68 @@ function robotDraft(
 function noRobot(name: string): Outcome {
   if (name !== "") return unknownRobot(name);
   return refusal("UNKNOWN_ROBOT", "Robot is missing, and RobotNo is the number of no robot that has nodes");
+}
+
+/**
+ * A number that the PLC changes as long as its program runs. Only a change is a sign of life, because a
+ * driver repeats the same number for ever. The first number of a session does not count: a driver that
+ * connects again writes the last number of a program that may have stopped.
+ *
+ * @param onChange called when a session has changed its number
+ */
+function addHeartbeat(place: ParameterPlace, onChange: (account: Account) => void): Parameter {
+  const number = addParameter(place, "Heartbeat", anyNumber);
+  return {
+    path: number.path,
+    forget: (sessionId) => number.forget(sessionId),
+    isFree: true,
+    write(variant, range, writer: Writer): StatusCode {
+      const before = number.value(writer.sessionId);
+      const status = number.write(variant, range, writer);
+      const isChange = before !== undefined && number.value(writer.sessionId) !== before;
+      if (status === StatusCodes.Good && isChange) onChange(writer.account);
+      return status;
+    },
+  };
+}
+
+/** The leases of one station, and the tags about the lease of the robot that its slot names. */
+interface StationLease {
+  /** Performs one of the operations on a lease. */
+  change(operation: number, account: Account, robotId: RobotId): Promise<Outcome>;
+  show(robot: NamedRobot): void;
+}
+
+function addStationLease(
+  builder: NodeBuilder,
+  folder: Folder,
+  station: string,
+  stations: Stations,
+  nowMs: () => number,
+): StationLease {
+  const tags = builder.tags(folder, leaseTags);
+
+  async function refusedChange(
+    operation: number,
+    account: Account,
+    robotId: RobotId,
+  ): Promise<Outcome | null> {
+    const source = sourceOf(account);
+    if (operation === stationOperations.ask) return stations.ask(station, source, robotId);
+    if (operation === stationOperations.release) return stations.release(station, source, robotId);
+    if (account.role === "engineer") return stations.override(source, robotId);
+    return roleRefusal(account, "an override", "engineer");
+  }
+
+  return {
+    change: async (operation, account, robotId) =>
+      (await refusedChange(operation, account, robotId)) ?? ending("succeeded", "OK", "", true),
+    show(robot) {
+      const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
+      const times = timesAt(nowMs());
+      tags.Leased.set(lease?.station === station, StatusCodes.Good, times);
+      tags.LeaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
+      tags.LeaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);
+    },
+  };
 }

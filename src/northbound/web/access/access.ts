@@ -1,16 +1,17 @@
+import { timingSafeEqual } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusalAudit, SessionAudit } from "../../../contracts/commander.ts";
+import { quoted } from "../../../domain/clip.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { digestOf } from "../../../platform/password.ts";
 import { hostIn } from "../host-check.ts";
 import type { WebAccess, WebToken } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { openViewer } from "../sender.ts";
 import type { Viewer, ViewerOf } from "../viewer.ts";
 import { createAccessAudit } from "./access-audit.ts";
-import { bearerOf, findToken } from "./bearer-token.ts";
-import { foreignPage } from "./foreign-page.ts";
 import { createLogIn, type LogInResult } from "./log-in.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { addSessionRoutes, sendUnauthorized } from "./session-routes.ts";
@@ -163,4 +164,44 @@ function viewerBy(credential: Credential): Viewer {
   if (credential.kind === "open") return openViewer;
   const { name, role, robots } = credential.kind === "token" ? credential.token : credential.session.user;
   return { name, role, robots };
+}
+
+/** The token of an `Authorization` header; null: the header has another scheme, or no token. */
+function bearerOf(header: string): string | null {
+  return /^Bearer +([\w.~+/-]{1,256}=*)$/i.exec(header)?.[1] ?? null;
+}
+
+/** The token of the configuration that the client sent; if there is one. */
+function findToken(tokens: readonly WebToken[], shown: string): WebToken | null {
+  const digest = digestOf(shown);
+  return tokens.find((token) => timingSafeEqual(Buffer.from(token.digest, "hex"), digest)) ?? null;
+}
+
+/** The headers of a browser's request that name the page that sent it. */
+interface PageHeaders {
+  readonly host?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly "sec-fetch-site"?: string | string[] | undefined;
+}
+
+/**
+ * Why a request from a page of another origin is refused, as a sentence; null for any other request. Programs
+ * send none of these headers. For a page of another port of this host a browser sends `same-site`, and the
+ * cookies of this gateway.
+ */
+function foreignPage({ host, origin, "sec-fetch-site": site }: PageHeaders, isTls: boolean): string | null {
+  const advice = "only the gateway's own page may ask this from a browser";
+  if (origin !== undefined && !isOwnOrigin(origin, host, isTls))
+    return `the origin ${quoted(origin)}: ${advice}`;
+  if (site !== undefined && site !== "same-origin" && site !== "none") return `a foreign page: ${advice}`;
+  return null;
+}
+
+/** Without TLS either scheme may be its own: a proxy before the gateway may end TLS. */
+function isOwnOrigin(origin: string, host: string | undefined, isTls: boolean): boolean {
+  const scheme = isTls ? /^https:\/\//i : /^https?:\/\//i;
+  if (host === undefined || !scheme.test(origin) || !URL.canParse(origin)) return false;
+  const { protocol, host: wanted } = new URL(origin);
+  const own = `${protocol}//${host}`;
+  return URL.canParse(own) && new URL(own).host === wanted;
 }

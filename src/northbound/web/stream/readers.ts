@@ -1,9 +1,11 @@
 import type { Peer } from "../../../contracts/peers.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Closed, Gap, SnapshotRobots } from "../api/stream.ts";
-import { createBrowserBound } from "./browser-bound.ts";
 import { eventText, messageText, type StreamClient, type WhoseStream } from "./client.ts";
 import type { EventRing } from "./event-ring.ts";
+
+/** A browser opens six connections to a host over HTTP/1.1, for all its tabs together. */
+const MOST_OF_BROWSER = 4;
 
 export interface ReaderParts {
   readonly ring: EventRing;
@@ -186,4 +188,30 @@ function nextEvents({ ring, at }: ReaderParts, client: StreamClient): string | n
 function gapText(at: string, missing: number | null): string {
   const gap: Gap = { at, missing };
   return messageText("gap", gap);
+}
+
+/** Bounds the streams of each browser, so that there is room for its other requests. */
+interface BrowserBound {
+  add(client: StreamClient): void;
+  remove(client: StreamClient): void;
+}
+
+/** @param end is called with the oldest stream of a browser that has opened too many */
+function createBrowserBound(end: (client: StreamClient) => void): BrowserBound {
+  const browsers = new Map<string, Set<StreamClient>>();
+  return {
+    add(client) {
+      if (client.browser === null) return;
+      const streams = browsers.get(client.browser) ?? new Set();
+      browsers.set(client.browser, streams.add(client));
+      const [oldest] = streams;
+      if (streams.size > MOST_OF_BROWSER && oldest !== undefined) end(oldest);
+    },
+    remove(client) {
+      if (client.browser === null) return;
+      const streams = browsers.get(client.browser);
+      streams?.delete(client);
+      if (streams?.size === 0) browsers.delete(client.browser);
+    },
+  };
 }
