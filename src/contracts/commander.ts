@@ -80,6 +80,8 @@ export interface RefusedRequest {
   readonly operation: string;
   readonly robotId: RobotId | null;
   readonly origin?: Command["origin"];
+  /** True: the protocol writes a line of its own into the log. */
+  readonly isLogged?: boolean;
 }
 
 /** Receives what a protocol itself refused, before it became a command. */

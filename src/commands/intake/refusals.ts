@@ -60,7 +60,7 @@ export function createRefusals(parts: {
 
   const refused: Refusals["refused"] = (request, outcome) => {
     count += 1;
-    logRefused(request, outcome);
+    if (request.isLogged !== true) logRefused(request, outcome);
     parts.audit(refusedRecord(request, parts.clock.nowMs(), outcome));
     const { operation, source } = request;
     const ended = { protocol: source.protocol, operation, outcome: outcome.outcome, durationMs: null };

@@ -54,7 +54,7 @@ export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): 
   function report({ name, origin }: Pick<Applicant, "name" | "origin">, reason: string): void {
     const source = sourceOf({ name: clip(name, LONGEST_NAME) });
     const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
-    audit.refused(request, refusal("NOT_ALLOWED", reason));
+    audit.refused({ ...request, isLogged: true }, refusal("NOT_ALLOWED", reason));
   }
 
   const gate: LogOnGate = {

@@ -4,7 +4,7 @@ import { Aedes, type AedesOptions, type Client } from "aedes";
 import { clip } from "../../../domain/clip.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Topics } from "../topics.ts";
-import { type AuthenticateParts, createAuthenticate } from "./authenticate.ts";
+import { type AuthenticateParts, BAD_LOG_IN, createAuthenticate } from "./authenticate.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import type { ConnectionLog } from "./connection-log.ts";
 import type { EventTraffic } from "./event-arrivals.ts";
@@ -101,6 +101,10 @@ function showRetainFlag(aedes: Aedes, identities: Identities, log: Log): void {
   });
 }
 
+function isBadLogIn(error: Error): boolean {
+  return "returnCode" in error && error.returnCode === BAD_LOG_IN;
+}
+
 function logProblems(aedes: Aedes, { connections, log }: Pick<AedesParts, "connections" | "log">): void {
   // aedes' types lack this event; without a listener it would end the process.
   const emitter: EventEmitter = aedes;
@@ -108,7 +112,8 @@ function logProblems(aedes: Aedes, { connections, log }: Pick<AedesParts, "conne
   // aedes emits this for each message that a lost client missed: it is logged once for each client.
   const logged = new WeakSet<Client>();
   aedes.on("clientError", (client, error) => {
-    if (logged.has(client)) return;
+    // A wrong password has a line of its own.
+    if (logged.has(client) || isBadLogIn(error)) return;
     logged.add(client);
     const fields = { client: clip(client.id, LONGEST_ID), reason: clip(error.message, LONGEST_REASON) };
     connections.failed(client.conn, fields, "an MQTT client was disconnected");

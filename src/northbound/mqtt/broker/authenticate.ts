@@ -29,6 +29,8 @@ export interface AuthenticateParts {
   readonly audit: RefusalAudit;
 }
 
+/** MQTT 3.1.1, CONNACK: bad user name or password. */
+export const BAD_LOG_IN = 4;
 /** Of a user name from a client, in a log. */
 const LONGEST_NAME = 64;
 
@@ -51,7 +53,7 @@ export function createAuthenticate(
     const source = { protocol: "mqtt", name: clip(username, LONGEST_NAME) } as const;
     const origin = remoteAddress === undefined ? {} : { address: remoteAddress };
     const request = { source, requestId: null, operation: "log_on", robotId: null, origin };
-    parts.audit.refused(request, refusal("NOT_ALLOWED", reason));
+    parts.audit.refused({ ...request, isLogged: true }, refusal("NOT_ALLOWED", reason));
   }
 
   function failed(login: Login): void {
@@ -70,7 +72,7 @@ export function createAuthenticate(
   }
 
   function admit(client: Client, identity: Identity | null): AuthenticateError | null {
-    if (identity === null) return refused(4, "bad user name or password");
+    if (identity === null) return refused(BAD_LOG_IN, "bad user name or password");
     if (belongsToAnother(client, identity))
       return refused(2, "the client identifier belongs to another client");
     if (client.conn instanceof Socket && !sockets.limits.loggedIn(client.conn, nameOf(identity)))

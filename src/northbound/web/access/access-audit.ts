@@ -41,7 +41,7 @@ export function createAccessAudit({ isUser, audit, clock, log }: AccessAuditPart
 
   function report(name: string, origin: { readonly address?: string }, why: string): void {
     const request = { source: webUser(name), requestId: null, operation: "log_on", robotId: null, origin };
-    audit.refused(request, refusal("NOT_ALLOWED", why));
+    audit.refused({ ...request, isLogged: true }, refusal("NOT_ALLOWED", why));
   }
 
   return {

@@ -28,7 +28,8 @@ afterEach(async () => {
 });
 
 async function open(more: Partial<EmbeddedBrokerOptions>): Promise<void> {
-  const log: Log = { ...silentLog, info: (fields, message) => void lines.push({ ...fields, message }) };
+  const line = (fields: object, message: string) => void lines.push({ ...fields, message });
+  const log: Log = { ...silentLog, info: line, warn: line };
   const options = { ...embedded, anonymousLoopback: false, users, ...more };
   broker = createBroker({
     options,
@@ -89,4 +90,13 @@ test("refused log-ins, resets and forbidden messages have lines within the same 
   await expect.poll(() => lines.length).toBe(10);
   for (const line of lines)
     expect(line).toMatchObject({ from: "127.0.0.1", message: "an MQTT client was disconnected" });
+});
+
+test("a wrong password has one line", async () => {
+  await open({});
+  const login = { reconnectPeriod: 0, username: "plc1", password: "wrong" };
+  await expect(mqtt.connectAsync(`mqtt://127.0.0.1:${broker.port()}`, login, false)).rejects.toThrow();
+  await expect.poll(() => lines).toMatchObject([{ from: "127.0.0.1", message: "an MQTT log-in failed" }]);
+  await clock.settle(1_000);
+  expect(lines).toHaveLength(1);
 });
