@@ -109,7 +109,10 @@ describePages(
         .getByRole("alertdialog")
         .getByText(/UpdateMission: resume.* by web:otto/)
         .waitFor();
-      await press(omar.page, "Do not send");
+      // The robot drives, so its state may end the second step before the click does.
+      const doNot = omar.page.getByRole("button", { name: "Do not send", exact: true });
+      await doNot.click({ timeout: 5_000 }).catch(() => {});
+      await doNot.waitFor({ state: "hidden" });
       await press(omar.page, `Pause ${ROBOT}`);
       await omar.page.getByText(`Pause ${ROBOT}: succeeded`).waitFor();
     });
