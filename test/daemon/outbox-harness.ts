@@ -23,7 +23,8 @@ const DURABLE_MS = 200;
 /** From an open stream to the first look at what it brings. */
 const LOOK_MS = 5;
 const STREAMS_MS = 60_000;
-const LAST_EVENTS_MS = 30_000;
+/** A gateway that starts without its broker may wait for its longest backoff, 30 s, before it connects. */
+const LAST_EVENTS_MS = 90_000;
 
 /** Where the gateway and its clients find the broker. */
 export interface BrokerPlace {
