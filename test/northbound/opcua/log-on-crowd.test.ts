@@ -5,6 +5,7 @@ import { newClient, openSession, type RunningServer, scada, startServer } from "
 /** As docs/operate.md states it. */
 const STATED_MS = 10_000;
 const WRONG_CLIENTS = 25;
+/** At least. */
 const TRIES = 3;
 
 let running: RunningServer;
@@ -17,19 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** Logs on with another wrong password each time, without a pause. Returns how many were refused. */
-async function guess(number: number): Promise<number> {
-  let refused = 0;
+/** How many wrong passwords of each client were refused so far. */
+const refused: number[] = Array(WRONG_CLIENTS).fill(0);
+
+/** Logs on with another wrong password each time, without a pause, until the test is over. */
+async function guess(number: number): Promise<void> {
   const client = newClient();
   await client.connect(running.url);
   while (!isOver) {
-    const password = `guess ${number} ${refused}`;
+    const password = `guess ${number} ${refused[number]}`;
     const identity = { type: UserTokenType.UserName, userName: scada.name, password } as const;
     await expect(client.createSession(identity)).rejects.toThrow();
-    refused += 1;
+    refused[number] = (refused[number] ?? 0) + 1;
   }
   await client.disconnect();
-  return refused;
 }
 
 // Real time: what is tested is how long clients wait.
@@ -38,7 +40,8 @@ it("a right client gets in at each try, beside 25 wrong ones of the same user an
   const user = { name: scada.name, password: "scada secret" };
   const waitedMs: number[] = [];
   try {
-    for (let tried = 0; tried < TRIES; tried += 1) {
+    // On a slow machine the crowd needs more tries than these before each of it was refused twice.
+    while (waitedMs.length < TRIES || Math.min(...refused) < 2) {
       const beganMs = performance.now();
       const caller = await openSession(running.url, { user });
       waitedMs.push(performance.now() - beganMs);
@@ -47,7 +50,6 @@ it("a right client gets in at each try, beside 25 wrong ones of the same user an
   } finally {
     isOver = true;
   }
-  const refused = await Promise.all(guessing);
+  await Promise.all(guessing);
   expect(Math.max(...waitedMs)).toBeLessThan(STATED_MS);
-  expect(Math.min(...refused)).toBeGreaterThan(1);
 });
