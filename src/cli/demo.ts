@@ -98,7 +98,7 @@ async function runGateway(
   asJson: boolean,
 ): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
-  const { createGateway } = await import("../gateway.ts");
+  const { createGateway } = await import("../composition/gateway.ts");
   const simulatedFaults = createDemoFaults(simulator.control(), systemClock);
   const parts = { clock: systemClock, random: Math.random, log, logLevels: log.levels, simulatedFaults };
   const gateway = createGateway(config, parts);

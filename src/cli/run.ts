@@ -56,7 +56,7 @@ export function runCommand(): Command {
       bindWithoutProperty();
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
-      const { createGateway } = await import("../gateway.ts");
+      const { createGateway } = await import("../composition/gateway.ts");
       const crashes = createCrashWatch({
         folder: createCrashFolder(join(config.gateway.dataDir, "crash")),
         version,

@@ -52,7 +52,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const { clock, journal } = parts;
   const shared: Shared = {
     ...parts,
-    notify: (event) => evidence.attribution.deliver({ changes: [], events: [event] }),
+    notify: (event) => parts.deliver({ changes: [], events: [event] }),
     journal: watchJournal(journal, clock),
     running: new Map(),
     stopping: new AbortController(),

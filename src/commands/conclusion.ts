@@ -28,6 +28,7 @@ export interface ConclusionParts
     | "robot"
     | "meter"
     | "progress"
+    | "notify"
   > {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
@@ -166,7 +167,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
 }
 
 /** Counts, audits and publishes the ends of commands. */
-function createReport({ clock, sessionId, attribution, ...parts }: ConclusionParts) {
+function createReport({ clock, sessionId, notify, ...parts }: ConclusionParts) {
   const counts: Record<string, number> = {};
   let events = 0;
 
@@ -206,7 +207,7 @@ function createReport({ clock, sessionId, attribution, ...parts }: ConclusionPar
       outcome,
       ...(later === undefined ? {} : { foundLater: later }),
     };
-    attribution.deliver({ changes: [], events: [event] });
+    notify(event);
   }
 
   function publishAgain(record: JournalRecord): void {

@@ -2,9 +2,9 @@ import type { AlarmRequests } from "../contracts/alarms.ts";
 import type { CommandRights } from "../contracts/command-rights.ts";
 import type { CommandRecords } from "../contracts/commander.ts";
 import type { Holds } from "../contracts/holds.ts";
-import type { Batch } from "../contracts/link.ts";
 import type { Permits } from "../contracts/permits.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
+import type { Stage } from "../contracts/stage.ts";
 import type { Stations } from "../contracts/stations.ts";
 import type { Source } from "../domain/command.ts";
 import { every, sleep } from "../platform/clock.ts";
@@ -40,11 +40,8 @@ export interface Dispatcher extends Execution, CommandRecords {
    * an earlier run.
    */
   fleetLink(isUp: boolean): void;
-  /**
-   * Takes the messages of robots, for evidence and for names, attributes their events, and delivers them.
-   * Needs every batch, in order.
-   */
-  observe(batch: Batch): void;
+  /** Reads the messages of robots, for evidence and for names, and attributes their events. */
+  readonly stage: Stage;
   /**
    * Rights or stations have changed: ends leases, and takes permits, of users that may no longer have them.
    * `isGone`: users that no longer exist. Accepted commands stay accepted, and holds stay.
@@ -90,12 +87,15 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       room.link.set(isUp);
       if (isUp) conveyors.linkUp();
     },
-    observe(batch) {
-      room.observations.observe(batch);
-      conveyors.observed(batch.changes);
-      holds.observed(batch.changes);
-      permits.observed(batch.changes);
-      room.attribution.deliver(batch);
+    stage: {
+      name: "attribution",
+      apply(batch, later) {
+        room.observations.observe(batch);
+        conveyors.observed(batch.changes);
+        holds.observed(batch.changes);
+        permits.observed(batch.changes);
+        return room.attribution.apply(batch, later);
+      },
     },
     reviewRights(isGone) {
       permits.follow();

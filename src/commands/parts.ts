@@ -35,7 +35,7 @@ export interface DispatcherParts {
   readonly sessionId: string;
   /** The robot with its present quality; undefined: it was never seen. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
-  /** Delivers a batch, with its events attributed. Synchronous; never throws. */
+  /** Delivers a batch by way of the attribution of its events. Synchronous; never throws. */
   readonly deliver: (batch: Batch) => void;
   readonly alarmRegistry: AlarmConditionSink;
   /**

@@ -1,7 +1,5 @@
-import type { Config } from "../config/load.ts";
 import type { CertificateEnd, OwnCertificates } from "../config/own-certificates.ts";
 import type { StateAlarm } from "../contracts/alarms.ts";
-import type { Batch } from "../contracts/link.ts";
 import type { FanOut } from "../delivery/fan-out.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-life.ts";
@@ -12,8 +10,8 @@ import { type FreeBytes, freeBytes } from "../platform/disk-space.ts";
 import { createWatchdog } from "../platform/liveness.ts";
 import { LEAST_FREE_BYTES } from "../platform/store.ts";
 
-export interface AlarmWatchParts {
-  readonly config: Pick<Config, "gateway">;
+interface AlarmWatchDependencies {
+  readonly dataDir: string;
   readonly certificates: Pick<OwnCertificates, "look">;
   /** Notes when the state of a component changes. */
   readonly noteHealth: () => void;
@@ -21,10 +19,10 @@ export interface AlarmWatchParts {
   readonly fanOut: Pick<FanOut, "losing">;
   readonly state: StateAlarm;
   /** Delivers the alarms that time alone has raised or ended. */
-  readonly deliver: (batch: Batch) => void;
+  readonly tick: () => void;
   readonly clock: Clock;
   /** Free bytes of the disk; a test replaces it. */
-  readonly freeBytes?: FreeBytes;
+  readonly free?: FreeBytes;
 }
 
 const LOOK_MS = 1_000;
@@ -37,20 +35,27 @@ const LAST_DAYS_SEVERITY = 700;
 const nothing: AlarmCondition = { holds: false, text: "" };
 
 /** Checks what the gateway itself may lack, and lets the delays of alarms end. */
-export function createAlarmWatch(parts: AlarmWatchParts): Component {
-  const { clock, config } = parts;
+export function createAlarmWatch({
+  dataDir,
+  certificates,
+  noteHealth,
+  fleet,
+  fanOut,
+  state,
+  tick,
+  clock,
+  free = freeBytes,
+}: AlarmWatchDependencies): Component {
   const watchdog = createWatchdog(HANG_MS, clock);
-  const free = parts.freeBytes ?? freeBytes;
   let isDiskFull = false;
   let isCertificateMissing = false;
 
   function say(code: AlarmCode, text: string | null): void {
-    parts.state(ofGateway, code, text === null ? nothing : { holds: true, text });
+    state(ofGateway, code, text === null ? nothing : { holds: true, text });
   }
 
   /** With a margin, so that a disk near the limit raises no new alarm each second. */
   function lookAtDisk(): void {
-    const { dataDir } = config.gateway;
     const bytes = free(dataDir);
     isDiskFull = bytes !== null && bytes < LEAST_FREE_BYTES * (isDiskFull ? 2 : 1);
     say("DISK_FULL", isDiskFull ? `the disk of ${dataDir} is full` : null);
@@ -60,21 +65,21 @@ export function createAlarmWatch(parts: AlarmWatchParts): Component {
     lookAtDisk();
     // At the first start, the OPC UA server makes its certificate a moment after the first check.
     if (isCertificateMissing) void lookAtCertificates();
-    const losing = parts.fanOut.losing();
+    const losing = fanOut.losing();
     const dropping = `events for ${losing.join(", ")} are lost: more come than are taken`;
     say("BUFFER_DROPPING", losing.length === 0 ? null : dropping);
     // Without the reason, which names the next attempt: each text would be another occurrence.
-    const isRenewed = parts.fleet.renewalProblem() === null;
+    const isRenewed = fleet.renewalProblem() === null;
     say("TOKEN_NOT_RENEWED", isRenewed ? null : "the token of the fleet service cannot be renewed");
-    parts.deliver({ changes: [], events: [] });
-    parts.noteHealth();
+    tick();
+    noteHealth();
     watchdog.touch();
   }
 
   async function lookAtCertificates(): Promise<void> {
-    const ends = await parts.certificates.look();
+    const ends = await certificates.look();
     isCertificateMissing = ends.some(({ endMs }) => endMs === Number.POSITIVE_INFINITY);
-    parts.state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, clock.nowMs()));
+    state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, clock.nowMs()));
   }
 
   return {

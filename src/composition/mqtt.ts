@@ -11,7 +11,8 @@ import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
 import type { Component } from "../platform/component.ts";
 import type { Now } from "../platform/live.ts";
 import { mergedHealth } from "../platform/merged-health.ts";
-import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
+import type { Core } from "./core.ts";
+import { QUEUE, type Run } from "./run.ts";
 
 const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
@@ -25,10 +26,14 @@ export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
 }
 
 /** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
-export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbound {
-  const { random, readiness, sessionId, dispatcher, intake, fanOut, outbox, health, config, view } = parts;
-  const clock = parts.work.clock("mqtt");
-  const log = parts.log.child({ part: "mqtt" });
+export function mqtt(
+  options: MqttOptions,
+  { config, surroundings, work, sessionId, outbox, readiness, reloads }: Run,
+  { stages, fanOut, commands, health }: Core,
+): MqttNorthbound {
+  const { dispatcher, intake, alarms } = commands;
+  const clock = work.clock("mqtt");
+  const log = surroundings.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
   const { topics } = live;
   const { clientId } = options;
@@ -36,7 +41,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     options.broker.kind === "embedded"
       ? createBroker({ options: options.broker, topics, clientId, clock, log, audit: intake })
       : null;
-  parts.onReload((before) => {
+  reloads.onReload((before) => {
     const was = before.mqtt?.broker;
     if (was?.kind !== "embedded" || broker === null) return;
     broker.usersChanged(was.users);
@@ -51,25 +56,25 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     stopping: readiness.stopping,
     clock,
     log,
-    commander: timedIntake(parts, "mqtt"),
+    commander: commands.intakeOf("mqtt"),
     audit: intake,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
-    health,
+    alarms,
+    health: health.now,
     openBroker: broker?.open ?? null,
     topicsFiles:
       broker === null ? (name) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null,
     arrivals: broker?.arrivals ?? null,
-    onDuplicate: (holds, text) => view.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
+    onDuplicate: (holds, text) => stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
-  parts.onReload(() => {
+  reloads.onReload(() => {
     const move = live.follow();
     if (move.isMoved) broker?.topicsMoved();
     link.topicsMoved(move);
     link.certificatesChanged();
   });
-  parts.refuseReload((next) => refusedMqtt(options, next.mqtt));
+  reloads.refuseReload((next) => refusedMqtt(options, next.mqtt));
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {
     outlet: fanOut.attachOutlet(link.name, QUEUE, outbox ?? undefined),
@@ -78,7 +83,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),
     drainMs: EVENT_DRAIN_MS,
     clock,
-    random,
+    random: surroundings.random,
     log,
   });
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };

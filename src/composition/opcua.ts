@@ -7,16 +7,21 @@ import { openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
 import { builtAt, version } from "../version.ts";
-import { alarmsOf, type NorthboundParts, QUEUE } from "./northbound-parts.ts";
+import type { Core } from "./core.ts";
+import { QUEUE, type Run } from "./run.ts";
 
 /** The OPC UA server, and how a reload changes it. */
-export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<OpcUaServer> {
+export async function opcua(
+  options: OpcUaOptions,
+  { surroundings, work, sessionId, stores, reloads }: Run,
+  { link, state, stages, pipeline, fanOut, commands, catalogue }: Core,
+): Promise<OpcUaServer> {
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
-  const { random, sessionId, catalogue, dispatcher, intake, fanOut, work } = parts;
+  const { dispatcher, intake, alarms } = commands;
   const clock = work.clock("opcua");
-  const log = parts.log.child({ part: "opcua" });
-  const { ticketsFolder, ticketsLoss } = parts.stores;
+  const log = surroundings.log.child({ part: "opcua" });
+  const { ticketsFolder, ticketsLoss } = stores;
   const robotsFile = join(options.dataDir, "opcua", "robots.json");
   const server = createOpcUaServer(options, {
     facts: {
@@ -24,42 +29,42 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
       builtAt: builtAt(),
       sessionId,
       startedAtMs: clock.nowMs(),
-      configHash: parts.configHash,
-      fleetLinkUp: parts.isFleetLinkUp,
+      configHash: reloads.hash,
+      fleetLinkUp: () => link.now().isUp,
     },
     commander: intake,
     audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
     stopRequest,
-    stations: { ...dispatcher.stations, shown: parts.view.visibleStation },
+    stations: { ...dispatcher.stations, shown: stages.stations.shown },
     permits: dispatcher.permits,
     holds: dispatcher.holds,
-    alarms: { ...alarmsOf(parts), shown: parts.view.visibleAlarms },
-    resetCounters: (station) => fanOut.offer(parts.view.resetCounters(station)),
+    alarms: { ...alarms, shown: stages.alarms.visibleAlarms },
+    resetCounters: (station) => pipeline.enterAfter("stations", stages.stations.reset(station)),
     catalogue,
     timeRequest: (task) => work.time("opcua", task),
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
     run: sessionId,
     clock,
-    random,
+    random: surroundings.random,
     log,
   });
-  parts.onReload((before) => server.usersChanged(before.opcua?.users ?? []));
-  parts.onReload((before, now) => {
+  reloads.onReload((before) => server.usersChanged(before.opcua?.users ?? []));
+  reloads.onReload((before, now) => {
     if (!isDeepStrictEqual(before.stations, now.stations)) server.stationsChanged();
   });
-  parts.onReload((before, now) => {
+  reloads.onReload((before, now) => {
     if (!isDeepStrictEqual(before.opcua?.robots, now.opcua?.robots)) server.robotsChanged();
   });
-  parts.onReload(server.certificateChanged);
-  parts.onReload((before, now) => {
+  reloads.onReload(server.certificateChanged);
+  reloads.onReload((before, now) => {
     if (!isDeepStrictEqual(before.opcua?.authorities, now.opcua?.authorities)) server.authoritiesChanged();
   });
-  parts.refuseReload((next) => [
+  reloads.refuseReload((next) => [
     ...server.refusedStations(next.opcua?.stations ?? []),
     ...server
-      .refusedRobots(next.opcua?.robots ?? [], (robotId) => parts.state.robot(robotId) !== undefined)
+      .refusedRobots(next.opcua?.robots ?? [], (robotId) => state.robot(robotId) !== undefined)
       .map(({ robotId, key, reason }) => {
         const path = pathText(["opcua", "robots", robotId, ...(key === null ? [] : [key])]);
         return { path, reason };

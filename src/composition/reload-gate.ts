@@ -2,11 +2,20 @@ import type { Config } from "../config/load.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import { type Source, sourceKey } from "../domain/command.ts";
 import type { Health } from "../platform/component.ts";
-import type { Reload } from "./reload.ts";
+import type { Consequence, FindRefusals, Reload } from "./reload.ts";
 
-/** Holds requests back until the gateway can reload. */
+/** Holds requests back until the gateway can reload, and knows what a reload leads to. */
 export interface ReloadGate {
   readonly request: ReloadConfiguration;
+  /** Of the present configuration. */
+  readonly hash: () => string;
+  /** Registers a function that is called when a reload has changed the configuration. */
+  onReload(follow: Consequence): void;
+  /** Registers a function that is asked whether a reload may change the configuration. */
+  refuseReload(refusalsOf: FindRefusals): void;
+  /** In the order in which they were registered. */
+  readonly consequences: readonly Consequence[];
+  readonly refusals: FindRefusals;
   open(reload: Reload): void;
   /** The gateway has ended: waiting requests are refused. */
   end(): void;
@@ -19,7 +28,14 @@ export function createReloadGate(hash: () => string): ReloadGate {
     settle = resolve;
   });
   let health: () => Health = () => ({ state: "up" });
+  const consequences: Consequence[] = [];
+  const finders: FindRefusals[] = [];
   return {
+    hash,
+    onReload: (follow) => void consequences.push(follow),
+    refuseReload: (refusalsOf) => void finders.push(refusalsOf),
+    consequences,
+    refusals: (next) => finders.flatMap((refusalsOf) => refusalsOf(next)),
     async request(by) {
       const reload = await opened;
       if (reload !== null) return reload.request(by);

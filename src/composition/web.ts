@@ -10,35 +10,43 @@ import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-space.ts";
 import { consoleFolder, version } from "../version.ts";
-import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
+import type { Core } from "./core.ts";
+import { QUEUE, type Run } from "./run.ts";
 
 /** The web listener, and how a reload changes it. */
 export function web(
   options: NonNullable<RunningConfig["web"]>,
-  parts: NorthboundParts,
+  { config, surroundings, readiness, reloads }: Run,
+  { stages, commands, catalogue, health, metrics }: Core,
   api: FleetApi,
   clientCertificates: ClientCertificates | null,
 ): Component {
-  const { config, dispatcher, intake, view, simulatedFaults: faults } = parts;
+  const { clock, log, simulatedFaults: faults } = surroundings;
+  const { dispatcher, intake, alarms } = commands;
   const server = createWebServer(options, {
-    ...parts,
     gatewayId: config.gateway.id,
     consoleFolder: consoleFolder(),
     api,
-    commander: timedIntake(parts, "web"),
+    catalogue,
+    commander: commands.intakeOf("web"),
     audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
-    standingAlarms: view.alarmRegistry.all,
+    alarms,
+    standingAlarms: stages.alarmRegistry.all,
     clientCertificates,
     ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
-    log: parts.log.child({ part: "web" }),
+    health: health.now,
+    hang: health.hang,
+    readiness,
+    metrics,
+    clock,
+    log: log.child({ part: "web" }),
   });
-  parts.onReload(server.configurationChanged);
-  parts.refuseReload(({ web: next }) => {
+  reloads.onReload(server.configurationChanged);
+  reloads.refuseReload(({ web: next }) => {
     if (next === null || (next.tls === null) === (options.tls.now() === null)) return [];
     return [{ path: "web.tls", reason: "restart to change whether the listener speaks TLS" }];
   });
@@ -48,30 +56,33 @@ export function web(
 /** The control socket. */
 export function control(
   options: NonNullable<RunningConfig["control"]>,
-  parts: NorthboundParts,
+  run: Run,
+  core: Core,
   api: FleetApi,
 ): Component {
-  const { dispatcher, intake, fanOut, sessionId, health, hang, readiness, metrics, reload, clock, log } =
-    parts;
+  const { surroundings, work, sessionId, recordings, readiness, reloads } = run;
+  const { stages, fanOut, commands, catalogue, health, metrics } = core;
+  const { clock, log, logLevels } = surroundings;
+  const { dispatcher, intake, alarms } = commands;
   return createControlServer(options, {
     api,
-    catalogue: parts.catalogue,
-    reload,
-    commander: timedIntake(parts, "control"),
+    catalogue,
+    reload: reloads.request,
+    commander: commands.intakeOf("control"),
     audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
     stations: dispatcher.stations,
     holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
-    standingAlarms: parts.view.alarmRegistry.all,
-    statusFacts: () => parts.work.time("status", () => statusFacts(parts)),
-    logLevels: parts.logLevels ?? null,
-    recorder: parts.recordings.recorder,
+    alarms,
+    standingAlarms: stages.alarmRegistry.all,
+    statusFacts: () => work.time("status", () => statusFacts(run, core)),
+    logLevels: logLevels ?? null,
+    recorder: recordings.recorder,
     attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
     eventJson: (event) => eventPayload(event, sessionId),
-    health,
-    hang,
+    health: health.now,
+    hang: health.hang,
     readiness,
     metrics,
     clock,
@@ -79,19 +90,21 @@ export function control(
   });
 }
 
-function statusFacts(parts: NorthboundParts): StatusFacts {
-  const { config, view, state, health, certificates, sessionId, stateSinceMs, dispatcher } = parts;
+function statusFacts(
+  { config, sessionId }: Run,
+  { state, stages: { alarmRegistry }, commands, certificates, health }: Core,
+): StatusFacts {
   const { id: gatewayId, dataDir } = config.gateway;
   return {
     gatewayId,
     version,
     sessionId,
-    health: health(),
-    stateSinceMs,
+    health: health.now(),
+    stateSinceMs: health.sinceMs,
     robots: state.robots(),
-    isOutOfService: view.alarmRegistry.isOutOfService,
-    holds: dispatcher.holds.all(),
-    alarms: view.alarmRegistry.all(),
+    isOutOfService: alarmRegistry.isOutOfService,
+    holds: commands.dispatcher.holds.all(),
+    alarms: alarmRegistry.all(),
     certificates: certificates.found(),
     disk: diskOf(dataDir),
   };
@@ -102,36 +115,42 @@ function diskOf(path: string): StatusFacts["disk"] {
 }
 
 /** The dependencies that the web listener and the control socket share. */
-export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
-  const { config, dispatcher, state, sessionId, fanOut, work } = parts;
+export function fleetApi(
+  { config, surroundings, work, sessionId, reloads }: Run,
+  { link, state, fanOut, commands, catalogue, trends, certificates, health }: Core,
+  tags: FleetApiParts["tags"],
+  peers: FleetApiParts["peers"],
+): FleetApi {
+  const { dispatcher, commandLog } = commands;
   const clock = work.clock("api");
   let configuration = 0;
-  parts.onReload(() => {
+  reloads.onReload(() => {
     configuration += 1;
   });
   return createFleetApi({
-    ...view,
-    catalogue: parts.catalogue,
+    tags,
+    peers,
+    catalogue,
     gatewayId: config.gateway.id,
     version,
     sessionId,
     startedAtMs: clock.nowMs(),
     configuration: () => configuration,
     isOpen: () => config.web !== null && isOpenAccess(config.web.access.now()),
-    hasSimulator: parts.simulatedFaults !== undefined,
+    hasSimulator: surroundings.simulatedFaults !== undefined,
     pollMs: config.fleet.times.rosterPollMs,
     floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
-    health: parts.health,
-    stateSinceMs: parts.stateSinceMs,
-    certificates: parts.certificates.found,
+    health: health.now,
+    stateSinceMs: health.sinceMs,
+    certificates: certificates.found,
     disk: () => diskOf(config.gateway.dataDir),
-    isFleetLinkUp: parts.isFleetLinkUp,
-    areValuesKept: parts.areValuesKept,
+    isFleetLinkUp: () => link.now().isUp,
+    areValuesKept: health.areValuesKept,
     places: state,
     stations: dispatcher.stations,
     permits: dispatcher.permits,
-    commandLog: parts.commandLog,
-    trends: parts.trends,
+    commandLog,
+    trends,
     eventJson: (event) => eventPayload(event, sessionId),
     stopRequest,
     attach: (sink) => fanOut.attachSink("api", sink, QUEUE),

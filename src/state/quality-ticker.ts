@@ -1,21 +1,13 @@
-import type { Batch } from "../contracts/link.ts";
 import { QUALITY_TICK_MS } from "../domain/detection.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import { aborted, type Component } from "../platform/component.ts";
 import { createWatchdog } from "../platform/liveness.ts";
-import type { FleetState } from "./fleet-state.ts";
-
-export interface QualityTickerParts {
-  readonly clock: Clock;
-  readonly state: Pick<FleetState, "tick">;
-  readonly publish: (batch: Batch) => void;
-}
 
 /** Sixty ticks. */
 const HANG_MS = 30_000;
 
 /** Quality must be polled, because silence changes it; otherwise stale values would stay good. */
-export function createQualityTicker({ clock, state, publish }: QualityTickerParts): Component {
+export function createQualityTicker(clock: Clock, tick: () => void): Component {
   const watchdog = createWatchdog(HANG_MS, clock);
   return {
     name: "quality",
@@ -24,7 +16,7 @@ export function createQualityTicker({ clock, state, publish }: QualityTickerPart
     async run(signal, ready) {
       watchdog.touch();
       every(clock, QUALITY_TICK_MS, signal, () => {
-        publish(state.tick());
+        tick();
         watchdog.touch();
       });
       ready();

@@ -15,6 +15,7 @@ import {
 import type { CommandLog } from "../../src/contracts/command-log.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
+import { createPipeline } from "../../src/delivery/pipeline.ts";
 import type { Alarm } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Command, CommandStage } from "../../src/domain/command.ts";
@@ -25,6 +26,7 @@ import type { Quality } from "../../src/domain/quality.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import type { AlarmRegistry } from "../../src/state/alarm-registry.ts";
+import { createFakeState } from "../delivery/fake-state.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
@@ -165,10 +167,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       const known = quality.get(robotId);
       return known === undefined ? undefined : { robotId, family: "cart", quality: known };
     },
-    deliver(batch) {
-      events.push(...batch.events);
-      makers.deliver(batch);
-    },
+    deliver: (batch) => pipeline.enter(batch),
     audit: commandLog.audited((record) => audit.push(record)),
     progress: commandLog,
     eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
@@ -186,6 +185,17 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     clock,
     log: parts.gatewayLog ?? silentLog,
   });
+  const pipeline = createPipeline(createFakeState(), [
+    dispatcher.stage,
+    makers.stage,
+    {
+      name: "delivery",
+      apply(batch) {
+        events.push(...batch.events);
+        return batch;
+      },
+    },
+  ]);
   await commandLog.start();
   const starting = dispatcher.start();
   await clock.settle(0);
@@ -246,14 +256,14 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       return call;
     },
     async see(...changes) {
-      dispatcher.observe({ changes, events: [] });
+      pipeline.enter({ changes, events: [] });
       await clock.settle(0);
     },
     async happens(...events) {
-      dispatcher.observe({ changes: [], events: events });
+      pipeline.enter({ changes: [], events });
       await clock.settle(0);
     },
-    makerOf: (missionId) => makers.of(dispatcher, missionId),
+    makerOf: (missionId) => makers.of(pipeline, missionId),
   };
 }
 

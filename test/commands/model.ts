@@ -335,7 +335,10 @@ export class World {
       const isShown = list.some(({ missionId }) => missionId === `m-${sender.token}`);
       if (isShown && sent?.life === this.life && this.listed.has(sender.token)) sender.shownAtMs ??= nowMs;
     }
-    this.dispatcher.observe({ changes: [missions(robotId, this.clock.nowMs(), ...list)], events: [] });
+    this.dispatcher.stage.apply(
+      { changes: [missions(robotId, this.clock.nowMs(), ...list)], events: [] },
+      () => {},
+    );
     // Whatever is sent from now on has a list from before its call.
     this.listed.add(robotId);
   }

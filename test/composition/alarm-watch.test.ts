@@ -40,15 +40,15 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
     opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
   });
   const watch = createAlarmWatch({
-    config: { gateway: { id: "g", dataDir } },
+    dataDir,
     certificates,
     noteHealth: () => {},
     fleet: { renewalProblem: () => problem },
     fanOut: { losing: () => losing },
     state: registry.state,
-    deliver: () => void registry.take(),
+    tick: () => void registry.take(),
     clock,
-    freeBytes: () => free,
+    free: () => free,
   });
   let running = Promise.resolve();
   await new Promise<void>((ready) => {

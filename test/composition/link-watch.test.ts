@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLinkWatch } from "../../src/composition/fleet-states.ts";
+import { createLinkWatch } from "../../src/composition/link-watch.ts";
 import type { Component } from "../../src/platform/component.ts";
 import { createAlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -7,7 +7,7 @@ import { createManualClock } from "../support/manual-clock.ts";
 test("the alarm of the link counts from when a session is sought, not from the start of the gateway", () => {
   const clock = createManualClock();
   const alarmRegistry = createAlarmRegistry(clock, { alarms: [], outOfService: [], lastId: 0 }, () => "e1");
-  const link = createLinkWatch({ alarmRegistry }, clock);
+  const link = createLinkWatch(alarmRegistry.state, clock);
   const codes = () => {
     alarmRegistry.take();
     return alarmRegistry.all().map(({ code }) => code);

@@ -1,6 +1,6 @@
+import type { createGateway } from "../../src/composition/gateway.ts";
 import type { loadConfig } from "../../src/config/load.ts";
 import type { createCatalogue } from "../../src/fleet/operations.ts";
-import type { createGateway } from "../../src/gateway.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createLog } from "../../src/platform/log.ts";
 import type { Daemon } from "./daemon.ts";
@@ -13,7 +13,7 @@ interface Built {
 
 /** Built, for a check of a store runs a file of `.build` as a process of its own. */
 async function load(): Promise<Built> {
-  const files = ["fleet/operations.js", "gateway.js", "config/load.js"];
+  const files = ["fleet/operations.js", "composition/gateway.js", "config/load.js"];
   const modules = files.map((file) => import(new URL(`../../.build/${file}`, import.meta.url).href));
   return Object.assign({}, ...(await Promise.all(modules)));
 }

@@ -4,6 +4,7 @@ import type { Rights } from "../../src/commands/options.ts";
 import { type DispatcherOptions, dispatcherDefaults } from "../../src/commands/options.ts";
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
+import { createPipeline } from "../../src/delivery/pipeline.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { FleetTimes } from "../../src/fleet/options.ts";
@@ -127,12 +128,13 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     log: silentLog,
     sessionId: "harness",
     robot: state.robot,
-    deliver: makers.deliver,
+    deliver: (batch) => pipeline.enter(batch),
     alarmRegistry: emptyAlarmBook(clock),
     audit: () => {},
     stations: [],
     stopRequest,
   });
+  const pipeline = createPipeline(state, [dispatcher.stage, makers.stage]);
   const intake = createTestIntake({ catalogue, clock, execution: dispatcher });
   await dispatcher.start();
   dispatcher.fleetLink(true);
@@ -144,7 +146,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     transport: parts.transport ?? "grpc",
     events: protocol === null ? { kind: "streams" } : { kind: "webhook", webhook: protocol.options },
     times,
-    onEvent: (event) => dispatcher.observe(state.apply(event)),
+    onEvent: (event) => pipeline.enter(state.apply(event)),
   });
   let requests = 0;
 
@@ -175,7 +177,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
         null,
       );
     },
-    makerOf: (missionId) => makers.of(dispatcher, missionId),
+    makerOf: (missionId) => makers.of(pipeline, missionId),
     async close() {
       await dispatcher.close(0);
       await fleet.stop();

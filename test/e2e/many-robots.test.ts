@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type E2eHarness, openE2eHarness } from "./e2e-harness.ts";
 
 const ROBOTS = 5_000;
-/** How long a start may take before the service is ready (src/gateway.ts). */
+/** How long a start may take before the service is ready (src/composition/components.ts). */
 const START_LIMIT_MS = 60_000;
 let harness: E2eHarness;
 

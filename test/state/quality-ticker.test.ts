@@ -6,9 +6,8 @@ async function run(clock: ManualClock) {
   let looks = 0;
   const tick = () => {
     looks += 1;
-    return { changes: [], events: [] };
   };
-  const ticker = createQualityTicker({ clock, state: { tick }, publish: () => {} });
+  const ticker = createQualityTicker(clock, tick);
   const stop = new AbortController();
   let ended = Promise.resolve();
   await new Promise<void>((ready) => {

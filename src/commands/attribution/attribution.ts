@@ -1,4 +1,5 @@
 import type { Batch } from "../../contracts/link.ts";
+import type { Stage } from "../../contracts/stage.ts";
 import { type CommandIdentity, commandId } from "../../domain/command.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Mission } from "../../domain/mission.ts";
@@ -34,15 +35,15 @@ export interface Attribution {
   /** Foreign missions since the start. */
   foreignMissions(): number;
   /**
-   * Delivers a batch with its events attributed. Streams are faster than answers, and show a mission before
-   * the service has named the command that made it. Such an event waits until that is known, and later events
-   * of its robot wait behind it, in their order. State never waits (docs/decisions.md, The event of a new
-   * mission waits for the answer).
+   * Attributes the events of a batch. Streams are faster than answers, and show a mission before the service
+   * has named the command that made it. Such an event goes on by `later`, when that is known, and later
+   * events of its robot wait behind it, in their order. State never waits (docs/decisions.md, The event of a
+   * new mission waits for the answer).
    */
-  deliver(batch: Batch): void;
+  readonly apply: Stage["apply"];
 }
 
-export interface AttributionParts extends Pick<Shared, "clock" | "deliver"> {
+export interface AttributionParts extends Pick<Shared, "clock"> {
   /** Called for each foreign mission. */
   readonly onForeign: (robotId: RobotId) => void;
 }
@@ -67,7 +68,7 @@ const MAX_UNCLAIMED = 2_000;
 const LONGEST_HOLD_MS = 2_000;
 const MOST_HELD = 256;
 
-export function createAttribution({ clock, onForeign, deliver }: AttributionParts): Attribution {
+export function createAttribution({ clock, onForeign }: AttributionParts): Attribution {
   /** One for each robot: its queue has one command in flight. */
   const expected = new Map<RobotId, string>();
   const claims = new BoundedMap<string, CommandIdentity>(MAX_CLAIMS);
@@ -77,7 +78,6 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
     clock,
     (robotId) => expected.has(robotId),
     (missionId) => claims.get(missionId) ?? null,
-    deliver,
   );
   let foreign = 0;
 
@@ -127,12 +127,15 @@ export function createAttribution({ clock, onForeign, deliver }: AttributionPart
     },
     evaluate,
     foreignMissions: () => foreign,
-    deliver: gate.deliver,
+    apply: gate.apply,
   };
 }
 
+type Later = Parameters<Stage["apply"]>[1];
+
 interface Held {
   readonly events: FleetEvent[];
+  readonly later: Later;
   cancel: () => void;
 }
 
@@ -141,7 +144,6 @@ function createEventGate(
   clock: Clock,
   isExpected: Attribution["isExpected"],
   commandOf: Attribution["commandOf"],
-  deliver: (batch: Batch) => void,
 ) {
   const held = new Map<RobotId, Held>();
 
@@ -150,7 +152,7 @@ function createEventGate(
     if (waiting === undefined) return;
     held.delete(robotId);
     waiting.cancel();
-    deliver({ changes: [], events: waiting.events.map(attributed) });
+    waiting.later({ changes: [], events: waiting.events.map(attributed) });
   }
 
   function attributed(event: FleetEvent): FleetEvent {
@@ -165,11 +167,11 @@ function createEventGate(
     return event.owner === "api" && isExpected(event.robotId);
   }
 
-  function hold(event: FleetEvent): void {
+  function hold(event: FleetEvent, later: Later): void {
     const { robotId } = event;
     let waiting = held.get(robotId);
     if (waiting === undefined) {
-      waiting = { events: [], cancel: clock.after(LONGEST_HOLD_MS, () => release(robotId)) };
+      waiting = { events: [], later, cancel: clock.after(LONGEST_HOLD_MS, () => release(robotId)) };
       held.set(robotId, waiting);
     }
     waiting.events.push(event);
@@ -182,15 +184,15 @@ function createEventGate(
   return {
     /** Nothing is expected on this robot any more: passes on its waiting events. */
     release,
-    deliver(batch: Batch) {
-      if (batch.events.length === 0) return deliver(batch);
+    apply(batch: Batch, later: Later): Batch {
+      if (batch.events.length === 0) return batch;
       const events: FleetEvent[] = [];
       for (const unattributed of batch.events) {
         const event = attributed(unattributed);
-        if (mustWait(event)) hold(event);
+        if (mustWait(event)) hold(event, later);
         else events.push(event);
       }
-      deliver({ changes: batch.changes, events });
+      return { changes: batch.changes, events };
     },
   };
 }

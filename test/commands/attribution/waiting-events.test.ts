@@ -16,7 +16,7 @@ beforeEach(() => {
   clock = createManualClock();
   delivered = [];
   told = [];
-  attribution = createAttribution({ clock, onForeign() {}, deliver });
+  attribution = createAttribution({ clock, onForeign() {} });
   attribution.expect(making);
 });
 
@@ -32,8 +32,12 @@ function deliver(batch: Batch): void {
   }
 }
 
+function apply(batch: Batch): void {
+  deliver(attribution.apply(batch, deliver));
+}
+
 function offer(...events: FleetEvent[]): void {
-  attribution.deliver({ changes: [], events });
+  apply({ changes: [], events });
 }
 
 type MissionEvent = Extract<FleetEvent, { kind: "mission" }>;
@@ -98,13 +102,13 @@ describe("nothing waits", () => {
     ["that is no mission's", alarmEvent("1", "r1")],
   ])("%s", (_what, event) => {
     const batch = { changes: [], events: [event] };
-    attribution.deliver(batch);
+    apply(batch);
     expect(delivered).toEqual([batch]);
   });
 
   it("of state, whatever its events do", () => {
     const change = { kind: "robot", robotId: "r1", family: "cart", quality: "good" } as const;
-    attribution.deliver({ changes: [change], events: [mission("1", "r1")] });
+    apply({ changes: [change], events: [mission("1", "r1")] });
     expect(delivered).toEqual([{ changes: [change], events: [] }]);
   });
 });

@@ -8,36 +8,32 @@ import { ofGateway } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { createPlantView } from "../../src/state/plant-view.ts";
+import { createAlarmRegistry } from "../../src/state/alarm-registry.ts";
+import { createAlarmStage } from "../../src/state/alarm-stage.ts";
+import { createAlarmStore } from "../../src/state/alarm-store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const robots = Array.from({ length: 1_000 }, (_, index) => `r${index}`);
 
-function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = silentLog) {
+function openAlarms(dataDir = mkdtempSync(join(tmpdir(), "alarms-"))) {
   const clock = createManualClock();
   const known: StateChange[] = [];
   const battery = createLive({ low: 20, critical: 10 });
-  const state = {
-    snapshot: (): readonly StateChange[] => known,
-    current: (change: StateChange) => change,
-    robots: () => [],
-  };
-  const shown = createPlantView({
-    state,
-    holdState: () => ({ isHeld: false, by: [], isStored: true }),
-    stations: [{ name: "dock", destinations: ["D1"] }],
-    battery,
-    dataDir,
-    sessionId: "s1",
-    clock,
-    log,
-  });
-  return { shown, clock, dataDir, known, battery };
+  const store = createAlarmStore(join(dataDir, "alarms.json"), clock, silentLog);
+  let events = 0;
+  const registry = createAlarmRegistry(clock, store.load(), () => `e${++events}`);
+  const stage = createAlarmStage(registry, store, battery);
+  const before = { snapshot: () => known, current: (change: StateChange) => change };
+  const view = stage.view?.(before) ?? expect.fail("it has no view");
+  const apply = (batch: Batch) => stage.apply(batch, () => expect.fail("an alarm waits for nothing"));
+  return { stage, apply, view, registry, store, clock, dataDir, known, battery };
 }
 
 const quality = (robotId: string, value: "good" | "lost"): StateChange => {
   return { kind: "robot", robotId, family: "cart", quality: value };
 };
+const noSight = { here: null, next: null, quality: "good" };
+const dock = { kind: "station", station: "dock", shown: { sight: noSight } } as unknown as StateChange;
 const batch = (...changes: readonly StateChange[]): Batch => ({ changes, events: [] });
 const codes = (alarms: readonly Alarm[]) => alarms.map(({ code }) => code);
 
@@ -61,22 +57,25 @@ function shownBy({ changes }: Batch): Readonly<Record<string, readonly string[]>
 
 describe("limits of batteries that change", () => {
   it("raise and end alarms by the values that are known", () => {
-    const { shown, known, battery } = shownState();
+    const { stage, apply, registry, battery } = openAlarms();
     const value = { chargePercent: 40, state: "STATE_DISCHARGING" } as const;
     const stamp = { sourceTimeMs: 0, sequence: 1, receivedAtMs: 0 };
     const observed = { value, quality: "good", stamp } as never;
     const charge = { kind: "battery", robotId: "r1", observed } as const;
-    shown.withAlarms(batch(quality("r1", "good"), charge));
-    known.push(charge);
-    expect(shownBy(shown.evaluateBatteries())).toEqual({});
+    const review = () => {
+      stage.reviewBatteries([quality("r1", "good"), charge]);
+      return shownBy(apply(batch()));
+    };
+    apply(batch(quality("r1", "good"), charge));
+    expect(review()).toEqual({});
     battery.replace({ low: 45, critical: 10 });
-    expect(shownBy(shown.evaluateBatteries())).toEqual({ r1: ["BATTERY_LOW"], all: ["BATTERY_LOW"] });
+    expect(review()).toEqual({ r1: ["BATTERY_LOW"], all: ["BATTERY_LOW"] });
     // Five percent more end it.
     battery.replace({ low: 35, critical: 10 });
-    expect(shownBy(shown.evaluateBatteries())).toMatchObject({ r1: ["BATTERY_LOW"] });
+    expect(review()).toMatchObject({ r1: ["BATTERY_LOW"] });
     battery.replace({ low: 34, critical: 10 });
-    shown.evaluateBatteries();
-    expect(shown.alarmRegistry.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
+    review();
+    expect(registry.holds({ kind: "robot", robotId: "r1" }, "BATTERY_LOW")).toBe(false);
   });
 });
 
@@ -92,96 +91,97 @@ describe("a robot's clock", () => {
   });
 
   it("is an alarm while the robot's newest message has an impossible time", () => {
-    const { shown } = shownState();
-    expect(shownBy(shown.withAlarms(batch(battery(5, true))))).toMatchObject({ r1: ["ROBOT_CLOCK"] });
-    const holds = () => shown.alarmRegistry.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
-    shown.withAlarms(batch(battery(4)));
+    const { apply, registry } = openAlarms();
+    expect(shownBy(apply(batch(battery(5, true))))).toMatchObject({ r1: ["ROBOT_CLOCK"] });
+    const holds = () => registry.holds({ kind: "robot", robotId: "r1" }, "ROBOT_CLOCK");
+    apply(batch(battery(4)));
     expect(holds()).toBe(true);
-    shown.withAlarms(batch(battery(6)));
+    apply(batch(battery(6)));
     expect(holds()).toBe(false);
   });
 });
 
 describe("a cut link", () => {
   it("is one alarm, and five messages at most, with 1,000 robots", () => {
-    const { shown, clock } = shownState();
-    shown.withAlarms(batch(...robots.map((robotId) => quality(robotId, "good"))));
-    shown.alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
+    const { apply, registry, clock } = openAlarms();
+    apply(batch(...robots.map((robotId) => quality(robotId, "good"))));
+    registry.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
     clock.advance(10_000);
-    const raised = shown.withAlarms(batch());
+    const raised = apply(batch());
     clock.advance(300_000);
-    const lost = shown.withAlarms(batch(...robots.map((robotId) => quality(robotId, "lost"))));
-    const later = shown.withAlarms(batch());
+    const lost = apply(batch(...robots.map((robotId) => quality(robotId, "lost"))));
+    const later = apply(batch());
     const more = [raised, lost, later].flatMap(({ changes, events }) => [
       ...changes.filter(({ kind }) => kind !== "robot"),
       ...events,
     ]);
     expect(more.length).toBeLessThanOrEqual(5);
-    expect(codes(shown.alarmRegistry.all())).toEqual(["FLEET_LINK_DOWN"]);
+    expect(codes(registry.all())).toEqual(["FLEET_LINK_DOWN"]);
   });
 
   it("that is mended raises what is still wrong", () => {
-    const { shown, clock } = shownState();
-    shown.alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
+    const { apply, registry, clock } = openAlarms();
+    registry.state(ofGateway, "FLEET_LINK_DOWN", { holds: true, text: "cut" });
     clock.advance(10_000);
-    shown.withAlarms(batch(quality("r1", "lost"), quality("r2", "lost")));
-    shown.alarmRegistry.state(ofGateway, "FLEET_LINK_DOWN", { holds: false, text: "" });
-    shown.withAlarms(batch(quality("r2", "good")));
+    apply(batch(quality("r1", "lost"), quality("r2", "lost")));
+    registry.state(ofGateway, "FLEET_LINK_DOWN", { holds: false, text: "" });
+    apply(batch(quality("r2", "good")));
     clock.advance(10_000);
-    shown.withAlarms(batch());
-    shown.withAlarms(batch());
-    expect(codes(shown.alarmRegistry.all())).toEqual(["FLEET_LINK_DOWN", "ROBOT_LOST"]);
+    apply(batch());
+    apply(batch());
+    expect(codes(registry.all())).toEqual(["FLEET_LINK_DOWN", "ROBOT_LOST"]);
   });
 });
 
 describe("what northbounds show", () => {
   it("is told for each robot, also that it has no alarm", () => {
-    const { shown } = shownState();
-    expect(shownBy(shown.withAlarms(batch(quality("r1", "good"))))).toEqual({ r1: [] });
-    expect(shownBy(shown.withAlarms(batch(quality("r1", "good"))))).toEqual({});
-    expect(shownBy(shown.withAlarms(batch(quality("r1", "lost"))))).toEqual({
+    const { apply } = openAlarms();
+    expect(shownBy(apply(batch(quality("r1", "good"))))).toEqual({ r1: [] });
+    expect(shownBy(apply(batch(quality("r1", "good"))))).toEqual({});
+    expect(shownBy(apply(batch(quality("r1", "lost"))))).toEqual({
       r1: ["ROBOT_LOST"],
       all: ["ROBOT_LOST"],
     });
   });
 
   it("is whole in a snapshot, and current in what was queued", () => {
-    const { shown } = shownState();
-    const [, queued] = shown.withAlarms(batch(quality("r1", "good"))).changes;
-    shown.withAlarms(batch(quality("r1", "lost")));
-    expect(shownBy({ changes: shown.snapshot(), events: [] })).toEqual({
+    const { apply, view, known } = openAlarms();
+    known.push(quality("r1", "lost"), dock);
+    const [, queued] = apply(batch(quality("r1", "good"))).changes;
+    apply(batch(quality("r1", "lost")));
+    expect(shownBy({ changes: view.snapshot(), events: [] })).toEqual({
       r1: ["ROBOT_LOST"],
       dock: [],
       all: ["ROBOT_LOST"],
     });
     if (queued === undefined) throw new Error("nothing was queued");
-    expect(shownBy(batch(shown.current(queued)))).toEqual({ r1: ["ROBOT_LOST"] });
+    expect(shownBy(batch(view.current(queued)))).toEqual({ r1: ["ROBOT_LOST"] });
   });
 });
 
 describe("a restart", () => {
   it("finds the alarms, who acknowledged them, and the robots out of service", async () => {
-    const first = shownState();
-    first.shown.withAlarms(batch(quality("r1", "lost")));
-    const [alarm] = first.shown.alarmRegistry.all();
-    first.shown.alarmRegistry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
-    first.shown.alarmRegistry.putOutOfService("r9", true);
-    first.shown.withAlarms(batch());
-    await first.shown.settled();
-    const { shown } = shownState(first.dataDir);
-    expect(shown.alarmRegistry.all()).toMatchObject([
+    const first = openAlarms();
+    first.apply(batch(quality("r1", "lost")));
+    const [alarm] = first.registry.all();
+    first.registry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
+    first.registry.putOutOfService("r9", true);
+    first.apply(batch());
+    await first.store.settled();
+    const { registry } = openAlarms(first.dataDir);
+    expect(registry.all()).toMatchObject([
       { id: alarm?.id, code: "ROBOT_LOST", isActive: true, acknowledged: { by: { name: "hmi" } } },
     ]);
-    expect(shown.alarmRegistry.isOutOfService("r9")).toBe(true);
+    expect(registry.isOutOfService("r9")).toBe(true);
   });
 
   it.each(["", "{", "[1]", '{"alarms":[{"id":1},7,null],"outOfService":[3],"lastId":"x"}'])(
     "with a damaged file (%s) begins with no alarm",
     (text) => {
-      const { dataDir } = shownState();
+      const { dataDir } = openAlarms();
       writeFileSync(join(dataDir, "alarms.json"), text);
-      const { shown } = shownState(dataDir);
-      expect(shown.alarmRegistry.kept()).toEqual({ alarms: [], outOfService: [], lastId: 0 });
+      const { registry } = openAlarms(dataDir);
+      expect(registry.kept()).toEqual({ alarms: [], outOfService: [], lastId: 0 });
       expect(readFileSync(join(dataDir, "alarms.json"), "utf8")).toBe(text);
     },
   );

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { StateChange } from "../../src/domain/change.ts";
-import { createHoldView } from "../../src/state/hold-view.ts";
+import { createHoldStage } from "../../src/state/hold-stage.ts";
 import { createFakeHolds } from "../support/fake-holds.ts";
 
 const plc = { protocol: "opcua", name: "plc" } as const;
@@ -9,15 +9,15 @@ function robot(robotId: string): StateChange {
   return { kind: "robot", robotId, family: "cart", quality: "good" };
 }
 
-function open(robotIds: string[]) {
+/** The stage, the view behind it, and what it adds to these robots. */
+function open(...robotIds: string[]) {
   const holds = createFakeHolds();
-  const state = {
-    robots: () => robotIds.map((robotId) => ({ robotId })),
-    snapshot: () => robotIds.map(robot),
-    current: (change: StateChange) => change,
-  };
-  const view = createHoldView({ state, holdState: (robotId) => holds.holdState(robotId) });
-  return { holds, view };
+  const stage = createHoldStage((robotId) => holds.holdState(robotId));
+  const before = { snapshot: () => robotIds.map(robot), current: (change: StateChange) => change };
+  const apply = (...changes: StateChange[]) =>
+    stage.apply({ changes, events: [] }, () => expect.fail("a hold waits for nothing"));
+  apply(...robotIds.map(robot));
+  return { holds, stage, apply, view: stage.view?.(before) ?? expect.fail("it has no view") };
 }
 
 const short = (changes: readonly StateChange[]) =>
@@ -26,29 +26,29 @@ const short = (changes: readonly StateChange[]) =>
   );
 
 it("adds to a snapshot what holds each robot, and all of them", () => {
-  const { holds, view } = open(["r1", "r2"]);
+  const { holds, view } = open("r1", "r2");
   holds.hold({ source: plc, robotId: "r2", isHeld: true });
   expect(short(view.snapshot())).toEqual(["all ", "r1 ", "r2 opcua:plc"]);
   expect(view.snapshot().filter(({ kind }) => kind === "robot")).toHaveLength(2);
 });
 
 it("adds it to the batch in which a robot is heard of first, and to no later one", () => {
-  const { view } = open([]);
+  const { stage, apply } = open();
+  expect(short(apply(robot("r3")).changes)).toEqual(["r3 "]);
   const batch = { changes: [robot("r3")], events: [] };
-  expect(short(view.withHolds(batch).changes)).toEqual(["r3 "]);
-  expect(view.withHolds(batch)).toBe(batch);
+  expect(stage.apply(batch, () => {})).toBe(batch);
 });
 
 it("tells a hold on all robots for each robot", () => {
-  const { holds, view } = open(["r1"]);
+  const { holds, stage } = open("r1");
   holds.hold({ source: plc, robotId: null, isHeld: true });
-  expect(short(view.changesOf(null))).toEqual(["all opcua:plc", "r1 opcua:plc (all)"]);
-  expect(short(view.changesOf("r1"))).toEqual(["r1 opcua:plc (all)"]);
+  expect(short(stage.changesOf(null))).toEqual(["all opcua:plc", "r1 opcua:plc (all)"]);
+  expect(short(stage.changesOf("r1"))).toEqual(["r1 opcua:plc (all)"]);
 });
 
 it("shows what waited as it is now: the very same where nothing is different", () => {
-  const { holds, view } = open(["r1"]);
-  const [before] = view.changesOf("r1");
+  const { holds, stage, view } = open("r1");
+  const [before] = stage.changesOf("r1");
   if (before === undefined) throw new Error("nothing is told");
   expect(view.current(before)).toBe(before);
   holds.hold({ source: plc, robotId: "r1", isHeld: true });

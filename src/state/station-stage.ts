@@ -1,5 +1,5 @@
-import type { CurrentState } from "../contracts/fleet-view.ts";
 import type { Batch } from "../contracts/link.ts";
+import type { Stage } from "../contracts/stage.ts";
 import type { VisibleStations } from "../contracts/stations.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { Quality } from "../domain/quality.ts";
@@ -25,27 +25,17 @@ import type { Log } from "../platform/log.ts";
 import { createStationRobots } from "./station-robots.ts";
 import { createStationStore } from "./station-store.ts";
 
-export interface StationViewParts {
-  /** The stations of the configuration. A reload changes the list and the destinations. */
-  readonly stations: readonly PlacedStation[];
-  /** The view without stations. */
-  readonly state: CurrentState;
-  /** The file of the counters. */
-  readonly file: string;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
 
-/** The view of robots and stations. */
-export interface StationView extends CurrentState, VisibleStations {
-  /** A batch of the state, with the stations that it changes. */
-  withStations(batch: Batch): Batch;
+/** Adds the stations that a batch changes. */
+export interface StationStage extends Stage, VisibleStations {
   /** Sets the counters of a station to 0. Returns its new value. */
   reset(station: string): Batch;
-  /** The configuration has other stations or destinations. Returns the changes. */
-  review(): Batch;
+  /**
+   * The configuration has other stations or destinations. Takes the values of all robots, because
+   * without stations none was followed until now. Returns the changes.
+   */
+  review(values: readonly StateChange[]): Batch;
   /** Resolves when the counters are written, or cannot be. */
   settled(): Promise<void>;
 }
@@ -58,7 +48,16 @@ interface Station {
   visits: StationVisits;
 }
 
-export function createStationView({ stations, state, file, clock, log }: StationViewParts): StationView {
+/**
+ * @param stations those of the configuration. A reload changes the list and the destinations
+ * @param file the file of the counters
+ */
+export function createStationStage(
+  stations: readonly PlacedStation[],
+  file: string,
+  clock: Clock,
+  log: Log,
+): StationStage {
   const memory = createStationStore(file, clock.nowMs, log);
   const robots = createStationRobots();
   const registry = new Map(stations.map((place): [string, Station] => [place.name, opened(place)]));
@@ -104,18 +103,8 @@ export function createStationView({ stations, state, file, clock, log }: Station
   }
 
   return {
-    snapshot: () => [...state.snapshot(), ...Array.from(registry.values(), changeOf)],
-    current(change) {
-      if (change.kind !== "station" && change.kind !== "station_removed") return state.current(change);
-      const station = registry.get(change.station);
-      if (station === undefined) return { kind: "station_removed", station: change.station };
-      const isSame =
-        change.kind === "station" &&
-        station.sight === change.shown.sight &&
-        station.visits.counters === change.shown.counters;
-      return isSame ? change : changeOf(station);
-    },
-    withStations(batch) {
+    name: "stations",
+    apply(batch) {
       if (registry.size === 0) return batch;
       const touched = robots.see(batch.changes);
       if (touched.length === 0) return batch;
@@ -130,6 +119,19 @@ export function createStationView({ stations, state, file, clock, log }: Station
       }
       return fresh.length === 0 ? batch : { ...batch, changes: [...batch.changes, ...fresh] };
     },
+    view: (before) => ({
+      snapshot: () => [...before.snapshot(), ...Array.from(registry.values(), changeOf)],
+      current(change) {
+        if (change.kind !== "station" && change.kind !== "station_removed") return before.current(change);
+        const station = registry.get(change.station);
+        if (station === undefined) return { kind: "station_removed", station: change.station };
+        const isSame =
+          change.kind === "station" &&
+          station.sight === change.shown.sight &&
+          station.visits.counters === change.shown.counters;
+        return isSame ? change : changeOf(station);
+      },
+    }),
     shown(name) {
       const station = registry.get(name);
       return station === undefined ? null : shownOf(station);
@@ -141,10 +143,9 @@ export function createStationView({ stations, state, file, clock, log }: Station
       keep();
       return { changes: [changeOf(station)], events: [] };
     },
-    review() {
+    review(values) {
       const removed = follow(registry, stations, opened);
-      // Without stations, robots were not followed until now.
-      robots.see(state.snapshot());
+      robots.see(values);
       fleetQuality = robots.best();
       const changed = Array.from(registry.values(), lookAgain);
       keep();

@@ -1,33 +1,26 @@
 import type { VisibleAlarms } from "../contracts/alarms.ts";
-import type { CurrentState } from "../contracts/fleet-view.ts";
-import type { Batch } from "../contracts/link.ts";
+import type { Stage } from "../contracts/stage.ts";
 import { type Alarm, type AlarmSource, alarmSourceKey, byUrgency, ofGateway } from "../domain/alarm.ts";
 import type { StateChange } from "../domain/change.ts";
 import type { RobotId } from "../domain/robot.ts";
-import type { AlarmConditions } from "./alarm-conditions.ts";
+import type { Live } from "../platform/live.ts";
+import { type BatteryLimits, createAlarmConditions } from "./alarm-conditions.ts";
 import type { AlarmRegistry } from "./alarm-registry.ts";
 import type { AlarmStore } from "./alarm-store.ts";
 
-export interface AlarmViewParts {
-  readonly state: CurrentState;
-  readonly registry: AlarmRegistry;
-  readonly conditions: AlarmConditions;
-  readonly memory: AlarmStore;
-}
-
-/** The view of the fleet for northbounds, with its alarms. */
-export interface AlarmView extends CurrentState {
+/** Adds the alarms that a batch raises or ends, and those that are due. */
+export interface AlarmStage extends Stage {
   visibleAlarms(source: AlarmSource): VisibleAlarms;
-  /**
-   * A batch on its way to the northbounds, with the alarms that it raises or ends, and with those that are
-   * due.
-   */
-  withAlarms(batch: Batch): Batch;
-  /** Evaluates every battery again, by changed limits. Returns the changes. */
-  evaluateBatteries(): Batch;
+  /** The limits have changed: evaluates every battery again. The next batch has the alarms. */
+  reviewBatteries(values: readonly StateChange[]): void;
 }
 
-export function createAlarmView({ state, registry, conditions, memory }: AlarmViewParts): AlarmView {
+export function createAlarmStage(
+  registry: AlarmRegistry,
+  store: AlarmStore,
+  battery: Live<BatteryLimits>,
+): AlarmStage {
+  const conditions = createAlarmConditions(registry, battery);
   /** Robots and stations that were published: an empty list of alarms is published for each of them too. */
   const published = new Set<string>();
   /** The robot that stands at a station: its alarms are also the station's. */
@@ -97,42 +90,42 @@ export function createAlarmView({ state, registry, conditions, memory }: AlarmVi
   }
 
   return {
+    name: "alarms",
+    apply(batch) {
+      store.tick();
+      const shown: AlarmSource[] = [];
+      for (const change of batch.changes) {
+        conditions.handle(change);
+        noteShown(change, shown);
+      }
+      for (const event of batch.events) conditions.hearEvent(event);
+      const { sources, events } = registry.take();
+      if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
+      if (sources.length > 0) store.keep(registry.kept());
+      const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
+      const changed = [...shown, ...sources, ...all];
+      const changes = [...bySource(changed).values()].map(changeOf);
+      return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
+    },
+    view: (before) => ({
+      snapshot() {
+        const shown = before.snapshot();
+        const sources = shown.map(shownSource).filter((source) => source !== null);
+        const all = [...sources, ...registry.all().map(({ source }) => source), ofGateway];
+        return [...shown, ...[...bySource(all).values()].map(changeOf)];
+      },
+      current(change) {
+        if (change.kind === "station_alarms" && gone.has(change.station))
+          return { kind: "station_removed", station: change.station };
+        const source = alarmsOf(change);
+        return source === null ? before.current(change) : changeOf(source);
+      },
+    }),
     visibleAlarms,
-    snapshot() {
-      const shown = state.snapshot();
-      const sources = shown.map(shownSource).filter((source) => source !== null);
-      const all = [...sources, ...registry.all().map(({ source }) => source), ofGateway];
-      return [...shown, ...[...bySource(all).values()].map(changeOf)];
-    },
-    current(change) {
-      if (change.kind === "station_alarms" && gone.has(change.station))
-        return { kind: "station_removed", station: change.station };
-      const source = alarmsOf(change);
-      return source === null ? state.current(change) : changeOf(source);
-    },
-    withAlarms,
-    evaluateBatteries() {
-      for (const change of state.snapshot()) if (change.kind === "battery") conditions.handle(change);
-      return withAlarms({ changes: [], events: [] });
+    reviewBatteries(values) {
+      for (const change of values) if (change.kind === "battery") conditions.handle(change);
     },
   };
-
-  function withAlarms(batch: Batch): Batch {
-    memory.tick();
-    const shown: AlarmSource[] = [];
-    for (const change of batch.changes) {
-      conditions.handle(change);
-      noteShown(change, shown);
-    }
-    for (const event of batch.events) conditions.hearEvent(event);
-    const { sources, events } = registry.take();
-    if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
-    if (sources.length > 0) memory.keep(registry.kept());
-    const all = sources.length === 0 ? [] : [...stationsOf(sources), ofGateway];
-    const changed = [...shown, ...sources, ...all];
-    const changes = [...bySource(changed).values()].map(changeOf);
-    return { changes: [...batch.changes, ...changes], events: [...batch.events, ...events] };
-  }
 }
 
 function bySource(sources: readonly AlarmSource[]): ReadonlyMap<string, AlarmSource> {

@@ -1,41 +1,69 @@
-import type { Dispatcher } from "../commands/dispatcher.ts";
-import type { Intake } from "../commands/intake/intake.ts";
 import type { Config } from "../config/load.ts";
+import type { Batch } from "../contracts/link.ts";
 import { leavingMs } from "../fleet/options.ts";
 import { aborted, type Component } from "../platform/component.ts";
-import type { LineFile } from "../platform/line-file.ts";
 import { mergedHealth } from "../platform/merged-health.ts";
-import { noLaterThan } from "../platform/no-later-than.ts";
-import type { Readiness } from "../platform/readiness.ts";
 import type { Step } from "../platform/supervisor.ts";
-import type { PlantView } from "../state/plant-view.ts";
-import type { NorthboundParts } from "./northbound-parts.ts";
-import type { Stores } from "./stores.ts";
-
-export interface CommandIntakeParts {
-  readonly dispatcher: Pick<Dispatcher, "drain" | "health">;
-  readonly intake: Pick<Intake, "figures">;
-  readonly audit: Pick<LineFile, "close">;
-  readonly stores: Pick<Stores, "commandsHealth">;
-  readonly view: Pick<PlantView, "settled">;
-  readonly readiness: Pick<Readiness, "closing">;
-}
+import { createQualityTicker } from "../state/quality-ticker.ts";
+import { createAlarmWatch } from "./alarm-watch.ts";
+import type { Core } from "./core.ts";
+import { createNorthbounds } from "./northbounds.ts";
+import type { Run } from "./run.ts";
 
 const START_TIMEOUT_MS = 60_000;
 /**
  * A component that hangs while it closes is abandoned, so that the others can close too. Longer than a busy
  * machine takes to write and sync a last file: measured 1.5 s with 500 robots at a load of 8.
  */
-const STOP_TIMEOUT_MS = 4_000;
+export const STOP_TIMEOUT_MS = 4_000;
+const nothing: Batch = { changes: [], events: [] };
 const COMMANDS = "commands";
 const FLEET = "fleet";
+
+/**
+ * Fills the list of the components of a run, in the order in which they open. They close in reverse: commands
+ * are refused and drained first, the session to the fleet and its events go last.
+ *
+ * @param begin resolves when the session to the fleet may begin
+ */
+export async function addComponents(
+  components: Component[],
+  run: Run,
+  core: Core,
+  begin: Promise<void>,
+): Promise<void> {
+  const { config, surroundings, recordings, outbox } = run;
+  const { clock } = surroundings;
+  const { fleet, fanOut, state, stages, pipeline, certificates, health, commands } = core;
+  for (const component of [recordings.recorder, commands.journald, outbox])
+    if (component !== null) components.push(component);
+  components.push(
+    opensFirst(fleet, config, begin),
+    createQualityTicker(clock, () => pipeline.enter(state.tick())),
+    createAlarmWatch({
+      dataDir: config.gateway.dataDir,
+      certificates,
+      noteHealth: health.note,
+      fleet,
+      fanOut,
+      state: stages.alarmRegistry.state,
+      tick: () => pipeline.enterAfter("attribution", nothing),
+      clock,
+    }),
+  );
+  components.push(...(await createNorthbounds(run, core)), commandIntake(run, core));
+}
 
 /**
  * The session to the fleet, which is opened first to be closed last, but begins only when `begin` resolves
  * (docs/decisions.md, The fleet session begins when the listeners stand). With webhooks it has a port to bind
  * itself, and cannot wait.
  */
-export function opensFirst(fleet: Component, { fleet: { events } }: Config, begin: Promise<void>): Component {
+function opensFirst(
+  fleet: Component,
+  { fleet: { events } }: Pick<Config, "fleet">,
+  begin: Promise<void>,
+): Component {
   if (events.kind === "webhook") return fleet;
   return {
     ...fleet,
@@ -48,8 +76,8 @@ export function opensFirst(fleet: Component, { fleet: { events } }: Config, begi
 }
 
 /** Opens last and closes first: while anything else is open or closing, no new command is accepted. */
-export function commandIntake(parts: CommandIntakeParts, drainMs: number): Component {
-  const { dispatcher, intake, audit, stores, view, readiness } = parts;
+function commandIntake({ config, stores, readiness }: Run, { commands, stages }: Core): Component {
+  const { dispatcher, intake, auditLog } = commands;
   return {
     name: COMMANDS,
     health: () =>
@@ -58,19 +86,11 @@ export function commandIntake(parts: CommandIntakeParts, drainMs: number): Compo
       ready();
       await aborted(signal);
       readiness.closing();
-      await dispatcher.drain(drainMs);
-      await view.settled();
-      await audit.close();
+      await dispatcher.drain(config.drainMs);
+      await Promise.all([stages.stations.settled(), stages.alarmStore.settled()]);
+      await auditLog.close();
     },
   };
-}
-
-/** Once nothing is open that could ask for an outcome. A drain that hangs is abandoned. */
-export async function closeJournal({
-  dispatcher,
-  clock,
-}: Pick<NorthboundParts, "dispatcher" | "clock">): Promise<void> {
-  await noLaterThan(clock, STOP_TIMEOUT_MS, dispatcher.close(0), null);
 }
 
 /** The components in the order in which they open, and how long each may take. */

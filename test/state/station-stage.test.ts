@@ -6,14 +6,15 @@ import type { StateChange } from "../../src/domain/change.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import type { VisibleStation } from "../../src/domain/station-visits.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { createStationView, type StationView } from "../../src/state/station-view.ts";
+import { createStationStage, type StationStage } from "../../src/state/station-stage.ts";
+import { createFakeState } from "../delivery/fake-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 let folder: string;
 let file: string;
 let clock = createManualClock();
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "station-view-"));
+  folder = mkdtempSync(join(tmpdir(), "station-stage-"));
   file = join(folder, "stations.json");
   clock = createManualClock();
 });
@@ -23,10 +24,10 @@ const stations = [
   { name: "dock", destinations: ["P7"] },
   { name: "gate", destinations: ["P8"] },
 ];
-const open = (list = stations): StationView => {
-  const state = { snapshot: () => [], current: (change: StateChange) => change };
-  return createStationView({ stations: list, state, file, clock, log: silentLog });
-};
+const open = (list = stations): StationStage => createStationStage(list, file, clock, silentLog);
+const viewOf = (stage: StationStage) => stage.view?.(createFakeState()) ?? expect.fail("it has no view");
+const apply = (stage: StationStage, ...changes: StateChange[]) =>
+  stage.apply({ changes, events: [] }, () => expect.fail("a station waits for nothing")).changes;
 const stamp = { sourceTimeMs: null, sequence: null, receivedAtMs: 0 };
 const robot = (quality: Quality): StateChange => ({ kind: "robot", robotId: "r1", family: "cart", quality });
 const at = (position: string): StateChange => {
@@ -35,8 +36,8 @@ const at = (position: string): StateChange => {
 };
 
 /** What these changes make the stations show: the name of each, and the robot that is here. */
-function see(view: StationView, ...changes: StateChange[]) {
-  return stationsOf(view.withStations({ changes, events: [] }).changes).map(({ station, shown }) => [
+function see(stage: StationStage, ...changes: StateChange[]) {
+  return stationsOf(apply(stage, ...changes)).map(({ station, shown }) => [
     station,
     shown.sight.here?.robotId ?? null,
     shown.sight.quality,
@@ -45,26 +46,26 @@ function see(view: StationView, ...changes: StateChange[]) {
 function stationsOf(changes: readonly StateChange[]) {
   return changes.flatMap((change) => (change.kind === "station" ? [change] : []));
 }
-function shownOf(view: StationView, name: string): VisibleStation {
-  const found = stationsOf(view.snapshot()).find(({ station }) => station === name);
+function shownOf(stage: StationStage, name: string): VisibleStation {
+  const found = stationsOf(viewOf(stage).snapshot()).find(({ station }) => station === name);
   if (found === undefined) throw new Error(`there is no station ${name}`);
   return found.shown;
 }
 
 it("tells a station once that shows something else, and no other", () => {
-  const view = open();
-  expect(see(view, robot("good"))).toEqual([
+  const stage = open();
+  expect(see(stage, robot("good"))).toEqual([
     ["dock", null, "good"],
     ["gate", null, "good"],
   ]);
-  expect(see(view, at("P1"))).toEqual([]);
-  expect(see(view, at("P7"))).toEqual([["dock", "r1", "good"]]);
-  expect(see(view, at("P7"))).toEqual([]);
-  expect(see(view, at("P8"))).toEqual([
+  expect(see(stage, at("P1"))).toEqual([]);
+  expect(see(stage, at("P7"))).toEqual([["dock", "r1", "good"]]);
+  expect(see(stage, at("P7"))).toEqual([]);
+  expect(see(stage, at("P8"))).toEqual([
     ["dock", null, "good"],
     ["gate", "r1", "good"],
   ]);
-  expect(see(view, robot("stale"))).toEqual([
+  expect(see(stage, robot("stale"))).toEqual([
     ["dock", null, "stale"],
     ["gate", null, "stale"],
   ]);
@@ -72,18 +73,18 @@ it("tells a station once that shows something else, and no other", () => {
 
 it("passes a batch on as it is where there are no stations", () => {
   const batch = { changes: [robot("good")], events: [] };
-  expect(open([]).withStations(batch)).toBe(batch);
+  expect(open([]).apply(batch, () => {})).toBe(batch);
 });
 
 it("answers with what a station shows now, and with the very change while that is the same", () => {
-  const view = open();
-  see(view, robot("good"), at("P7"));
-  const [change] = stationsOf(view.snapshot());
+  const stage = open();
+  see(stage, robot("good"), at("P7"));
+  const [change] = stationsOf(viewOf(stage).snapshot());
   if (change === undefined) throw new Error("it shows nothing");
-  expect(view.current(change)).toBe(change);
-  see(view, at("P1"));
-  expect(view.current(change)).toMatchObject({ shown: { sight: { here: null } } });
-  expect(view.current(robot("good"))).toEqual(robot("good"));
+  expect(viewOf(stage).current(change)).toBe(change);
+  see(stage, at("P1"));
+  expect(viewOf(stage).current(change)).toMatchObject({ shown: { sight: { here: null } } });
+  expect(viewOf(stage).current(robot("good"))).toEqual(robot("good"));
 });
 
 it("keeps what it has counted over a restart, and counts a visit that was cut off as aborted", async () => {
@@ -103,14 +104,14 @@ it("keeps what it has counted over a restart, and counts a visit that was cut of
 });
 
 it("counts from 0 again when it is reset, over a restart too", async () => {
-  const view = open();
-  see(view, robot("good"), at("P7"));
-  see(view, at("P1"));
+  const stage = open();
+  see(stage, robot("good"), at("P7"));
+  see(stage, at("P1"));
   clock.advance(1_000);
-  const [change] = stationsOf(view.reset("dock").changes);
+  const [change] = stationsOf(stage.reset("dock").changes);
   expect(change?.shown.counters).toMatchObject({ cycles: 0, sinceMs: clock.nowMs() });
-  expect(view.reset("nope").changes).toEqual([]);
-  await view.settled();
+  expect(stage.reset("nope").changes).toEqual([]);
+  await stage.settled();
   expect(shownOf(open(), "dock").counters).toMatchObject({ cycles: 0, sinceMs: clock.nowMs() });
 });
 
@@ -118,50 +119,57 @@ it.each(["", "[]", '{"dock":{"cycles":"many"}}', '{"dock":null}'])(
   "begins at 0 with a file of %j",
   async (text) => {
     writeFileSync(file, text);
-    const view = open();
-    expect(shownOf(view, "dock").counters).toMatchObject({ cycles: 0, aborted: 0 });
-    see(view, robot("good"), at("P7"));
-    await view.settled();
+    const stage = open();
+    expect(shownOf(stage, "dock").counters).toMatchObject({ cycles: 0, aborted: 0 });
+    see(stage, robot("good"), at("P7"));
+    await stage.settled();
     expect(JSON.parse(readFileSync(file, "utf8")).dock).toMatchObject({ cycles: 0, isVisited: true });
   },
 );
 
 it("goes on with other stations and destinations, and keeps the counters of those that stay", () => {
   const list = [{ name: "dock", destinations: ["P7"] }];
-  const view = open(list);
-  see(view, robot("good"));
-  see(view, at("P7"));
-  see(view, at("P1"));
-  see(view, at("P7"));
-  const counted = shownOf(view, "dock").counters;
+  const stage = open(list);
+  see(stage, robot("good"));
+  see(stage, at("P7"));
+  see(stage, at("P1"));
+  see(stage, at("P7"));
+  const counted = shownOf(stage, "dock").counters;
   expect(counted.cycles).toBe(1);
 
   list.splice(0, 1, { ...(list[0] as (typeof list)[0]) }, { name: "gate", destinations: ["P7"] });
-  const added = stationsOf(view.review().changes);
+  const added = stationsOf(stage.review([]).changes);
   expect(added.map(({ station, shown }) => [station, shown.sight.here?.robotId])).toEqual([
     ["dock", "r1"],
     ["gate", "r1"],
   ]);
-  expect(shownOf(view, "dock").counters).toEqual(counted);
+  expect(shownOf(stage, "dock").counters).toEqual(counted);
 
   // The robot did not leave: no cycle is counted.
   list.splice(0, 2, { name: "dock", destinations: ["P9"] });
-  expect(view.review().changes.map((change) => change.kind)).toEqual(["station_removed", "station"]);
-  expect(shownOf(view, "dock").counters).toMatchObject({ cycles: 1, aborted: 1 });
-  expect(view.snapshot().map((change) => ("station" in change ? change.station : ""))).toEqual(["dock"]);
+  expect(stage.review([]).changes.map((change) => change.kind)).toEqual(["station_removed", "station"]);
+  expect(shownOf(stage, "dock").counters).toMatchObject({ cycles: 1, aborted: 1 });
+  expect(
+    viewOf(stage)
+      .snapshot()
+      .map((change) => ("station" in change ? change.station : "")),
+  ).toEqual(["dock"]);
   // What waits in a queue for a station that is gone becomes its end.
-  expect(view.current(added[1] as StateChange)).toEqual({ kind: "station_removed", station: "gate" });
+  expect(viewOf(stage).current(added[1] as StateChange)).toEqual({
+    kind: "station_removed",
+    station: "gate",
+  });
 
   list.push({ name: "gate", destinations: ["P7"] });
-  expect(stationsOf(view.review().changes).map(({ station }) => station)).toEqual(["dock", "gate"]);
-  expect(shownOf(view, "gate").counters.aborted).toBe(0);
+  expect(stationsOf(stage.review([]).changes).map(({ station }) => station)).toEqual(["dock", "gate"]);
+  expect(shownOf(stage, "gate").counters.aborted).toBe(0);
 });
 
 it("knows the robots of before the first station", () => {
   const list: typeof stations = [];
-  const state = { snapshot: () => [robot("good"), at("P7")], current: (change: StateChange) => change };
-  const view = createStationView({ stations: list, state, file, clock, log: silentLog });
-  see(view, robot("good"), at("P7"));
+  const stage = open(list);
+  see(stage, robot("good"), at("P7"));
   list.push({ name: "dock", destinations: ["P7"] });
-  expect(stationsOf(view.review().changes)[0]?.shown.sight.here?.robotId).toBe("r1");
+  const [change] = stationsOf(stage.review([robot("good"), at("P7")]).changes);
+  expect(change?.shown.sight.here?.robotId).toBe("r1");
 });

@@ -1,0 +1,105 @@
+import { auditTo } from "../commands/audit/audit.ts";
+import type { AuditLines } from "../commands/audit/missing-records.ts";
+import { createDispatcher } from "../commands/dispatcher.ts";
+import { createIntake, type Intake } from "../commands/intake/intake.ts";
+import { createCommandLog } from "../commands/log/command-log.ts";
+import { createLatencyTrend } from "../commands/log/latency-trend.ts";
+import type { Alarms } from "../contracts/alarms.ts";
+import type { FleetPort } from "../contracts/fleet-port.ts";
+import type { Meter } from "../contracts/metrics.ts";
+import type { Catalogue } from "../contracts/operation.ts";
+import type { Pipeline } from "../delivery/pipeline.ts";
+import { stopRequest } from "../fleet/stop-request.ts";
+import { readLinesBack } from "../platform/lines-back.ts";
+import type { FleetState } from "../state/fleet-state.ts";
+import type { Run } from "./run.ts";
+import type { StateStages } from "./stages.ts";
+import { createAudit } from "./stores.ts";
+
+/**
+ * How far a start reads back in the audit log for what it lacks: the last minute of commands, but for a flood
+ * of them.
+ */
+const AUDIT_READ_BYTES = 16_000_000;
+
+/** What becomes of commands: northbounds → intake → dispatcher → fleet. */
+export type Commands = ReturnType<typeof createCommands>;
+
+export function createCommands(
+  { config, surroundings, work, sessionId, stores, outbox, reloads }: Run,
+  {
+    catalogue,
+    meter,
+    port,
+    robot,
+    stages: { holds, alarmRegistry, alarmStore },
+    enterAfter,
+  }: {
+    readonly catalogue: Catalogue;
+    readonly meter: Pick<Meter, "commandEnded">;
+    readonly port: FleetPort;
+    readonly robot: FleetState["robot"];
+    readonly stages: StateStages;
+    readonly enterAfter: Pipeline["enterAfter"];
+  },
+) {
+  const clock = work.clock("commands");
+  const log = surroundings.log.child({ part: "commands" });
+  const { auditFile, audit: auditLog, journald } = createAudit(config, surroundings);
+  const auditLines: AuditLines = (take) => readLinesBack(auditFile, AUDIT_READ_BYTES, take);
+  const commandLog = createCommandLog({ auditLines, log: surroundings.log });
+  const audit = commandLog.audited(auditTo(auditLog, journald));
+  const { rights } = config;
+  const trend = createLatencyTrend(surroundings.clock);
+  const counted: Pick<Meter, "commandEnded"> = {
+    commandEnded(command) {
+      meter.commandEnded(command);
+      trend.commandEnded(command);
+    },
+  };
+  const dispatcher = createDispatcher({
+    options: config.dispatcher,
+    rights,
+    catalogue,
+    port,
+    journal: stores.journal,
+    areRecordsLost: stores.areRecordsLost,
+    clock,
+    log,
+    sessionId,
+    robot,
+    deliver: (batch) => enterAfter("stations", batch),
+    alarmRegistry,
+    eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
+    audit,
+    meter: counted,
+    progress: commandLog,
+    auditLines,
+    stations: config.stations,
+    stopRequest,
+    onHold: (robotId) => enterAfter("holds", { changes: holds.changesOf(robotId), events: [] }),
+  });
+  reloads.refuseReload((next) => dispatcher.refusedStations(next.stations));
+  const { intake: options } = config;
+  const execution = dispatcher;
+  const intake = createIntake({ options, rights, catalogue, execution, audit, meter: counted, clock, log });
+  const { acknowledge, putOutOfService } = dispatcher.alarms;
+  const alarms: Alarms = { acknowledge, putOutOfService, storeProblem: alarmStore.storeProblem };
+  return {
+    dispatcher,
+    intake,
+    /** What users do about alarms. */
+    alarms,
+    commandLog,
+    audit,
+    auditLog,
+    latency: trend.latency,
+    /** Where lines of the audit log are copied to; null: nowhere. */
+    journald,
+    /** The intake; its work on a command counts as the protocol's. */
+    intakeOf: (protocol: string): Intake => ({
+      ...intake,
+      submit: (...given) => work.time(protocol, () => intake.submit(...given)),
+    }),
+  };
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { configHash } from "../config/config-hash.ts";
+import type { Config } from "../config/load.ts";
+import { runningConfig } from "../config/running-config.ts";
+import type { Sink } from "../contracts/link.ts";
+import type { ReloadConfiguration } from "../contracts/reload.ts";
+import type { Component, Health } from "../platform/component.ts";
+import { lockFolder } from "../platform/folder-lock.ts";
+import { createLive } from "../platform/live.ts";
+import type { Hang } from "../platform/liveness.ts";
+import { noLaterThan } from "../platform/no-later-than.ts";
+import { logOutages } from "../platform/outage-log.ts";
+import { createReadiness } from "../platform/readiness.ts";
+import { type KeptRunningTime, openRunningTime } from "../platform/running-time.ts";
+import { refuseUnfinishedRestore } from "../platform/stores/unfinished-restore.ts";
+import { runSupervised } from "../platform/supervisor.ts";
+import { createWorkTimes } from "../platform/work-times.ts";
+import { addComponents, STOP_TIMEOUT_MS, stepsOf } from "./components.ts";
+import { type Core, createCore } from "./core.ts";
+import { createRecordings } from "./recordings.ts";
+import { createReload } from "./reload.ts";
+import { createReloadGate, goneUsers } from "./reload-gate.ts";
+import { QUEUE, type Run, type Surroundings } from "./run.ts";
+import { prepareStores } from "./stores.ts";
+
+/** The whole daemon but its command line. */
+export interface Gateway {
+  /**
+   * Runs until the signal is aborted, then closes everything in order. `ready` is called when the listeners
+   * are bound, whether or not the fleet answers. Rejects with ComponentFailed.
+   */
+  run(signal: AbortSignal, ready: () => void): Promise<void>;
+  /** Adds a northbound of a program that embeds the gateway. Call it before `run`. */
+  attach(name: string, sink: Sink): void;
+  /** Every part's health by name, now; empty until the stores are open. */
+  health(): Readonly<Record<string, Health>>;
+  /** For how long gateways have run on its data folder, in milliseconds; 0 until `run` is called. */
+  runningMs(): number;
+  /** The part that hangs, now; null while all answer. */
+  hang(): Hang | null;
+  /**
+   * Reads the configuration again, and takes what is new in it, or nothing. During the start it waits until
+   * the listeners are bound.
+   */
+  readonly reload: ReloadConfiguration;
+}
+
+const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
+
+/** Makes the gateway of a configuration. Nothing is opened before `run`. */
+export function createGateway(config: Config, surroundings: Surroundings): Gateway {
+  const { clock, log, work, configuration } = surroundings;
+  const sinks = new Map<string, Sink>();
+  const live = createLive(config, (error) =>
+    log.error({ err: error }, "what follows from the new configuration failed in one part"),
+  );
+  const running = runningConfig(live);
+  const reloads = createReloadGate(live.pick(configHash).now);
+  let open: Pick<Gateway, "health" | "hang" | "runningMs"> | null = null;
+  return {
+    reload: reloads.request,
+    health: () => open?.health() ?? {},
+    runningMs: () => open?.runningMs() ?? 0,
+    hang: () => open?.hang() ?? null,
+    attach: (name, sink) => void sinks.set(name, sink),
+    async run(signal, ready) {
+      try {
+        await inDataFolder(config.gateway.dataDir, surroundings, async (time) =>
+          runLocked(await begin(time, signal), time, signal, ready),
+        );
+      } finally {
+        reloads.end();
+      }
+    },
+  };
+
+  async function begin(time: KeptRunningTime, signal: AbortSignal): Promise<Run> {
+    const stores = await prepareStores(config, { clock, time, log });
+    const sessionId = randomUUID();
+    const outbox = await stores.openOutbox(sessionId);
+    time.begin(signal);
+    return {
+      config: running,
+      surroundings,
+      work: work ?? createWorkTimes(clock),
+      sessionId,
+      stores,
+      outbox,
+      recordings: createRecordings(config, { clock, time, log }),
+      readiness: createReadiness(),
+      reloads,
+    };
+  }
+
+  async function runLocked(
+    run: Run,
+    time: KeptRunningTime,
+    signal: AbortSignal,
+    ready: () => void,
+  ): Promise<void> {
+    const components: Component[] = [];
+    const core = createCore(run, components);
+    const { dispatcher, commandLog, audit } = core.commands;
+    const { now: health, hang } = core.health;
+    for (const [name, sink] of sinks) core.fanOut.attachSink(name, sink, QUEUE);
+    open = { health, hang, runningMs: time.totalMs };
+    let listening = () => {};
+    const fleetBegins = new Promise<void>((resolve) => {
+      listening = resolve;
+      // A conveyor that turns alone waits for nothing.
+      if ((dispatcher.health().figures?.stopsOwed ?? 0) > 0) resolve();
+    });
+    await addComponents(components, run, core, fleetBegins);
+    followReloads(run, core);
+    logOutages({ clock, log, health }, signal);
+    const reload = createReload({
+      source: configuration ?? null,
+      live,
+      hash: reloads.hash,
+      refusals: reloads.refusals,
+      consequences: reloads.consequences,
+      audit,
+      clock,
+      log,
+    });
+    signal.addEventListener("abort", reload.close, { once: true });
+    await commandLog.start();
+    // Now that somebody will hear of it: what a predecessor left behind ends here.
+    await dispatcher.start();
+    await runSupervised(stepsOf(components, config), signal, {
+      clock,
+      log,
+      onReady() {
+        listening();
+        run.readiness.opened();
+        reloads.open(reload);
+        ready();
+      },
+      // Once nothing is open that could ask for an outcome. A drain that hangs is abandoned.
+    }).finally(() => noLaterThan(clock, STOP_TIMEOUT_MS, dispatcher.close(0), null));
+  }
+}
+
+/** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */
+async function inDataFolder(
+  dataDir: string,
+  { clock, log }: Surroundings,
+  run: (time: KeptRunningTime) => Promise<void>,
+): Promise<void> {
+  // A gateway that lives must not have its unfinished commands ended by a second one on the same folder.
+  const lock = await lockFolder(dataDir, FOLDER_ADVICE);
+  try {
+    refuseUnfinishedRestore(dataDir);
+    const time = openRunningTime(dataDir, clock, log);
+    try {
+      await run(time);
+    } finally {
+      await time.end();
+    }
+  } finally {
+    await lock[Symbol.asyncDispose]();
+  }
+}
+
+/** What follows for commands and alarms when another configuration holds, after the northbounds. */
+function followReloads(
+  { surroundings: { logLevels }, reloads }: Run,
+  { state, stages: { stations, alarms }, pipeline, commands: { dispatcher } }: Core,
+): void {
+  reloads.onReload((before, now) => {
+    if (now.log.level !== before.log.level) logLevels?.set(null, now.log.level, "a reload");
+  });
+  reloads.onReload((before, now) => dispatcher.reviewRights(goneUsers(before, now)));
+  reloads.onReload((before, now) => {
+    if (isDeepStrictEqual(before.stations, now.stations)) return;
+    pipeline.enterAfter("stations", stations.review(state.snapshot()));
+  });
+  reloads.onReload(() => {
+    alarms.reviewBatteries(state.snapshot());
+    pipeline.enterAfter("attribution", { changes: [], events: [] });
+  });
+}

@@ -1,0 +1,49 @@
+import type { RunningConfig } from "../config/load.ts";
+import type { SimulatedFaults } from "../contracts/simulated-faults.ts";
+import type { QueueLimits } from "../delivery/feed.ts";
+import type { Outbox } from "../delivery/outbox/outbox.ts";
+import type { RandomSource } from "../platform/backoff.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Health } from "../platform/component.ts";
+import type { Log, LogLevels } from "../platform/log.ts";
+import type { Readiness } from "../platform/readiness.ts";
+import type { WorkTimes } from "../platform/work-times.ts";
+import type { Recordings } from "./recordings.ts";
+import type { ConfigurationSource } from "./reload.ts";
+import type { ReloadGate } from "./reload-gate.ts";
+import type { Stores } from "./stores.ts";
+
+/** What the gateway gets from its caller. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  /** The levels of the log; absent: they do not change. */
+  readonly logLevels?: LogLevels;
+  /** The health of other components in this process, by name. */
+  readonly ownHealth?: () => Readonly<Record<string, Health>>;
+  /** Times the work of each component; absent: it is not timed. */
+  readonly work?: WorkTimes;
+  /** The faults of the simulated fleet service beside the gateway; absent: there is none. */
+  readonly simulatedFaults?: SimulatedFaults;
+  /** Absent: the configuration is not read again. */
+  readonly configuration?: ConfigurationSource;
+}
+
+/** One run of the gateway in its data folder, before a module is made. */
+export interface Run {
+  readonly config: RunningConfig;
+  readonly surroundings: Surroundings;
+  readonly work: WorkTimes;
+  /** Identifies this run, so that the remains of an earlier one are recognised. */
+  readonly sessionId: string;
+  readonly stores: Stores;
+  /** Events wait there for the broker; null: no MQTT. */
+  readonly outbox: Outbox | null;
+  readonly recordings: Recordings;
+  readonly readiness: Readiness;
+  readonly reloads: ReloadGate;
+}
+
+/** The bounds of a northbound's queue. */
+export const QUEUE: QueueLimits = { changes: 200_000, events: 50_000, perTurn: 500 };

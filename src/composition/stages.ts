@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import type { RunningConfig } from "../config/load.ts";
+import type { Holds } from "../contracts/holds.ts";
+import type { PublishedBefore } from "../contracts/published-before.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import { createAlarmRegistry } from "../state/alarm-registry.ts";
+import { createAlarmStage } from "../state/alarm-stage.ts";
+import { createAlarmStore } from "../state/alarm-store.ts";
+import { createFleetState } from "../state/fleet-state.ts";
+import { createHoldStage } from "../state/hold-stage.ts";
+import { createStationStage } from "../state/station-stage.ts";
+
+const MAX_ROBOTS = 10_000;
+const MAX_TASK_CHAINS = 10_000;
+
+/** The state of the fleet; `publishedBefore` null: nothing is known of earlier runs. */
+export function createState(
+  { quality: times }: RunningConfig,
+  publishedBefore: PublishedBefore | null,
+  sessionId: string,
+  clock: Clock,
+  log: Log,
+) {
+  const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
+  const known = publishedBefore === null ? {} : { publishedBefore };
+  return createFleetState({ times, ...limits, ...known, sessionId, clock, log });
+}
+
+/** The stages of the state, and what users see and change of them. */
+export type StateStages = ReturnType<typeof createStages>;
+
+/** @param sessionId names this run of the gateway: ids of events are unique within it */
+export function createStages(
+  { stations, alarms: { battery }, gateway: { dataDir } }: RunningConfig,
+  holdState: Holds["holdState"],
+  sessionId: string,
+  clock: Clock,
+  log: Log,
+) {
+  let events = 0;
+  const nextEventId = () => {
+    events += 1;
+    return `${sessionId}.a${events}`;
+  };
+  const alarmStore = createAlarmStore(join(dataDir, "alarms.json"), clock, log.child({ part: "alarms" }));
+  const alarmRegistry = createAlarmRegistry(clock, alarmStore.load(), nextEventId);
+  return {
+    holds: createHoldStage(holdState),
+    stations: createStationStage(stations, join(dataDir, "stations.json"), clock, log),
+    alarms: createAlarmStage(alarmRegistry, alarmStore, battery),
+    alarmRegistry,
+    alarmStore,
+  };
+}
