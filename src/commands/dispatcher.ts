@@ -10,6 +10,7 @@ import type { Source } from "../domain/command.ts";
 import { every, sleep } from "../platform/clock.ts";
 import { aborted, type Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
+import { createAttributionStage } from "./attribution/attribution.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
 import type { Execution } from "./intake/execution.ts";
@@ -87,16 +88,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       room.link.set(isUp);
       if (isUp) conveyors.linkUp();
     },
-    stage: {
-      name: "attribution",
-      apply(batch, later) {
-        room.observations.observe(batch);
-        conveyors.observed(batch.changes);
-        holds.observed(batch.changes);
-        permits.observed(batch.changes);
-        return room.attribution.apply(batch, later);
-      },
-    },
+    stage: createAttributionStage(room.attribution, [room.observations, conveyors, holds, permits]),
     reviewRights(isGone) {
       permits.follow();
       leases.review(isGone);

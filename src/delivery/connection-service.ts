@@ -1,8 +1,8 @@
 import type { Connection, EventSubscribers } from "../contracts/link.ts";
 import { createBackoff } from "../platform/backoff.ts";
 import { type Clock, every, sleep } from "../platform/clock.ts";
+import type { Outlet } from "./fan-out.ts";
 import type { Slice } from "./feed.ts";
-import type { Outlet } from "./outlet.ts";
 
 /** Before events are written again that the server did not take. */
 const PAUSE = { baseMs: 1_000, capMs: 30_000 };

@@ -4,7 +4,7 @@ import { type Clock, sleep } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { serveConnection } from "./connection-service.ts";
-import type { Outlet } from "./outlet.ts";
+import type { Outlet } from "./fan-out.ts";
 
 /** What a link runner needs besides the link. */
 export interface LinkRunnerOptions {

@@ -1,5 +1,6 @@
 import type { Batch } from "../../contracts/link.ts";
 import type { Stage } from "../../contracts/stage.ts";
+import type { StateChange } from "../../domain/change.ts";
 import { type CommandIdentity, commandId } from "../../domain/command.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Mission } from "../../domain/mission.ts";
@@ -132,6 +133,25 @@ export function createAttribution({ clock, onForeign }: AttributionParts): Attri
 }
 
 type Later = Parameters<Stage["apply"]>[1];
+
+/** Reads the changes of robots. */
+interface Observer {
+  observed(changes: readonly StateChange[]): void;
+}
+
+/** @param observers see each batch before its events are attributed, in this order */
+export function createAttributionStage(
+  { apply }: Pick<Attribution, "apply">,
+  observers: readonly Observer[],
+): Stage {
+  return {
+    name: "attribution",
+    apply(batch, later) {
+      for (const observer of observers) observer.observed(batch.changes);
+      return apply(batch, later);
+    },
+  };
+}
 
 interface Held {
   readonly events: FleetEvent[];

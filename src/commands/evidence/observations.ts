@@ -1,4 +1,4 @@
-import type { Batch } from "../../contracts/link.ts";
+import type { StateChange } from "../../domain/change.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
@@ -17,7 +17,7 @@ export interface ObservationListener {
 
 /** The latest values of each robot, as far as commands need them. */
 export interface Observations {
-  observe(batch: Batch): void;
+  observed(changes: readonly StateChange[]): void;
   missions(robotId: RobotId): MissionQueue | undefined;
   /** The newest values that show what the robot does. */
   sight(robotId: RobotId): RobotSight;
@@ -62,7 +62,7 @@ export function createObservations(listener: ObservationListener): Observations 
   }
 
   return {
-    observe({ changes }) {
+    observed(changes) {
       for (const change of changes) {
         switch (change.kind) {
           case "mission":

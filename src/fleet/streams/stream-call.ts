@@ -1,8 +1,14 @@
 import { type Metadata, status } from "@grpc/grpc-js";
 import { grpcCodeNames } from "../../domain/errors.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { noLaterThan } from "../../platform/no-later-than.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
+import type { StreamPool } from "../channels/stream-pool.ts";
 import { serviceText } from "../error-text.ts";
+import type { FleetTimes } from "../options.ts";
+import type { Session } from "../session/session.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
 /** One call of a server stream, from its start to its end. */
@@ -77,4 +83,100 @@ function endingOf(code: number, details: string): StreamEnding {
   if (isNoGrpc(details) && code !== status.UNAUTHENTICATED) return { code: "UNAVAILABLE", message: details };
   const message = code === status.OK && details === "" ? "the service ended the stream" : details;
   return { code: grpcCodeNames[code] ?? grpcCodeNames[status.UNKNOWN], message };
+}
+
+/** The result of opening a call. */
+export type Opening =
+  | { readonly kind: "taken" }
+  | { readonly kind: "ended"; readonly ending: StreamEnding }
+  | { readonly kind: "aborted" };
+
+/** A call that the service has accepted. Calls of a subscription are numbered upwards. */
+export interface OpenCall {
+  readonly number: number;
+  readonly stream: StreamCall;
+  readonly permit: StreamPermit;
+  /** Monotonic time of its last message, or of its begin. */
+  receivedAtMs(): number;
+}
+
+export interface CallOpeningParts {
+  readonly pool: StreamPool;
+  readonly session: Session;
+  readonly clock: Clock;
+  /** The service has `connectMs` to accept a call. */
+  readonly times: Pick<FleetTimes, "connectMs">;
+  /**
+   * The call leaves now.
+   *
+   * @returns its number
+   */
+  readonly begin: () => number;
+  /** The service has accepted the call. */
+  readonly taken: (call: OpenCall) => void;
+  readonly receive: (bytes: Buffer, call: number) => void;
+  /** The call's connection accepts no new calls, and may be closed soon. */
+  readonly leaving: (call: number) => void;
+  /**
+   * The call ended, and not because the signal was aborted. `isSilent`: it was given up, because its
+   * connection was silent for too long.
+   */
+  readonly ended: (call: number, ending: StreamEnding, isSilent: boolean) => void;
+}
+
+/** Opens one call, which lives until the signal is aborted. First waits for a token and a connection. */
+export async function openCall(
+  request: StreamRequest,
+  parts: CallOpeningParts,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const { session, pool, clock } = parts;
+  const jwt = await session.authorized(signal);
+  if (jwt === null) return { kind: "aborted" };
+  const holder = { leaving: () => {}, silent: () => {} };
+  const permit = await pool.acquire(holder, signal);
+  if (permit === null) return { kind: "aborted" };
+  const number = parts.begin();
+  let receivedAtMs = clock.monotonicMs();
+  let isSilent = false;
+  const stream = openStream(request, jwt, permit, (bytes) => {
+    receivedAtMs = clock.monotonicMs();
+    parts.receive(bytes, number);
+  });
+  holder.leaving = () => parts.leaving(number);
+  holder.silent = () => {
+    isSilent = true;
+    stream.cancel();
+  };
+  const unlisten = onAbort(signal, () => stream.cancel());
+  let over: StreamEnding | null = null;
+  void stream.ended.then((ending) => {
+    over = ending;
+    unlisten();
+    if (!signal.aborted) parts.ended(number, ending, isSilent);
+  });
+  const ending = (await endingBeforeTaken(stream, permit, parts)) ?? over;
+  if (ending === null) {
+    parts.taken({ number, stream, permit, receivedAtMs: () => receivedAtMs });
+    return { kind: "taken" };
+  }
+  if (ending.code === "UNAUTHENTICATED") await session.replace(jwt, signal);
+  return { kind: "ended", ending };
+}
+
+/** Null: the service has accepted the call. */
+async function endingBeforeTaken(
+  stream: StreamCall,
+  permit: StreamPermit,
+  { clock, times: { connectMs } }: CallOpeningParts,
+): Promise<StreamEnding | null> {
+  const first = await noLaterThan(clock, connectMs, stream.accepted, "late" as const);
+  if (first === true) return null;
+  if (first === false) return stream.ended;
+  // A server that has nothing to send yet need not answer a stream. But if it leaves a plain call unanswered
+  // too, the stream waits in a hidden queue of grpc-js.
+  if (await permit.prove()) return null;
+  permit.unanswered();
+  stream.cancel();
+  return { code: "UNAVAILABLE", message: `no answer within ${connectMs} ms` };
 }

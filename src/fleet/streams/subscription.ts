@@ -4,10 +4,15 @@ import { type Cancel, type Clock, sleep } from "../../platform/clock.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
-import { type CallOpeningParts, type OpenCall, type Opening, openCall } from "./call-opening.ts";
 import type { QuietLimit } from "./quiet-limit.ts";
 import { createRenewalWait } from "./renewal-wait.ts";
-import type { StreamRequest } from "./stream-call.ts";
+import {
+  type CallOpeningParts,
+  type OpenCall,
+  type Opening,
+  openCall,
+  type StreamRequest,
+} from "./stream-call.ts";
 import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
 
 /** The client of a subscription: it gives the request, and receives the messages. */

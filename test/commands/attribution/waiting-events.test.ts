@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Attribution, createAttribution } from "../../../src/commands/attribution/attribution.ts";
+import {
+  type Attribution,
+  createAttribution,
+  createAttributionStage,
+} from "../../../src/commands/attribution/attribution.ts";
 import type { Batch } from "../../../src/contracts/link.ts";
+import type { StateChange } from "../../../src/domain/change.ts";
 import { type CommandIdentity, commandId } from "../../../src/domain/command.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -91,6 +96,21 @@ describe("a new mission on a robot whose command is under way", () => {
     clock.advance(0);
     expect(told).toEqual(["0", "1=null", ...many.map(({ eventId }) => eventId)]);
   });
+});
+
+it("shows a batch to all observers, in their order, before its events are attributed", () => {
+  const seen: string[] = [];
+  const robot: StateChange = { kind: "robot", robotId: "r1", family: "cart", quality: "good" };
+  const observer = (name: string) => ({
+    observed: (changes: readonly StateChange[]) =>
+      void seen.push(`${name} ${changes.map(({ kind }) => kind)}`),
+  });
+  const finding = { observed: () => attribution.claim("m-r1", byPlc("1")) };
+  const stage = createAttributionStage(attribution, [observer("a"), finding, observer("b")]);
+  attribution.settle(making);
+  deliver(stage.apply({ changes: [robot], events: [mission("1", "r1")] }, deliver));
+  expect(seen).toEqual(["a robot", "b robot"]);
+  expect(told).toEqual(["1=mqtt:plc/1"]);
 });
 
 describe("nothing waits", () => {
