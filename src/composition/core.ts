@@ -1,3 +1,4 @@
+import { auditHealth } from "../commands/audit/audit-health.ts";
 import { createOwnCertificates } from "../config/own-certificates.ts";
 import type { Readings } from "../contracts/metrics.ts";
 import type { Stage } from "../contracts/stage.ts";
@@ -9,17 +10,25 @@ import { createFleetSession } from "../fleet/fleet-session.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { createMeter } from "../northbound/web/metrics/meter.ts";
 import { createMetrics } from "../northbound/web/metrics/metrics.ts";
-import type { Component } from "../platform/component.ts";
+import type { Component, Health } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-space.ts";
+import { createHealthHistory } from "../platform/health-history.ts";
+import type { LineFile } from "../platform/line-file.ts";
+import { firstHang } from "../platform/liveness.ts";
+import { createProcessHealth } from "../platform/process-health.ts";
 import { createBatteryTrends } from "../state/battery-trends.ts";
 import { createClockAlarm } from "../state/clock-alarm.ts";
+import { createFleetState, type FleetState } from "../state/fleet-state.ts";
 import { version } from "../version.ts";
 import { type Commands, createCommands } from "./commands.ts";
-import { createGatewayHealth } from "./gateway-health.ts";
 import { createLinkWatch } from "./link-watch.ts";
 import type { Recordings } from "./recordings.ts";
 import type { Run } from "./run.ts";
-import { createStages, createState } from "./stages.ts";
+import { createStages } from "./stages.ts";
+
+const MAX_ROBOTS = 10_000;
+const MAX_TASK_CHAINS = 10_000;
+const processHealth = createProcessHealth();
 
 /** The modules between the fleet service and the northbounds, joined. */
 export type Core = ReturnType<typeof createCore>;
@@ -37,7 +46,15 @@ export function createCore(run: Run, components: readonly Component[]) {
   const meter = createMeter(catalogue.keys());
   const certificates = createOwnCertificates(config);
 
-  const state = createState(config, outbox?.published ?? null, sessionId, clock, log);
+  const state = createFleetState({
+    times: config.quality,
+    maxRobots: MAX_ROBOTS,
+    maxTaskChains: MAX_TASK_CHAINS,
+    sessionId,
+    publishedBefore: outbox?.published ?? null,
+    clock,
+    log,
+  });
   const holdState = (robotId: string | null) => commands.dispatcher.holds.holdState(robotId);
   const stages = createStages(config, holdState, sessionId, clock, log);
   const { alarmRegistry } = stages;
@@ -84,8 +101,8 @@ export function createCore(run: Run, components: readonly Component[]) {
   ]);
   const fanOut = createFanOut({ state: pipeline, clock, log, work, tap });
 
-  const { batteryOf, open } = createBatteryTrends({ charges: state.charges, clock });
-  const health = createGatewayHealth(components, run, { state, fanOut, auditLog: commands.auditLog });
+  const { batteryOf, open } = createBatteryTrends(state.charges, clock);
+  const health = createHealth(components, run, state, fanOut, commands.auditLog);
   const readings: Readings = {
     robots: state.robots,
     streams: fleet.streamCounts,
@@ -119,5 +136,38 @@ function deliveryStage(fanOut: () => FanOut, recordings: Recordings): Stage {
       recordings.look(batch.events);
       return batch;
     },
+  };
+}
+
+/** The health of all components by name, and of what is no component. */
+function createHealth(
+  components: readonly Component[],
+  { surroundings: { clock, ownHealth }, stores, reloads, work }: Run,
+  state: FleetState,
+  fanOut: FanOut,
+  auditLog: LineFile,
+) {
+  const queues = { name: "queues", hang: fanOut.hang };
+  const history = createHealthHistory(clock, () => ({
+    ...Object.fromEntries(components.map((component) => [component.name, component.health()])),
+    state: { state: "up", figures: state.figures() },
+    queues: fanOut.health(),
+    audit: auditHealth(auditLog),
+    stores: stores.health(),
+    disk: stores.diskHealth(),
+    configuration: reloads.health(),
+    process: processHealth(),
+    ...ownHealth?.(),
+  }));
+  return {
+    now: (): Readonly<Record<string, Health>> => work.time("health", history.health),
+    /** Wall time since when a component has been in its state; null: not known. */
+    sinceMs: history.sinceMs,
+    /** Notes when the state of a component changes. */
+    note: history.note,
+    /** The component that is stalled now; null: all answer. */
+    hang: () => firstHang([...components, queues]),
+    /** False: a component that keeps values and their quality up to date, or hands them over, is stalled. */
+    areValuesKept: () => firstHang([...components.filter(({ name }) => name === "quality"), queues]) === null,
   };
 }

@@ -24,7 +24,7 @@ export type Consequence = (before: Config, now: Config) => void;
 /** Why a component cannot take another configuration, by key. Synchronous; changes nothing. */
 export type FindRefusals = (next: Config) => readonly ReloadRefusal[];
 
-export interface ReloadParts {
+export interface ReloadDependencies {
   /** Null: the gateway was made without a file. */
   readonly source: ConfigurationSource | null;
   readonly live: LiveSource<Config>;
@@ -57,7 +57,7 @@ interface Next {
   readonly result: Promise<ReloadResult>;
 }
 
-export function createReload(parts: ReloadParts): Reload {
+export function createReload(parts: ReloadDependencies): Reload {
   const { source, live, hash: hashOf, log } = parts;
   let settings = source?.settings ?? null;
   let isClosed = false;
@@ -149,7 +149,7 @@ export function createReload(parts: ReloadParts): Reload {
 
 /** Writes the result of a reload to the log, and to the audit log while it is open. */
 function report(
-  { audit, clock, log }: ReloadParts,
+  { audit, clock, log }: ReloadDependencies,
   by: readonly string[],
   hashBefore: string,
   { applied, refused, hash, warnings }: ReloadResult,

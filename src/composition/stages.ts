@@ -1,31 +1,13 @@
 import { join } from "node:path";
 import type { RunningConfig } from "../config/load.ts";
 import type { Holds } from "../contracts/holds.ts";
-import type { PublishedBefore } from "../contracts/published-before.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createAlarmRegistry } from "../state/alarm-registry.ts";
 import { createAlarmStage } from "../state/alarm-stage.ts";
 import { createAlarmStore } from "../state/alarm-store.ts";
-import { createFleetState } from "../state/fleet-state.ts";
 import { createHoldStage } from "../state/hold-stage.ts";
 import { createStationStage } from "../state/station-stage.ts";
-
-const MAX_ROBOTS = 10_000;
-const MAX_TASK_CHAINS = 10_000;
-
-/** The state of the fleet; `publishedBefore` null: nothing is known of earlier runs. */
-export function createState(
-  { quality: times }: RunningConfig,
-  publishedBefore: PublishedBefore | null,
-  sessionId: string,
-  clock: Clock,
-  log: Log,
-) {
-  const limits = { maxRobots: MAX_ROBOTS, maxTaskChains: MAX_TASK_CHAINS };
-  const known = publishedBefore === null ? {} : { publishedBefore };
-  return createFleetState({ times, ...limits, ...known, sessionId, clock, log });
-}
 
 /** The stages of the state, and what users see and change of them. */
 export type StateStages = ReturnType<typeof createStages>;

@@ -34,14 +34,14 @@ import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platf
 /** The file of the audit log, and its copy in the journal if that is configured. Opens nothing. */
 export function createAudit(
   { gateway, audit: { journald, ...bounds } }: Pick<Config, "gateway" | "audit">,
-  parts: { readonly clock: Clock; readonly log: Log },
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ) {
   const auditFile = { path: join(gateway.dataDir, "audit", "audit.jsonl"), ...bounds };
   const identifier = "fleetgate-audit";
   return {
     auditFile,
-    audit: createLineFile(auditFile, parts.clock, parts.log),
-    journald: journald ? createJournalStream({ ...parts, path: JOURNAL_PATH, identifier }) : null,
+    audit: createLineFile(auditFile, clock, log),
+    journald: journald ? createJournalStream({ path: JOURNAL_PATH, identifier, clock, log }) : null,
   };
 }
 
@@ -63,13 +63,6 @@ export interface Stores {
   commandsHealth(health: Health): Health;
 }
 
-interface StoresParts {
-  readonly clock: Clock;
-  /** Records age by it. */
-  readonly time: RunningTime;
-  readonly log: Log;
-}
-
 interface Lost extends StoreLoss {
   readonly store: string;
   readonly mustBeConfirmed: boolean;
@@ -83,8 +76,13 @@ const CONFIRM = "an operator confirms that with fleetgate journal reset";
  * Checks every store in the data folder before one is opened, and opens the journal. Rejects with
  * StoreTooNew, or with StoreFailed if one cannot be checked. A lost journal takes the tickets of slots with
  * it: a command that the journal does not know would count as never sent.
+ *
+ * @param time records age by it
  */
-export async function prepareStores(config: Config, { clock, time, log }: StoresParts): Promise<Stores> {
+export async function prepareStores(
+  config: Config,
+  { clock, time, log }: { readonly clock: Clock; readonly time: RunningTime; readonly log: Log },
+): Promise<Stores> {
   const { dataDir } = config.gateway;
   const lost: Lost[] = [];
   const journalFolder = join(dataDir, "journal");
@@ -128,12 +126,11 @@ export async function prepareStores(config: Config, { clock, time, log }: Stores
   async function openEventOutbox(sessionId: string): Promise<Outbox | null> {
     const { outbox: options } = config;
     if (options === null) return null;
-    const open = (store: Store) =>
-      openOutbox({
-        ...{ options, store, sessionId, clock, time },
-        eventLog: openEventLog(outboxFolder),
-        log: log.child({ part: "outbox" }),
-      });
+    const own = log.child({ part: "outbox" });
+    const open = (store: Store) => {
+      const eventLog = openEventLog(outboxFolder);
+      return openOutbox({ options, store, sessionId, clock, time, eventLog, log: own });
+    };
     const store = openOne(outboxFolder, outboxFormat);
     try {
       return await open(store);

@@ -2,12 +2,6 @@ import type { BatteryTrends } from "../contracts/trends.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { type Clock, every } from "../platform/clock.ts";
 
-export interface BatteryTrendParts {
-  /** The charge of each robot whose charge is known to be true now. */
-  readonly charges: () => Iterable<readonly [RobotId, number]>;
-  readonly clock: Clock;
-}
-
 export const BATTERY_STEP_MS = 30_000;
 /** Twelve hours: 1,440 bytes a robot. */
 export const BATTERY_STEPS = 1_440;
@@ -21,8 +15,13 @@ const NOTHING = 255;
  * Keeps the charges of robots in a ring. A step has the last charge that was known to be true in it, or
  * nothing: a stale or lost value is no sample. A wall clock that is set back begins the rings anew; one that
  * is set forward leaves a gap, as a sleep of the machine does.
+ *
+ * @param charges returns the charge of each robot whose charge is known to be true now
  */
-export function createBatteryTrends({ charges, clock }: BatteryTrendParts): BatteryTrends {
+export function createBatteryTrends(
+  charges: () => Iterable<readonly [RobotId, number]>,
+  clock: Clock,
+): BatteryTrends {
   const rings = new Map<RobotId, Uint8Array>();
   const stepNow = () => Math.floor(clock.nowMs() / BATTERY_STEP_MS);
   let sinceMs = clock.nowMs();

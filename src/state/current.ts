@@ -17,12 +17,14 @@ export function currentChange(
   reader: QualityReader,
   nowMs: number,
 ): StateChange {
+  // Those that the stages behind the fleet state make, and ends.
   if (change.kind === "hold" || change.kind === "hold_all" || change.kind === "station") return change;
   if (change.kind === "robot_alarms" || change.kind === "station_alarms" || change.kind === "alarms")
     return change;
   if (change.kind === "task_chain_evicted" || change.kind === "station_removed") return change;
   if (change.kind === "task_chain") return chains.current(change.chainId, nowMs) ?? change;
   if (robot === undefined) return change;
+  const { mission, battery, presence } = robot;
   switch (change.kind) {
     case "robot": {
       const quality = reader.ofRobot(robot, nowMs);
@@ -30,30 +32,12 @@ export function currentChange(
         ? change
         : robotChange(robot, quality);
     }
-    case "mission": {
-      const observed = refreshed(
-        change.observed,
-        robot.mission.received,
-        reader.ofCached(robot, robot.mission, nowMs),
-      );
-      return observed === change.observed ? change : { ...change, observed };
-    }
-    case "battery": {
-      const observed = refreshed(
-        change.observed,
-        robot.battery.received,
-        reader.ofCached(robot, robot.battery, nowMs),
-      );
-      return observed === change.observed ? change : { ...change, observed };
-    }
-    case "presence": {
-      const observed = refreshed(
-        change.observed,
-        robot.presence.received,
-        reader.ofCached(robot, robot.presence, nowMs),
-      );
-      return observed === change.observed ? change : { ...change, observed };
-    }
+    case "mission":
+      return refreshed(change, mission.received, reader.ofCached(robot, mission, nowMs));
+    case "battery":
+      return refreshed(change, battery.received, reader.ofCached(robot, battery, nowMs));
+    case "presence":
+      return refreshed(change, presence.received, reader.ofCached(robot, presence, nowMs));
     case "conveyor":
       return currentConveyor(change, robot, reader, nowMs);
   }
@@ -73,17 +57,17 @@ function currentConveyor(
     return observed === undefined ? change : { ...change, observed };
   }
   const quality = reader.ofCached(robot, robot.conveyors, nowMs);
-  const observed = refreshed(change.observed, { value, stamp: received.stamp }, quality);
-  return observed === change.observed ? change : { ...change, observed };
+  return refreshed(change, { value, stamp: received.stamp }, quality);
 }
 
-function refreshed<T>(
-  observed: Observed<T>,
+function refreshed<T, Change extends { readonly observed: Observed<T> }>(
+  change: Change,
   received: { readonly value: T; readonly stamp: Stamp } | null,
   quality: Quality,
-): Observed<T> {
-  if (received === null) return observed;
-  const same = received.value === observed.value && received.stamp === observed.stamp;
-  if (same && quality === observed.quality) return observed;
-  return { value: received.value, stamp: received.stamp, quality };
+): Change {
+  if (received === null) return change;
+  const { observed } = change;
+  const { value, stamp } = received;
+  const isSame = value === observed.value && stamp === observed.stamp && quality === observed.quality;
+  return isSame ? change : { ...change, observed: { value, stamp, quality } };
 }

@@ -28,8 +28,8 @@ export interface FleetStateOptions {
   readonly maxTaskChains: number;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
-  /** The last published states of earlier runs; absent: nothing is known of them. */
-  readonly publishedBefore?: PublishedBefore;
+  /** The last published states of earlier runs; absent or null: nothing is known of them. */
+  readonly publishedBefore?: PublishedBefore | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,17 +57,24 @@ const MOST_MAPS = 50;
  * Ages are measured on the monotonic clock from the moment an update is applied, so a wall
  * clock that is set can neither revive a dead value nor kill a live one.
  */
-export function createFleetState(options: FleetStateOptions): FleetState {
-  const { clock } = options;
+export function createFleetState({
+  times,
+  maxRobots,
+  maxTaskChains,
+  sessionId,
+  publishedBefore,
+  clock,
+  log,
+}: FleetStateOptions): FleetState {
   const link: LinkHealth = { downSinceMs: null };
-  const reader = createQualityReader(options.times, link);
+  const reader = createQualityReader(times, link);
   const publisher = createChangePublisher(reader);
-  const robots = createRobotRegistry(options.maxRobots, options.log);
+  const robots = createRobotRegistry(maxRobots, log);
   const streams = createStreamRegistry();
-  const chains = createTaskChainRegistry(options.maxTaskChains, reader);
+  const chains = createTaskChainRegistry(maxTaskChains, reader);
   const maps = createMapRegistry(MOST_MAPS);
-  const eventIds = createEventIds(options.sessionId);
-  const updates = createRobotUpdates({ ...options, robots, streams, publisher, eventIds });
+  const eventIds = createEventIds(sessionId);
+  const updates = createRobotUpdates({ robots, streams, publisher, eventIds, times, publishedBefore, log });
 
   function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
     if (state === "up") {

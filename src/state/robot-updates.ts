@@ -38,13 +38,13 @@ export interface RobotUpdates {
   readonly rosters: Omit<RosterUpdates, "receive">;
 }
 
-export interface RobotUpdateParts {
+interface RobotUpdateDependencies {
   readonly robots: RobotRegistry;
   readonly streams: StreamRegistry;
   readonly publisher: ChangePublisher;
   readonly eventIds: EventIds;
   readonly times: QualityTimes;
-  readonly publishedBefore?: PublishedBefore;
+  readonly publishedBefore: PublishedBefore | null | undefined;
   readonly log: Log;
 }
 
@@ -56,8 +56,8 @@ export function createRobotUpdates({
   times,
   publishedBefore,
   log,
-}: RobotUpdateParts): RobotUpdates {
-  const rosters = createRosterUpdates({ entryOf, robots, publisher });
+}: RobotUpdateDependencies): RobotUpdates {
+  const rosters = createRosterUpdates(robots, publisher, entryOf);
   let conveyorsRefused = 0;
   const impossible = createImpossibleWatch(log);
 

@@ -9,13 +9,6 @@ import type { RobotRegistry } from "./robot-registry.ts";
 
 type RosterUpdate = Extract<FleetUpdate, { kind: "roster" }>;
 
-export interface RosterUpdateParts {
-  readonly robots: RobotRegistry;
-  readonly publisher: ChangePublisher;
-  /** The robot, made if it is new; undefined: there is no room for another. */
-  readonly entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined;
-}
-
 /** Applies the online lists: listed robots are present, the others absent. */
 export interface RosterUpdates {
   receive(update: RosterUpdate, nowMs: number, draft: Draft): void;
@@ -25,7 +18,12 @@ export interface RosterUpdates {
   hasPlace(robot: RobotEntry): boolean;
 }
 
-export function createRosterUpdates({ robots, publisher, entryOf }: RosterUpdateParts): RosterUpdates {
+/** @param entryOf returns the robot, made if it is new; undefined: there is no room for another */
+export function createRosterUpdates(
+  robots: RobotRegistry,
+  publisher: ChangePublisher,
+  entryOf: (robotId: RobotId, nowMs: number, draft: Draft) => RobotEntry | undefined,
+): RosterUpdates {
   // The online list is polled, not streamed; each answer proves it alive.
   const stream: Stream = { id: "roster", provenAtMs: 0, values: new Map() };
   let rosters = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
-import { createReload, type ReloadParts } from "../../src/composition/reload.ts";
+import { createReload, type ReloadDependencies } from "../../src/composition/reload.ts";
 import { createReloadGate } from "../../src/composition/reload-gate.ts";
 import type { Config, LoadResult } from "../../src/config/load.ts";
 import { createLive } from "../../src/platform/live.ts";
@@ -20,7 +20,7 @@ const loaded = (level: string): LoadResult => ({
 });
 
 /** A reload whose file is read when the test says so. */
-function open(changed: Partial<ReloadParts> = {}) {
+function open(changed: Partial<ReloadDependencies> = {}) {
   const reads: Array<{ answer(result: LoadResult): void; fail(error: Error): void }> = [];
   const audit: AuditRecord[] = [];
   const lines: string[] = [];

@@ -11,7 +11,7 @@ afterEach(() => {
 function createTrends() {
   const clock = createManualClock(NOON_MS);
   const charges = new Map<string, number>();
-  const trends = createBatteryTrends({ charges: () => charges, clock });
+  const trends = createBatteryTrends(() => charges, clock);
   closers.push(trends.open());
   const steps = (count: number) => clock.advance(count * BATTERY_STEP_MS);
   return { clock, charges, trends, steps, valuesOf: (id = "r1") => trends.batteryOf(id).values };

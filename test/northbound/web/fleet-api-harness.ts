@@ -82,7 +82,7 @@ export function createTestApi(clock: Clock): TestApi {
     places: state,
     stations: { leaseOf: (robotId) => leases.get(robotId) ?? null },
     permits: { permitOf: () => permit.now },
-    trends: { ...createBatteryTrends({ charges: state.charges, clock }), latency: latency.latency },
+    trends: { ...createBatteryTrends(state.charges, clock), latency: latency.latency },
     commandLog: {
       newest: () => commands,
       follow(look) {
