@@ -14,10 +14,10 @@ export interface Pipeline extends CurrentState {
 export function createPipeline(state: CurrentState, stages: readonly Stage[]): Pipeline {
   const entries = new Map<StageName, (batch: Batch) => void>();
   let enter = (_batch: Batch): void => {};
-  for (const stage of stages.toReversed()) {
+  for (const { name, apply } of stages.toReversed()) {
     const later = enter;
-    entries.set(stage.name, later);
-    enter = (batch) => later(stage.apply(batch, later));
+    entries.set(name, later);
+    enter = (batch) => later(apply(batch, later));
   }
   const { snapshot, current } = stages.reduce((before, stage) => stage.view?.(before) ?? before, state);
   return {

@@ -21,7 +21,9 @@ export function createAlarmPages(): AlarmPages {
   }
 
   return {
-    find: (source, code) => pages.get(alarmSourceKey(source))?.get(code) ?? null,
+    // It runs for every message. Reading the size of an empty map is cheaper than making a key.
+    find: (source, code) =>
+      pages.size === 0 ? null : (pages.get(alarmSourceKey(source))?.get(code) ?? null),
     put(life) {
       const key = alarmSourceKey(life.source);
       const page = pages.get(key);

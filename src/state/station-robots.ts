@@ -10,15 +10,16 @@ import type { StationRobot } from "../domain/station-sight.ts";
 /** The last values of each robot, for stations. */
 export interface StationRobots {
   /** Applies changes. Returns the robots that they concern. */
-  see(changes: readonly StateChange[]): readonly StationRobot[];
+  see(changes: readonly StateChange[]): ReadonlySet<SeenRobot>;
   of(robotId: RobotId): StationRobot | undefined;
-  all(): readonly StationRobot[];
+  all(): Iterable<SeenRobot>;
   /** The best quality of all robots. */
   best(): Quality;
 }
 
-/** The last values of a robot. */
-interface Seen {
+/** The last values of a robot. The next change replaces them in the same object. */
+export interface SeenRobot {
+  readonly robotId: RobotId;
   quality: Quality;
   missions: Observed<MissionQueue> | undefined;
   presence: Observed<Presence> | undefined;
@@ -26,56 +27,61 @@ interface Seen {
 }
 
 export function createStationRobots(): StationRobots {
-  const robots = new Map<RobotId, Seen>();
-  const of = (robotId: RobotId): StationRobot | undefined => {
-    const seen = robots.get(robotId);
-    return seen && { ...seen, robotId, conveyors: [...seen.conveyors.values()] };
-  };
-  const known = (ids: Iterable<RobotId>) => Array.from(ids, of).filter((robot) => robot !== undefined);
+  const robots = new Map<RobotId, SeenRobot>();
   return {
-    see: (changes) => known(note(robots, changes)),
-    of,
-    all: () => known(robots.keys()),
+    see: (changes) => note(robots, changes),
+    of(robotId) {
+      const seen = robots.get(robotId);
+      return seen && stationRobot(seen);
+    },
+    all: () => robots.values(),
     best: () => bestOf(robots),
   };
 }
 
+/** The values of this moment. */
+export function stationRobot(seen: SeenRobot): StationRobot {
+  return { ...seen, conveyors: [...seen.conveyors.values()] };
+}
+
 /** Applies changes to what stations use. Returns the robots that they concern. */
-function note(robots: Map<RobotId, Seen>, changes: readonly StateChange[]): ReadonlySet<RobotId> {
-  const touched = new Set<RobotId>();
+function note(robots: Map<RobotId, SeenRobot>, changes: readonly StateChange[]): ReadonlySet<SeenRobot> {
+  const touched = new Set<SeenRobot>();
+  const touch = (robotId: RobotId): SeenRobot => {
+    const seen = seenOf(robots, robotId);
+    touched.add(seen);
+    return seen;
+  };
   for (const change of changes) {
     switch (change.kind) {
       case "robot":
-        seenOf(robots, change.robotId).quality = change.quality;
+        touch(change.robotId).quality = change.quality;
         break;
       case "mission":
-        seenOf(robots, change.robotId).missions = change.observed;
+        touch(change.robotId).missions = change.observed;
         break;
       case "presence":
-        seenOf(robots, change.robotId).presence = change.observed;
+        touch(change.robotId).presence = change.observed;
         break;
       case "conveyor":
-        seenOf(robots, change.robotId).conveyors.set(change.observed.value.index, change.observed);
+        touch(change.robotId).conveyors.set(change.observed.value.index, change.observed);
         break;
-      default:
-        continue;
     }
-    touched.add(change.robotId);
   }
   return touched;
 }
 
-function seenOf(robots: Map<RobotId, Seen>, robotId: RobotId): Seen {
+function seenOf(robots: Map<RobotId, SeenRobot>, robotId: RobotId): SeenRobot {
   let seen = robots.get(robotId);
   if (seen === undefined) {
-    seen = { quality: "unknown", missions: undefined, presence: undefined, conveyors: new Map() };
+    seen = { robotId, quality: "unknown", missions: undefined, presence: undefined, conveyors: new Map() };
     robots.set(robotId, seen);
   }
   return seen;
 }
 
 /** The best quality of all robots. */
-function bestOf(robots: ReadonlyMap<RobotId, Seen>): Quality {
+function bestOf(robots: ReadonlyMap<RobotId, SeenRobot>): Quality {
   let best = qualities.length - 1;
   for (const { quality } of robots.values()) {
     best = Math.min(best, qualities.indexOf(quality));

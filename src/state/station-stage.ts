@@ -8,7 +8,6 @@ import {
   placeAt,
   qualityOf,
   type StationCandidate,
-  type StationRobot,
   type StationSight,
   sightOf,
   unknownSight,
@@ -22,7 +21,7 @@ import {
 } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { createStationRobots } from "./station-robots.ts";
+import { createStationRobots, type SeenRobot, stationRobot } from "./station-robots.ts";
 import { createStationStore } from "./station-store.ts";
 
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
@@ -107,7 +106,7 @@ export function createStationStage(
     apply(batch) {
       if (registry.size === 0) return batch;
       const touched = robots.see(batch.changes);
-      if (touched.length === 0) return batch;
+      if (touched.size === 0) return batch;
       const bestBefore = fleetQuality;
       fleetQuality = robots.best();
       const fresh: StateChange[] = [];
@@ -157,11 +156,12 @@ export function createStationStage(
 }
 
 /** Updates the robots that may be at the station. Returns whether anything is different. */
-function note({ candidates, place: { destinations }, visits }: Station, robot: StationRobot): boolean {
-  const { robotId } = robot;
+function note({ candidates, place: { destinations }, visits }: Station, seen: SeenRobot): boolean {
+  const { robotId } = seen;
   const mayBeHere = candidates.has(robotId) || visits.visit?.robotId === robotId;
   // Most robots have nothing to do with most stations.
-  if (!mayBeHere && !isBound(robot, destinations)) return false;
+  if (!mayBeHere && !isBound(seen, destinations)) return false;
+  const robot = stationRobot(seen);
   const place = placeAt(destinations, robot);
   if (place.kind === "elsewhere") return candidates.delete(robotId) || mayBeHere;
   const before = candidates.get(robotId);
@@ -194,7 +194,7 @@ function isStillComing(before: StationCandidate, now: StationCandidate): boolean
 }
 
 /** Whether a robot was seen at one of the destinations, or has a mission to one of them. */
-function isBound({ missions, presence }: StationRobot, destinations: readonly string[]): boolean {
+function isBound({ missions, presence }: SeenRobot, destinations: readonly string[]): boolean {
   if (presence !== undefined && destinations.includes(presence.value.position)) return true;
   for (const { goals } of missions?.value.missions ?? []) {
     for (const goal of goals) {
