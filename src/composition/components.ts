@@ -7,8 +7,10 @@ import type { Step } from "../platform/supervisor.ts";
 import { createQualityTicker } from "../state/quality-ticker.ts";
 import { createAlarmWatch } from "./alarm-watch.ts";
 import type { Core } from "./core.ts";
-import { createNorthbounds } from "./northbounds.ts";
+import { mqtt } from "./mqtt.ts";
+import { opcua } from "./opcua.ts";
 import type { Run } from "./run.ts";
+import { control, fleetApi, web } from "./web.ts";
 
 const START_TIMEOUT_MS = 60_000;
 /**
@@ -52,6 +54,26 @@ export async function addComponents(
     }),
   );
   components.push(...(await createNorthbounds(run, core)), commandIntake(run, core));
+}
+
+/** The northbounds of a configuration, in the order in which they open. */
+async function createNorthbounds(run: Run, core: Core): Promise<readonly Component[]> {
+  const { config } = run;
+  const opcuaServer = config.opcua === null ? null : await opcua(config.opcua, run, core);
+  const ofMqtt = config.mqtt === null ? null : mqtt(config.mqtt, run, core);
+  const tags = [opcuaServer, ofMqtt].flatMap((each) => (each === null ? [] : [each.tags]));
+  const peers = [
+    ...(opcuaServer === null ? [] : [{ part: "opcua", peers: opcuaServer.peers }]),
+    ...(ofMqtt === null ? [] : [{ part: "mqtt", peers: ofMqtt.peers }]),
+  ];
+  const api = fleetApi(run, core, tags, peers);
+  const northbounds = [
+    opcuaServer,
+    ...(ofMqtt?.components ?? []),
+    config.web && web(config.web, run, core, api, opcuaServer?.clientCertificates ?? null),
+    config.control && control(config.control, run, core, api),
+  ];
+  return northbounds.filter((each) => each !== null);
 }
 
 /**
