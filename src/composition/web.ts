@@ -1,7 +1,6 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
-import { eventPayload } from "../northbound/mqtt/payloads.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import { createControlServer } from "../northbound/web/control-server.ts";
 import { createFleetApi, type FleetApi, type FleetApiParts } from "../northbound/web/fleet-api.ts";
@@ -69,7 +68,7 @@ export function control(
     logLevels: parts.logLevels ?? null,
     recorder: parts.recordings.recorder,
     attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
-    eventJson: (event) => eventPayload(event, sessionId),
+    sessionId,
     health,
     hang,
     readiness,
@@ -132,7 +131,6 @@ export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags
     permits: dispatcher.permits,
     commandLog: parts.commandLog,
     trends: parts.trends,
-    eventJson: (event) => eventPayload(event, sessionId),
     stopRequest,
     attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
     clock,

@@ -1,8 +1,8 @@
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
-import { alarmJson } from "../../domain/alarm-json.ts";
 import { type ActiveHold, holderName } from "../../domain/hold.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
+import { alarmOf } from "../../models/alarm.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
 
@@ -150,7 +150,7 @@ function alarmCounts(alarms: readonly Alarm[]): Readonly<Record<string, unknown>
     count: alarms.length,
     active: alarms.filter(({ isActive }) => isActive).length,
     unacknowledged: alarms.filter(({ acknowledged }) => acknowledged === null).length,
-    listed: [...alarms].sort(byUrgency).slice(0, MOST_ALARMS).map(alarmJson),
+    listed: [...alarms].sort(byUrgency).slice(0, MOST_ALARMS).map(alarmOf),
   };
 }
 

@@ -9,7 +9,6 @@ import type { TagSource } from "../../../src/contracts/tags.ts";
 import type { FleetUpdate } from "../../../src/domain/update.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
-import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
 import type { FloorOptions } from "../../../src/northbound/web/options.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
@@ -91,7 +90,6 @@ export function createTestApi(clock: Clock): TestApi {
       },
     },
     stopRequest,
-    eventJson: (event) => eventPayload(event, "s1"),
     tags: sources,
     peers: [{ part: "opcua", peers: () => peers }],
     certificates: () => [{ key: "opcua", path: "/data/own.pem", endMs: clock.nowMs() + 86_400_000 }],

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { alarmModel } from "../../../models/alarm.ts";
+import * as robotModels from "../../../models/robot.ts";
 import * as alarm from "../api/alarm.ts";
 import * as certificate from "../api/certificate.ts";
 import * as command from "../api/command.ts";
@@ -21,6 +23,11 @@ const described = z.looseObject({});
 
 /** The models of bodies, by the names of their schemas. */
 export const models = {
+  Mission: robotModels.missionModel,
+  Battery: robotModels.batteryModel,
+  Conveyor: robotModels.conveyorModel,
+  TaskChain: robotModels.taskChainModel,
+  Hold: robotModels.holdModel,
   Robot: robot.robot,
   RobotChange: robot.robotChange,
   Robots: robot.robots,
@@ -33,7 +40,7 @@ export const models = {
   Floor: floorSettings.floorSettings,
   Station: floor.station,
   Stations: floor.stations,
-  Alarm: alarm.alarm,
+  Alarm: alarmModel,
   Alarms: alarm.alarms,
   Acknowledgement: alarm.acknowledgement,
   Command: command.command,

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Peer, PeerSource } from "../../../contracts/peers.ts";
+import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Health } from "../../../platform/component.ts";
 import { publishedHealth } from "../../../platform/published-health.ts";
 import type { Connection, Connections, Expiry } from "../api/connection.ts";
-import { timeText, timeTextOrNull } from "../floor/time-text.ts";
 import { sendProblem } from "../problem.ts";
 import { linkNames, queuesOf, type StatusFacts } from "../status-report.ts";
 import type { GatewayHealthParts } from "./gateway-health.ts";
@@ -52,7 +52,7 @@ function connectionJson(
   return {
     name,
     state: part.state,
-    since: timeTextOrNull(stateSinceMs(name)),
+    since: isoTime(stateSinceMs(name)),
     detail: part.detail ?? "",
     figures: part.figures ?? {},
     peer_count: found.length,
@@ -69,7 +69,7 @@ function peerJson({
   sinceMs,
   detail,
 }: Peer): Connection["peers"][number] {
-  return { kind, name, client, address, state, since: timeTextOrNull(sinceMs), detail };
+  return { kind, name, client, address, state, since: isoTime(sinceMs), detail };
 }
 
 /** The members of the answer beside the connections. */
@@ -108,7 +108,7 @@ function certificateExpiries({ certificates, clock }: ConnectionRouteParts): rea
       kind: "certificate",
       name: key,
       path,
-      ends_at: timeTextOrNull(endMs),
+      ends_at: isoTime(endMs),
       seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - clock.nowMs()) / 1_000) : null,
     }));
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
+import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
 import { publishedHealth } from "../../../platform/published-health.ts";
 import type { Health as HealthJson, PartState } from "../api/gateway.ts";
-import { timeText, timeTextOrNull } from "../floor/time-text.ts";
 
 export interface GatewayHealthParts {
   readonly gatewayId: string;
@@ -22,7 +22,7 @@ const worstFirst: readonly PartState[] = ["down", "starting", "degraded", "up"];
 export function addGatewayHealthRoutes(server: FastifyInstance, parts: GatewayHealthParts): void {
   const partOf = (name: string, { state, detail, figures }: Health) => ({
     state,
-    since: timeTextOrNull(parts.stateSinceMs(name)),
+    since: isoTime(parts.stateSinceMs(name)),
     detail: detail ?? "",
     figures: figures ?? {},
   });

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { type TagSource, tagProtocols } from "../../../contracts/tags.ts";
+import { isoTime } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Tag, Tags } from "../api/tag.ts";
-import { timeTextOrNull } from "../floor/time-text.ts";
 import { sendProblem } from "../problem.ts";
 import { cursorOf, type Query, readPage, repeatedParameter, textIn, unknownParameter } from "./list-page.ts";
 import { type FoundTag, findTags } from "./tag-search.ts";
@@ -78,8 +78,8 @@ function tagJson({ protocol, address, group, tag }: FoundTag, nowMs: number, isC
     clipped: isLong,
     quality,
     status,
-    source_time: timeTextOrNull(sourceTimeMs),
-    received_at: timeTextOrNull(receivedAtMs),
+    source_time: isoTime(sourceTimeMs),
+    received_at: isoTime(receivedAtMs),
     age_ms: receivedAtMs === null ? null : Math.max(0, nowMs - receivedAtMs),
   };
 }

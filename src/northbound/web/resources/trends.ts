@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { BatteryTrends, LatencyTrend, Trend } from "../../../contracts/trends.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
+import { timeText } from "../../../models/json-text.ts";
 import type * as api from "../api/trend.ts";
 import type { Floor } from "../floor/floor.ts";
-import { timeText } from "../floor/time-text.ts";
 import { sendProblem } from "../problem.ts";
 
 export interface TrendRouteParts {

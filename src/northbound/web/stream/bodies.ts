@@ -1,8 +1,9 @@
 import type { LoggedCommand } from "../../../contracts/command-log.ts";
-import { alarmJson } from "../../../domain/alarm-json.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import { alarmOf, MOST_ALARMS } from "../../../models/alarm.ts";
+import { timeText } from "../../../models/json-text.ts";
+import { holdOf } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { Alarm } from "../api/alarm.ts";
 import type { RobotChange } from "../api/robot.ts";
 import type { Change, Snapshot, StandingAlarms } from "../api/stream.ts";
 import type { FloorChanges } from "../floor/changes.ts";
@@ -10,9 +11,8 @@ import { commandJson } from "../floor/command-json.ts";
 import type { Floor } from "../floor/floor.ts";
 import { mapSummaryJson } from "../floor/map-json.ts";
 import type { RobotKey } from "../floor/robot-facts.ts";
-import { holdJson, type RobotWriter } from "../floor/robot-json.ts";
+import type { RobotWriter } from "../floor/robot-json.ts";
 import { type StationJsonParts, stationJson } from "../floor/station-json.ts";
-import { timeText } from "../floor/time-text.ts";
 
 export interface MessageParts extends StationJsonParts {
   readonly floor: Floor;
@@ -31,9 +31,6 @@ export interface MessageParts extends StationJsonParts {
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
 }
 
-/** Further alarms are only counted. */
-const MOST_ALARMS = 200;
-
 export function snapshotBody(parts: MessageParts): Snapshot {
   const { floor, clock, gatewayId, version, sessionId, isOpen, hasSimulator, pollMs } = parts;
   return {
@@ -49,7 +46,7 @@ export function snapshotBody(parts: MessageParts): Snapshot {
     maps: mapsBody(parts, floor.maps().keys()),
     stations: stationsBody(parts, floor.stations().keys()),
     alarms: alarmsBody(floor),
-    hold: holdJson(floor.holdOfAll()),
+    hold: holdOf(floor.holdOfAll()),
   };
 }
 
@@ -68,7 +65,7 @@ export function changeBody(
     ...(news.stationsRemoved.size === 0 ? {} : { stations_removed: [...news.stationsRemoved] }),
     ...(news.maps.size === 0 ? {} : { maps: mapsBody(parts, news.maps), maps_removed: gone }),
     ...(news.alarms ? { alarms: alarmsBody(floor) } : {}),
-    ...(news.hold ? { hold: holdJson(floor.holdOfAll()) } : {}),
+    ...(news.hold ? { hold: holdOf(floor.holdOfAll()) } : {}),
     ...(commands.length === 0
       ? {}
       : { commands: commands.map((command) => commandJson(command, clock.nowMs())) }),
@@ -104,6 +101,6 @@ function stationsBody(parts: MessageParts, names: Iterable<string>): Snapshot["s
 
 function alarmsBody(floor: Floor): StandingAlarms {
   const alarms = floor.alarms();
-  const listed = alarms.slice(0, MOST_ALARMS).map((alarm) => alarmJson(alarm) as unknown as Alarm);
+  const listed = alarms.slice(0, MOST_ALARMS).map(alarmOf);
   return { count: alarms.length, alarms: listed };
 }

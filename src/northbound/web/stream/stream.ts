@@ -1,10 +1,10 @@
 import type { CommandLog, LoggedCommand } from "../../../contracts/command-log.ts";
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Peer } from "../../../contracts/peers.ts";
-import type { FleetEvent } from "../../../domain/event.ts";
+import { namedEventJson } from "../../../models/event.ts";
+import { timeText } from "../../../models/json-text.ts";
 import { type Clock, every } from "../../../platform/clock.ts";
 import type { Tick } from "../api/stream.ts";
-import { timeText } from "../floor/time-text.ts";
 import { changeBody, type MessageParts, snapshotBody } from "./bodies.ts";
 import { messageText } from "./client.ts";
 import { createEventRing } from "./event-ring.ts";
@@ -21,8 +21,6 @@ export interface StreamParts extends MessageParts {
   /** False: the component that keeps values and their quality up to date is stalled. */
   readonly areValuesKept: () => boolean;
   readonly commandLog: Pick<CommandLog, "follow">;
-  /** The JSON object of an event, as MQTT publishes it. */
-  readonly eventJson: (event: FleetEvent) => string;
   readonly clock: Clock;
 }
 
@@ -85,7 +83,7 @@ export function createStream(parts: StreamParts): Stream {
   function flush(): void {
     readers.closeSlow();
     const news = floor.takeNews();
-    for (const event of news.events) ring.push(`{"kind":"${event.kind}",${parts.eventJson(event).slice(1)}`);
+    for (const event of news.events) ring.push(namedEventJson(event, parts.sessionId));
     const reached = [...commands.values()];
     commands.clear();
     if (readers.count === 0) return;
