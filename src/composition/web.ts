@@ -8,7 +8,7 @@ import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-space.ts";
-import { consoleFolder, version } from "../version.ts";
+import { consoleFolder, openApiFile, version } from "../version.ts";
 import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
 /** The web listener, and how a reload changes it. */
@@ -111,6 +111,7 @@ export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags
   return createFleetApi({
     ...view,
     catalogue: parts.catalogue,
+    openApiFile: openApiFile(),
     gatewayId: config.gateway.id,
     version,
     sessionId,

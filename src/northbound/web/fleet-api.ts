@@ -1,13 +1,14 @@
+import { readFile } from "node:fs/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { PlaceAges } from "../../contracts/fleet-view.ts";
 import type { Sink } from "../../contracts/link.ts";
+import type { OperationManual } from "../../contracts/operation-manual.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import { clip } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
 import { createAges } from "./floor/ages.ts";
 import { createFloor, type FloorParts } from "./floor/floor.ts";
 import { createRobotWriter } from "./floor/robot-json.ts";
-import { addOpenApiRoute, type OpenApiRouteParts } from "./openapi/route.ts";
 import { addCommandListRoute, type CommandListParts } from "./resources/command-list.ts";
 import { addConnectionRoutes, type ConnectionRouteParts } from "./resources/connections.ts";
 import { addFloorSettingsRoutes, type FloorSettingsParts } from "./resources/floor-settings.ts";
@@ -27,7 +28,6 @@ export interface FleetApiParts
   extends Omit<FloorParts, "ages">,
     CommandListParts,
     ConnectionRouteParts,
-    OpenApiRouteParts,
     Omit<PauseRouteParts, "floor">,
     Omit<StationRouteParts, "floor">,
     Omit<TrendRouteParts, "floor">,
@@ -35,6 +35,9 @@ export interface FleetApiParts
     FloorSettingsParts,
     Omit<StreamParts, "floor" | "robotWriter"> {
   readonly places: PlaceAges;
+  readonly catalogue: OperationManual;
+  /** The path of the description of the HTTP API. */
+  readonly openApiFile: string;
   readonly commandLog: CommandListParts["commandLog"] & StreamParts["commandLog"];
   readonly clock: StreamParts["clock"];
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
@@ -107,7 +110,9 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
       addConnectionRoutes(server, { ...shared, peers: [...parts.peers, ...readers] });
       addTagRoutes(server, shared);
       addOperationRoutes(server, shared);
-      addOpenApiRoute(server, shared);
+      server.get("/api/v1/openapi.json", async (_request, reply) =>
+        reply.type("application/json; charset=utf-8").send(await readFile(parts.openApiFile)),
+      );
       addStreamRoute(server, {
         stream,
         browserCookie,

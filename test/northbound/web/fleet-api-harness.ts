@@ -58,6 +58,7 @@ export function createTestApi(clock: Clock): TestApi {
   const floorOptions: TestApi["floorOptions"] = { now: { pointTypes: [], drawings: [] } };
   const api = createFleetApi({
     catalogue: createCatalogue(),
+    openApiFile: "config/openapi.json",
     gatewayId: "plant1",
     version: "1.2.3",
     sessionId: "s1",

@@ -20,7 +20,7 @@ const filters: Readonly<Record<string, (command: LoggedCommand) => string | null
   operation: ({ operation }) => operation,
   outcome: ({ ending }) => ending?.outcome ?? "none",
 };
-export const commandFilters = Object.keys(filters);
+const commandFilters = Object.keys(filters);
 
 /**
  * `GET /api/v1/commands`: the newest commands of all protocols, newest first. With `Accept:
