@@ -146,7 +146,7 @@ export async function openFakeGateway(
   });
   server.get("/api/v1/floor", async () => floorSettings.parse(gateway.floor));
   server.get("/api/v1/maps/1/drawing", (_request, reply) => reply.type("image/png").send(gateway.drawing));
-  addOperationRoutes(server, { catalogue });
+  addOperationRoutes(server, catalogue);
   server.get("/api/v1/rights", async () => {
     const operations = [...catalogue.keys()].map((name) => ({ name, refused: null }));
     const own = { user: "web:anna", robot: null, moves: null, lift: "no engineer", lift_all: "no engineer" };

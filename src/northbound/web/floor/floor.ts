@@ -1,5 +1,7 @@
+import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Batch, Sink } from "../../../contracts/link.ts";
 import type { Permits } from "../../../contracts/permits.ts";
+import type { Stations } from "../../../contracts/stations.ts";
 import type { Alarm } from "../../../domain/alarm.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { FleetEvent } from "../../../domain/event.ts";
@@ -7,13 +9,11 @@ import type { FleetMap } from "../../../domain/fleet-map.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Ages } from "./ages.ts";
 import { createChangeCollector, type FloorChanges } from "./changes.ts";
-import { createRobotBoard, type RobotBoardParts } from "./robot-board.ts";
+import { createRobotBoard } from "./robot-board.ts";
 import type { RobotFacts } from "./robot-facts.ts";
-
-export interface FloorParts extends RobotBoardParts {
-  readonly permits: Pick<Permits, "permitOf">;
-}
 
 /** A station's published value, and its number of alarms. */
 export interface StationFacts {
@@ -39,12 +39,24 @@ export interface Floor extends Sink {
 
 const notHeld: HoldState = { isHeld: false, by: [], isStored: true };
 
-export function createFloor(parts: FloorParts): Floor {
+export function createFloor({
+  places,
+  stations: leases,
+  permits,
+  ages,
+  clock,
+}: {
+  readonly places: Pick<PlaceAges, "isListed">;
+  readonly stations: Pick<Stations, "leaseOf">;
+  readonly permits: Pick<Permits, "permitOf">;
+  readonly ages: Ages;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
+}): Floor {
   const news = createChangeCollector();
-  const board = createRobotBoard(parts, news);
+  const board = createRobotBoard({ places, stations: leases, ages, clock, news });
   const maps = new Map<number, FleetMap>();
   const stations = new Map<string, StationFacts>();
-  const permits = new Map<string, string>();
+  const permitTexts = new Map<string, string>();
   let alarms: readonly Alarm[] = [];
   let holdOfAll = notHeld;
 
@@ -68,7 +80,7 @@ export function createFloor(parts: FloorParts): Floor {
       }
       case "station_removed":
         stations.delete(change.station);
-        permits.delete(change.station);
+        permitTexts.delete(change.station);
         news.now.stations.delete(change.station);
         news.now.stationsRemoved.add(change.station);
         return;
@@ -117,9 +129,9 @@ export function createFloor(parts: FloorParts): Floor {
     tick() {
       board.lookAtList();
       for (const station of stations.keys()) {
-        const permit = JSON.stringify(parts.permits.permitOf(station));
-        if (permits.get(station) === permit) continue;
-        permits.set(station, permit);
+        const permit = JSON.stringify(permits.permitOf(station));
+        if (permitTexts.get(station) === permit) continue;
+        permitTexts.set(station, permit);
         news.now.stations.add(station);
       }
     },

@@ -8,31 +8,28 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Station } from "../api/floor.ts";
 import type { StationFacts } from "./floor.ts";
 
-export interface StationJsonParts {
-  readonly permits: Pick<Permits, "permitOf">;
-  readonly stations: Pick<Stations, "leaseOf">;
-  readonly clock: Pick<Clock, "nowMs">;
-}
+/** Makes the JSON of a station. `robots`: the robots that it may lease. */
+export type StationWriter = (name: string, facts: StationFacts, robots: Iterable<RobotId>) => Station;
 
-/** The JSON of a station. `robots`: the robots that it may lease. */
-export function stationJson(
-  { permits, stations, clock }: StationJsonParts,
-  name: string,
-  { shown, alarms }: StationFacts,
-  robots: Iterable<RobotId>,
-): Station {
-  const permit = permits.permitOf(name);
-  const leases = [...robots].flatMap((robotId) => {
-    const lease = stations.leaseOf(robotId);
-    if (lease?.station !== name) return [];
-    const { owner, sinceMs } = lease;
-    const for_ms = Math.max(0, Math.round(clock.nowMs() - sinceMs));
-    return [{ robot_id: robotId, owner: holderName(owner), since: timeText(sinceMs), for_ms }];
-  });
-  return {
-    ...stationOf(name, shown),
-    permit: { required: permit.isRequired, given: permit.isGiven, reason: permit.reason },
-    leases,
-    alarms,
+export function createStationWriter(
+  permits: Pick<Permits, "permitOf">,
+  stations: Pick<Stations, "leaseOf">,
+  clock: Pick<Clock, "nowMs">,
+): StationWriter {
+  return (name, { shown, alarms }, robots) => {
+    const permit = permits.permitOf(name);
+    const leases = [...robots].flatMap((robotId) => {
+      const lease = stations.leaseOf(robotId);
+      if (lease?.station !== name) return [];
+      const { owner, sinceMs } = lease;
+      const for_ms = Math.max(0, Math.round(clock.nowMs() - sinceMs));
+      return [{ robot_id: robotId, owner: holderName(owner), since: timeText(sinceMs), for_ms }];
+    });
+    return {
+      ...stationOf(name, shown),
+      permit: { required: permit.isRequired, given: permit.isGiven, reason: permit.reason },
+      leases,
+      alarms,
+    };
   };
 }

@@ -7,11 +7,6 @@ import { sendProblem } from "../problem.ts";
 import { cursorOf, type Query, readPage, repeatedParameter, textIn, unknownParameter } from "./list-page.ts";
 import { type FoundTag, findTags } from "./tag-search.ts";
 
-export interface TagRouteParts {
-  readonly tags: readonly TagSource[];
-  readonly clock: Pick<Clock, "nowMs">;
-}
-
 const tagFilters = ["robot", "station", "protocol", "text", "address"] as const;
 
 /** Of one value in a list: the list of all robots is a topic too. */
@@ -24,7 +19,11 @@ const MOST_WAITING = 16;
  * `GET /api/v1/tags`: every OPC UA node and every MQTT topic, with its present value. Nodes that are not
  * built yet are counted, and not built.
  */
-export function addTagRoutes(server: FastifyInstance, { tags: sources, clock }: TagRouteParts): void {
+export function addTagRoutes(
+  server: FastifyInstance,
+  sources: readonly TagSource[],
+  clock: Pick<Clock, "nowMs">,
+): void {
   const search = createQueue(MOST_WAITING);
 
   server.get<{ Querystring: Query }>("/api/v1/tags", async ({ query }, reply) => {
