@@ -96,6 +96,22 @@ export const channels: readonly Channel[] = (Object.keys(topicTemplates) as Topi
   ...byTemplate[template],
 }));
 
+const patterns = channels.map((channel) => ({
+  channel,
+  pattern: new RegExp(
+    `^${topicTemplates[channel.template].replace("{tag}", ".+").replace(/\{\w+\}/g, "[^/]+")}$`,
+  ),
+}));
+
+/** The name of the schema of what is published on a topic under the base; null: there is none. */
+export function messageOf(topic: string): string | null {
+  const found = patterns.find(({ pattern }) => pattern.test(topic));
+  if (found === undefined) return null;
+  const names = Object.keys(found.channel.messages);
+  const kind = `event_${topic.split("/").at(-1)}`;
+  return names.length === 1 ? (names[0] ?? null) : (names.find((name) => name === kind) ?? null);
+}
+
 /** Messages that are bare text. */
 export const bareTexts: readonly string[] = ["availability", "tag"];
 
