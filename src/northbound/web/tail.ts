@@ -5,6 +5,7 @@ import type { FleetEvent } from "../../domain/event.ts";
 import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { namedEventJson } from "../../models/event.ts";
+import { timeText } from "../../models/json-text.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 
 /** The kinds that can be followed: the kinds of events, and `state`, the quality of a robot. */
@@ -65,7 +66,7 @@ export function createTail({ attachTail, sessionId, clock }: TailParts): Tail {
   const qualities = new Map<RobotId, Quality>();
   let stop = () => {};
 
-  const time = () => new Date(clock.nowMs()).toISOString();
+  const time = () => timeText(clock.nowMs());
 
   function remove(reader: Reader): void {
     if (!readers.delete(reader) || readers.size > 0) return;
