@@ -14,7 +14,9 @@ import { clip } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { createAges } from "./floor/ages.ts";
+import { createChangeCollector } from "./floor/changes.ts";
 import { createFloor } from "./floor/floor.ts";
+import { createRobotBoard } from "./floor/robot-board.ts";
 import { createRobotWriter } from "./floor/robot-json.ts";
 import { createStationWriter } from "./floor/station-json.ts";
 import type { ApiSettings, GatewayCondition, GatewayIdentity } from "./gateway-facts.ts";
@@ -93,7 +95,8 @@ export function createFleetApi({
   readonly clock: Clock;
 }): FleetApi {
   const ages = createAges(clock);
-  const floor = createFloor({ places, stations, permits, ages, clock });
+  const news = createChangeCollector();
+  const floor = createFloor(createRobotBoard({ places, stations, ages, clock, news }), news, permits);
   const robotWriter = createRobotWriter({ ages, places, stations, clock });
   const stationJson = createStationWriter(permits, stations, clock);
   const stream = createStream({

@@ -1,7 +1,5 @@
-import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Batch, Sink } from "../../../contracts/link.ts";
 import type { Permits } from "../../../contracts/permits.ts";
-import type { Stations } from "../../../contracts/stations.ts";
 import type { Alarm } from "../../../domain/alarm.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { FleetEvent } from "../../../domain/event.ts";
@@ -9,10 +7,8 @@ import type { FleetMap } from "../../../domain/fleet-map.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Ages } from "./ages.ts";
-import { createChangeCollector, type FloorChanges } from "./changes.ts";
-import { createRobotBoard } from "./robot-board.ts";
+import type { ChangeCollector, FloorChanges } from "./changes.ts";
+import type { RobotBoard } from "./robot-board.ts";
 import type { RobotFacts } from "./robot-facts.ts";
 
 /** A station's published value, and its number of alarms. */
@@ -39,21 +35,12 @@ export interface Floor extends Sink {
 
 const notHeld: HoldState = { isHeld: false, by: [], isStored: true };
 
-export function createFloor({
-  places,
-  stations: leases,
-  permits,
-  ages,
-  clock,
-}: {
-  readonly places: Pick<PlaceAges, "isListed">;
-  readonly stations: Pick<Stations, "leaseOf">;
-  readonly permits: Pick<Permits, "permitOf">;
-  readonly ages: Ages;
-  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
-}): Floor {
-  const news = createChangeCollector();
-  const board = createRobotBoard({ places, stations: leases, ages, clock, news });
+/** @param news collects the changes of `board` too */
+export function createFloor(
+  board: RobotBoard,
+  news: ChangeCollector,
+  permits: Pick<Permits, "permitOf">,
+): Floor {
   const maps = new Map<number, FleetMap>();
   const stations = new Map<string, StationFacts>();
   const permitTexts = new Map<string, string>();
