@@ -66,7 +66,7 @@ async function createNorthbounds(run: Run, core: Core): Promise<readonly Compone
     ...(opcuaServer === null ? [] : [{ part: "opcua", peers: opcuaServer.peers }]),
     ...(ofMqtt === null ? [] : [{ part: "mqtt", peers: ofMqtt.peers }]),
   ];
-  const api = fleetApi(run, core, tags, peers);
+  const api = fleetApi(run, core, { tags, peers });
   const northbounds = [
     opcuaServer,
     ...(ofMqtt?.components ?? []),

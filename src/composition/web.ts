@@ -1,15 +1,14 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
-import { eventPayload } from "../northbound/mqtt/payloads.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import { createControlServer } from "../northbound/web/control-server.ts";
-import { createFleetApi, type FleetApi, type FleetApiParts } from "../northbound/web/fleet-api.ts";
+import { createFleetApi, type FleetApi, type ProtocolViews } from "../northbound/web/fleet-api.ts";
 import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-space.ts";
-import { consoleFolder, version } from "../version.ts";
+import { consoleFolder, openApiFile, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run } from "./run.ts";
 
@@ -80,7 +79,7 @@ export function control(
     logLevels: logLevels ?? null,
     recorder: recordings.recorder,
     attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
-    eventJson: (event) => eventPayload(event, sessionId),
+    sessionId,
     health: health.now,
     hang: health.hang,
     readiness,
@@ -118,8 +117,7 @@ function diskOf(path: string): StatusFacts["disk"] {
 export function fleetApi(
   { config, surroundings, work, sessionId, reloads }: Run,
   { link, state, fanOut, commands, catalogue, trends, certificates, health }: Core,
-  tags: FleetApiParts["tags"],
-  peers: FleetApiParts["peers"],
+  views: ProtocolViews,
 ): FleetApi {
   const { dispatcher, commandLog } = commands;
   const clock = work.clock("api");
@@ -128,32 +126,34 @@ export function fleetApi(
     configuration += 1;
   });
   return createFleetApi({
-    tags,
-    peers,
+    identity: { gatewayId: config.gateway.id, version, sessionId, startedAtMs: clock.nowMs() },
+    settings: {
+      configuration: () => configuration,
+      isOpen: () => config.web !== null && isOpenAccess(config.web.access.now()),
+      hasSimulator: surroundings.simulatedFaults !== undefined,
+      pollMs: config.fleet.times.rosterPollMs,
+      floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
+      openApiFile: openApiFile(),
+    },
+    condition: {
+      health: health.now,
+      stateSinceMs: health.sinceMs,
+      certificates: certificates.found,
+      disk: () => diskOf(config.gateway.dataDir),
+      isFleetLinkUp: () => link.now().isUp,
+      areValuesKept: health.areValuesKept,
+    },
+    fleet: {
+      places: state,
+      stations: dispatcher.stations,
+      permits: dispatcher.permits,
+      trends,
+      commandLog,
+      attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
+    },
+    views,
     catalogue,
-    gatewayId: config.gateway.id,
-    version,
-    sessionId,
-    startedAtMs: clock.nowMs(),
-    configuration: () => configuration,
-    isOpen: () => config.web !== null && isOpenAccess(config.web.access.now()),
-    hasSimulator: surroundings.simulatedFaults !== undefined,
-    pollMs: config.fleet.times.rosterPollMs,
-    floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
-    health: health.now,
-    stateSinceMs: health.sinceMs,
-    certificates: certificates.found,
-    disk: () => diskOf(config.gateway.dataDir),
-    isFleetLinkUp: () => link.now().isUp,
-    areValuesKept: health.areValuesKept,
-    places: state,
-    stations: dispatcher.stations,
-    permits: dispatcher.permits,
-    commandLog,
-    trends,
-    eventJson: (event) => eventPayload(event, sessionId),
     stopRequest,
-    attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
     clock,
   });
 }
