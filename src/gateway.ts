@@ -7,6 +7,7 @@ import type { AuditLines } from "./commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "./commands/dispatcher.ts";
 import { createIntake } from "./commands/intake/intake.ts";
 import { createCommandLog, type KeptCommandLog } from "./commands/log/command-log.ts";
+import { actsOf } from "./composition/acts.ts";
 import { createAlarmWatch } from "./composition/alarm-watch.ts";
 import { createDelivery, createLinkWatch, createStates } from "./composition/fleet-states.ts";
 import { type GatewayParts, type NorthboundParts, QUEUE } from "./composition/northbound-parts.ts";
@@ -303,6 +304,8 @@ function build(
     options: config.intake,
     execution: dispatcher,
   });
+  const acted = { dispatcher, intake, view, fanOut };
+  const acts = actsOf(commands, acted, () => deliver({ changes: [], events: [] }));
   const held = { ...parts, state, fanOut, audit, stores, configurationHealth };
   const queues = { name: "queues", hang: fanOut.hang };
   const history = createHealthHistory(clock, () => healthOf(components, held));
@@ -316,6 +319,7 @@ function build(
     deliver,
     dispatcher,
     intake,
+    acts,
     audit,
     journald,
     stores,

@@ -11,7 +11,7 @@ import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
 import type { Component } from "../platform/component.ts";
 import type { Now } from "../platform/live.ts";
 import { mergedHealth } from "../platform/merged-health.ts";
-import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
+import { type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
 const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
@@ -26,7 +26,7 @@ export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
 
 /** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
 export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbound {
-  const { random, readiness, sessionId, dispatcher, intake, fanOut, outbox, health, config, view } = parts;
+  const { random, readiness, sessionId, intake, acts, fanOut, outbox, health, config, view } = parts;
   const clock = parts.work.clock("mqtt");
   const log = parts.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
@@ -52,10 +52,7 @@ export function mqtt(options: MqttOptions, parts: NorthboundParts): MqttNorthbou
     clock,
     log,
     commander: timedIntake(parts, "mqtt"),
-    audit: intake,
-    stations: dispatcher.stations,
-    holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
+    acts,
     health,
     openBroker: broker?.open ?? null,
     topicsFiles:

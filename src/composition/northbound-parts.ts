@@ -2,7 +2,7 @@ import type { Dispatcher } from "../commands/dispatcher.ts";
 import type { Intake } from "../commands/intake/intake.ts";
 import type { RunningConfig } from "../config/load.ts";
 import type { OwnCertificates } from "../config/own-certificates.ts";
-import type { Alarms } from "../contracts/alarms.ts";
+import type { Acts } from "../contracts/acts.ts";
 import type { CommandLog } from "../contracts/command-log.ts";
 import type { OperationManual } from "../contracts/operation-manual.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
@@ -64,6 +64,7 @@ export interface NorthboundParts extends GatewayParts {
   readonly recordings: Recordings;
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
+  readonly acts: Acts;
   readonly commandLog: CommandLog;
   readonly trends: BatteryTrends & LatencyTrend;
   readonly stores: Stores;
@@ -86,9 +87,4 @@ export const QUEUE: QueueLimits = { changes: 200_000, events: 50_000, perTurn: 5
 /** The intake; its work on a command counts as the protocol's. */
 export function timedIntake({ intake, work }: NorthboundParts, protocol: string): Intake {
   return { ...intake, submit: (...given) => work.time(protocol, () => intake.submit(...given)) };
-}
-
-/** What users do about alarms. */
-export function alarmsOf({ dispatcher, view }: Pick<NorthboundParts, "dispatcher" | "view">): Alarms {
-  return { ...dispatcher.alarms, storeProblem: view.alarmStoreProblem };
 }

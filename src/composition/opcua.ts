@@ -7,7 +7,7 @@ import { openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
 import { builtAt, version } from "../version.ts";
-import { alarmsOf, type NorthboundParts, QUEUE } from "./northbound-parts.ts";
+import { type NorthboundParts, QUEUE } from "./northbound-parts.ts";
 
 /** The OPC UA server, and how a reload changes it. */
 export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Promise<OpcUaServer> {
@@ -35,8 +35,8 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
     stations: { ...dispatcher.stations, shown: parts.view.visibleStation },
     permits: dispatcher.permits,
     holds: dispatcher.holds,
-    alarms: { ...alarmsOf(parts), shown: parts.view.visibleAlarms },
-    resetCounters: (station) => fanOut.offer(parts.view.resetCounters(station)),
+    alarms: { storeProblem: parts.view.alarmStoreProblem, shown: parts.view.visibleAlarms },
+    acts: parts.acts,
     catalogue,
     timeRequest: (task) => work.time("opcua", task),
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),

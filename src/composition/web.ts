@@ -10,7 +10,7 @@ import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-space.ts";
 import { consoleFolder, version } from "../version.ts";
-import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
+import { type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
 /** The web listener, and how a reload changes it. */
 export function web(
@@ -29,9 +29,6 @@ export function web(
     audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
-    stations: dispatcher.stations,
-    holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
     standingAlarms: view.alarmRegistry.all,
     clientCertificates,
     ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
@@ -51,19 +48,16 @@ export function control(
   parts: NorthboundParts,
   api: FleetApi,
 ): Component {
-  const { dispatcher, intake, fanOut, sessionId, health, hang, readiness, metrics, reload, clock, log } =
-    parts;
+  const { dispatcher, fanOut, sessionId, health, hang, readiness, metrics, reload, clock, log } = parts;
   return createControlServer(options, {
     api,
     catalogue: parts.catalogue,
     reload,
     commander: timedIntake(parts, "control"),
-    audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
-    stations: dispatcher.stations,
     holds: dispatcher.holds,
-    alarms: alarmsOf(parts),
+    acts: parts.acts,
     standingAlarms: parts.view.alarmRegistry.all,
     statusFacts: () => parts.work.time("status", () => statusFacts(parts)),
     logLevels: parts.logLevels ?? null,

@@ -1,4 +1,5 @@
 import { Ajv } from "ajv";
+import { isActName } from "../../src/domain/acts.ts";
 import { bareTexts, channels, messageSchemas } from "../../src/northbound/mqtt/models/messages.ts";
 import { topicTemplates } from "../../src/northbound/mqtt/topic-templates.ts";
 
@@ -20,8 +21,10 @@ export function messageOf(topic: string): string | null {
   const found = patterns.find(({ pattern }) => pattern.test(topic));
   if (found === undefined) return null;
   const names = Object.keys(found.channel.messages);
-  const kind = `event_${topic.split("/").at(-1)}`;
-  return names.length === 1 ? (names[0] ?? null) : (names.find((name) => name === kind) ?? null);
+  const level = topic.split("/").at(-1) ?? "";
+  const command = isActName(level) ? "act" : "command";
+  const isOf = (name: string) => name === `event_${level}` || name === command;
+  return names.length === 1 ? (names[0] ?? null) : (names.find(isOf) ?? null);
 }
 
 /** What is wrong with a message by the published schema, and by the model, which knows no other field. */

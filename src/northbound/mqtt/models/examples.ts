@@ -194,18 +194,18 @@ export const examples: readonly Example[] = [
       '{"id":"42","expires_in_ms":10000,"request":{"robot_id":"robot-17","mission":{"base_mission":{"navigate_mission":{"goal":{"destination_id":"Dock 3"}}}}}}',
   },
   {
-    message: "station_request",
-    topic: "clients/hmi/station/dock/ask",
-    payload: '{"id":"43","robot_id":"robot-17"}',
+    message: "act",
+    topic: "clients/hmi/command/LeaseRobot",
+    payload: '{"id":"43","station":"dock","robot_id":"robot-17"}',
   },
   {
-    message: "hold_request",
-    topic: "clients/hmi/hold/robot-17",
-    payload: '{"id":"44","hold":true}',
+    message: "act",
+    topic: "clients/hmi/command/Hold",
+    payload: '{"id":"44","robot_id":"robot-17","hold":true}',
   },
   {
-    message: "alarm_request",
-    topic: "clients/hmi/alarm/ack",
+    message: "act",
+    topic: "clients/hmi/command/AcknowledgeAlarm",
     payload: '{"id":"45","alarm_id":"BATTERY_CRITICAL-mf3k2q"}',
   },
 ];

@@ -27,11 +27,6 @@ function eventChannel(summary: string, messages: Channel["messages"]): Omit<Chan
   return { summary, from: "gateway", isRetained: false, qos: 1, messages };
 }
 
-/** A channel for messages of clients. */
-function asked(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
-  return { summary, from: "client", isRetained: false, qos: 1, messages: { [name]: model } };
-}
-
 const ofRobots = {
   event_mission: events.mission,
   event_conveyor: events.conveyor,
@@ -72,19 +67,13 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
   event: eventChannel("What happened to a robot; the kind is in the topic.", ofRobots),
   gatewayEvent: eventChannel("What happened, but to no single robot.", ofNoRobot),
   tag: stateChannel("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
-  command: asked("A command; the operation is in the topic.", "command", requests.command),
-  station: asked(
-    "ask, beat, release or override: a station's lease of a robot.",
-    "station_request",
-    requests.station,
-  ),
-  holdCommand: asked("Holds a robot, or lifts the hold.", "hold_request", requests.hold),
-  holdAllCommand: asked("Holds all robots, or lifts the hold.", "hold_request", requests.hold),
-  alarmCommand: asked(
-    "ack or service: acknowledges an alarm, or puts a robot out of service.",
-    "alarm_request",
-    requests.alarm,
-  ),
+  command: {
+    summary: "A command or an act; the operation or the act is in the topic.",
+    from: "client",
+    isRetained: false,
+    qos: 1,
+    messages: { command: requests.command, act: requests.act },
+  },
   reply: eventChannel("The outcome of a command, or the answer to another request.", {
     reply: requests.reply,
   }),

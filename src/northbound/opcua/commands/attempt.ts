@@ -144,8 +144,10 @@ export function createAttempts(
         return { kind: "local", end: () => whenEnded(end(), settle) };
       };
       if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
+      if ("refused" in draft) return local(() => draft.refused);
       if ("perform" in draft) {
-        return local(() => (account.isDryRun ? checked("leases are not tried") : draft.perform(account)));
+        if (account.isDryRun) return local(() => checked("leases are not tried"));
+        return { kind: "local", end: () => draft.perform(account, `${kind.path}/${requestId}`) };
       }
       const { operation, missionId: target } = draft;
       const request = parts.commander.read(operation, draft.request);
