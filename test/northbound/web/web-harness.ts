@@ -30,7 +30,7 @@ export function webApiParts(clock: Clock) {
     rights: allowedRights,
     audit: { refused: commander.refused, session: () => {}, certificate: () => {} },
     records: commander,
-    acts: createTestActs(),
+    acts: createTestActs({ refused: (...given) => commander.refused(...given) }),
     standingAlarms: () => [],
     clientCertificates: null,
   };
