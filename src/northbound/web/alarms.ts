@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Alarm } from "../../domain/alarm.ts";
-import { alarmJson } from "../../domain/alarm-json.ts";
+import { alarmOf } from "../../models/alarm.ts";
 import { sendProblem } from "./problem.ts";
 import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
 import { reverseOrderKey } from "./resources/order-key.ts";
@@ -11,7 +11,7 @@ export function addAlarmRoutes(server: FastifyInstance, standingAlarms: () => re
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);
     const items = standingAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
-    return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmJson });
+    return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmOf });
   });
 }
 
