@@ -1,4 +1,5 @@
 import type { DescribedOperation, OperationManual, RequestField } from "../contracts/operation-manual.ts";
+import { type ActRule, acts } from "../domain/acts.ts";
 import { errorId, gatewayErrors, grpcCodeNames } from "../domain/errors.ts";
 import { outcomeMeanings, outcomeNumbers } from "../domain/outcome.ts";
 import { fieldLines } from "./call-list.ts";
@@ -44,6 +45,8 @@ export function commandsPage(manual: OperationManual): string {
     ...times,
     "",
     ...outcomeTables,
+    "",
+    ...actSection,
     "",
     ...leases,
     "",
@@ -197,6 +200,29 @@ const outcomeTables = [
   ...Object.entries(gatewayErrors).map(([name, { id, advice }]) => `| ${id} | ${name} | ${advice} |`),
 ];
 
+const actSection = [
+  "## Acts",
+  "",
+  "An act changes the gateway itself, and not the fleet: a hold, a lease, an acknowledgement. It is no command: it needs",
+  "neither an id nor an expiry, and is done at once, before it is on the disk. MQTT clients publish it where they publish",
+  'operations, `command/<Act>`, with its fields and an optional `id` for the reply: `{"robot_id":"cart-01","hold":true}`.',
+  "",
+  "| act | | role | fields |",
+  "|---|---|---|---|",
+  ...Object.entries<ActRule>(acts).map(actRow),
+  "",
+  "The same again changes nothing, and the latest wins; only `ResetCounters` is done as often as it comes. What an act has",
+  "changed is in the audit log and in [the list of commands](#which-commands-were-sent), once. Heartbeats are recorded",
+  "nowhere; a lease that lapses is. A text has 1 to 256 printable characters. An unknown field is refused.",
+];
+
+function actRow([name, { text, role, only, fields }]: [string, ActRule]): string {
+  const names = Object.entries(fields).map(
+    ([field, { isOptional, text: about }]) => `\`${field}\`${isOptional === true ? "?" : ""} (${about})`,
+  );
+  return `| \`${name}\` | ${text}${only === undefined ? "" : ` (${only} only)`} | ${role ?? ""} | ${names.join("; ")} |`;
+}
+
 const leases = [
   "## Leases of stations",
   "",
@@ -207,10 +233,10 @@ const leases = [
   "",
   "| | [OPC UA](plc.md) | [MQTT](scada.md) | command line |",
   "|---|---|---|---|",
-  "| lease a robot | `Operation` 50 | `station/<station>/ask` | |",
-  "| send a heartbeat | a change of `Heartbeat` | `station/<station>/beat`, with another `counter` | |",
-  "| release it | `Operation` 51 | `station/<station>/release` | |",
-  "| end another's lease | `Operation` 52 | `station/<station>/override` | `fleetgate call --override ROBOT` |",
+  "| lease a robot | `Operation` 50 | `LeaseRobot` | |",
+  "| send a heartbeat | a change of `Heartbeat` | `Heartbeat`, with another `counter` | |",
+  "| release it | `Operation` 51 | `ReleaseRobot` | |",
+  "| end another's lease | `Operation` 52 | `OverrideLease` | `fleetgate call --override ROBOT` |",
   "",
   "| while a robot is leased | |",
   "|---|---|",
@@ -231,11 +257,11 @@ const holds = [
   "",
   "| | [OPC UA](plc.md) | [MQTT](scada.md) | command line |",
   "|---|---|---|---|",
-  '| hold a robot | `Robots.<robot>.Hold` := TRUE | `hold/<robot>`, `"hold":true` | `fleetgate hold ROBOT` |',
+  '| hold a robot | `Robots.<robot>.Hold` := TRUE | `Hold`, `"hold":true` | `fleetgate hold ROBOT` |',
   '| lift your hold | `Hold` := FALSE | `"hold":false` | `fleetgate hold ROBOT --release` |',
   '| lift another\'s hold (engineers) | `HoldRelease` := the user | `"hold":false,"user":"…"` | `… --release --user USER` |',
-  "| the same for all robots | `Gateway.Hold` | `hold` | `fleetgate hold --all` |",
-  "| see the holders | `Held`, `HeldBy` | `robots/<id>/hold`, `hold` | the answer |",
+  "| the same for all robots | `Gateway.Hold` | `HoldAll` | `fleetgate hold --all` |",
+  "| see the holders | `Held`, `HeldBy` | the topics `robots/<id>/hold`, `hold` | the answer |",
   "",
   "While a robot is held:",
   "",

@@ -14,7 +14,7 @@ export const httpSection = [
   "| request | body | |",
   "|---|---|---|",
   '| `PUT /api/v1/commands/{id}` | `{"operation","request":{…},"expires_in_ms"?,"expires_at"?,"tick"?,"asked_by"?}` | sends a command; `{id}` is its request id |',
-  "| `GET /api/v1/commands` | | the newest 1,000 commands of all protocols, with their stages ([below](#which-commands-were-sent)) |",
+  "| `GET /api/v1/commands` | | the newest 1,000 commands and acts of all protocols, with their stages ([below](#which-commands-were-sent)) |",
   "| `GET /api/v1/robots`, `GET /api/v1/robots/{robot}` | | all that is known of robots |",
   "| `GET /api/v1/robots/{robot}/pause` | | the commands that pause it now |",
   "| `GET /api/v1/robots/{robot}/battery-trend`, `GET /api/v1/command-latency` | | the last 12 hours of its battery, and of the duration of commands |",

@@ -1,9 +1,7 @@
-import type { AlarmRequests } from "../contracts/alarms.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/steady-wall.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
-import { createAlarmRequests } from "./alarms/alarm-requests.ts";
 import { type Attribution, createAttribution } from "./attribution/attribution.ts";
 import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
@@ -40,7 +38,6 @@ interface Guards {
 
 /** The files of this module, joined. */
 export interface Composition extends Shared, Evidence, Guards {
-  readonly alarms: AlarmRequests;
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
   readonly begin: Execution["begin"];
@@ -82,8 +79,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  const alarms = createAlarmRequests(shared);
-  return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check, alarms };
+  return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check };
 }
 
 /** Whether a hold of this robot, or (null) of all robots, concerns the job's robot, or may. */

@@ -1,11 +1,7 @@
-import type { AlarmRequests } from "../contracts/alarms.ts";
 import type { CommandRights } from "../contracts/command-rights.ts";
 import type { CommandRecords } from "../contracts/commander.ts";
-import type { Holds } from "../contracts/holds.ts";
-import type { Permits } from "../contracts/permits.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import type { Stage } from "../contracts/stage.ts";
-import type { Stations } from "../contracts/stations.ts";
 import type { Source } from "../domain/command.ts";
 import { every, sleep } from "../platform/clock.ts";
 import { aborted, type Health } from "../platform/component.ts";
@@ -13,12 +9,15 @@ import { createKnownCommands } from "./acceptance.ts";
 import { createAttributionStage } from "./attribution/attribution.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
+import type { HoldControl } from "./holds/hold-control.ts";
 import type { Execution } from "./intake/execution.ts";
 import { isOwnStop } from "./intake-checks.ts";
 import { pruneJournal } from "./journal/pruning.ts";
+import type { LeaseControl } from "./leases/lease-control.ts";
 import type { StationOptions } from "./options.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { DispatcherParts } from "./parts.ts";
+import type { PermitControl } from "./permits/permit-control.ts";
 import { publishLostEvents, recoverCommands } from "./recovery.ts";
 import { commandRights } from "./rights.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
@@ -30,10 +29,11 @@ export interface Dispatcher extends Execution, CommandRecords {
   /** The rights to robots and stations. */
   readonly rights: CommandRights;
   /** The leases of stations. */
-  readonly stations: Stations;
-  readonly holds: Holds;
-  readonly permits: Permits;
-  readonly alarms: AlarmRequests;
+  readonly stations: LeaseControl;
+  readonly holds: HoldControl;
+  readonly permits: PermitControl;
+  /** It drains, or is closed: nothing may be changed. */
+  isStopping(): boolean;
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(aheadMs: number): void;
   /**
@@ -82,7 +82,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     stations: leases,
     holds,
     permits,
-    alarms: room.alarms,
+    isStopping: () => room.stopping.signal.aborted,
     confirmClock: room.wall.confirm,
     fleetLink(isUp) {
       room.link.set(isUp);

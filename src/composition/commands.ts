@@ -1,10 +1,10 @@
+import { createActs } from "../commands/acts/acts.ts";
 import { auditTo } from "../commands/audit/audit.ts";
 import type { AuditLines } from "../commands/audit/missing-records.ts";
 import { createDispatcher } from "../commands/dispatcher.ts";
 import { createIntake, type Intake } from "../commands/intake/intake.ts";
 import { createCommandLog } from "../commands/log/command-log.ts";
 import { createLatencyTrend } from "../commands/log/latency-trend.ts";
-import type { Alarms } from "../contracts/alarms.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { Meter } from "../contracts/metrics.ts";
 import type { Catalogue } from "../contracts/operation.ts";
@@ -32,7 +32,7 @@ export function createCommands(
     meter,
     port,
     robot,
-    stages: { holds, alarmRegistry, alarmStore },
+    stages: { holds, stations, alarmRegistry, alarmStore },
     enterAfter,
   }: {
     readonly catalogue: Catalogue;
@@ -83,13 +83,25 @@ export function createCommands(
   const { intake: options } = config;
   const execution = dispatcher;
   const intake = createIntake({ options, rights, catalogue, execution, audit, meter: counted, clock, log });
-  const { acknowledge, putOutOfService } = dispatcher.alarms;
-  const alarms: Alarms = { acknowledge, putOutOfService, storeProblem: alarmStore.storeProblem };
+  const acts = createActs({
+    dispatcher,
+    rights,
+    alarms: {
+      ...alarmRegistry,
+      storeProblem: alarmStore.storeProblem,
+      publish: () => enterAfter("stations", { changes: [], events: [] }),
+    },
+    resetCounters: (station) => enterAfter("stations", stations.reset(station)),
+    refused: intake.refused,
+    audit,
+    clock,
+    log,
+  });
   return {
     dispatcher,
     intake,
-    /** What users do about alarms. */
-    alarms,
+    /** What users do besides commands. */
+    acts,
     commandLog,
     audit,
     auditLog,

@@ -31,7 +31,7 @@ export function mqtt(
   { config, surroundings, work, sessionId, outbox, readiness, reloads }: Run,
   { stages, fanOut, commands, health }: Core,
 ): MqttNorthbound {
-  const { dispatcher, intake, alarms } = commands;
+  const { acts, intake } = commands;
   const clock = work.clock("mqtt");
   const log = surroundings.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
@@ -57,10 +57,7 @@ export function mqtt(
     clock,
     log,
     commander: commands.intakeOf("mqtt"),
-    audit: intake,
-    stations: dispatcher.stations,
-    holds: dispatcher.holds,
-    alarms,
+    acts,
     health: health.now,
     openBroker: broker?.open ?? null,
     topicsFiles:

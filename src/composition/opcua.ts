@@ -18,7 +18,7 @@ export async function opcua(
 ): Promise<OpcUaServer> {
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
-  const { dispatcher, intake, alarms } = commands;
+  const { dispatcher, intake } = commands;
   const clock = work.clock("opcua");
   const log = surroundings.log.child({ part: "opcua" });
   const { ticketsFolder, ticketsLoss } = stores;
@@ -40,8 +40,8 @@ export async function opcua(
     stations: { ...dispatcher.stations, shown: stages.stations.shown },
     permits: dispatcher.permits,
     holds: dispatcher.holds,
-    alarms: { ...alarms, shown: stages.alarms.visibleAlarms },
-    resetCounters: (station) => pipeline.enterAfter("stations", stages.stations.reset(station)),
+    alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
+    acts: commands.acts,
     catalogue,
     timeRequest: (task) => work.time("opcua", task),
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),

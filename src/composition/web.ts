@@ -21,7 +21,7 @@ export function web(
   clientCertificates: ClientCertificates | null,
 ): Component {
   const { clock, log, simulatedFaults: faults } = surroundings;
-  const { dispatcher, intake, alarms } = commands;
+  const { dispatcher, intake, acts } = commands;
   const server = createWebServer(options, {
     gatewayId: config.gateway.id,
     consoleFolder: consoleFolder(),
@@ -31,9 +31,7 @@ export function web(
     audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
-    stations: dispatcher.stations,
-    holds: dispatcher.holds,
-    alarms,
+    acts,
     standingAlarms: stages.alarmRegistry.all,
     clientCertificates,
     ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
@@ -62,18 +60,16 @@ export function control(
   const { surroundings, work, sessionId, recordings, readiness, reloads } = run;
   const { stages, fanOut, commands, catalogue, health, metrics } = core;
   const { clock, log, logLevels } = surroundings;
-  const { dispatcher, intake, alarms } = commands;
+  const { dispatcher, acts } = commands;
   return createControlServer(options, {
     api,
     catalogue,
     reload: reloads.request,
     commander: commands.intakeOf("control"),
-    audit: intake,
     records: dispatcher,
     rights: dispatcher.rights,
-    stations: dispatcher.stations,
     holds: dispatcher.holds,
-    alarms,
+    acts,
     standingAlarms: stages.alarmRegistry.all,
     statusFacts: () => work.time("status", () => statusFacts(run, core)),
     logLevels: logLevels ?? null,

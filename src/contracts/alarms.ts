@@ -1,7 +1,6 @@
 import type { Alarm, AlarmCode, AlarmSource } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-life.ts";
 import type { Source } from "../domain/command.ts";
-import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /**
@@ -15,35 +14,15 @@ export interface AlarmConditionSink {
   readonly state: StateAlarm;
   /** The active or unacknowledged alarm with this id. */
   find(id: string): Alarm | undefined;
-  /** Does nothing if no alarm has this id. */
+  /** Does nothing if no alarm has this id, or if it is acknowledged. */
   acknowledge(id: string, by: Source): void;
+  /** The alarms of a robot out of service rest; its commands are not affected. */
   putOutOfService(robotId: RobotId, isOut: boolean): void;
   isOutOfService(robotId: RobotId): boolean;
 }
 
-/** A user acknowledges an alarm. */
-export interface Acknowledgement {
-  readonly source: Source;
-  readonly alarmId: string;
-}
-
-/** A user takes a robot out of service, or puts it back. */
-export interface ServiceRequest {
-  readonly source: Source;
-  readonly robotId: RobotId;
-  readonly isOut: boolean;
-}
-
-/** What users do about alarms: operators of the robot, or of all robots if the alarm concerns no robot. */
-export interface AlarmRequests {
-  /** Null: it is acknowledged, or was before; otherwise the refusal. */
-  acknowledge(asked: Acknowledgement): Outcome | null;
-  /** The alarms of a robot out of service rest; its commands are not affected. Null, or the refusal. */
-  putOutOfService(asked: ServiceRequest): Outcome | null;
-}
-
-/** The same for protocols, which reply to users. */
-export interface Alarms extends AlarmRequests {
+/** Whether the disk has what users did about alarms. */
+export interface AlarmStore {
   /** Null: what users did is on the disk; otherwise what they should know. Waits a second at most. */
   storeProblem(): Promise<string | null>;
 }

@@ -7,7 +7,7 @@ export interface LoggedCommand {
   /** In the order of their receipt; a restart numbers them anew. */
   readonly number: number;
   readonly source: Source;
-  /** Null: no id could be read. */
+  /** Null: no id could be read, or it is an act. */
   readonly requestId: string | null;
   readonly operation: string;
   readonly robotId: RobotId | null;

@@ -79,7 +79,7 @@ export interface RefusedRequest {
   readonly requestId: string | null;
   readonly operation: string;
   readonly robotId: RobotId | null;
-  readonly origin?: Command["origin"];
+  readonly origin?: Command["origin"] | undefined;
   /** True: the protocol writes a line of its own into the log. */
   readonly isLogged?: boolean;
 }

@@ -1,6 +1,3 @@
-import type { Source } from "../domain/command.ts";
-import type { Outcome } from "../domain/outcome.ts";
-
 /** The present permit of a station. */
 export interface PermitState {
   /** False: the configuration requires no permit for this station, so it is always given. */
@@ -17,11 +14,5 @@ export interface PermitState {
  * outlive the gateway. Stops pass. A permit is no safety function.
  */
 export interface Permits {
-  /** The level that a user of the station has written. Null: it is accepted; otherwise the refusal. */
-  write(station: string, source: Source, isGiven: boolean): Outcome | null;
-  /**
-   * The heartbeat of this user of the station has changed. It renews the permit that the user has written.
-   */
-  heartbeat(station: string, source: Source): void;
   permitOf(station: string): PermitState;
 }

@@ -250,7 +250,7 @@ describe("fleetgate call", () => {
     vi.stubEnv("SUDO_USER", "ann");
     expect(await call("--override", "r1")).toMatchObject({
       code: 4,
-      out: expect.stringContaining('refused: NOT_ALLOWED\n  cli "ann" may not\n'),
+      out: expect.stringContaining('refused: NOT_ALLOWED\n  cli "ann" may not send an override'),
     });
     vi.stubEnv("SUDO_USER", "chief");
     expect(await call("--override", "r1")).toEqual({

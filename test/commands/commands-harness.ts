@@ -1,3 +1,4 @@
+import { createActs } from "../../src/commands/acts/acts.ts";
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
 import type { AuditLines } from "../../src/commands/audit/missing-records.ts";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
@@ -12,13 +13,15 @@ import {
   type Rights,
   type StationOptions,
 } from "../../src/commands/options.ts";
+import type { Acts } from "../../src/contracts/acts.ts";
 import type { CommandLog } from "../../src/contracts/command-log.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import { createPipeline } from "../../src/delivery/pipeline.ts";
+import type { ActName } from "../../src/domain/acts.ts";
 import type { Alarm } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
-import type { Command, CommandStage } from "../../src/domain/command.ts";
+import type { Command, CommandStage, Source } from "../../src/domain/command.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
@@ -63,6 +66,11 @@ export interface CommandsHarness {
   readonly clock: ManualClock;
   readonly dispatcher: Dispatcher;
   readonly intake: Intake;
+  readonly acts: Acts;
+  /** Performs an act of a user. */
+  act(name: ActName, source: Source, fields: object): Promise<Outcome>;
+  /** The stations whose counters were set to 0. */
+  readonly reset: readonly string[];
   /** Calls in the order in which they left. */
   readonly calls: Call[];
   readonly events: FleetEvent[];
@@ -125,6 +133,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   const makers = createMakers();
   const audit: AuditRecord[] = [];
   const held: CommandsHarness["held"] = [];
+  const reset: string[] = [];
   const quality = new Map<string, Quality>([
     ["AMR01", "good"],
     ["AMR02", "good"],
@@ -196,6 +205,16 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       },
     },
   ]);
+  const acts = createActs({
+    dispatcher,
+    rights,
+    alarms: { ...alarms, storeProblem: async () => null, publish() {} },
+    resetCounters: (station) => void reset.push(station),
+    refused: intake.refused,
+    audit: commandLog.audited((record) => audit.push(record)),
+    clock,
+    log: parts.gatewayLog ?? silentLog,
+  });
   await commandLog.start();
   const starting = dispatcher.start();
   await clock.settle(0);
@@ -226,6 +245,9 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     },
     dispatcher,
     intake,
+    acts,
+    act: (name, source, fields) => acts.answer(name, { source, fields }),
+    reset,
     calls,
     events,
     attributed: makers.delivered,

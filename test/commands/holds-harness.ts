@@ -36,14 +36,21 @@ export function newRig(parts: HarnessOptions = {}): Promise<CommandsHarness> {
 
 /** Begins or lifts a hold, and lets everything happen that needs no time. */
 export async function hold(
-  { dispatcher, clock }: CommandsHarness,
+  { act, clock }: CommandsHarness,
   robotId: string | null,
   isHeld = true,
   source: Source = plc,
 ) {
-  const refused: Outcome | null = dispatcher.holds.hold({ source, robotId, isHeld });
+  const all = { hold: isHeld };
+  const outcome =
+    robotId === null ? act("HoldAll", source, all) : act("Hold", source, { robot_id: robotId, ...all });
   await clock.settle(0);
-  return refused;
+  return refusedOf(await outcome);
+}
+
+/** Null: it was not refused. */
+export function refusedOf(outcome: Outcome): Outcome | null {
+  return outcome.outcome === "refused" ? outcome : null;
 }
 
 /** What was sent from a place on, short: `Halt m1`. */

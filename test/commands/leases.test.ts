@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Source } from "../../src/domain/command.ts";
 import type { Mission, MissionQueue } from "../../src/domain/mission.ts";
 import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
 
@@ -221,12 +222,16 @@ describe("a station's lease", () => {
     expect(leases.release("Dock", plc, "AMR01")).toBeNull();
     expect(leases.leaseOf("AMR01")).toBeNull();
     await leases.ask("Dock", plc, "AMR01");
-    expect(leases.override({ protocol: "cli", name: "clerk" }, "AMR01")).toMatchObject({
+    const end = (source: Source) => harness.act("OverrideLease", source, { robot_id: "AMR01" });
+    expect(await end({ protocol: "cli", name: "clerk" })).toMatchObject({
       code: "NOT_ALLOWED",
       message:
         'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read',
     });
-    expect(leases.override({ protocol: "opcua", name: "chief" }, "AMR01")).toBeNull();
+    expect(await end({ protocol: "opcua", name: "chief" })).toMatchObject({
+      outcome: "succeeded",
+      responseJson: '{"station":"Dock","owner":"opcua:plc"}',
+    });
     expect(leases.leaseOf("AMR01")).toBeNull();
     expect(harness.audit.at(-1)).toMatchObject({
       event: "lease",

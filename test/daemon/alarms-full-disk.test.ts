@@ -28,8 +28,12 @@ test.skipIf(!hasMount)(
     const client = await mqtt.connectAsync(harness.brokerUrl, { reconnectPeriod: 0 });
     cleanups.push(() => client.endAsync(true));
     /** Tells something about alarms, and resolves with the reply. */
-    async function tell(action: "ack" | "service", id: string, fields: object): Promise<Reply> {
-      const topic = `fleetgate/degraded/clients/scada/alarm/${action}`;
+    async function tell(
+      act: "AcknowledgeAlarm" | "SetOutOfService",
+      id: string,
+      fields: object,
+    ): Promise<Reply> {
+      const topic = `fleetgate/degraded/clients/scada/command/${act}`;
       await client.publishAsync(topic, JSON.stringify({ id, ...fields }), { qos: 1 });
       return JSON.parse(await ear.replyText(id)) as Reply;
     }
@@ -42,15 +46,18 @@ test.skipIf(!hasMount)(
     const alarmId = alarms.find(({ code }) => code === "BATTERY_LOW")?.id ?? "";
     const service = { robot_id: ROBOT, out_of_service: true };
     const back = { ...service, out_of_service: false };
-    expect(await tell("service", "s1", back)).toMatchObject({ outcome: "succeeded", message: "" });
+    expect(await tell("SetOutOfService", "s1", back)).toMatchObject({ outcome: "succeeded", message: "" });
 
     disk.fill();
     const before = await alarmsFile();
-    expect(await tell("ack", "a1", { alarm_id: alarmId })).toMatchObject({
+    expect(await tell("AcknowledgeAlarm", "a1", { alarm_id: alarmId })).toMatchObject({
       outcome: "succeeded",
       message: NOT_STORED,
     });
-    expect(await tell("service", "s3", service)).toMatchObject({ outcome: "succeeded", message: NOT_STORED });
+    expect(await tell("SetOutOfService", "s3", service)).toMatchObject({
+      outcome: "succeeded",
+      message: NOT_STORED,
+    });
     await ear.on(`robots/${ROBOT}/alarms`, (each) => each.includes('"out_of_service":true'));
     expect(await alarmsFile(), "the older file is whole").toBe(before);
 
@@ -60,7 +67,7 @@ test.skipIf(!hasMount)(
     const from = ear.received.entries.length;
     const again = await harness.start();
     await ear.on(`robots/${ROBOT}/alarms`, (each) => each.includes('"out_of_service":true'), from);
-    expect(await tell("service", "s4", service)).toMatchObject({ outcome: "succeeded", message: "" });
+    expect(await tell("SetOutOfService", "s4", service)).toMatchObject({ outcome: "succeeded", message: "" });
     expect(await again.stop()).toBe(0);
   },
   90_000,

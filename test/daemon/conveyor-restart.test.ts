@@ -68,8 +68,8 @@ test("what a station has started is stopped by the next start of a killed gatewa
   const mission = { baseMission: { navigateMission: { goal } } };
   await ear.send("CreateMission", "go", { robotId: ROBOT, mission });
   await ear.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_SUCCEEDED"'));
-  const asked = JSON.stringify({ id: "ask", robot_id: ROBOT });
-  await client.publishAsync("fleetgate/conveyor/clients/hmi/station/dock/ask", asked, { qos: 1 });
+  const asked = JSON.stringify({ id: "ask", station: "dock", robot_id: ROBOT });
+  await client.publishAsync("fleetgate/conveyor/clients/hmi/command/LeaseRobot", asked, { qos: 1 });
   expect(JSON.parse(await ear.replyText("ask"))).toMatchObject({ response: { leased: [ROBOT] } });
   await roll();
   await first.kill();
@@ -84,8 +84,8 @@ test("what a station has started is stopped by the next start of a killed gatewa
   const second = start();
   await stops(START_MS, "the start");
   await good(from);
-  const beat = JSON.stringify({ id: "beat", counter: 1 });
-  await client.publishAsync("fleetgate/conveyor/clients/hmi/station/dock/beat", beat, { qos: 1 });
+  const beat = JSON.stringify({ id: "beat", station: "dock", counter: 1 });
+  await client.publishAsync("fleetgate/conveyor/clients/hmi/command/Heartbeat", beat, { qos: 1 });
   expect(JSON.parse(await ear.replyText("beat"))).toMatchObject({ response: { leased: [ROBOT] } });
 
   await roll();

@@ -48,8 +48,8 @@ test("a lease outlives kill -9; one whose station the next configuration does no
   const request = { robotId: ROBOT, mission: { baseMission: { navigateMission } } };
   expect(await ear.send("CreateMission", "go", request)).toMatchObject({ outcome: "succeeded" });
   await ear.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
-  const asked = JSON.stringify({ id: "ask", robot_id: ROBOT });
-  await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/ask", asked, { qos: 1 });
+  const asked = JSON.stringify({ id: "ask", station: "dock", robot_id: ROBOT });
+  await client.publishAsync("fleetgate/lease/clients/hmi/command/LeaseRobot", asked, { qos: 1 });
   expect(JSON.parse(await ear.replyText("ask"))).toMatchObject({ outcome: "succeeded" });
   await ear.on(topic, (text) => text.includes('"asked"'));
   // Its outcome is on the disk when it is told, and so is what was recorded before it.
@@ -58,9 +58,8 @@ test("a lease outlives kill -9; one whose station the next configuration does no
 
   const second = start(config);
   await good(ear.received.entries.length);
-  await client.publishAsync("fleetgate/lease/clients/hmi/station/dock/beat", '{"id":"beat","counter":1}', {
-    qos: 1,
-  });
+  const beat = JSON.stringify({ id: "beat", station: "dock", counter: 1 });
+  await client.publishAsync("fleetgate/lease/clients/hmi/command/Heartbeat", beat, { qos: 1 });
   expect(JSON.parse(await ear.replyText("beat"))).toMatchObject({ response: { leased: [ROBOT] } });
   await second.kill();
 

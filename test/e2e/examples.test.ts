@@ -117,8 +117,8 @@ describe.runIf(haveMosquitto)("with mosquitto", () => {
 
       for (const [from, topic] of [
         [hmi, commandOf("mes")],
-        [mes, "clients/hmi/hold/cart-1"],
-        [visitor, "clients/hmi/station/dock/ask"],
+        [mes, "clients/hmi/command/Hold"],
+        [visitor, "clients/hmi/command/LeaseRobot"],
         [hmi, "clients/hmi/reply/a"],
         [hmi, "robots/cart-1/availability"],
         [hmi, "status"],

@@ -14,18 +14,21 @@ test("a station whose heartbeat came while the gateway was held up keeps its lea
   );
   await harness.plc.shows(`Robots.${ROBOT}.Valid`, true);
   const client = await mqtt.connectAsync(harness.mqttUrl, { reconnectPeriod: 0 });
-  const topic = "fleetgate/e2e/clients/e2e/station/dock";
-  const tell = async (action: string, id: string, more: object = {}) => {
-    await client.publishAsync(`${topic}/${action}`, JSON.stringify({ id, ...more }), { qos: 1 });
+  const topic = "fleetgate/e2e/clients/e2e/command";
+  const tell = async (act: string, id: string, more: object) => {
+    const text = JSON.stringify({ id, station: "dock", ...more });
+    await client.publishAsync(`${topic}/${act}`, text, { qos: 1 });
     return JSON.parse(await harness.mqtt.replyText(id));
   };
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
   await harness.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
   await harness.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
-  expect(await tell("ask", "ask", { robot_id: ROBOT })).toMatchObject({ response: { leased: [ROBOT] } });
-  await tell("beat", "first", { counter: 1 });
+  expect(await tell("LeaseRobot", "ask", { robot_id: ROBOT })).toMatchObject({
+    response: { leased: [ROBOT] },
+  });
+  await tell("Heartbeat", "first", { counter: 1 });
 
-  client.publish(`${topic}/beat`, JSON.stringify({ id: "second", counter: 2 }));
+  client.publish(`${topic}/Heartbeat`, JSON.stringify({ id: "second", station: "dock", counter: 2 }));
   // The client writes at the end of this turn; then nothing in this process runs for longer than a heartbeat.
   await new Promise<void>((resolve) =>
     process.nextTick(() => {
@@ -33,7 +36,7 @@ test("a station whose heartbeat came while the gateway was held up keeps its lea
       resolve();
     }),
   );
-  expect(await tell("beat", "third", { counter: 3 })).toMatchObject({ response: { leased: [ROBOT] } });
+  expect(await tell("Heartbeat", "third", { counter: 3 })).toMatchObject({ response: { leased: [ROBOT] } });
   expect(harness.mqtt.texts(`robots/${ROBOT}/event/lease`)).toHaveLength(1);
   await client.endAsync(true);
   await harness.close();

@@ -33,11 +33,11 @@ const toStation = (destinationId: string) => ({
 });
 
 /** Publishes about a hold over MQTT, and gives the answer. */
-async function hold(topic: string, fields: object): Promise<unknown> {
+async function hold(act: string, fields: object): Promise<unknown> {
   const client = await mqtt.connectAsync(harness.mqttUrl, { reconnectPeriod: 0 });
   requests += 1;
   const id = `h${requests}`;
-  await client.publishAsync(`fleetgate/e2e/clients/e2e/${topic}`, JSON.stringify({ id, ...fields }), {
+  await client.publishAsync(`fleetgate/e2e/clients/e2e/command/${act}`, JSON.stringify({ id, ...fields }), {
     qos: 1,
   });
   await client.endAsync(true);
@@ -109,7 +109,7 @@ test("a hold over MQTT stops a conveyor and a task chain; an engineer at a PLC l
   expect(await send("AddTaskChain", chain?.request as object)).toMatchObject({ outcome: "succeeded" });
   await harness.plc.shows(tag("Position.StateId"), "ROBOT_STATE_EXECUTING");
 
-  const answer = await hold(`hold/${ROBOT}`, { hold: true });
+  const answer = await hold("Hold", { robot_id: ROBOT, hold: true });
   expect(answer).toMatchObject({ outcome: "succeeded", response: { held: true, by: ["mqtt:e2e"] } });
   await harness.plc.shows(tag("Conveyors.1.Rolling"), false);
   await harness.plc.shows(tag("Position.StateId"), "ROBOT_STATE_PAUSED");
@@ -129,7 +129,7 @@ test("a hold on all robots is shown at each and under Gateway, and refuses moves
     code: "HELD",
     message: "opcua:anonymous holds all robots",
   });
-  expect(await hold("hold", { hold: false, user: "opcua:anonymous" })).toMatchObject({
+  expect(await hold("HoldAll", { hold: false, user: "opcua:anonymous" })).toMatchObject({
     response: { held: false },
   });
   await harness.plc.shows("Robots.cart-02.Held", false);

@@ -257,7 +257,8 @@ describe("robots that a reload describes", () => {
     const line1 = await plc("line1");
     expect(await line1.value("Robots.AMR09.RobotId")).toBe("cart-09");
 
-    const hold = (on: boolean) => hmi.publish("hold/AMR09", JSON.stringify({ id: `hold-${on}`, hold: on }));
+    const hold = (on: boolean) =>
+      hmi.publish("command/Hold", JSON.stringify({ id: `hold-${on}`, robot_id: "cart-09", hold: on }));
     await hold(true);
     await hmi.on("amr/AMR09/hold", (shown) => shown.includes("hmi"), from);
     await line1.shows("Robots.AMR09.Held", true);

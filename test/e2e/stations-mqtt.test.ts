@@ -24,11 +24,11 @@ afterAll(async () => {
   await harness.close();
 });
 
-async function tell(action: string): Promise<Record<string, unknown>> {
+async function tell(act: string): Promise<Record<string, unknown>> {
   asked += 1;
   const id = `s${asked}`;
-  const topic = `fleetgate/e2e/clients/e2e/station/dock/${action}`;
-  await client.publishAsync(topic, JSON.stringify({ id, robot_id: ROBOT }), { qos: 1 });
+  const topic = `fleetgate/e2e/clients/e2e/command/${act}`;
+  await client.publishAsync(topic, JSON.stringify({ id, station: "dock", robot_id: ROBOT }), { qos: 1 });
   return JSON.parse(await harness.mqtt.replyText(id));
 }
 
@@ -44,12 +44,12 @@ async function order(slot: string, parameters: Readonly<Record<string, ReturnTyp
 }
 
 test("a client of MQTT leases a robot against a PLC, until an engineer at the PLC ends it", async () => {
-  expect(await tell("ask")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
+  expect(await tell("LeaseRobot")).toMatchObject({ outcome: "refused", code: "NOT_AT_STATION" });
   const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
   const sent = await harness.mqtt.send("CreateMission", "to-dock", { robotId: ROBOT, mission });
   expect(sent).toMatchObject({ outcome: "succeeded" });
   await harness.mqtt.on(`robots/${ROBOT}/mission`, (state) => state.includes('"STATE_RUNNING"'));
-  expect(await tell("ask")).toMatchObject({ outcome: "succeeded", response: { leased: [ROBOT] } });
+  expect(await tell("LeaseRobot")).toMatchObject({ outcome: "succeeded", response: { leased: [ROBOT] } });
 
   const refused = await order(`Robots.${ROBOT}.MissionSlot`, {
     Operation: int32(NAVIGATE),
@@ -59,10 +59,10 @@ test("a client of MQTT leases a robot against a PLC, until an engineer at the PL
 
   const ended = await order("Stations.dock.Slot", { Robot: text(ROBOT), Operation: int32(OVERRIDE) });
   expect(ended).toEqual([3, 0, ""]);
-  expect(await tell("release")).toMatchObject({ outcome: "succeeded", response: { leased: [] } });
-  expect(await tell("ask")).toMatchObject({ outcome: "succeeded" });
-  expect(await tell("ask")).toMatchObject({ outcome: "succeeded" });
-  expect(await tell("release")).toMatchObject({ outcome: "succeeded" });
+  expect(await tell("ReleaseRobot")).toMatchObject({ outcome: "succeeded", response: { leased: [] } });
+  expect(await tell("LeaseRobot")).toMatchObject({ outcome: "succeeded" });
+  expect(await tell("LeaseRobot")).toMatchObject({ outcome: "succeeded" });
+  expect(await tell("ReleaseRobot")).toMatchObject({ outcome: "succeeded" });
 
   const topic = `robots/${ROBOT}/event/lease`;
   const last = await harness.mqtt.on(topic, (event) => event.includes('"released"'));

@@ -24,14 +24,14 @@ const ANSWERED = /^fleetgate\/plant1\/clients\/mes\/answers line-3 \{"id":"50","
 /** Under the client's own name. */
 const kinds = [
   "command/CreateMission",
-  "hold",
-  "hold/cart-01",
-  "station/dock/ask",
-  "station/dock/beat",
-  "station/dock/release",
-  "station/dock/override",
-  "alarm/ack",
-  "alarm/service",
+  "command/Hold",
+  "command/HoldAll",
+  "command/LeaseRobot",
+  "command/Heartbeat",
+  "command/ReleaseRobot",
+  "command/OverrideLease",
+  "command/AcknowledgeAlarm",
+  "command/SetOutOfService",
 ];
 
 let plant: PlantShell;
@@ -85,7 +85,8 @@ async function run(line: string, client: PlantClient, prints: RegExp): Promise<v
 
 /** What a line of the page needs before it, that its reader sees on the screen. */
 async function ready(line: string, out: Started["out"], alarmOf: string): Promise<string> {
-  if (line.includes("/ask ")) await heardOn(out, "robots/cart-01/mission", /"destination_id":"Station A"/);
+  if (line.includes("/LeaseRobot "))
+    await heardOn(out, "robots/cart-01/mission", /"destination_id":"Station A"/);
   if (line.includes("MISSION_ID")) {
     const event = await heardOn(out, "robots/cart-01/event/mission", /"to":"STATE_PAUSED"/);
     return line.replace("MISSION_ID", JSON.parse(event).mission_id);
@@ -147,9 +148,9 @@ describe.runIf(haveMosquitto && haveMosquittoSub)(`the lines of ${PAGE}, at a mo
   test("name what every message of MQTT 5 is answered with", async () => {
     const rr = plantLines.find(({ line }) => line.startsWith("mosquitto_rr"))?.line ?? "";
     for (const [topic, fields] of [
-      ["hold/cart-01", ',"hold":false'],
-      ["station/dock/beat", ',"counter":3'],
-      ["alarm/service", ',"robot_id":"cart-01","out_of_service":false'],
+      ["command/Hold", ',"robot_id":"cart-01","hold":false'],
+      ["command/Heartbeat", ',"station":"dock","counter":3'],
+      ["command/SetOutOfService", ',"robot_id":"cart-01","out_of_service":false'],
     ] as const) {
       const line = rr.replace("command/GetOnlineRobots", topic).replace(',"request":{}', fields);
       await run(line, five, ANSWERED);

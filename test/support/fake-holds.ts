@@ -1,10 +1,11 @@
-import type { HoldRequest, Holds } from "../../src/contracts/holds.ts";
+import type { HoldControl, HoldRequest } from "../../src/commands/holds/hold-control.ts";
+import type { Holds } from "../../src/contracts/holds.ts";
 import type { Protocol } from "../../src/domain/command.ts";
 import { type HoldState, holderName } from "../../src/domain/hold.ts";
 import { type Outcome, refusal } from "../../src/domain/outcome.ts";
 
-/** Holds that live as long as the test. "ann" may hold nothing; robot "nope" is none. */
-export interface FakeHolds extends Holds {
+/** Holds that live as long as the test. Robot "nope" is none. */
+export interface FakeHolds extends Holds, Pick<HoldControl, "hold"> {
   readonly asked: HoldRequest[];
   /** What the disk is said to know. */
   isStored: boolean;
@@ -19,7 +20,6 @@ export function createFakeHolds(): FakeHolds {
     hold(request): Outcome | null {
       asked.push(request);
       const { source, robotId, isHeld, user } = request;
-      if (source.name === "ann") return refusal("NOT_ALLOWED", `${source.protocol} "ann" may not`);
       const names = by.get(robotId) ?? new Set();
       by.set(robotId, names);
       if (isHeld) names.add(holderName(source));

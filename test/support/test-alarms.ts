@@ -1,13 +1,11 @@
-import type { ActiveAlarms, Alarms } from "../../src/contracts/alarms.ts";
+import type { ActiveAlarms, AlarmStore } from "../../src/contracts/alarms.ts";
 import { type Alarm, type AlarmCode, alarmRule } from "../../src/domain/alarm.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { type AlarmRegistry, createAlarmRegistry } from "../../src/state/alarm-registry.ts";
 
-/** None stands; takes every acknowledgement. */
-export const noAlarms: Alarms & ActiveAlarms = {
-  acknowledge: () => null,
-  putOutOfService: () => null,
+/** None stands. */
+export const noAlarms: AlarmStore & ActiveAlarms = {
   storeProblem: async () => null,
   shown: () => ({ alarms: [], isOutOfService: false }),
 };

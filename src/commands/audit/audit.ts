@@ -2,6 +2,7 @@ import type { CertificateChange } from "../../contracts/client-certificates.ts";
 import type { RefusedRequest, SessionChange } from "../../contracts/commander.ts";
 import type { Catalogue } from "../../contracts/operation.ts";
 import type { FaultChange } from "../../contracts/simulated-faults.ts";
+import type { ActFields, ActName } from "../../domain/acts.ts";
 import { clip } from "../../domain/clip.ts";
 import type { Command, OnBehalfOf } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
@@ -20,6 +21,7 @@ export interface AuditRecord {
     | "hold"
     | "permit"
     | "alarm"
+    | "counters"
     | "reload"
     | "session"
     | "certificate"
@@ -90,6 +92,11 @@ export function commandRecord(
 
 function behalf({ station, owner }: OnBehalfOf) {
   return { ...(station === undefined ? {} : { station }), protocol: owner.protocol, user: owner.name };
+}
+
+/** The act in the record of what it has changed. The log of commands takes such a record as a command. */
+export function actFields<Name extends ActName>(operation: Name, fields: ActFields<Name>) {
+  return { operation, request: JSON.stringify(fields), outcome: "succeeded" };
 }
 
 /** The request without its secrets; nothing if it cannot be parsed, because secrets may be anywhere in it. */

@@ -1,4 +1,4 @@
-import type { HoldRequest, Holds } from "../../contracts/holds.ts";
+import type { Holds } from "../../contracts/holds.ts";
 import type { StateChange } from "../../domain/change.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
@@ -6,19 +6,16 @@ import { holderName } from "../../domain/hold.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Stop } from "../../domain/stops.ts";
+import { actFields } from "../audit/audit.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StoredHold } from "../journal/journal.ts";
-import type { Rights } from "../options.ts";
 import type { Shared } from "../parts.ts";
-import { refusedLift, refusedRight } from "../rights.ts";
 import { createHoldRegistry, type HoldRegistry } from "./hold-registry.ts";
 import { createHoldStops } from "./hold-stops.ts";
 import { createHoldStore } from "./hold-store.ts";
 import { createLiftBudget } from "./lift-budget.ts";
 
-export interface HoldControlParts
-  extends HoldEventParts,
-    Pick<Shared, "journal" | "onHold" | "rights" | "stopping"> {
+export interface HoldControlParts extends HoldEventParts, Pick<Shared, "journal" | "onHold"> {
   readonly observations: Pick<Observations, "sight" | "robots">;
   /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
   readonly refuseStarts: (robotId: RobotId | null) => void;
@@ -28,8 +25,25 @@ export interface HoldControlParts
   readonly refusedName: (robotId: RobotId) => Outcome | null;
 }
 
+/** A user begins or lifts a hold. */
+export interface HoldRequest {
+  readonly source: Source;
+  /** Null: all robots. */
+  readonly robotId: RobotId | null;
+  /** True begins the source's own hold, false lifts it. */
+  readonly isHeld: boolean;
+  /** Lifts this user's hold instead. The name is that of `HoldState.by`, without ` (all)`. */
+  readonly user?: string | undefined;
+}
+
 /** Keeps the holds, and keeps held robots from moving. */
 export interface HoldControl extends Holds {
+  /**
+   * Begins a hold at once, or lifts it; the same again changes nothing. Null: it is accepted; otherwise the
+   * refusal. It does not check rights. A hold that its user lifts again within a second lasts until then
+   * (docs/commands.md, A hold that is toggled): `holdState` has the present hold.
+   */
+  hold(request: HoldRequest): Outcome | null;
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
   /**
@@ -99,9 +113,7 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
       if (stored.length > 0) log.info({ holds: stored.length }, "holds of an earlier run go on");
     },
     hold(request) {
-      if (parts.stopping.signal.aborted)
-        return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
-      const decision = decideHold(registry, parts.rights.now(), request);
+      const decision = decideHold(registry, request);
       switch (decision.kind) {
         case "refuse":
           return decision.outcome;
@@ -166,12 +178,8 @@ type HoldDecision =
   | { readonly kind: "nothing" }
   | { readonly kind: "refuse"; readonly outcome: Outcome };
 
-function decideHold(registry: HoldRegistry, rights: Rights, request: HoldRequest): HoldDecision {
-  const { source, robotId, user, isHeld } = request;
-  if (user !== undefined) return decideOthers(registry, rights, request, user);
-  // All robots (null) need a rule without robots: an operator of every one.
-  const refused = refusedRight(rights, { source, operation: null, role: "operator", robotId });
-  if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
+function decideHold(registry: HoldRegistry, { source, robotId, user, isHeld }: HoldRequest): HoldDecision {
+  if (user !== undefined) return decideOthers(registry, robotId, user);
   const own = registry.find(robotId, holderName(source));
   if (!isHeld) return own === undefined ? { kind: "nothing" } : { kind: "lift", hold: own };
   if (own !== undefined) return { kind: "keep", hold: own };
@@ -180,14 +188,7 @@ function decideHold(registry: HoldRegistry, rights: Rights, request: HoldRequest
 }
 
 /** An engineer lifts the hold of another user. */
-function decideOthers(
-  registry: HoldRegistry,
-  rights: Rights,
-  { source, robotId }: HoldRequest,
-  user: string,
-): HoldDecision {
-  const refused = refusedLift(rights, source, robotId);
-  if (refused !== null) return { kind: "refuse", outcome: refusal("NOT_ALLOWED", refused) };
+function decideOthers(registry: HoldRegistry, robotId: RobotId | null, user: string): HoldDecision {
   const hold = registry.find(robotId, user);
   if (hold !== undefined) return { kind: "lift", hold };
   const what = robotId === null ? "all robots" : `robot ${quoted(robotId)}`;
@@ -209,6 +210,10 @@ function createHoldEvents({ clock, log, audit, sessionId, notify }: HoldEventPar
   let events = 0;
   return (to, { robotId, owner }, by) => {
     const what = to === "held" ? "begun" : "lifted";
+    const isOwn = holderName(by) === holderName(owner);
+    const fields = { hold: to === "held", user: isOwn ? undefined : holderName(owner) };
+    const act =
+      robotId === null ? actFields("HoldAll", fields) : actFields("Hold", { robot_id: robotId, ...fields });
     const atMs = clock.nowMs();
     log.info({ robotId, owner: holderName(owner), by: holderName(by) }, `hold ${what}`);
     audit({
@@ -219,6 +224,7 @@ function createHoldEvents({ clock, log, audit, sessionId, notify }: HoldEventPar
       protocol: by.protocol,
       user: by.name,
       owner: { protocol: owner.protocol, user: owner.name },
+      ...act,
     });
     events += 1;
     const eventId = `${sessionId}.h${events}`;

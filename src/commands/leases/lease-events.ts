@@ -1,5 +1,7 @@
 import type { Source } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { actFields } from "../audit/audit.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 
@@ -14,6 +16,20 @@ const reasonTexts: Readonly<Record<LeaseReason, string>> = {
   not_configured: "the station is no longer configured",
   not_allowed: "its owner may no longer use the station for the robot",
 };
+
+/** The act that has begun or ended a lease; nothing for an end by the gateway. */
+function actOf(reason: LeaseReason, robot_id: RobotId, station: string) {
+  switch (reason) {
+    case "asked":
+      return actFields("LeaseRobot", { station, robot_id });
+    case "released":
+      return actFields("ReleaseRobot", { station, robot_id });
+    case "overridden":
+      return actFields("OverrideLease", { robot_id });
+    default:
+      return {};
+  }
+}
 
 export type LeaseEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
 
@@ -46,6 +62,7 @@ export function createLeaseEvents({ clock, log, audit, notify, sessionId }: Leas
       user: source.name,
       owner: { protocol: owner.protocol, user: owner.name },
       reason: reasonText,
+      ...actOf(reason, robotId, station),
     });
     events += 1;
     notify({

@@ -117,7 +117,7 @@ async function newestRecords(auditLines: AuditLines, most: number): Promise<read
   const records: AuditRecord[] = [];
   await auditLines((line) => {
     const record = recordOf(line);
-    if (record?.event === "command") records.push(record);
+    if (record !== null && loggedRecord(record) !== null) records.push(record);
     return records.length < most;
   });
   return records.reverse();
@@ -132,15 +132,21 @@ function recordOf(line: string): AuditRecord | null {
   }
 }
 
+/** The records that an act leaves when it has changed something; they have a request then. */
+const ofActs: ReadonlySet<AuditRecord["event"]> = new Set(["hold", "lease", "alarm", "counters"]);
+
 /**
- * A command from a record of the audit log; null for a record of anything else, or one that this version
- * cannot read. The names of outcomes and codes are passed on as they are.
+ * A command or an act from a record of the audit log; null for a record of anything else, or one that this
+ * version cannot read. The names of outcomes and codes are passed on as they are.
  */
 function loggedRecord(record: AuditRecord): Omit<LoggedCommand, "number"> | null {
-  if (record.event !== "command") return null;
+  const isAct = ofActs.has(record.event) && typeof record.request === "string";
+  if (record.event !== "command" && !isAct) return null;
   const source = sourceOf(record);
   const finalAtMs = timeOf(record.at);
-  const { outcome, code, operation } = record;
+  const { outcome, operation } = record;
+  // An alarm has a code of its own.
+  const code = isAct ? "OK" : record.code;
   if (source === null || finalAtMs === null || typeof operation !== "string") return null;
   if (typeof outcome !== "string" || typeof code !== "string") return null;
   return {

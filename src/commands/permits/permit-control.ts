@@ -12,8 +12,7 @@ import { gatewaySource, refusedRight, refusedStationUser, rightsAnywhere } from 
 import { goalsOf, noPermit, type Permit, renewed, revoked, whyNotGiven, written } from "./permit.ts";
 import { createPermitPauses, type PermitPauses } from "./permit-pauses.ts";
 
-export interface PermitControlParts
-  extends Pick<Shared, "stations" | "rights" | "clock" | "log" | "audit" | "stopping"> {
+export interface PermitControlParts extends Pick<Shared, "stations" | "rights" | "clock" | "log" | "audit"> {
   readonly observations: Pick<Observations, "missions" | "sight" | "robots">;
   /** A permit is lost: starts to the station that have not left must be refused. */
   readonly refuseStarts: () => void;
@@ -26,6 +25,12 @@ export type GuardedStart = Pick<ParsedRequest, "destination">;
 
 /** Keeps the permits of stations that require one. */
 export interface PermitControl extends Permits {
+  /** The level that a user of the station has written. Null: it is accepted; otherwise the refusal. */
+  write(station: string, source: Source, isGiven: boolean): Outcome | null;
+  /**
+   * The heartbeat of this user of the station has changed. It renews the permit that the user has written.
+   */
+  heartbeat(station: string, source: Source): void;
   /** The configuration has other stations. */
   follow(): void;
   /** The gateway runs: a permit that no PLC has given after a while counts as lost. */
@@ -112,9 +117,6 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
     write(name, source, isGiven) {
       const guard = guards.get(name);
       if (guard === undefined) return refusal("MALFORMED", `station ${quoted(name)} requires no permit`);
-      if (parts.stopping.signal.aborted) {
-        return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
-      }
       const refused = refusedWrite(guard.station, source);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
       guard.permit = written(guard.permit, isGiven, source);

@@ -49,7 +49,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
         <dt>Source</dt>
         <dd>{sourceText(command)}</dd>
         <dt>Request id</dt>
-        <dd class="id">{command.request_id ?? "none could be read"}</dd>
+        <dd class="id">{command.request_id ?? "none"}</dd>
         <dt>Code</dt>
         <dd>{command.code ?? "–"}</dd>
         <dt>Message</dt>

@@ -1,30 +1,27 @@
 import type { IPublishPacket, MqttClient } from "mqtt";
-import type { Alarms } from "../../contracts/alarms.ts";
-import type { Commander, Envelope, Expiry, RefusalAudit } from "../../contracts/commander.ts";
-import type { Holds } from "../../contracts/holds.ts";
-import type { Stations } from "../../contracts/stations.ts";
+import type { Acts } from "../../contracts/acts.ts";
+import type { Commander, Envelope, Expiry } from "../../contracts/commander.ts";
+import { type ActName, isActName } from "../../domain/acts.ts";
+import { refusal } from "../../domain/outcome.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { dateTimeMs } from "../../platform/date-time.ts";
 import type { Log } from "../../platform/log.ts";
-import { takeAlarmMessage } from "./alarm-message.ts";
 import { createFrameSorter, type Sorted } from "./client/sorted-stream.ts";
 import { subscribe } from "./client/subscribe.ts";
-import { takeHoldMessage } from "./hold-message.ts";
 import { createInbox } from "./inbox.ts";
 import {
-  type Answer,
   answerProblem,
   bytesOf,
-  type MessageShape,
   own,
-  readObject,
+  readAct,
+  readCommandObject,
   replyTo,
+  type UnreadMessage,
 } from "./message.ts";
 import type { MqttOptions } from "./options.ts";
 import { createReplies, type ReplyBounds } from "./replies.ts";
-import { createHeartbeatCounters, takeStationMessage } from "./station-message.ts";
-import type { AlarmTopic, CommandTopic, HoldTopic, StationTopic, Topics } from "./topics.ts";
+import type { CommandTopic, Topics } from "./topics.ts";
 
 /** A well-formed command message. The intake reads its request. */
 export interface CommandMessage {
@@ -36,38 +33,12 @@ export interface CommandMessage {
   readonly request: unknown;
 }
 
-/**
- * The result of reading a payload. `id` is the message's own if it could be read: then it can be answered.
- */
-export type ReadMessage =
-  | { readonly ok: true; readonly message: CommandMessage }
-  | { readonly ok: false; readonly id: string | null; readonly reason: string };
-
-const shape: MessageShape = {
-  kind: "command",
-  fields: ["id", "expires_in_ms", "expires_at", "request"],
-  example: '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}',
-};
-
-/** The dependencies for messages of clients. */
-export interface CommandParts {
-  readonly options: MqttOptions;
-  readonly topics: Topics;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly commander: Commander;
-  /** Refusals of messages that are no command are audited there. */
-  readonly audit: RefusalAudit;
-  readonly stations: Stations;
-  readonly holds: Holds;
-  readonly alarms: Alarms;
-  /** Present if they differ from the default. */
-  readonly replyBounds?: ReplyBounds;
-}
+/** The result of reading a payload. */
+export type ReadMessage = { readonly ok: true; readonly message: CommandMessage } | UnreadMessage;
 
 /**
- * Takes commands from MQTT to the commander, and its outcomes back. Lives as long as the link, over all its
- * connections.
+ * Takes commands and acts from MQTT to the gateway, and their outcomes back. Lives as long as the link, over
+ * all its connections.
  */
 export interface CommandMessages {
   /** Separates clients' messages from the bytes of one connection. */
@@ -79,16 +50,31 @@ export interface CommandMessages {
   figures(): Readonly<Record<string, number>>;
 }
 
-export function createCommandMessages(parts: CommandParts): CommandMessages {
-  const { options, topics, clock, log } = parts;
-  const counts = { commands: 0, stationMessages: 0, holdMessages: 0, alarmMessages: 0 };
-  const replies = createReplies(clock, log, parts.replyBounds);
-  const hasChanged = createHeartbeatCounters();
+export function createCommandMessages({
+  options,
+  topics,
+  clock,
+  log,
+  commander,
+  acts,
+  replyBounds,
+}: {
+  readonly options: MqttOptions;
+  readonly topics: Topics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly commander: Commander;
+  readonly acts: Acts;
+  /** Present if they differ from the default. */
+  readonly replyBounds?: ReplyBounds | undefined;
+}): CommandMessages {
+  const counts = { commands: 0, acts: 0 };
+  const replies = createReplies(clock, log, replyBounds);
 
   const take = (topic: CommandTopic, packet: IPublishPacket, waitedMs: number) => {
     counts.commands += 1;
     const read = readCommandMessage(bytesOf(packet));
-    const to = replyTo(topics, topic, packet, read.ok ? read.message.id : read.id);
+    const to = replyTo(topics, topic.client, packet, read.ok ? read.message.id : read.id);
     const envelope: Envelope = {
       source: { protocol: "mqtt", name: topic.client },
       requestId: to.id,
@@ -100,32 +86,23 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
       unanswerable: answerProblem(topics, topic.client, packet),
     };
     // Without a signal: the journal and the robot need the outcome, whatever becomes of this connection.
-    void parts.commander.submit(envelope, null).then((outcome) => replies.send(to, outcome));
+    void commander.submit(envelope, null).then((outcome) => replies.send(to, outcome));
   };
 
-  const answer = ({ to, outcome, robotId }: Answer, operation: string) => {
-    replies.send(to, outcome);
-    if (outcome.outcome !== "refused") return;
-    const source = { protocol: "mqtt", name: to.client } as const;
-    parts.audit.refused({ source, requestId: to.id, operation, robotId }, outcome);
-  };
-
-  const takeForStation = (topic: StationTopic, packet: IPublishPacket) => {
-    counts.stationMessages += 1;
-    const answerTo = (answered: Answer) => answer(answered, `station/${answered.to.operation}`);
-    const answered = takeStationMessage({ ...parts, hasChanged }, topic, packet);
-    if (answered instanceof Promise) void answered.then(answerTo);
-    else answerTo(answered);
-  };
-
-  const takeHold = (topic: HoldTopic, packet: IPublishPacket) => {
-    counts.holdMessages += 1;
-    answer(takeHoldMessage(parts, topic, packet), "hold");
-  };
-
-  const takeAlarm = (topic: AlarmTopic, packet: IPublishPacket) => {
-    counts.alarmMessages += 1;
-    void takeAlarmMessage(parts, topic, packet).then((answered) => answer(answered, answered.to.operation));
+  const takeAct = (name: ActName, client: string, packet: IPublishPacket) => {
+    counts.acts += 1;
+    const read = readAct(bytesOf(packet));
+    const unanswerable = answerProblem(topics, client, packet);
+    const to = replyTo(topics, client, packet, read.id);
+    const reason = read.ok ? unanswerable : read.reason;
+    const malformed = reason === null ? null : refusal("MALFORMED", reason);
+    const asked = {
+      source: { protocol: "mqtt", name: client } as const,
+      requestId: to.id,
+      fields: read.ok ? read.object : null,
+      refused: packet.retain ? refusal("RETAINED", "commands must not be retained") : malformed,
+    };
+    void acts.answer(name, asked).then((outcome) => replies.send(to, outcome));
   };
 
   /** Topics whose retained message is being cleared: the empty message that clears it comes back. */
@@ -140,13 +117,10 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
       publisher?.publish(name, "", { qos: 1, retain: true });
     }
     const command = topics.readCommand(name);
-    const station = command === null ? topics.readStation(name) : null;
-    const hold = topics.readHold(name);
-    const alarm = topics.readAlarm(name);
-    if (command !== null) take(command, packet, waitedMs);
-    if (station !== null) takeForStation(station, packet);
-    if (hold !== null) takeHold(hold, packet);
-    if (alarm !== null) takeAlarm(alarm, packet);
+    if (command === null) return;
+    const { client, operation } = command;
+    if (isActName(operation)) takeAct(operation, client, packet);
+    else take(command, packet, waitedMs);
   };
   const inbox = createInbox(options.protocolVersion, clock, (topic) => topics.ownerOf(topic) ?? "", handle);
 
@@ -158,16 +132,9 @@ export function createCommandMessages(parts: CommandParts): CommandMessages {
       publisher = client;
       cleared.clear();
       // Retain as published (MQTT 5): a command with the retain flag is recognised at once.
-      const { commandFilter, stationFilter, holdFilters, alarmFilter } = topics;
-      const filters = [commandFilter, stationFilter, ...holdFilters, alarmFilter];
-      const refused = await subscribe(client, filters, { qos: 1, rap: true });
-      if (refused.includes(commandFilter))
-        throw new Error(`the broker refused the subscription ${commandFilter}`);
-      if (refused.length > 0)
-        log.warn(
-          { filters: refused },
-          "the broker keeps subscriptions from us: nobody can lease or hold robots, or acknowledge alarms, over MQTT by them",
-        );
+      const { commandFilter } = topics;
+      const refused = await subscribe(client, [commandFilter], { qos: 1, rap: true });
+      if (refused.length > 0) throw new Error(`the broker refused the subscription ${commandFilter}`);
     },
     problem: replies.problem,
     figures: () => ({ ...counts, messagesWaiting: inbox.length, ...replies.figures() }),
@@ -189,7 +156,7 @@ function commandsOn(options: MqttOptions, log: Log): boolean {
  * ignored.
  */
 export function readCommandMessage(payload: Uint8Array): ReadMessage {
-  const read = readObject(payload, shape);
+  const read = readCommandObject(payload);
   if (!read.ok) return read;
   const { id, object } = read;
   const expiry = readExpiry(own(object, "expires_at"));

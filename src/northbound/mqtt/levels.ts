@@ -16,51 +16,23 @@ export function encodeLevel(id: string): string {
     );
 }
 
-/** The id in a topic level; undefined: it is not encoded as by `encodeLevel`. */
-function decodeLevel(level: string): string | undefined {
-  try {
-    return decodeURIComponent(level);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
-}
-
 const plainLevel = /^[A-Za-z0-9_-]+$/;
 const halfSurrogate = /\p{Surrogate}/gu;
 const needsEncoding = /[\p{Cc}\p{Noncharacter_Code_Point}/#+%.]/gu;
 
-/** The names of robots in topics. */
-export interface RobotLevels {
-  of(robotId: RobotId): string;
-  /** The robot of a level; undefined: it is not encoded as by `encodeLevel`. */
-  read(level: string): RobotId | undefined;
-}
-
 /** Marks an id that is the alias of another robot, as in the names of nodes (OPC UA, robot names). */
 const NOT_THE_ALIAS = "~id";
 
-/** By id; or by alias and otherwise by id, if the placement has `{alias}`. */
-export function createRobotLevels({ robot, robots }: Placement): RobotLevels {
-  if (robot === null || !robot.includes("{alias}")) return { of: encodeLevel, read: decodeLevel };
+/** The names of robots in topics: ids; or aliases and otherwise ids, if the placement has `{alias}`. */
+export function createRobotLevels({ robot, robots }: Placement): (robotId: RobotId) => string {
+  if (robot === null || !robot.includes("{alias}")) return encodeLevel;
   const byId = new Map<RobotId, string>();
-  const byAlias = new Map<string, RobotId>();
-  for (const { robotId, alias } of robots) {
-    if (alias === null) continue;
-    byId.set(robotId, alias);
-    byAlias.set(alias, robotId);
-  }
-  return {
-    of(robotId) {
-      const alias = byId.get(robotId);
-      if (alias !== undefined) return alias;
-      const level = encodeLevel(robotId).replaceAll("~", "%7E");
-      return byAlias.has(level) ? level + NOT_THE_ALIAS : level;
-    },
-    read(level) {
-      const named = byAlias.get(level);
-      if (named !== undefined) return named;
-      return decodeLevel(level.endsWith(NOT_THE_ALIAS) ? level.slice(0, -NOT_THE_ALIAS.length) : level);
-    },
+  for (const { robotId, alias } of robots) if (alias !== null) byId.set(robotId, alias);
+  const aliases = new Set(byId.values());
+  return (robotId) => {
+    const alias = byId.get(robotId);
+    if (alias !== undefined) return alias;
+    const level = encodeLevel(robotId).replaceAll("~", "%7E");
+    return aliases.has(level) ? level + NOT_THE_ALIAS : level;
   };
 }

@@ -1,9 +1,7 @@
-import type { Alarms } from "../../contracts/alarms.ts";
-import type { Commander, RefusalAudit } from "../../contracts/commander.ts";
-import type { Holds } from "../../contracts/holds.ts";
+import type { Acts } from "../../contracts/acts.ts";
+import type { Commander } from "../../contracts/commander.ts";
 import type { Connection, Link } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
-import type { Stations } from "../../contracts/stations.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
@@ -36,10 +34,7 @@ export interface MqttParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly commander: Commander;
-  readonly audit: RefusalAudit;
-  readonly stations: Stations;
-  readonly holds: Holds;
-  readonly alarms: Alarms;
+  readonly acts: Acts;
   /** The daemon's health for the `health` topic; read once a second. */
   readonly health: () => HealthReport;
   /** Opens a stream into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
@@ -74,9 +69,9 @@ const FIRST_ANSWERS_MS = 30_000;
 
 /** MQTT as a link: each `connect` is one session with the broker. */
 export function createMqttLink(parts: MqttParts): MqttLink {
-  const { options, clock, sessionId, topics } = parts;
+  const { options, clock, log, sessionId, topics, commander, acts, replyBounds } = parts;
   const counts: PublishCounts = { state: 0, events: 0 };
-  const commands = createCommandMessages(parts);
+  const commands = createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds });
   const will = {
     topic: topics.status,
     payload: statusPayload("offline", options.gatewayId, sessionId, null),

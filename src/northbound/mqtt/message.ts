@@ -1,50 +1,23 @@
 import type { IPublishPacket } from "mqtt";
 import { quoted } from "../../domain/clip.ts";
-import type { Outcome } from "../../domain/outcome.ts";
 import { isRequestId, jsonFault, requestIdFault } from "../../domain/refusals.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { readJson } from "../../platform/strict-json.ts";
 import type { Topics } from "./topics.ts";
 
-/**
- * A message from a client as an object with an id, or what is wrong with it. `id` is its own if it can be
- * answered.
- */
-export type ReadObject =
-  | { readonly ok: true; readonly id: string; readonly object: JsonObject }
-  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+/** What is wrong with a message. `id` is its own if it can be answered. */
+export type UnreadMessage = { readonly ok: false; readonly id: string | null; readonly reason: string };
 
-/** The shape of a kind of message. */
-export interface MessageShape {
-  /** Its name, as in "not a field of a command". */
-  readonly kind: string;
-  readonly fields: readonly string[];
-  /** A whole message, for the reply to a client that sends something else. */
-  readonly example: string;
-}
+/** A message from a client as an object with its id, or what is wrong with it. */
+type ReadObject<Id> = { readonly ok: true; readonly id: Id; readonly object: JsonObject } | UnreadMessage;
 
 /** The topic of an answer. No topic: the sender gave nothing for an answer. */
 export interface ReplyTo {
   readonly client: string;
-  readonly operation: string;
   readonly id: string | null;
   readonly topic: string | null;
   /** MQTT 5: sent back unchanged. */
   readonly correlationData: Buffer | null;
-}
-
-/** The answer to a message that is no command, and its topic. */
-export interface Answer {
-  readonly to: ReplyTo;
-  readonly outcome: Outcome;
-  /** Null: none could be read, or none is meant. */
-  readonly robotId: string | null;
-}
-
-/** The sender and the kind of a message, for the answer and for the log. */
-interface Asking {
-  readonly client: string;
-  readonly operation: string;
 }
 
 /** The largest payload that is read, in bytes. */
@@ -53,12 +26,33 @@ export const MESSAGE_LIMIT_BYTES = 256 * 1024;
 /** How much of a sender's own is kept while its command runs, each: thousands may run at once. */
 const LONGEST_KEPT_BYTES = 1_024;
 const READABLE_ID_LIMIT = 1_000;
-/** In UTF-16 units. */
-const LONGEST_NAME = 256;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads the common fields of every message; the caller checks the others. */
-export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject {
+const commandFields: readonly string[] = ["id", "expires_in_ms", "expires_at", "request"];
+const commandExample = '{"id","expires_in_ms"?,"expires_at"?,"request":{…}}';
+
+/** Reads a command as an object with an id and known fields. */
+export function readCommandObject(payload: Uint8Array): ReadObject<string> {
+  const read = readObject(payload, commandExample);
+  if (!read.ok) return read;
+  const { id, object } = read;
+  if (id === null) return { ok: false, id, reason: requestIdFault(undefined) };
+  const unknown = Object.keys(object).find((key) => !commandFields.includes(key));
+  if (unknown === undefined) return { ok: true, id, object };
+  const reason = `${quoted(unknown)}: is not a field of a command; it has id, expires_in_ms, expires_at and request`;
+  return { ok: false, id, reason };
+}
+
+/** Reads an act: its fields, and an id if it has one, for the reply. */
+export function readAct(payload: Uint8Array): ReadObject<string | null> {
+  const read = readObject(payload, '{"id"?,…} with the fields of the act');
+  if (!read.ok) return read;
+  const { id: _id, ...object } = read.object;
+  return { ...read, object };
+}
+
+/** Reads what all messages have in common. */
+function readObject(payload: Uint8Array, example: string): ReadObject<string | null> {
   if (payload.byteLength > MESSAGE_LIMIT_BYTES) {
     const reason = `the message has ${payload.byteLength} bytes; at most ${MESSAGE_LIMIT_BYTES} are read`;
     return { ok: false, id: null, reason };
@@ -67,11 +61,11 @@ export function readObject(payload: Uint8Array, shape: MessageShape): ReadObject
   if (!parsed.ok) return parsed;
   const { value } = parsed;
   if (!isJsonObject(value))
-    return { ok: false, id: null, reason: `the message must be a JSON object ${shape.example}` };
+    return { ok: false, id: null, reason: `the message must be a JSON object ${example}` };
   const id = own(value, "id");
-  if (!isRequestId(id)) return { ok: false, id: readableId(value), reason: requestIdFault(id) };
-  const unknown = unknownField(value, shape);
-  return unknown === null ? { ok: true, id, object: value } : { ok: false, id, reason: unknown };
+  if (id !== undefined && !isRequestId(id))
+    return { ok: false, id: readableId(value), reason: requestIdFault(id) };
+  return { ok: true, id: id ?? null, object: value };
 }
 
 /** `Object.hasOwn`, so that no inherited name counts as a field. */
@@ -79,22 +73,7 @@ export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** The name of a robot or an alarm in a field; or what is wrong with it. */
-type ReadName =
-  | { readonly ok: true; readonly name: string }
-  | { readonly ok: false; readonly reason: string };
-
-export function readName(object: JsonObject, field: string): ReadName {
-  const name = own(object, field);
-  if (name === undefined) return { ok: false, reason: `${field}: is missing` };
-  return typeof name === "string" && name !== "" && name.length <= LONGEST_NAME
-    ? { ok: true, name }
-    : { ok: false, reason: `${field}: must be text of 1 to ${LONGEST_NAME} characters` };
-}
-
-type Parsed =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly id: string | null; readonly reason: string };
+type Parsed = { readonly ok: true; readonly value: unknown } | UnreadMessage;
 
 function parse(payload: Uint8Array): Parsed {
   let text: string;
@@ -120,28 +99,15 @@ function readableId(object: JsonObject): string | null {
   return typeof id === "string" && id !== "" && id.length <= READABLE_ID_LIMIT ? id : null;
 }
 
-function unknownField(object: JsonObject, { kind, fields }: MessageShape): string | null {
-  const name = Object.keys(object).find((key) => !fields.includes(key));
-  if (name === undefined) return null;
-  const all = fields.length === 1 ? fields[0] : `${fields.slice(0, -1).join(", ")} and ${fields.at(-1)}`;
-  return `${quoted(name)}: is not a field of a ${kind}; it has ${all}`;
-}
-
 /**
  * The topic of the answer to a message: its own response topic if the client may have it, otherwise by its
  * id.
  */
-export function replyTo(
-  topics: Topics,
-  { client, operation }: Asking,
-  packet: IPublishPacket,
-  id: string | null,
-): ReplyTo {
+export function replyTo(topics: Topics, client: string, packet: IPublishPacket, id: string | null): ReplyTo {
   const { responseTopic, correlationData } = packet.properties ?? {};
   const isOwn = responseTopic !== undefined && answerProblem(topics, client, packet) === null;
   return {
     client,
-    operation,
     id,
     topic: isOwn ? responseTopic : id === null ? null : topics.reply(client, id),
     correlationData: isTooLong(correlationData) ? null : (correlationData ?? null),

@@ -10,14 +10,7 @@ import {
 
 const names = Object.keys(topicTemplates) as TopicName[];
 /** Under each client's own name. */
-const ofClients: readonly TopicName[] = [
-  "command",
-  "station",
-  "holdCommand",
-  "holdAllCommand",
-  "alarmCommand",
-  "reply",
-];
+const ofClients: readonly TopicName[] = ["command", "reply"];
 
 /** What decides on the topics. */
 export interface TopicParts {
@@ -99,8 +92,8 @@ function templateFault(template: string, wanted: ReadonlyArray<readonly string[]
 
 /** Every topic there can be, by its levels. */
 function shapesOf({ base, placement, areRobotsKnown }: TopicParts): readonly TopicShape[] {
-  const levels = createRobotLevels(placement);
-  const robots = areRobotsKnown ? new Set(placement.robots.map(({ robotId }) => levels.of(robotId))) : null;
+  const levelOf = createRobotLevels(placement);
+  const robots = areRobotsKnown ? new Set(placement.robots.map(({ robotId }) => levelOf(robotId))) : null;
   return names.flatMap((name) => {
     const at = keyOf(name, placement);
     const whole = wholeTemplate(base, name, placement);

@@ -23,10 +23,6 @@ export const topicTemplates = {
   gatewayEvent: "event/{kind}",
   tag: "robots/{robot}/tags/{tag}",
   command: "clients/{client}/command/{operation}",
-  station: "clients/{client}/station/{station}/{action}",
-  holdCommand: "clients/{client}/hold/{robot}",
-  holdAllCommand: "clients/{client}/hold",
-  alarmCommand: "clients/{client}/alarm/{action}",
   reply: "clients/{client}/reply/{id}",
 } as const;
 

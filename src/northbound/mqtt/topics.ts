@@ -33,31 +33,6 @@ export interface CommandTopic {
   readonly operation: string;
 }
 
-/**
- * What a client asks of a station's leases of robots, by topic. Nothing is decoded: names of stations need no
- * encoding.
- */
-export interface StationTopic {
-  readonly client: string;
-  readonly station: string;
-  readonly action: string;
-}
-
-/**
- * Whose hold a client asks for, of which robot. Robots are decoded; null: all robots; undefined: no robot's
- * name.
- */
-export interface HoldTopic {
-  readonly client: string;
-  readonly robotId: RobotId | null | undefined;
-}
-
-/** What a client wants of alarms, by topic. */
-export interface AlarmTopic {
-  readonly client: string;
-  readonly action: string;
-}
-
 /** Every topic of one gateway. */
 export interface Topics {
   readonly status: string;
@@ -72,14 +47,8 @@ export interface Topics {
   station(name: string): string;
   /** Its alarms. */
   stationAlarms(name: string): string;
-  /** The subscription that receives every client's commands. */
+  /** The subscription that receives every client's commands and acts. */
   readonly commandFilter: string;
-  /** The subscription that receives what every client asks of stations. */
-  readonly stationFilter: string;
-  /** The subscriptions that hear every client's holds: of a robot, and of all. */
-  readonly holdFilters: readonly [string, string];
-  /** The subscription that receives what every client wants of alarms. */
-  readonly alarmFilter: string;
   robot(robotId: RobotId): RobotTopics;
   /** What happened, but to no single robot. */
   gatewayEvent(kind: EventKind): string;
@@ -92,9 +61,6 @@ export interface Topics {
   /** The chain that a topic is of; null for a topic that is of none. */
   readTaskChain(topic: string): number | null;
   readCommand(topic: string): CommandTopic | null;
-  readStation(topic: string): StationTopic | null;
-  readHold(topic: string): HoldTopic | null;
-  readAlarm(topic: string): AlarmTopic | null;
   reply(client: string, id: string): string;
   /** The client whose own a topic is, or null for one that everybody may read. */
   ownerOf(topic: string): string | null;
@@ -115,45 +81,22 @@ export function createTopics(base: string, placement: Placement = underBase): To
   if (problems.length > 0)
     throw new Error(`MQTT topics: ${problems.map(({ message }) => message).join("; ")}`);
   const under = (name: TopicName) => wholeTemplate(base, name, placement);
-  const levels = createRobotLevels(placement);
+  const levelOf = createRobotLevels(placement);
   const places = new Map(placement.stations.map(({ name, place }) => [name, place ?? ""]));
   const robots = new Map<RobotId, RobotTopics>();
   const own = `${clientsSubtree(base)}/`;
   const commandLevels = levelReader(under("command"));
-  const stationLevels = levelReader(under("station"));
-  const holdLevels = levelReader(under("holdCommand"));
-  const holdAllLevels = levelReader(under("holdAllCommand"));
-  const alarmLevels = levelReader(under("alarmCommand"));
   const taskChainLevels = levelReader(under("taskChain"));
 
   const readCommand = (topic: string): CommandTopic | null => {
     const { client, operation } = commandLevels(topic) ?? {};
     return client && operation ? { client, operation } : null;
   };
-  const readStation = (topic: string): StationTopic | null => {
-    const { client, station, action } = stationLevels(topic) ?? {};
-    return client && station && action ? { client, station, action } : null;
-  };
-  const readHold = (topic: string): HoldTopic | null => {
-    const all = holdAllLevels(topic)?.client;
-    if (all) return { client: all, robotId: null };
-    const { client, robot } = holdLevels(topic) ?? {};
-    return client && robot ? { client, robotId: levels.read(robot) } : null;
-  };
 
   const ofStation = (topic: TopicName, name: string) =>
     fill(fill(under(topic), "place", places.get(name) ?? ""), "station", encodeLevel(name));
 
-  const readAlarm = (topic: string): AlarmTopic | null => {
-    const { client, action } = alarmLevels(topic) ?? {};
-    return client && action ? { client, action } : null;
-  };
-
-  const isRead = (topic: string) =>
-    readCommand(topic) !== null ||
-    readStation(topic) !== null ||
-    readHold(topic) !== null ||
-    readAlarm(topic) !== null;
+  const isRead = (topic: string) => readCommand(topic) !== null;
 
   return {
     status: under("status"),
@@ -164,13 +107,10 @@ export function createTopics(base: string, placement: Placement = underBase): To
     station: (name) => ofStation("stationState", name),
     stationAlarms: (name) => ofStation("stationAlarms", name),
     commandFilter: filterOf(under("command")),
-    stationFilter: filterOf(under("station")),
-    holdFilters: [filterOf(under("holdCommand")), filterOf(under("holdAllCommand"))],
-    alarmFilter: filterOf(under("alarmCommand")),
     robot(robotId) {
       let topics = robots.get(robotId);
       if (topics === undefined) {
-        topics = robotTopics(under, levels.of(robotId));
+        topics = robotTopics(under, levelOf(robotId));
         robots.set(robotId, topics);
       }
       return topics;
@@ -185,9 +125,6 @@ export function createTopics(base: string, placement: Placement = underBase): To
       return /^[1-9]\d*$/.test(chain) ? Number(chain) : null;
     },
     readCommand,
-    readStation,
-    readHold,
-    readAlarm,
     isRead,
     reply: (client, id) => fill(fill(under("reply"), "client", client), "id", encodeLevel(id)),
     ownerOf(topic) {

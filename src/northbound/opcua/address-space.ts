@@ -1,5 +1,6 @@
 import type { ISessionContext, OPCUAServer } from "node-opcua";
-import type { ActiveAlarms, Alarms } from "../../contracts/alarms.ts";
+import type { Acts } from "../../contracts/acts.ts";
+import type { ActiveAlarms, AlarmStore } from "../../contracts/alarms.ts";
 import type { Holds } from "../../contracts/holds.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
@@ -61,9 +62,8 @@ export interface OpcUaParts
   readonly stations: Stations & VisibleStations;
   readonly permits: Permits;
   readonly holds: Holds;
-  readonly alarms: Alarms & ActiveAlarms;
-  /** Sets the counters of a station to 0. */
-  readonly resetCounters: (station: string) => void;
+  readonly alarms: AlarmStore & ActiveAlarms;
+  readonly acts: Pick<Acts, "run">;
   /** Opens the stores that survive a restart. Called once, when the server runs. */
   readonly openMemory: () => OpcUaStore;
 }
@@ -217,15 +217,16 @@ function stationParts(
     readonly holds: HoldTagParts;
     readonly alarms: AlarmTagParts;
   },
-  { stations, permits, rights, resetCounters }: OpcUaParts,
+  { stations, permits, rights, acts }: OpcUaParts,
 ) {
   return {
     stations,
     permits,
+    acts,
     alarms,
     slots,
     findRobot: (name: string, number: number) => space.find(name, number)?.robot(),
-    tags: { ...holds, rights, resetCounters, nameOf, shown: stations.shown },
+    tags: { ...holds, rights, nameOf, shown: stations.shown },
   };
 }
 

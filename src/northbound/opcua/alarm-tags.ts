@@ -1,22 +1,20 @@
 import { DataType, StatusCodes } from "node-opcua";
-import type { ActiveAlarms, Alarms } from "../../contracts/alarms.ts";
-import type { RefusalAudit } from "../../contracts/commander.ts";
+import type { Acts } from "../../contracts/acts.ts";
+import type { ActiveAlarms, AlarmStore } from "../../contracts/alarms.ts";
 import { type Alarm, type AlarmSource, ofGateway } from "../../domain/alarm.ts";
 import { clip } from "../../domain/clip.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { sourceOf } from "./commands/source-of.ts";
 import { ALARMS_SHOWN, alarmTags, robotAlarmTags } from "./model/alarms.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
+import { writeAct } from "./write-act.ts";
 import { isWholeValue } from "./written-value.ts";
 
 export interface AlarmTagParts {
-  readonly alarms: Alarms & ActiveAlarms;
-  /** Refused writes are audited there. */
-  readonly audit: RefusalAudit;
+  readonly alarms: AlarmStore & ActiveAlarms;
+  readonly acts: Pick<Acts, "run">;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
 }
@@ -48,7 +46,7 @@ export function addAlarmTags(
   parts: AlarmTagParts,
 ): AlarmTags {
   const source: AlarmSource = station === null ? ofGateway : { kind: "station", station };
-  const tags = fillFolder(builder, builder.folder(parent, "Alarms"), null, parts);
+  const tags = fillFolder(builder, builder.folder(parent, "Alarms"), parts);
   tags.show(parts.alarms.shown(source).alarms);
   return tags;
 }
@@ -60,20 +58,15 @@ export function addRobotAlarmTags(
   robotId: RobotId,
   parts: AlarmTagParts,
 ): RobotAlarmTags {
-  const { alarms, addWritable, clock } = parts;
+  const { alarms, acts, addWritable, clock } = parts;
   const folder = builder.folder(robot, "Alarms");
-  const active = fillFolder(builder, folder, robotId, parts);
+  const active = fillFolder(builder, folder, parts);
   const { OutOfService } = builder.tags(folder, { OutOfService: robotAlarmTags.OutOfService });
-  const reportRefused = createRefusedWrites(parts.audit, robotId);
-  const path = `${folder.path}.OutOfService`;
 
-  addWritable(path, (variant, range, account) => {
+  addWritable(`${folder.path}.OutOfService`, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
-    const isOut: boolean = variant.value;
-    const refused = alarms.putOutOfService({ source: sourceOf(account), robotId, isOut });
-    if (refused === null) return good;
-    reportRefused(account, path, isOut, refused);
-    return statusOfRefused(refused, StatusCodes.BadNotFound);
+    const asked = { robot_id: robotId, out_of_service: variant.value };
+    return writeAct(acts, "SetOutOfService", asked, account);
   });
 
   function show(list: readonly Alarm[], isOutOfService: boolean): void {
@@ -88,12 +81,9 @@ export function addRobotAlarmTags(
 function fillFolder(
   builder: NodeBuilder,
   folder: Folder,
-  robotId: RobotId | null,
-  { alarms, audit, addWritable, clock }: AlarmTagParts,
+  { alarms, acts, addWritable, clock }: AlarmTagParts,
 ): AlarmTags {
   const tags = builder.tags(folder, alarmTags);
-  const reportRefused = createRefusedWrites(audit, robotId);
-  const path = `${folder.path}.Ack`;
   let acknowledged = 0;
 
   /**
@@ -108,21 +98,25 @@ function fillFolder(
     if (!isStored) clock.after(STORED_AGAIN_MS, () => void showAcknowledged(alarmId, isLast));
   }
 
-  addWritable(path, (variant, range, account) => {
+  addWritable(`${folder.path}.Ack`, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.String, range)) return StatusCodes.BadTypeMismatch;
     const alarmId: string = variant.value ?? "";
     // A driver may write an empty text in every cycle: that names no alarm.
     if (alarmId === "") return good;
-    const refused = alarms.acknowledge({ source: sourceOf(account), alarmId });
-    if (refused === null) {
+    const status = writeAct(
+      acts,
+      "AcknowledgeAlarm",
+      { alarm_id: alarmId },
+      account,
+      StatusCodes.BadNotFound,
+    );
+    if (status === good) {
       tags.Ack.set(clip(alarmId, LONGEST_ALARM), good, timesAt(clock.nowMs()));
       acknowledged += 1;
       const own = acknowledged;
       void showAcknowledged(alarmId, () => own === acknowledged);
-      return good;
     }
-    reportRefused(account, path, alarmId, refused);
-    return statusOfRefused(refused, StatusCodes.BadNotFound);
+    return status;
   });
   tags.Ack.set("", good, timesAt(clock.nowMs()));
 

@@ -1,24 +1,22 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
-import type { RefusalAudit } from "../../contracts/commander.ts";
-import type { HoldRequest, Holds } from "../../contracts/holds.ts";
+import type { Acts } from "../../contracts/acts.ts";
+import type { Holds } from "../../contracts/holds.ts";
+import type { ActFields } from "../../domain/acts.ts";
 import { clip } from "../../domain/clip.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { roleRefusal } from "./commands/role-refusal.ts";
-import { sourceOf } from "./commands/source-of.ts";
 import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
 import type { Account } from "./security.ts";
+import { writeAct } from "./write-act.ts";
 import { isWholeValue } from "./written-value.ts";
 
 export interface HoldTagParts {
-  readonly holds: Holds;
-  /** Refused writes are audited there. */
-  readonly audit: RefusalAudit;
+  readonly holds: Pick<Holds, "holdState">;
+  readonly acts: Pick<Acts, "run">;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
 }
@@ -36,12 +34,11 @@ export function addHoldTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId | null,
-  { holds, audit, addWritable, clock }: HoldTagParts,
+  { holds, acts, addWritable, clock }: HoldTagParts,
 ): HoldTags {
   const tags = builder.tags(folder, holdTags);
   const { Hold: holdTag, HoldRelease: releaseTag, Held: held, HeldBy: heldBy, HoldStored: stored } = tags;
   const good = StatusCodes.Good;
-  const reportRefused = createRefusedWrites(audit, robotId);
 
   const times = () => timesAt(clock.nowMs());
 
@@ -52,22 +49,18 @@ export function addHoldTags(
     stored.set(isStored, good, times());
   }
 
-  function ask(account: Account, path: string, asked: Pick<HoldRequest, "isHeld" | "user">): StatusCode {
-    const source = sourceOf(account);
-    const isOthers = asked.user !== undefined;
-    const refused =
-      isOthers && account.role !== "engineer"
-        ? roleRefusal(account, "the end of another's hold", "engineer")
-        : holds.hold({ source, robotId, ...asked });
+  function ask(account: Account, asked: ActFields<"HoldAll">): StatusCode {
+    const status =
+      robotId === null
+        ? writeAct(acts, "HoldAll", asked, account)
+        : writeAct(acts, "Hold", { robot_id: robotId, ...asked }, account);
     show(holds.holdState(robotId));
-    if (refused === null) return good;
-    reportRefused(account, path, asked, refused);
-    return statusOfRefused(refused, StatusCodes.BadInvalidArgument);
+    return status;
   }
 
   addWritable(`${folder.path}.Hold`, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
-    const status = ask(account, `${folder.path}.Hold`, { isHeld: variant.value });
+    const status = ask(account, { hold: variant.value, user: undefined });
     if (status === good) holdTag.set(variant.value, good, times());
     return status;
   });
@@ -78,7 +71,7 @@ export function addHoldTags(
     if (written === "") return good;
     // The name as `HeldBy` shows it.
     const user = holds.holdState(robotId).by.find((name) => shownName(name) === written) ?? written;
-    const status = ask(account, `${folder.path}.HoldRelease`, { isHeld: false, user });
+    const status = ask(account, { hold: false, user });
     if (status === good) releaseTag.set(shownName(written), good, times());
     return status;
   });

@@ -1,19 +1,17 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
-import type { RefusalAudit } from "../../contracts/commander.ts";
+import type { Acts } from "../../contracts/acts.ts";
 import type { Permits } from "../../contracts/permits.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { sourceOf } from "./commands/source-of.ts";
 import { permitTags } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import { createRefusedWrites, statusOfRefused } from "./refused-writes.ts";
+import { writeAct } from "./write-act.ts";
 import { isWholeValue } from "./written-value.ts";
 
 export interface PermitTagParts {
   readonly permits: Permits;
-  /** Refused writes are audited there. */
-  readonly audit: RefusalAudit;
+  readonly acts: Pick<Acts, "run">;
   readonly addWritable: AddWritableTag;
   readonly clock: Clock;
 }
@@ -28,12 +26,10 @@ export function addPermitTags(
   builder: NodeBuilder,
   folder: Folder,
   station: string,
-  { permits, audit, addWritable, clock }: PermitTagParts,
+  { permits, acts, addWritable, clock }: PermitTagParts,
 ): PermitTags {
   const tags = builder.tags(folder, permitTags);
-  const path = `${folder.path}.Permit`;
   const good = StatusCodes.Good;
-  const reportRefused = createRefusedWrites(audit, null);
 
   const times = () => timesAt(clock.nowMs());
 
@@ -43,13 +39,10 @@ export function addPermitTags(
     tags.NotPermittedReason.set(fittingText(state.reason), good, times());
   }
 
-  addWritable(path, (variant, range, account): StatusCode => {
+  addWritable(`${folder.path}.Permit`, (variant, range, account): StatusCode => {
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
-    const refused = permits.write(station, sourceOf(account), variant.value);
-    if (refused !== null) {
-      reportRefused(account, path, variant.value, refused);
-      return statusOfRefused(refused, StatusCodes.BadInvalidArgument);
-    }
+    const status = writeAct(acts, "Permit", { station, permit: variant.value }, account);
+    if (status !== good) return status;
     tags.Permit.set(variant.value, good, times());
     show();
     return good;

@@ -11,7 +11,7 @@ import type { StationNode } from "./options.ts";
 import { addPermitTags, type PermitTagParts } from "./permit-tags.ts";
 import { addStationTags, type StationTagParts } from "./station-tags.ts";
 
-export interface StationFolderParts extends Omit<StationParts, "permits" | "station"> {
+export interface StationFolderParts extends Omit<StationParts, "station"> {
   readonly permits: Permits;
   readonly alarms: AlarmTagParts;
   readonly tags: Omit<PermitTagParts, "permits"> & StationTagParts;

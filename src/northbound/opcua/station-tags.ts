@@ -1,4 +1,5 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
+import type { Acts } from "../../contracts/acts.ts";
 import type { CommandRights } from "../../contracts/command-rights.ts";
 import type { VisibleStations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
@@ -18,12 +19,12 @@ import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { type Tag, type TagList, type TagScalar, type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isShown, statusOfQuality } from "./status.ts";
+import { writeAct } from "./write-act.ts";
 import { isWholeValue } from "./written-value.ts";
 
 export interface StationTagParts extends VisibleStations {
+  readonly acts: Pick<Acts, "run">;
   readonly rights: Pick<CommandRights, "refusedStation">;
-  /** Sets the station's counters to 0. */
-  readonly resetCounters: (station: string) => void;
   readonly addWritable: AddWritableTag;
   /** The names of a robot for PLCs. */
   readonly nameOf: (robotId: RobotId) => { readonly name: string; readonly number: number };
@@ -122,7 +123,7 @@ function addCounterTags(
   builder: NodeBuilder,
   station: Folder,
   stationName: string,
-  { rights, resetCounters, addWritable, clock }: StationTagParts,
+  { acts, rights, addWritable, clock }: StationTagParts,
 ): (counters: StationCounters, times: TagTimes) => void {
   const folder = builder.folder(station, "Counters");
   const tags = builder.tags(folder, counterTags);
@@ -142,12 +143,13 @@ function addCounterTags(
 
   addWritable(`${folder.path}.Reset`, (variant, range, account) => {
     if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
-    if (rights.refusedStation(sourceOf(account), stationName) !== null)
-      return StatusCodes.BadUserAccessDenied;
     // A program that writes TRUE in every cycle resets once.
-    if (variant.value && !isReset) resetCounters(stationName);
-    showReset(variant.value);
-    return good;
+    const isBegin = variant.value && !isReset;
+    if (!isBegin && rights.refusedStation(sourceOf(account), stationName) !== null)
+      return StatusCodes.BadUserAccessDenied;
+    const status = isBegin ? writeAct(acts, "ResetCounters", { station: stationName }, account) : good;
+    if (status === good) showReset(variant.value);
+    return status;
   });
   showReset(false);
 

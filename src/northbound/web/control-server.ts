@@ -2,19 +2,22 @@ import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance } from "fastify";
+import type { Acts } from "../../contracts/acts.ts";
+import type { Holds } from "../../contracts/holds.ts";
+import type { Alarm } from "../../domain/alarm.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort, type Hang } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { Readiness } from "../../platform/readiness.ts";
 import { isCode, isListenedOn } from "../../platform/socket-probe.ts";
-import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
+import { addActRoutes } from "./acts.ts";
+import { addAlarmRoutes } from "./alarms.ts";
 import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
-import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import { addLogLevelRoutes, type LogLevelParts } from "./log-level.ts";
 import { addMethodCheck } from "./method-check.ts";
@@ -37,15 +40,16 @@ class SocketRefused extends Error {
 
 export interface ControlParts
   extends Omit<CommandRouteParts, "senderOf" | "checkTick">,
-    Omit<HoldRouteParts, "senderOf">,
     StatusRouteParts,
-    Omit<AlarmRouteParts, "senderOf">,
     TailParts,
     LogLevelParts,
     RecordingRouteParts,
     ReloadRouteParts,
     Pick<RightsRouteParts, "rights" | "catalogue"> {
   readonly api: FleetApi;
+  readonly acts: Acts;
+  readonly holds: Pick<Holds, "refusedName">;
+  readonly standingAlarms: () => readonly Alarm[];
   /** The present health of every component, by name. */
   readonly health: () => Readonly<Record<string, Health>>;
   /** The present stalled component. */
@@ -110,10 +114,10 @@ export function addControlRoutes(
   addJsonBodies(server);
   addHealthRoutes(server, parts);
   addMetricsRoute(server, parts.metrics);
-  addHoldRoutes(server, sent);
+  addActRoutes(server, sent);
   addRightsRoutes(server, { ...sent, refusedMoves: () => null });
   addStatusRoute(server, parts);
-  addAlarmRoutes(server, sent);
+  addAlarmRoutes(server, parts.standingAlarms);
   addLogLevelRoutes(server, parts);
   addTailRoute(server, tail, parts);
   addReloadRoute(server, parts);

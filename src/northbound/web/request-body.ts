@@ -10,6 +10,11 @@ export type ReadBody =
   | { readonly ok: true; readonly object: JsonObject }
   | { readonly ok: false; readonly reason: string };
 
+/** A JSON value, or what is wrong with it. */
+export type ReadJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string };
+
 /** How long a request may take to arrive. */
 export const REQUEST_TIMEOUT_MS = 5_000;
 
@@ -69,16 +74,21 @@ function readBytes({ headers, routeOptions }: FastifyRequest, body: IncomingMess
   });
 }
 
-/** Reads a body strictly: unknown fields, repeated keys and bytes that are not UTF-8 are refused. */
+/** Repeated keys and bytes that are not UTF-8 are refused. */
+export function readJsonBody(body: unknown): ReadJson {
+  const text = textOf(body);
+  if (text === null) return { ok: false, reason: "the body is not UTF-8" };
+  const read = readJson(text);
+  if (read.ok) return read;
+  const { path, message } = jsonFault(read);
+  return { ok: false, reason: path === "" ? `the body ${message}` : `${path}: ${message}` };
+}
+
+/** Reads a body strictly: an unknown field is refused too. */
 export function readBody(body: unknown, fields: readonly string[]): ReadBody {
   const refused = (reason: string): ReadBody => ({ ok: false, reason });
-  const text = textOf(body);
-  if (text === null) return refused("the body is not UTF-8");
-  const read = readJson(text);
-  if (!read.ok) {
-    const { path, message } = jsonFault(read);
-    return refused(path === "" ? `the body ${message}` : `${path}: ${message}`);
-  }
+  const read = readJsonBody(body);
+  if (!read.ok) return read;
   const { value } = read;
   if (!isJsonObject(value)) return refused(`the body must be a JSON object with ${fields.join(", ")}`);
   const unknown = Object.keys(value).find((key) => !fields.includes(key));

@@ -1,8 +1,10 @@
 import type { Server } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyInstance } from "fastify";
+import type { Acts } from "../../contracts/acts.ts";
 import type { CertificateAudit } from "../../contracts/client-certificates.ts";
 import type { RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
+import type { Alarm } from "../../domain/alarm.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort, type Hang } from "../../platform/liveness.ts";
@@ -12,7 +14,8 @@ import type { Readiness } from "../../platform/readiness.ts";
 import { listenerTlsProblem, usablePair } from "../../platform/server-tls.ts";
 import { type Access, type ConfirmUser, createAccess } from "./access/access.ts";
 import { limitMoves, refusedMoves } from "./access/limited-moves.ts";
-import { type AlarmRouteParts, addAlarmRoutes } from "./alarms.ts";
+import { addActRoutes } from "./acts.ts";
+import { addAlarmRoutes } from "./alarms.ts";
 import { addCertificateRoutes, type CertificateRouteParts } from "./client-certificates.ts";
 import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
@@ -20,7 +23,6 @@ import { createWebConnections, listenerBounds, type WebConnections } from "./con
 import { addConsole } from "./console-files.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
-import { addHoldRoutes, type HoldRouteParts } from "./holds.ts";
 import { hostIn, misdirected } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import { addMethodCheck } from "./method-check.ts";
@@ -37,11 +39,11 @@ import type { ViewerOf } from "./viewer.ts";
 /** The dependencies of the web server. */
 export interface WebParts
   extends Omit<CommandRouteParts, "senderOf" | "checkTick">,
-    Omit<HoldRouteParts, "senderOf">,
-    Omit<AlarmRouteParts, "senderOf">,
     Pick<CertificateRouteParts, "clientCertificates">,
     Pick<RightsRouteParts, "rights" | "catalogue"> {
   readonly api: FleetApi;
+  readonly acts: Acts;
+  readonly standingAlarms: () => readonly Alarm[];
   readonly gatewayId: string;
   /** The folder of the console's files; null: it was not built. */
   readonly consoleFolder: string | null;
@@ -174,8 +176,8 @@ export function addWebApi(server: FastifyInstance, parts: WebApiParts): void {
   const sent = { ...parts, senderOf: senderOfViewer(parts.viewerOf) };
   addJsonBodies(server);
   api.addRoutes(server, { ...sent, part: "web", browserCookie: browserCookie(gatewayId) });
-  addAlarmRoutes(server, sent);
-  addHoldRoutes(server, sent);
+  addAlarmRoutes(server, parts.standingAlarms);
+  addActRoutes(server, sent);
   addCertificateRoutes(server, sent);
   addRightsRoutes(server, sent);
   const checkTick: CheckTick = (tick, hasExpiry) => {

@@ -34,9 +34,9 @@ export async function tellStory(harness: RecordHarness): Promise<readonly Step[]
   await ended("cart-01", "STATE_SUCCEEDED");
   step("mission");
 
-  await send("station/dock/ask", { id: "ask", robot_id: "cart-01" });
-  await send("station/dock/beat", { id: "beat", counter: 1 });
-  await send("station/dock/release", { id: "release", robot_id: "cart-01" });
+  await send("command/LeaseRobot", { id: "ask", station: "dock", robot_id: "cart-01" });
+  await send("command/Heartbeat", { id: "beat", station: "dock", counter: 1 });
+  await send("command/ReleaseRobot", { id: "release", station: "dock", robot_id: "cart-01" });
   step("lease");
 
   await turn("CW");
@@ -54,9 +54,9 @@ export async function tellStory(harness: RecordHarness): Promise<readonly Step[]
   await ended("cart-03", "STATE_CANCELED");
   step("cancelled mission");
 
-  await send("hold/cart-01", { id: "hold", hold: true });
+  await send("command/Hold", { id: "hold", robot_id: "cart-01", hold: true });
   await mission("held", "cart-01", "Station C");
-  await send("hold/cart-01", { id: "free", hold: false });
+  await send("command/Hold", { id: "free", robot_id: "cart-01", hold: false });
   step("hold");
 
   await mission("nowhere", "cart-01", "Station Z");

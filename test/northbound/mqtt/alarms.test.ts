@@ -28,9 +28,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Publishes about alarms for a client and waits for its answer. */
-function tell(client: string, action: string, ...said: [object, { readonly retain?: boolean }?]) {
-  return link.tell(client, `alarm/${action}`, ...said);
+/** Publishes an act for a client and waits for its answer. */
+function tell(client: string, act: string, ...said: [object, { readonly retain?: boolean }?]) {
+  return link.tell(client, `command/${act}`, ...said);
 }
 
 /** Raises the alarm of a robot, or of the gateway. */
@@ -45,10 +45,11 @@ function raise(robotId: string | null): string {
 describe("an acknowledgement over MQTT", () => {
   test("is the client's own, is audited, and may come again", async () => {
     const alarmId = raise("AMR01");
-    expect(await tell("line1", "ack", { alarm_id: alarmId })).toMatchObject({
+    expect(await tell("line1", "AcknowledgeAlarm", { alarm_id: alarmId })).toMatchObject({
       outcome: "succeeded",
       code: "OK",
       retry_safe: true,
+      response: { acknowledged_by: "mqtt:line1" },
     });
     expect(commands.alarms()).toEqual([]);
     expect(commands.audit.filter(({ event }) => event === "alarm")).toMatchObject([
@@ -63,13 +64,13 @@ describe("an acknowledgement over MQTT", () => {
       ["line1", ofGateway],
       ["tv", ofOther],
     ] as const)
-      expect(await tell(client, "ack", { alarm_id })).toMatchObject({
+      expect(await tell(client, "AcknowledgeAlarm", { alarm_id })).toMatchObject({
         code: "NOT_ALLOWED",
         message: expect.stringContaining("may not acknowledge alarms, which needs operator"),
       });
     expect(commands.alarms()).toHaveLength(2);
     for (const alarm_id of [ofOther, ofGateway])
-      expect(await tell("scada", "ack", { alarm_id })).toMatchObject({ code: "OK" });
+      expect(await tell("scada", "AcknowledgeAlarm", { alarm_id })).toMatchObject({ code: "OK" });
     expect(commands.alarms()).toEqual([]);
   });
 });
@@ -78,14 +79,14 @@ describe("a robot out of service", () => {
   test("has no alarms until it is put back, and refuses no command", async () => {
     raise("AMR01");
     const out = { robot_id: "AMR01", out_of_service: true };
-    expect(await tell("line1", "service", out)).toMatchObject({ code: "OK" });
+    expect(await tell("line1", "SetOutOfService", out)).toMatchObject({ code: "OK" });
     expect([commands.alarms(), commands.alarmRegistry.isOutOfService("AMR01")]).toEqual([[], true]);
     const back = { robot_id: "AMR01", out_of_service: false };
-    expect(await tell("line1", "service", back)).toMatchObject({ code: "OK" });
+    expect(await tell("line1", "SetOutOfService", back)).toMatchObject({ code: "OK" });
     expect(commands.alarmRegistry.isOutOfService("AMR01")).toBe(false);
     const told = commands.audit.filter(({ event }) => event === "alarm").map(({ alarm }) => alarm);
     expect(told).toEqual(["out of service", "in service"]);
-    expect(await tell("line1", "service", { ...out, robot_id: "AMR02" })).toMatchObject({
+    expect(await tell("line1", "SetOutOfService", { ...out, robot_id: "AMR02" })).toMatchObject({
       code: "NOT_ALLOWED",
       message: expect.stringContaining("may not take robots out of service, which needs operator"),
     });
@@ -93,51 +94,22 @@ describe("a robot out of service", () => {
 });
 
 describe("refusals with a reply", () => {
-  test.each<[what: string, action: string, fields: object, code: string, message: string]>([
-    ["no alarm", "ack", {}, "MALFORMED", "alarm_id: is missing"],
-    ["no text", "ack", { alarm_id: 7 }, "MALFORMED", "alarm_id: must be text of 1 to 256 characters"],
-    [
-      "an alarm that does not stand",
-      "ack",
-      { alarm_id: "DISK_FULL-1" },
-      "MALFORMED",
-      'alarm: no alarm stands with the id "DISK_FULL-1"',
-    ],
+  test.each<[what: string, act: string, fields: object, code: string, message: string]>([
+    ["no alarm", "AcknowledgeAlarm", {}, "MALFORMED", "alarm_id: is missing"],
     [
       "another field",
-      "ack",
-      { alarm_id: "x", user: "y" },
-      "MALFORMED",
-      '"user": is not a field of a message to alarm/ack; it has id and alarm_id',
-    ],
-    [
-      "no truth value",
-      "service",
-      { robot_id: "AMR01", out_of_service: "yes" },
-      "MALFORMED",
-      "out_of_service: must be true or false",
-    ],
-    [
-      "another field, of the service",
-      "service",
+      "SetOutOfService",
       { robot_id: "AMR01", out_of_service: true, hold: true },
       "MALFORMED",
-      '"hold": is not a field of a message to alarm/service; it has id, robot_id and out_of_service',
+      '"hold": is not a field of SetOutOfService; it has robot_id and out_of_service',
     ],
-    [
-      "another action",
-      "silence",
-      { alarm_id: "x" },
-      "UNKNOWN_OPERATION",
-      'alarm has ack and service, and not "silence"',
-    ],
-  ])("%s", async (_what, action, fields, code, message) => {
-    expect(await tell("scada", action, fields)).toMatchObject({ outcome: "refused", code, message });
+  ])("%s", async (_what, act, fields, code, message) => {
+    expect(await tell("scada", act, fields)).toMatchObject({ outcome: "refused", code, message });
   });
 
   test("a retained one is refused, and cleared", async () => {
     const alarm_id = raise("AMR01");
-    expect(await tell("scada", "ack", { alarm_id }, { retain: true })).toMatchObject({
+    expect(await tell("scada", "AcknowledgeAlarm", { alarm_id }, { retain: true })).toMatchObject({
       code: "RETAINED",
       message: "commands must not be retained",
     });
@@ -187,8 +159,8 @@ describe("the alarms that stand", () => {
 
   test("may be acknowledged at the embedded broker under one's own name only", () => {
     const may = (topic: string) => mayPublish({ kind: "user", name: "hmi" }, `${base}/${topic}`, topics);
-    expect(may("clients/hmi/alarm/ack")).toBe(true);
-    expect(may("clients/eva/alarm/ack")).toBe(false);
+    expect(may("clients/hmi/command/AcknowledgeAlarm")).toBe(true);
+    expect(may("clients/eva/command/AcknowledgeAlarm")).toBe(false);
     expect(may("alarms")).toBe(false);
   });
 });

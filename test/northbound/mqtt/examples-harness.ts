@@ -4,18 +4,11 @@ import type { Mission } from "../../../src/domain/mission.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createLive } from "../../../src/platform/live.ts";
+import { createTestActs, noLeases } from "../../support/fake-acts.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
 import { newBroker, newLink } from "./link-harness.ts";
-import {
-  done,
-  type Listener,
-  listen,
-  mqttOptions,
-  noStations,
-  recordingCommander,
-  start,
-} from "./mqtt-harness.ts";
+import { done, type Listener, listen, mqttOptions, recordingCommander, start } from "./mqtt-harness.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
 const SESSION = "5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90";
@@ -253,7 +246,10 @@ export async function publishExamples(): Promise<ExamplesGateway> {
     sessionId: SESSION,
     clock,
     commander: recordingCommander(),
-    stations: { ...noStations, leased: () => [ROBOT] },
+    acts: createTestActs({
+      stations: { ...noLeases, leased: () => [ROBOT] },
+      alarms: { find: (id) => (id === alarm.id ? alarm : undefined) },
+    }),
     health: () => ({ fleet: { state: "up", figures: { streams: 9, clockSkewSeconds: 0.1 } } }),
     openBroker: broker.open,
   });

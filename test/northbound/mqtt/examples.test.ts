@@ -57,7 +57,7 @@ it.each([
   ["robots/r1/mission", '{"robot_id":"r1"}'],
   ["robots/r1/availability", "unknown"],
   ["status", '{"state":"online","session_id":"s","gateway_id":"g","at":"yesterday"}'],
-  ["clients/c/hold", '{"id":"1","hold":"yes"}'],
+  ["clients/c/command/HoldAll", '{"id":"1","hold":"yes"}'],
   ["clients/c/command/GetMap", '{"id":"1","requests":{}}'],
   ["robots/r1/event/other", "{}"],
 ])("a message that is not as described is found: %s %s", (topic, text) => {

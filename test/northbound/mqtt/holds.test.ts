@@ -30,13 +30,17 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const tell: OpenedLink["tell"] = (...said) => link.tell(...said);
+/** Holds a robot, or (null) all robots, for a client and waits for its answer. */
+const tell = (client: string, robot_id: string | null, fields: object) =>
+  robot_id === null
+    ? link.tell(client, "command/HoldAll", fields)
+    : link.tell(client, "command/Hold", { robot_id, ...fields });
 
 const held = (robotId: string | null) => commands.dispatcher.holds.holdState(robotId).by;
 
 describe("a hold over MQTT", () => {
   test("is the client's own, on one robot, until it lifts it", async () => {
-    expect(await tell("line1", "hold/AMR01", { hold: true })).toMatchObject({
+    expect(await tell("line1", "AMR01", { hold: true })).toMatchObject({
       outcome: "succeeded",
       code: "OK",
       retry_safe: true,
@@ -45,90 +49,60 @@ describe("a hold over MQTT", () => {
     });
     await commands.clock.settle(50);
     expect(commands.calls).toMatchObject([{ operation: "Halt" }]);
-    expect(await tell("scada", "hold/AMR01", { hold: true })).toMatchObject({
+    expect(await tell("scada", "AMR01", { hold: true })).toMatchObject({
       response: { by: ["mqtt:line1", "mqtt:scada"] },
     });
-    expect(await tell("line1", "hold/AMR01", { hold: false })).toMatchObject({
+    expect(await tell("line1", "AMR01", { hold: false })).toMatchObject({
       response: { held: true, by: ["mqtt:scada"] },
     });
   });
 
-  test("is of all robots where the topic names none", async () => {
-    expect(await tell("scada", "hold", { hold: true })).toMatchObject({
+  test("is of all robots by an act of its own", async () => {
+    expect(await tell("scada", null, { hold: true })).toMatchObject({
       response: { held: true, by: ["mqtt:scada"] },
     });
     expect([held(null), held("AMR02")]).toEqual([["mqtt:scada"], ["mqtt:scada (all)"]]);
-    expect(await tell("line1", "hold", { hold: true })).toMatchObject({
+    expect(await tell("line1", null, { hold: true })).toMatchObject({
       code: "NOT_ALLOWED",
       message: 'mqtt "line1" may not command robots, which needs operator: rights[0] names only AMR01',
     });
   });
 
   test("is lifted for its user by an engineer", async () => {
-    await tell("scada", "hold/AMR01", { hold: true });
+    await tell("scada", "AMR01", { hold: true });
     const lift = { hold: false, user: "mqtt:scada" };
-    expect(await tell("line1", "hold/AMR01", lift)).toMatchObject({ code: "NOT_ALLOWED" });
-    expect(await tell("chief", "hold/AMR01", lift)).toMatchObject({ response: { held: false, by: [] } });
-  });
-
-  test("names a robot as topics do", async () => {
-    commands.quality.set("cell 1/AMR.9", "good");
-    expect(await tell("scada", "hold/cell 1%2FAMR%2E9", { hold: true })).toMatchObject({
-      response: { held: true },
-    });
-    expect(held("cell 1/AMR.9")).toEqual(["mqtt:scada"]);
+    expect(await tell("line1", "AMR01", lift)).toMatchObject({ code: "NOT_ALLOWED" });
+    expect(await tell("chief", "AMR01", lift)).toMatchObject({ response: { held: false, by: [] } });
   });
 });
 
 describe("refusals with a reply", () => {
   test.each<[string, string, object, string, string]>([
-    ["no hold", "hold/AMR01", {}, "MALFORMED", "hold: must be true or false"],
-    ["a text for it", "hold/AMR01", { hold: "true" }, "MALFORMED", "hold: must be true or false"],
-    [
-      "another field",
-      "hold/AMR01",
-      { hold: true, robot_id: "AMR02" },
-      "MALFORMED",
-      '"robot_id": is not a field of a hold; it has id, hold and user',
-    ],
+    ["no hold", "AMR01", {}, "MALFORMED", "hold: is missing"],
     [
       "a user beside a hold that begins",
-      "hold/AMR01",
+      "AMR01",
       { hold: true, user: "mqtt:line1" },
       "MALFORMED",
       "user: stands beside hold false only, and names whose hold is lifted",
     ],
-    [
-      "a user that is no text",
-      "hold/AMR01",
-      { hold: false, user: null },
-      "MALFORMED",
-      "user: must be text, as mqtt:scada",
-    ],
-    [
-      "a robot that is no percent-encoded text",
-      "hold/AMR%",
-      { hold: true },
-      "MALFORMED",
-      "the robot in the topic is not percent-encoded text",
-    ],
-    ["a robot that is none", "hold/nope", { hold: true }, "UNKNOWN_ROBOT", 'robot "nope" was never heard of'],
-  ])("%s", async (_what, topic, fields, code, message) => {
+    ["a robot that is none", "nope", { hold: true }, "UNKNOWN_ROBOT", 'robot "nope" was never heard of'],
+  ])("%s", async (_what, robotId, fields, code, message) => {
     await commands.clock.settle(10_000);
-    const answer = await tell("scada", topic, fields);
+    const answer = await tell("scada", robotId, fields);
     expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
     expect([held("AMR01"), held(null)]).toEqual([[], []]);
-    expect(commands.audit.at(-1)).toMatchObject({ event: "command", operation: "hold", user: "scada", code });
+    expect(commands.audit.at(-1)).toMatchObject({ event: "command", operation: "Hold", user: "scada", code });
   });
 
   test("RETAINED: what the broker would say again at every start", async () => {
     const payload = '{"id":"kept","hold":true}';
     const options = { qos: 1, retain: true } as const;
-    for (const topic of ["hold/AMR01", "hold"])
-      await link.clients.client.publishAsync(`${base}/clients/scada/${topic}`, payload, options);
+    for (const act of ["Hold", "HoldAll"])
+      await link.clients.client.publishAsync(`${base}/clients/scada/command/${act}`, payload, options);
     expect(JSON.parse((await link.clients.on("clients/scada/reply/kept")).text)).toMatchObject({
       code: "RETAINED",
-      message: "holds must not be retained",
+      message: "commands must not be retained",
     });
     expect([held("AMR01"), held(null)]).toEqual([[], []]);
   });
@@ -137,11 +111,10 @@ describe("refusals with a reply", () => {
 test("the embedded broker lets a client hold in its own name only, and nobody else show what holds", () => {
   const topics = createTopics(base);
   const may = (topic: string) => mayPublish({ kind: "user", name: "scada" }, `${base}/${topic}`, topics);
-  expect(["clients/scada/hold", "clients/scada/hold/AMR01"].map(may)).toEqual([true, true]);
-  const others = ["clients/line1/hold", "clients/scada/hold/AMR01/x", "hold", "robots/AMR01/hold"];
+  expect(may("clients/scada/command/Hold")).toBe(true);
+  const others = ["clients/line1/command/Hold", "clients/scada/hold", "hold", "robots/AMR01/hold"];
   expect(others.map(may)).toEqual([false, false, false, false]);
-  expect(topics.mayAnswerOn("scada", `${base}/clients/scada/hold`)).toBe(false);
-  expect(topics.mayAnswerOn("scada", `${base}/clients/scada/hold/AMR01`)).toBe(false);
+  expect(topics.mayAnswerOn("scada", `${base}/clients/scada/command/Hold`)).toBe(false);
 });
 
 test("what holds a robot, and all robots, is retained state, and a flat tag", () => {

@@ -4,8 +4,7 @@ import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import type { CommandsHarness } from "../../commands/commands-harness.ts";
-import { createFakeHolds } from "../../support/fake-holds.ts";
-import { noAlarms } from "../../support/test-alarms.ts";
+import { createTestActs } from "../../support/fake-acts.ts";
 import {
   base,
   embedded,
@@ -13,7 +12,6 @@ import {
   listen,
   mqttOptions,
   noAudit,
-  noStations,
   recordingCommander,
   start,
 } from "./mqtt-harness.ts";
@@ -42,10 +40,7 @@ export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
     clock: systemClock,
     log: silentLog,
     commander: recordingCommander(),
-    audit: { refused() {} },
-    stations: noStations,
-    holds: createFakeHolds(),
-    alarms: noAlarms,
+    acts: createTestActs(),
     health: () => ({}),
     openBroker: null,
     topicsFiles: null,
@@ -77,10 +72,7 @@ export async function openLink(commands: CommandsHarness, options = mqttOptions(
     options,
     clock: commands.clock,
     commander: commands.intake,
-    audit: commands.intake,
-    stations: commands.dispatcher.stations,
-    holds: commands.dispatcher.holds,
-    alarms: { ...commands.dispatcher.alarms, storeProblem: async () => null },
+    acts: commands.acts,
     openBroker: broker.open,
   });
   const connection = await link.connect(new AbortController().signal);

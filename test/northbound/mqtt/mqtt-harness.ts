@@ -2,7 +2,6 @@ import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 
 import type { Intake } from "../../../src/commands/intake/intake.ts";
 import type { RefusalAudit } from "../../../src/contracts/commander.ts";
 import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
-import type { Stations } from "../../../src/contracts/stations.ts";
 import type { StateChange } from "../../../src/domain/change.ts";
 import type { Command, Effect } from "../../../src/domain/command.ts";
 import type { Mission, MissionQueue } from "../../../src/domain/mission.ts";
@@ -158,16 +157,6 @@ export function recordingCommander(
   });
   return { ...createTestIntake({ catalogue, clock: systemClock, execution, ...parts }), commands };
 }
-
-/** No stations. */
-export const noStations: Stations = {
-  ask: async () => null,
-  release: () => null,
-  heartbeat() {},
-  override: () => null,
-  leaseOf: () => null,
-  leased: () => null,
-};
 
 interface Received {
   readonly topic: string;

@@ -45,23 +45,9 @@ describe("topics in the tree of a plant", () => {
     expect(topics.robot("AMR01~id").battery).toBe("acme/munich/amr/AMR01%7Eid/battery");
   });
 
-  test.each(["robot-17", "AMR01", "AMR01~id", "robot/18", "never-heard-of"])(
-    "the robot %s is held by the level of its own topics",
-    (robotId) => {
-      const topics = topicsAt();
-      const level = topics.robot(robotId).hold.split("/").at(-2);
-      expect(topics.readHold(`fleetgate/gw/clients/hmi/hold/${level}`)).toEqual({ client: "hmi", robotId });
-    },
-  );
-
-  test("a robot with an alias is held by its id too", () => {
-    expect(topicsAt().readHold("fleetgate/gw/clients/hmi/hold/robot-17")?.robotId).toBe("robot-17");
-  });
-
   test("without {alias} a level is an id", () => {
     const topics = topicsAt({ robot: null });
     expect(topics.robot("robot-17").hold).toBe("fleetgate/gw/robots/robot-17/hold");
-    expect(topics.readHold("fleetgate/gw/clients/hmi/hold/AMR01")?.robotId).toBe("AMR01");
   });
 });
 

@@ -112,15 +112,15 @@ describe("the audit log has what the protocol refuses", () => {
     ["UNKNOWN_OPERATION", "command/Fly", { id: "c1", request: go }, { operation: "Fly" }],
     [
       "ROBOT_NOT_GOOD",
-      "station/Dock/ask",
-      { id: "c1", robot_id: "AMR09" },
-      { operation: "station/Dock/ask", robot_id: "AMR09" },
+      "command/LeaseRobot",
+      { id: "c1", station: "Dock", robot_id: "AMR09" },
+      { operation: "LeaseRobot", robot_id: "AMR09" },
     ],
     [
       "NOT_ALLOWED",
-      "station/Dock/override",
+      "command/OverrideLease",
       { id: "c1", robot_id: "AMR01" },
-      { operation: "station/Dock/override", robot_id: "AMR01" },
+      { operation: "OverrideLease", robot_id: "AMR01" },
     ],
   ])("%s on %s", async (code, topic, payload, named) => {
     await say(topic, payload);

@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createHeartbeatCounters, takeStationMessage } from "../../../src/northbound/mqtt/station-message.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { type CommandsHarness, createHarness, mission, missions } from "../../commands/commands-harness.ts";
 import { type OpenedLink, openLink } from "./link-harness.ts";
 import { base, mqttOptions } from "./mqtt-harness.ts";
@@ -38,7 +36,8 @@ afterEach(async () => {
 const tell: OpenedLink["tell"] = (...said) => link.tell(...said);
 
 const robot = { robot_id: "AMR01" };
-const ask = (client: string) => tell(client, "station/Dock/ask", robot);
+const atDock = { station: "Dock", ...robot };
+const ask = (client: string) => tell(client, "command/LeaseRobot", atDock);
 
 describe("a station's lease, over MQTT", () => {
   test("is the client's that asks; others are refused with its name until it lets go", async () => {
@@ -57,16 +56,17 @@ describe("a station's lease, over MQTT", () => {
     expect(await ask("line2")).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
     const move = await tell("line2", "command/Go", { request: { robot: "AMR01", to: "X" } });
     expect(move).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
-    const theft = await tell("line2", "station/Dock/release", robot);
+    const theft = await tell("line2", "command/ReleaseRobot", atDock);
     expect(theft).toMatchObject({ outcome: "refused", code: "LEASE_HELD", message });
-    expect(await tell("line1", "station/Dock/release", robot)).toMatchObject({
+    expect(await tell("line1", "command/ReleaseRobot", atDock)).toMatchObject({
       outcome: "succeeded",
       response: { leased: [] },
     });
     expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
-  const beat = (client: string, counter: number) => tell(client, "station/Dock/beat", { counter });
+  const beat = (client: string, counter: number) =>
+    tell(client, "command/Heartbeat", { station: "Dock", counter });
   const leased = (...robots: string[]) => ({ outcome: "succeeded", response: { leased: robots } });
 
   test("lasts while the counter of the client's heartbeat changes, and ends when it does not", async () => {
@@ -108,12 +108,15 @@ describe("a station's lease, over MQTT", () => {
 
   test("is ended by an engineer, and by no other", async () => {
     await ask("line1");
-    expect(await tell("line2", "station/Dock/override", robot)).toMatchObject({
+    expect(await tell("line2", "command/OverrideLease", robot)).toMatchObject({
       outcome: "refused",
       code: "NOT_ALLOWED",
       message: 'mqtt "line2" may not send an override, which needs engineer: rights[1] makes it operator',
     });
-    expect(await tell("chief", "station/Dock/override", robot)).toMatchObject({ outcome: "succeeded" });
+    expect(await tell("chief", "command/OverrideLease", robot)).toMatchObject({
+      outcome: "succeeded",
+      response: { station: "Dock", owner: "mqtt:line1" },
+    });
     expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
     expect(commands.audit.at(-1)).toMatchObject({ event: "lease", user: "chief", reason: "overridden" });
   });
@@ -125,7 +128,7 @@ describe("a station's lease, over MQTT", () => {
       message:
         'mqtt "stranger" may not command robots, which needs operator: no rule names it, so it may only read',
     });
-    expect(await tell("line1", "station/Press/ask", robot)).toMatchObject({
+    expect(await tell("line1", "command/LeaseRobot", { station: "Press", ...robot })).toMatchObject({
       outcome: "refused",
       code: "NOT_ALLOWED",
       message: 'mqtt "line1" is not a user of station Press',
@@ -136,66 +139,62 @@ describe("a station's lease, over MQTT", () => {
 describe("refusals with a reply", () => {
   test.each<[string, string, object, string, string]>([
     [
-      "an action that there is not",
-      "Dock/steal",
-      robot,
-      "UNKNOWN_OPERATION",
-      'a station has ask, beat, release, override, and not "steal"',
-    ],
-    ["a station that there is not", "Moon/ask", robot, "MALFORMED", 'there is no station "Moon"'],
-    ["a heartbeat for none", "Moon/beat", { counter: 1 }, "MALFORMED", 'there is no station "Moon"'],
-    ...[{}, { counter: "1" }, { counter: 1.5 }].map((fields): [string, string, object, string, string] => [
-      `a heartbeat with ${JSON.stringify(fields)}`,
-      "Dock/beat",
-      fields,
+      "an act that there is not",
+      "StealRobot",
+      atDock,
       "MALFORMED",
-      "counter: write a whole number that is another one in each heartbeat of a running program",
-    ]),
-    ["no robot", "Dock/ask", {}, "MALFORMED", "robot_id: is missing"],
-    ["a number", "Dock/ask", { robot_id: 7 }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
-    ["null", "Dock/ask", { robot_id: null }, "MALFORMED", "robot_id: must be text of 1 to 256 characters"],
+      '"station": is not a field of a command; it has id, expires_in_ms, expires_at and request',
+    ],
     [
       "another field",
-      "Dock/release",
-      { ...robot, force: true },
+      "ReleaseRobot",
+      { ...atDock, force: true },
       "MALFORMED",
-      '"force": is not a field of a lease; it has id and robot_id',
+      '"force": is not a field of ReleaseRobot; it has station and robot_id',
     ],
-    [
-      "a heartbeat with more",
-      "Dock/beat",
-      robot,
-      "MALFORMED",
-      '"robot_id": is not a field of a heartbeat; it has id and counter',
-    ],
+    ["no counter", "Heartbeat", { station: "Dock" }, "MALFORMED", "counter: is missing"],
     [
       "a robot that nobody knows",
-      "Dock/ask",
-      { robot_id: "r".repeat(256) },
+      "LeaseRobot",
+      { station: "Dock", robot_id: "r".repeat(256) },
       "ROBOT_NOT_GOOD",
       `nothing has been heard of robot "${"r".repeat(64)}…" yet: the gateway has just come up`,
     ],
-  ])("%s", async (_what, topic, fields, code, message) => {
-    const answer = await tell("line1", `station/${topic}`, fields);
+  ])("%s", async (_what, act, fields, code, message) => {
+    const answer = await tell("line1", `command/${act}`, fields);
     expect(answer).toMatchObject({ outcome: "refused", code, message, retry_safe: true, response: null });
     expect(commands.dispatcher.stations.leaseOf("AMR01")).toBeNull();
   });
 
-  test("MALFORMED: a heartbeat that is no object, where there is nowhere to answer", () => {
-    const topic = { client: "line1", station: "Dock", action: "beat" };
-    const packet = { cmd: "publish", qos: 1, dup: false, retain: false, topic: "", payload: "[]" } as const;
-    const hasChanged = createHeartbeatCounters();
-    const parts = { topics: createTopics(base), stations: commands.dispatcher.stations, hasChanged };
-    expect(takeStationMessage(parts, topic, packet)).toMatchObject({
-      to: { client: "line1", topic: null },
-      outcome: { code: "MALFORMED", message: 'the message must be a JSON object {"id","counter"}' },
+  test("a heartbeat needs no id: without one it is done, and nobody is answered", async () => {
+    await ask("line1");
+    for (const counter of [1, 2]) {
+      await commands.clock.settle(4_000);
+      const payload = JSON.stringify({ station: "Dock", counter });
+      await link.clients.client.publishAsync(`${base}/clients/line1/command/Heartbeat`, payload, { qos: 1 });
+    }
+    await commands.clock.settle(2_000);
+    expect(await ask("line1")).toMatchObject({ response: { leased: ["AMR01"] } });
+    const replies = link.clients.received.filter(({ topic }) => topic.includes("/line1/reply/"));
+    expect(replies).toHaveLength(2);
+  });
+
+  test("MALFORMED: a heartbeat that is no object, where there is nowhere to answer", async () => {
+    const topic = `${base}/clients/line1/command/Heartbeat`;
+    await link.clients.client.publishAsync(topic, "[]", { qos: 1 });
+    await ask("line1");
+    expect(commands.audit[0]).toMatchObject({
+      operation: "Heartbeat",
+      user: "line1",
+      request_id: null,
+      message: 'the message must be a JSON object {"id"?,…} with the fields of the act',
     });
   });
 
   test("RETAINED: what the broker would say again at every start", async () => {
-    const payload = JSON.stringify({ id: "kept", ...robot });
+    const payload = JSON.stringify({ id: "kept", ...atDock });
     const options = { qos: 1, retain: true } as const;
-    await link.clients.client.publishAsync(`${base}/clients/line1/station/Dock/ask`, payload, options);
+    await link.clients.client.publishAsync(`${base}/clients/line1/command/LeaseRobot`, payload, options);
     expect(JSON.parse((await link.clients.on("clients/line1/reply/kept")).text)).toMatchObject({
       code: "RETAINED",
       message: "commands must not be retained",

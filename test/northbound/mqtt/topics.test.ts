@@ -56,7 +56,6 @@ describe("command topics", () => {
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/answers/1")).toBe(true);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/command/CreateMission")).toBe(false);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc2/reply/1")).toBe(false);
-    expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/station/Dock/ask")).toBe(false);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/clients/plc1/#")).toBe(false);
     expect(topics.mayAnswerOn("plc1", "fleetgate/demo/status")).toBe(false);
   });

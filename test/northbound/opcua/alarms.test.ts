@@ -1,9 +1,9 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Acknowledgement, ServiceRequest } from "../../../src/contracts/alarms.ts";
-import type { RefusedRequest } from "../../../src/contracts/commander.ts";
+import type { ActRequest } from "../../../src/contracts/acts.ts";
+import type { ActName } from "../../../src/domain/acts.ts";
 import type { AlarmSource } from "../../../src/domain/alarm.ts";
-import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
+import { ending, type Outcome, refusal } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { noAlarms, standingAlarm } from "../../support/test-alarms.ts";
@@ -15,10 +15,8 @@ const station = { name: "dock", needsPermit: false, load: null } as const;
 const cleanups: Array<() => Promise<unknown>> = [];
 let running: RunningServer;
 let clock: ManualClock;
-let acknowledged: Acknowledgement[];
-let service: ServiceRequest[];
-let refused: Array<RefusedRequest & Pick<Outcome, "code">>;
-let answer: Outcome | null;
+let asked: Array<readonly [ActName, ActRequest]>;
+let answer: Outcome;
 let storeProblem: string | null;
 
 function user(name: string, role: OpcUaUser["role"]): OpcUaUser {
@@ -26,24 +24,20 @@ function user(name: string, role: OpcUaUser["role"]): OpcUaUser {
 }
 
 beforeEach(async () => {
-  [acknowledged, service, refused, answer, storeProblem] = [[], [], [], null, null];
+  [asked, answer, storeProblem] = [[], ending("succeeded", "OK", "", true), null];
   clock = createManualClock(Date.now());
   const robots = [{ robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [] }] as const;
+  const run = (name: ActName, request: ActRequest) => {
+    asked.push([name, request]);
+    return answer;
+  };
   const alarms = {
-    acknowledge(asked: Acknowledgement) {
-      acknowledged.push(asked);
-      return answer;
-    },
-    putOutOfService(asked: ServiceRequest) {
-      service.push(asked);
-      return answer;
-    },
     storeProblem: async () => storeProblem,
     shown: noAlarms.shown,
   };
   running = await startServer(
     { robots, users: [user("ann", "operator"), user("tv", "observer")] },
-    { alarms, clock, audit: { refused: (request, { code }) => void refused.push({ ...request, code }) } },
+    { alarms, clock, acts: { run } },
   );
   running.server.write({ changes: [robotChange("r1", "good")], events: [] });
 });
@@ -122,7 +116,8 @@ describe("a write to Ack", () => {
     expect(await ann.write(["Robots.AMR01.Alarms.Ack", text("BATTERY_LOW-1")])).toEqual([StatusCodes.Good]);
     expect(await ann.write(["Gateway.Alarms.Ack", text("")])).toEqual([StatusCodes.Good]);
     const source = { protocol: "opcua", name: "ann" };
-    expect(acknowledged).toEqual([{ source, alarmId: "BATTERY_LOW-1" }]);
+    const request = { source, fields: { alarm_id: "BATTERY_LOW-1" }, isTag: true };
+    expect(asked).toMatchObject([["AcknowledgeAlarm", request]]);
     expect(await ann.value("Robots.AMR01.Alarms.Ack")).toBe("BATTERY_LOW-1");
   });
 
@@ -143,24 +138,19 @@ describe("a write to Ack", () => {
     ["NOT_ALLOWED", StatusCodes.BadUserAccessDenied],
     ["MALFORMED", StatusCodes.BadNotFound],
     ["SHUTTING_DOWN", StatusCodes.BadShutdown],
-  ] as const)(
-    "that is refused as %s has a status of its own, and one line in the audit",
-    async (code, status) => {
-      const ann = await session("ann");
-      answer = refusal(code, "no");
-      for (const _again of [1, 2])
-        expect(await ann.write(["Robots.AMR01.Alarms.Ack", text("x")])).toEqual([status]);
-      expect(refused).toMatchObject([{ operation: "Robots.AMR01.Alarms.Ack", robotId: "r1", code }]);
-      expect(await ann.value("Robots.AMR01.Alarms.Ack")).toBe("");
-    },
-  );
+  ] as const)("that is refused as %s has a status of its own", async (code, status) => {
+    const ann = await session("ann");
+    answer = refusal(code, "no");
+    expect(await ann.write(["Robots.AMR01.Alarms.Ack", text("x")])).toEqual([status]);
+    expect(await ann.value("Robots.AMR01.Alarms.Ack")).toBe("");
+  });
 
   it("of another type, or of an observer, is refused before", async () => {
     const [ann, tv] = [await session("ann"), await session("tv")];
     const number = { dataType: "Int32", value: 1 } as const;
     expect(await ann.write(["Robots.AMR01.Alarms.Ack", number])).toEqual([StatusCodes.BadTypeMismatch]);
     expect(await tv.write(["Robots.AMR01.Alarms.Ack", text("x")])).toEqual([StatusCodes.BadUserAccessDenied]);
-    expect(acknowledged).toEqual([]);
+    expect(asked).toEqual([]);
   });
 });
 
@@ -170,7 +160,8 @@ describe("OutOfService", () => {
     const path = "Robots.AMR01.Alarms.OutOfService";
     const on = { dataType: "Boolean", value: true } as const;
     expect(await ann.write([path, on])).toEqual([StatusCodes.Good]);
-    expect(service).toEqual([{ source: { protocol: "opcua", name: "ann" }, robotId: "r1", isOut: true }]);
+    const fields = { robot_id: "r1", out_of_service: true };
+    expect(asked).toMatchObject([["SetOutOfService", { source: { name: "ann" }, fields }]]);
     expect(await ann.value(path)).toBe(false);
     running.server.write({
       changes: [{ kind: "robot_alarms", robotId: "r1", alarms: [], isOutOfService: true }],

@@ -6,9 +6,21 @@ import type { Outcome } from "../../../src/domain/outcome.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { robotChange } from "./changes.ts";
-import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import {
+  accountsOf,
+  type Caller,
+  opcUaOptions,
+  openSession,
+  type RunningServer,
+  startServer,
+} from "./opcua-harness.ts";
 import { int32, text } from "./slots-harness.ts";
 
+/** ann is an operator of another robot alone. */
+const rules = [
+  ...["bob", "eva", "tv"].map((name) => ({ source: { protocol: "opcua", name }, role: "engineer" }) as const),
+  { source: { protocol: "opcua", name: "ann" }, role: "operator", robots: ["r9"] },
+] as const;
 const on = { dataType: "Boolean", value: true } as const;
 const off = { dataType: "Boolean", value: false } as const;
 
@@ -35,6 +47,7 @@ beforeEach(async () => {
     { robots, users },
     {
       holds,
+      userRights: { rules, accounts: accountsOf(opcUaOptions({ users })) },
       random: () => 0.5,
       audit: {
         refused: (request, { code, message }) => void refused.push({ ...request, code, message }),
@@ -102,7 +115,7 @@ describe("the tag Hold", () => {
     }
     expect(await shown(ann, "Robots.AMR01.Hold", "Robots.AMR01.Held")).toEqual([false, false]);
     expect(refused).toMatchObject([
-      { operation: "Robots.AMR01.Hold", source: { name: "ann" }, robotId: "r1", code: "NOT_ALLOWED" },
+      { operation: "Hold", source: { name: "ann" }, robotId: "r1", code: "NOT_ALLOWED" },
     ]);
     const tv = await session("tv");
     expect(await tv.write(["Robots.AMR01.Hold", on], ["Gateway.Hold", on])).toEqual([
@@ -150,7 +163,7 @@ describe("the tag HoldRelease", () => {
     ]);
     expect(refused).toMatchObject([
       {
-        operation: "Robots.AMR01.HoldRelease",
+        operation: "Hold",
         code: "NOT_ALLOWED",
         message:
           'opcua "bob" may not send the end of another\'s hold, which needs engineer: opcua.users.bob.role makes it operator',

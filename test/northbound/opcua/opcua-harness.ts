@@ -15,8 +15,11 @@ import {
   UserTokenType,
   type VariantOptions,
 } from "node-opcua";
+import type { ActTargets } from "../../../src/commands/acts/performers.ts";
 import type { Rights } from "../../../src/commands/options.ts";
 import type { Permits } from "../../../src/contracts/permits.ts";
+import type { VisibleStations } from "../../../src/contracts/stations.ts";
+import type { Role } from "../../../src/domain/command.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import {
@@ -28,7 +31,8 @@ import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opc
 import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
-import { createFakeHolds } from "../../support/fake-holds.ts";
+import { createTestActs, noLeases, type TestTargets } from "../../support/fake-acts.ts";
+import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { allRights } from "../../support/intake-harness.ts";
 import { noAlarms } from "../../support/test-alarms.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "./fake-commands.ts";
@@ -59,26 +63,37 @@ export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions 
   return Object.defineProperties(usual, Object.getOwnPropertyDescriptors(changed));
 }
 
-/** What a test changes; the intake before its fake commander has the same catalogue, clock and audit. */
-type Changed = Partial<Omit<OpcUaParts, "commander">> & {
-  readonly commander?: FakeCommander;
-  readonly accounts?: Rights["accounts"];
-};
+/**
+ * What a test changes; the intake before its fake commander, and the acts, have the same catalogue, clock and
+ * audit.
+ */
+type Changed = Partial<Omit<OpcUaParts, "commander" | "stations" | "permits" | "holds">> &
+  Pick<TestTargets, "resetCounters" | "userRights"> & {
+    readonly holds?: FakeHolds;
+    readonly commander?: FakeCommander;
+    readonly accounts?: Rights["accounts"];
+    readonly stations?: TestStations;
+    readonly permits?: Permits & ActTargets["permits"];
+  };
+type TestStations = ActTargets["stations"] & VisibleStations;
 
-export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
+export function opcUaParts({ accounts, resetCounters, userRights, ...changed }: Changed = {}): OpcUaParts {
   const { commander = createFakeCommander(), catalogue = fakeCatalogue(), clock = systemClock } = changed;
   const rights = accounts === undefined ? allRights : { rules: [], accounts };
-  commander.serve({ catalogue, clock, rights, refused: changed.audit?.refused ?? (() => {}) });
+  const { stations = noStations, permits = noPermits, holds = createFakeHolds() } = changed;
+  const refused = changed.audit?.refused ?? (() => {});
+  commander.serve({ catalogue, clock, rights, refused });
+  const targets = { stations, permits, holds, refused, rights: changed.rights, resetCounters, userRights };
   return {
     commander,
     audit: commander,
     catalogue,
     records: { recall: async () => null },
-    stations: noStations,
-    permits: noPermits,
+    stations,
+    permits,
     alarms: noAlarms,
-    resetCounters() {},
-    holds: createFakeHolds(),
+    acts: createTestActs(targets),
+    holds,
     openMemory: createFakeDisk().open,
     stopRequest,
     run: "run1",
@@ -99,18 +114,10 @@ export function opcUaParts({ accounts, ...changed }: Changed = {}): OpcUaParts {
 }
 
 /** Nobody leases anything, and nothing is known of a station. */
-export const noStations: OpcUaParts["stations"] = {
-  ask: async () => null,
-  release: () => null,
-  heartbeat() {},
-  override: () => null,
-  leaseOf: () => null,
-  leased: () => null,
-  shown: () => null,
-};
+export const noStations: TestStations = { ...noLeases, shown: () => null };
 
 /** No station requires a permit. */
-const noPermits: Permits = {
+const noPermits: Permits & ActTargets["permits"] = {
   write: () => null,
   heartbeat() {},
   permitOf: () => ({ isRequired: false, isGiven: true, reason: "" }),
@@ -126,6 +133,17 @@ export const scada: OpcUaUser = {
 /** Its log-on over an encrypted channel. */
 export const scadaLogin = { user: { name: "scada", password: "scada secret" }, secure: true } as const;
 
+/** The roles of the users, as the configuration gives them to the acts. */
+export function accountsOf({ users, insecureLoopback }: OpcUaOptions): Rights["accounts"] {
+  const account = (name: string, role: Role, key: string) =>
+    ({ source: { protocol: "opcua", name }, role, key }) as const;
+  const anonymous = insecureLoopback === null ? [] : [insecureLoopback.role];
+  return [
+    ...users.map(({ name, role }) => account(name, role, `opcua.users.${name}.role`)),
+    ...anonymous.map((role) => account("anonymous", role, "opcua.insecureLoopback.role")),
+  ];
+}
+
 export interface RunningServer {
   readonly server: OpcUaServer;
   readonly url: string;
@@ -137,7 +155,9 @@ export async function startServer(
   options: Partial<OpcUaOptions> = {},
   parts: Changed = {},
 ): Promise<RunningServer> {
-  const server = createOpcUaServer(opcUaOptions(options), opcUaParts(parts));
+  const all = opcUaOptions(options);
+  const userRights = { rules: [], accounts: accountsOf(all) };
+  const server = createOpcUaServer(all, opcUaParts({ userRights, ...parts }));
   const controller = new AbortController();
   let ended: Promise<void> = Promise.resolve();
   await new Promise<void>((ready, reject) => {

@@ -101,8 +101,8 @@ it("the audit log has who was refused by role, and what a method or a slot refus
     [
       "line",
       expect.stringMatching(/^Stations\.packing\.Slot\/./),
-      "Stations.packing.Slot",
-      null,
+      "LeaseRobot",
+      "r1",
       from,
       "LEASE_HELD",
       "station labels leases it",

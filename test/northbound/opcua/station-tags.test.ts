@@ -1,5 +1,6 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { ActTargets } from "../../../src/commands/acts/performers.ts";
 import type { PermitState, Permits } from "../../../src/contracts/permits.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
@@ -25,7 +26,7 @@ const before: VisibleStation = {
   counters: { ...noCounters(0), cycles: 7 },
 };
 
-const permits: Permits = {
+const permits: Permits & ActTargets["permits"] = {
   write(station, { name }, isGiven) {
     asked.push(`write ${station} ${name} ${isGiven}`);
     if (!mayUse) return refusal("NOT_ALLOWED", "no user of it");
@@ -56,7 +57,7 @@ beforeEach(async () => {
         ...allowedRights,
         refusedStation: () => (mayUse ? null : "no user of it"),
       },
-      stations: { ...noStations, shown: (station) => (station === "gate" ? before : null) },
+      stations: { ...noStations, leased: () => [], shown: (station) => (station === "gate" ? before : null) },
     },
   );
   plc = await openSession(running.url);

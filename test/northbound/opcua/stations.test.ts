@@ -2,7 +2,6 @@ import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RobotLease } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
-import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { robotChange } from "./changes.ts";
@@ -22,7 +21,7 @@ let clock = createManualClock();
 let asked: string[] = [];
 let lease: RobotLease | null = null;
 
-const stations: OpcUaParts["stations"] = {
+const stations: typeof noStations = {
   ...noStations,
   async ask(station, source, robotId) {
     asked.push(`ask ${station} ${source.name} ${robotId}`);

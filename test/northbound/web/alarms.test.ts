@@ -55,8 +55,8 @@ it("refuses an unknown alarm, a user without the right and a wrong user, and aud
   expect(await ack("BATTERY_LOW-1", "ann")).toMatchObject({ status: 403, body: { code: "NOT_ALLOWED" } });
   expect(await ack("DISK_FULL-1", "%")).toMatchObject({ status: 400, body: { code: "MALFORMED" } });
   expect(harness.told).toMatchObject([
-    { operation: "alarm/ack", robotId: null, source: { name: "bob" } },
-    { operation: "alarm/ack", robotId: "r1", source: { name: "ann" } },
-    { operation: "alarm/ack", robotId: null },
+    { operation: "AcknowledgeAlarm", robotId: null, source: { name: "bob" } },
+    { operation: "AcknowledgeAlarm", robotId: "r1", source: { name: "ann" } },
+    { operation: "AcknowledgeAlarm", robotId: null },
   ]);
 });

@@ -5,18 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
+import type { ActTargets } from "../../../src/commands/acts/performers.ts";
 import type { RefusalAudit, RefusedRequest } from "../../../src/contracts/commander.ts";
 import type { Sink } from "../../../src/contracts/link.ts";
-import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
+import type { RobotLease } from "../../../src/contracts/stations.ts";
 import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { Source } from "../../../src/domain/command.ts";
-import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
+import type { Outcome } from "../../../src/domain/outcome.ts";
 import { type ControlParts, createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { isCode } from "../../../src/platform/socket-probe.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
+import { createTestActs, noLeases } from "../../support/fake-acts.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -87,23 +89,24 @@ export async function createControlHarness(): Promise<ControlHarness> {
   const parts: ControlParts = {
     api: fleet.api,
     commander,
-    audit: commander,
     records: commander,
     catalogue: fakeCatalogue(),
     rights: allowedRights,
-    stations: createFakeStations(),
     holds,
-    alarms: {
-      acknowledge({ source, alarmId }) {
-        const standing = facts.now.alarms.find(({ id }) => id === alarmId);
-        if (source.name === "ann") return refusal("NOT_ALLOWED", 'cli "ann" may not');
-        if (standing === undefined)
-          return refusal("MALFORMED", `alarm: no alarm stands with the id "${alarmId}"`);
-        acknowledge(facts, standing, source);
-        return null;
+    acts: createTestActs({
+      holds,
+      stations: createFakeStations(),
+      userRights: { rules, accounts: [] },
+      alarms: {
+        find: (alarmId) => facts.now.alarms.find(({ id }) => id === alarmId),
+        acknowledge(alarmId, by) {
+          const standing = facts.now.alarms.find(({ id }) => id === alarmId);
+          if (standing !== undefined) acknowledge(facts, standing, by);
+        },
       },
       storeProblem: async () => storeProblem.now,
-    },
+      refused,
+    }),
     standingAlarms: () => facts.now.alarms,
     statusFacts: () => facts.now,
     logLevels: log.levels,
@@ -202,14 +205,22 @@ function acknowledge(facts: { now: StatusFacts }, alarm: Alarm, by: Source): voi
   facts.now = { ...facts.now, alarms };
 }
 
-/** Station Dock leases r1 for a PLC, and only an engineer may end that. */
-function createFakeStations(): Pick<Stations, "override" | "leaseOf"> {
+/** "ann" may only read; "bob" and others are operators, and "chief" is an engineer. */
+const rules = [
+  { source: { protocol: "cli", name: "ann" }, role: "observer" },
+  { source: { protocol: "cli", name: "chief" }, role: "engineer" },
+  ...["bob", "eve", "local"].map(
+    (name) => ({ source: { protocol: "cli", name }, role: "operator" }) as const,
+  ),
+] as const;
+
+/** Station Dock leases r1 for a PLC. */
+function createFakeStations(): ActTargets["stations"] {
   let lease: RobotLease | null = { station: "Dock", owner: { protocol: "opcua", name: "plc" }, sinceMs: 0 };
   return {
+    ...noLeases,
     leaseOf: (robotId) => (robotId === "r1" ? lease : null),
-    override(source, robotId) {
-      if (source.name !== "chief")
-        return refusal("NOT_ALLOWED", `${source.protocol} "${source.name}" may not`);
+    override(_source, robotId) {
       if (robotId === "r1") lease = null;
       return null;
     },

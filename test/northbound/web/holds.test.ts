@@ -42,27 +42,21 @@ describe("a hold by the control socket", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["what is no object", [true], "the body must be a JSON object with hold, user"],
-    ["another field", { hold: true, robot: "r1" }, '"robot": is not one of hold, user'],
-    ["no hold", {}, "hold: must be true or false"],
-    ["null as hold", { hold: null }, "hold: must be true or false"],
+    ["what is no object", [true], "the body must be a JSON object"],
     [
-      "null as user",
-      { hold: false, user: null },
-      "user: must be text, as opcua:plc1, beside hold false: it names whose hold is lifted",
+      "another field",
+      { hold: true, robot: "r1" },
+      '"robot": is not a field of Hold; it has robot_id, hold and user',
     ],
-    [
-      "a user beside a hold that begins",
-      { hold: true, user: "cli:bob" },
-      "user: must be text, as opcua:plc1, beside hold false: it names whose hold is lifted",
-    ],
+    ["the robot of the address", { hold: true, robot_id: "r2" }, "robot_id: stands in the address already"],
+    ["no hold", {}, "hold: is missing"],
   ])("MALFORMED: refuses %s", async (_what, body, detail) => {
     expect(await hold("r1", body)).toMatchObject({ status: 400, body: { code: "MALFORMED", detail } });
     expect(harness.holds.asked).toEqual([]);
   });
 
   it("MALFORMED: refuses a robot's name without characters, or with too many", async () => {
-    const detail = "robot: must be a robot_id of 1 to 256 printable characters";
+    const detail = "robot_id: must be text of 1 to 256 printable characters";
     for (const robot of ["\n", "x".repeat(257)]) {
       const refused = { status: 400, body: { code: "MALFORMED", detail } };
       expect(await hold(robot, { hold: true })).toMatchObject(refused);
@@ -76,11 +70,12 @@ describe("a hold by the control socket", () => {
       headers: { "content-type": "application/problem+json; charset=utf-8" },
       body: { status: 404, title: "Not Found", outcome: "refused", code: "UNKNOWN_ROBOT", retry_safe: true },
     });
-    const denied = { status: 403, body: { code: "NOT_ALLOWED", detail: 'cli "ann" may not' } };
+    const detail = 'cli "ann" may not command robots, which needs operator: rights[0] makes it observer';
+    const denied = { status: 403, body: { code: "NOT_ALLOWED", detail } };
     expect(await hold("r1", { hold: true }, "ann")).toMatchObject(denied);
     expect(harness.told).toMatchObject([
-      { operation: "hold", robotId: "nope", source: { name: "bob" } },
-      { operation: "hold", robotId: "r1", source: { name: "ann" }, code: "NOT_ALLOWED" },
+      { operation: "Hold", robotId: "nope", source: { name: "bob" } },
+      { operation: "Hold", robotId: "r1", source: { name: "ann" }, code: "NOT_ALLOWED" },
     ]);
   });
 });
@@ -100,10 +95,13 @@ describe("the end of a lease by the control socket", () => {
   it("NOT_ALLOWED: is for engineers only, and a refusal is audited", async () => {
     expect(await endLease("r1", "ann")).toMatchObject({
       status: 403,
-      body: { code: "NOT_ALLOWED", detail: 'cli "ann" may not' },
+      body: {
+        code: "NOT_ALLOWED",
+        detail: 'cli "ann" may not send an override, which needs engineer: rights[0] makes it observer',
+      },
     });
     expect(harness.told).toMatchObject([
-      { operation: "override", robotId: "r1", source: { name: "ann" }, code: "NOT_ALLOWED" },
+      { operation: "OverrideLease", robotId: "r1", source: { name: "ann" }, code: "NOT_ALLOWED" },
     ]);
   });
 });

@@ -75,7 +75,7 @@ describe("commands over the web listener", () => {
     const refused = (request: RefusedRequest) => void told.push([request.operation, request.origin]);
     harness.commander.serve({ catalogue: fakeCatalogue(), clock: harness.clock, refused });
     await send("PUT", "/api/v1/hold", { hold: 7 });
-    expect(told).toEqual([["hold", { address: "127.0.0.1" }]]);
+    expect(told).toEqual([["HoldAll", { address: "127.0.0.1" }]]);
   });
 
   it("start a robot only with an expiry, or by a page that knows what holds now", async () => {

@@ -5,10 +5,9 @@ import type { Clock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
-import { createFakeHolds } from "../../support/fake-holds.ts";
+import { createTestActs } from "../../support/fake-acts.ts";
 import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { noAlarms } from "../../support/test-alarms.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
 import { start } from "./control-harness.ts";
 import { createTestApi, type TestApi } from "./fleet-api-harness.ts";
@@ -31,9 +30,7 @@ export function webApiParts(clock: Clock) {
     rights: allowedRights,
     audit: { refused: commander.refused, session: () => {}, certificate: () => {} },
     records: commander,
-    stations: { leaseOf: () => null, override: () => null },
-    holds: createFakeHolds(),
-    alarms: noAlarms,
+    acts: createTestActs({ refused: (...given) => commander.refused(...given) }),
     standingAlarms: () => [],
     clientCertificates: null,
   };

@@ -15,11 +15,7 @@ export type Identity =
 export function mayPublish(identity: Identity, topic: string, topics: Topics): boolean {
   if (topic.startsWith("$")) return false;
   if (identity.kind === "gateway") return true;
-  const received =
-    topics.readCommand(topic) ??
-    topics.readStation(topic) ??
-    topics.readHold(topic) ??
-    topics.readAlarm(topic);
+  const received = topics.readCommand(topic);
   if (received === null) return false;
   return identity.kind === "anonymous" || received.client === identity.name;
 }

@@ -12,8 +12,7 @@ const parameters: Readonly<Record<string, string>> = {
   kind: "The kind of the event.",
   tag: "A group and a name, as battery/charge_percent.",
   client: "The client's name, for which the broker vouches.",
-  operation: "An operation of docs/commands.md.",
-  action: "What a client asks, as the summary lists it.",
+  operation: "An operation or an act of docs/commands.md.",
   id: "The id of the request.",
 };
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isActName } from "../../../domain/acts.ts";
 import { eventModels as events } from "../../../models/event.ts";
 import { replyModel } from "../../../models/reply.ts";
 import { type TopicName, topicTemplates } from "../topic-templates.ts";
@@ -25,11 +26,6 @@ function stateChannel(summary: string, name: string, model: z.ZodType): Omit<Cha
 /** A channel of events and replies. */
 function eventChannel(summary: string, messages: Channel["messages"]): Omit<Channel, "template"> {
   return { summary, from: "gateway", isRetained: false, qos: 1, messages };
-}
-
-/** A channel for messages of clients. */
-function asked(summary: string, name: string, model: z.ZodType): Omit<Channel, "template"> {
-  return { summary, from: "client", isRetained: false, qos: 1, messages: { [name]: model } };
 }
 
 const ofRobots = {
@@ -72,19 +68,13 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
   event: eventChannel("What happened to a robot; the kind is in the topic.", ofRobots),
   gatewayEvent: eventChannel("What happened, but to no single robot.", ofNoRobot),
   tag: stateChannel("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
-  command: asked("A command; the operation is in the topic.", "command", requests.command),
-  station: asked(
-    "ask, beat, release or override: a station's lease of a robot.",
-    "station_request",
-    requests.station,
-  ),
-  holdCommand: asked("Holds a robot, or lifts the hold.", "hold_request", requests.hold),
-  holdAllCommand: asked("Holds all robots, or lifts the hold.", "hold_request", requests.hold),
-  alarmCommand: asked(
-    "ack or service: acknowledges an alarm, or puts a robot out of service.",
-    "alarm_request",
-    requests.alarm,
-  ),
+  command: {
+    summary: "A command or an act; the operation or the act is in the topic.",
+    from: "client",
+    isRetained: false,
+    qos: 1,
+    messages: { command: requests.command, act: requests.act },
+  },
   reply: eventChannel("The outcome of a command, or the answer to another request.", {
     reply: replyModel,
   }),
@@ -108,8 +98,10 @@ export function messageOf(topic: string): string | null {
   const found = patterns.find(({ pattern }) => pattern.test(topic));
   if (found === undefined) return null;
   const names = Object.keys(found.channel.messages);
-  const kind = `event_${topic.split("/").at(-1)}`;
-  return names.length === 1 ? (names[0] ?? null) : (names.find((name) => name === kind) ?? null);
+  const level = topic.split("/").at(-1) ?? "";
+  const command = isActName(level) ? "act" : "command";
+  const isOf = (name: string) => name === `event_${level}` || name === command;
+  return names.length === 1 ? (names[0] ?? null) : (names.find(isOf) ?? null);
 }
 
 /** Messages that are bare text. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { robotId, time } from "../../../models/parts.ts";
+import { ACT_TEXT_CHARACTERS, type ActRule, acts } from "../../../domain/acts.ts";
+import { time } from "../../../models/parts.ts";
 import { commandFields, requestId as id } from "../../../models/reply.ts";
 
 export const command = z.strictObject({
@@ -11,19 +12,21 @@ export const command = z.strictObject({
   ...commandFields,
 });
 
-export const station = z.union([
-  z.strictObject({ id, robot_id: robotId }).describe("To ask, release and override."),
-  z.strictObject({ id, counter: z.int().describe("Another number in each heartbeat.") }).describe("To beat."),
-]);
+const actId = id.describe("For the reply; without it there is none.").optional();
+const fieldModels = {
+  text: z.string().min(1).max(ACT_TEXT_CHARACTERS),
+  boolean: z.boolean(),
+  integer: z.int(),
+} as const;
 
-export const hold = z.strictObject({
-  id,
-  hold: z.boolean(),
-  user: z.string().optional().describe("Beside hold false: whose hold is lifted, as opcua:plc1."),
-});
-
-/** To `ack`, with the id of an alarm; to `service`, with a robot and whether it is out of service. */
-export const alarm = z.union([
-  z.strictObject({ id, alarm_id: z.string() }),
-  z.strictObject({ id, robot_id: robotId, out_of_service: z.boolean() }),
-]);
+/** The acts that clients may publish, each with its fields. */
+export const act = z.union(
+  Object.entries<ActRule>(acts).flatMap(([name, { text, only, fields }]) => {
+    if (only !== undefined) return [];
+    const models = Object.entries(fields).map(([field, rule]) => {
+      const model = fieldModels[rule.type].describe(rule.text);
+      return [field, rule.isOptional === true ? model.optional() : model] as const;
+    });
+    return [z.strictObject({ id: actId, ...Object.fromEntries(models) }).describe(`${name}: ${text}.`)];
+  }),
+);

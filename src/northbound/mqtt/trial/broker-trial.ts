@@ -96,11 +96,8 @@ async function tryTopics(
   const reply = topics.reply(NAME, "check");
   const command = under(options.base, "command", { client: NAME, operation: "" });
   const own = [event, ...(takesCommands ? [reply] : []), ...placedTopics(options, topics)];
-  const receivedByGateway = takesCommands
-    ? [topics.commandFilter, topics.stationFilter, ...topics.holdFilters]
-    : [];
   const arrivals = createArrivals(client);
-  const filters = [topics.status, ...receivedByGateway];
+  const filters = [topics.status, ...(takesCommands ? [topics.commandFilter] : [])];
   const asked = subscribe(client, [...own, ...filters], { qos: 1 });
   const refused = await noLaterThan(parts.clock, parts.limitMs, asked, null);
   if (refused === null) throw new Error(`the broker answers no subscription within ${parts.limitMs} ms`);

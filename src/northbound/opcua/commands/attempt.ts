@@ -60,7 +60,7 @@ export function createAttempts(
     kept: Promise<boolean>,
   ): Promise<void> {
     const isStop = request.effect === "stops";
-    const entry = { ...asRefused(envelope), robotId: request.robotId };
+    const entry = { ...asRefused(kind, envelope), robotId: request.robotId };
     const isKept = await (isStop ? noLaterThan(clock, STOP_SYNC_MS, kept, false) : kept);
     if (!isStop && isReplaced(ticket)) {
       audited(
@@ -129,11 +129,6 @@ export function createAttempts(
     return outcome;
   }
 
-  /** With the fields that the commands of this slot have in the audit log. */
-  function asRefused({ source, requestId, operation, origin = {} }: Envelope) {
-    return { source, requestId: `${kind.path}/${requestId}`, operation, origin };
-  }
-
   return {
     prepare(draft, account, requestId) {
       const { origin = {} } = account;
@@ -144,8 +139,10 @@ export function createAttempts(
         return { kind: "local", end: () => whenEnded(end(), settle) };
       };
       if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
+      if ("refused" in draft) return local(() => draft.refused);
       if ("perform" in draft) {
-        return local(() => (account.isDryRun ? checked("leases are not tried") : draft.perform(account)));
+        if (account.isDryRun) return local(() => checked("leases are not tried"));
+        return { kind: "local", end: () => draft.perform(account, `${kind.path}/${requestId}`) };
       }
       const { operation, missionId: target } = draft;
       const request = parts.commander.read(operation, draft.request);
@@ -162,6 +159,11 @@ export function createAttempts(
     restore,
     recall,
   };
+}
+
+/** With the fields that the commands of a slot have in the audit log. */
+function asRefused({ path }: SlotKind, { source, requestId, operation, origin = {} }: Envelope) {
+  return { source, requestId: `${path}/${requestId}`, operation, origin };
 }
 
 function slotOf({ path: scope, station }: SlotKind): Pick<Envelope, "scope" | "station"> {

@@ -14,8 +14,13 @@ export interface RequestDraft {
 /** The command of a ticket. */
 export type Draft =
   | RequestDraft
-  /** An act of the gateway itself. It may be repeated at will. */
-  | { readonly text: string; readonly perform: (account: Account) => Outcome | Promise<Outcome> }
+  /** An act, which audits its own refusal. It may be repeated at will. */
+  | {
+      readonly text: string;
+      readonly perform: (account: Account, requestId: string) => Outcome | Promise<Outcome>;
+    }
+  /** Refused already. */
+  | { readonly text: string; readonly refused: Outcome }
   /** Not executable: what is missing, or what contradicts what. */
   | { readonly problem: string };
 

@@ -1,20 +1,18 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
-import type { Permits } from "../../../contracts/permits.ts";
+import type { Acts } from "../../../contracts/acts.ts";
 import type { Stations } from "../../../contracts/stations.ts";
-import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
+import type { ActName } from "../../../domain/acts.ts";
+import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
-import type { RobotId } from "../../../domain/robot.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { timesAt } from "../node-opcua/tag.ts";
 import type { StationNode } from "../options.ts";
-import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
 import { loadRequest } from "./load-request.ts";
 import { missionRequest } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
-import { roleRefusal } from "./role-refusal.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
@@ -31,11 +29,11 @@ import {
 import { addStationParameters } from "./station-parameters.ts";
 import type { Writer } from "./writer.ts";
 
-/** The texts of the operations on a lease, as `AcceptedText` shows them. */
-const leaseTexts: ReadonlyMap<number, string> = new Map([
-  [stationOperations.ask, "take the lease"],
-  [stationOperations.release, "release the lease"],
-  [stationOperations.override, "end another's lease"],
+/** The operations on a lease: each as an act, and as `AcceptedText` shows it. */
+const leaseActs: ReadonlyMap<number, readonly [act: ActName, text: string]> = new Map([
+  [stationOperations.ask, ["LeaseRobot", "take the lease"]],
+  [stationOperations.release, ["ReleaseRobot", "release the lease"]],
+  [stationOperations.override, ["OverrideLease", "end another's lease"]],
 ]);
 
 const anyNumber = numberKind(() => true);
@@ -43,7 +41,7 @@ const anyNumber = numberKind(() => true);
 /** The further dependencies of a station's slot. */
 export interface StationParts {
   readonly stations: Stations;
-  readonly permits: Pick<Permits, "heartbeat">;
+  readonly acts: Pick<Acts, "run">;
   readonly station: StationNode;
   readonly findRobot: FindRobot;
   readonly slots: SlotParts;
@@ -59,35 +57,48 @@ export interface StationSlot extends Slot {
 export function addStationSlot(
   builder: NodeBuilder,
   parent: Folder,
-  { stations, permits, station, findRobot, slots: parts }: StationParts,
+  { stations, acts, station, findRobot, slots: parts }: StationParts,
 ): StationSlot {
   const { name: stationName } = station;
   const folder = builder.folder(parent, "Slot");
   const place = { builder, folder, clock: parts.clock };
   const parameters = addStationParameters(place, findRobot);
-  const heartbeat = addHeartbeat(place, (account) => {
-    stations.heartbeat(stationName, sourceOf(account));
-    permits.heartbeat(stationName, sourceOf(account));
-  });
+  const heartbeat = addHeartbeat(place, stationName, acts);
   const tags = addSlotTags(builder, folder, parts);
-  const lease = addStationLease(builder, folder, stationName, stations, () => parts.clock.nowMs());
+  const showLeaseOf = addLeaseTags(builder, folder, stationName, stations, () => parts.clock.nowMs());
 
   /** The robot of the last ticket: a client that writes whole commands leaves `Robot` empty. */
   let lastOrdered: MissionRobot | undefined;
   const showLease = () => {
     const robot = parameters.shownRobot();
-    lease.show(robot === null ? lastOrdered : robot);
+    showLeaseOf(robot === null ? lastOrdered : robot);
   };
 
   function draftOf(order: StationOrder | { readonly problem: string }): Draft {
     if ("problem" in order) return order;
     const { robot } = order;
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
-    if (robot === undefined) return { text: "no robot", perform: () => noRobot(order.robotName) };
+    if (robot === undefined) return { text: "no robot", refused: noRobot(order.robotName) };
     lastOrdered = robot;
-    return (
-      leaseDraft(order, robot, lease, showLease) ?? robotDraft(order, robot, parts.destinations, station.load)
-    );
+    return leaseDraft(order, robot) ?? robotDraft(order, robot, parts.destinations, station.load);
+  }
+
+  /** An operation on the robot's lease; null for other operations. */
+  function leaseDraft({ mission: { operation } }: StationOrder, { robotId }: MissionRobot): Draft | null {
+    const [act, text] = leaseActs.get(operation) ?? [];
+    if (act === undefined) return null;
+    const robot = { robot_id: robotId };
+    const fields = act === "OverrideLease" ? robot : { station: stationName, ...robot };
+    return {
+      text: `${robotId}: ${text}`,
+      async perform(account, requestId) {
+        const { origin } = account;
+        const outcome = await acts.run(act, { source: sourceOf(account), requestId, origin, fields });
+        showLease();
+        // A slot has no place for the response.
+        return { ...outcome, responseJson: null };
+      },
+    };
   }
 
   const slot = createSlot(
@@ -108,25 +119,6 @@ export function addStationSlot(
   );
   showLease();
   return { ...slot, showLease };
-}
-
-/** An operation on the robot's lease; null for other operations. */
-function leaseDraft(
-  { mission: { operation } }: StationOrder,
-  { robotId }: MissionRobot,
-  lease: StationLease,
-  showLease: () => void,
-): Draft | null {
-  const text = leaseTexts.get(operation);
-  if (text === undefined) return null;
-  return {
-    text: `${robotId}: ${text}`,
-    async perform(account) {
-      const outcome = await lease.change(operation, account, robotId);
-      showLease();
-      return outcome;
-    },
-  };
 }
 
 /** A mission or a conveyor command. */
@@ -150,65 +142,43 @@ function noRobot(name: string): Outcome {
 }
 
 /**
- * A number that the PLC changes as long as its program runs. Only a change is a sign of life, because a
- * driver repeats the same number for ever. The first number of a session does not count: a driver that
- * connects again writes the last number of a program that may have stopped.
- *
- * @param onChange called when a session has changed its number
+ * A number that the PLC changes as long as its program runs. A driver may repeat the same number for ever.
  */
-function addHeartbeat(place: ParameterPlace, onChange: (account: Account) => void): Parameter {
+function addHeartbeat(place: ParameterPlace, station: string, acts: Pick<Acts, "run">): Parameter {
   const number = addParameter(place, "Heartbeat", anyNumber);
   return {
     path: number.path,
     forget: (sessionId) => number.forget(sessionId),
     isFree: true,
     write(variant, range, writer: Writer): StatusCode {
-      const before = number.value(writer.sessionId);
+      const { account, sessionId } = writer;
       const status = number.write(variant, range, writer);
-      const isChange = before !== undefined && number.value(writer.sessionId) !== before;
-      if (status === StatusCodes.Good && isChange) onChange(writer.account);
+      const counter = number.value(sessionId);
+      if (status !== StatusCodes.Good || counter === undefined) return status;
+      const fields = { station, counter };
+      const { origin } = account;
+      // Each session counts for itself: one that connects again may write the last number of a stopped
+      // program.
+      acts.run("Heartbeat", { source: sourceOf(account), origin, session: sessionId, fields, isTag: true });
       return status;
     },
   };
 }
 
-/** The leases of one station, and the tags about the lease of the robot that its slot names. */
-interface StationLease {
-  /** Performs one of the operations on a lease. */
-  change(operation: number, account: Account, robotId: RobotId): Promise<Outcome>;
-  show(robot: NamedRobot): void;
-}
-
-function addStationLease(
+/** The tags about the lease of the robot that the slot names. */
+function addLeaseTags(
   builder: NodeBuilder,
   folder: Folder,
   station: string,
   stations: Stations,
   nowMs: () => number,
-): StationLease {
+): (robot: NamedRobot) => void {
   const tags = builder.tags(folder, leaseTags);
-
-  async function refusedChange(
-    operation: number,
-    account: Account,
-    robotId: RobotId,
-  ): Promise<Outcome | null> {
-    const source = sourceOf(account);
-    if (operation === stationOperations.ask) return stations.ask(station, source, robotId);
-    if (operation === stationOperations.release) return stations.release(station, source, robotId);
-    if (account.role === "engineer") return stations.override(source, robotId);
-    return roleRefusal(account, "an override", "engineer");
-  }
-
-  return {
-    change: async (operation, account, robotId) =>
-      (await refusedChange(operation, account, robotId)) ?? ending("succeeded", "OK", "", true),
-    show(robot) {
-      const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
-      const times = timesAt(nowMs());
-      tags.Leased.set(lease?.station === station, StatusCodes.Good, times);
-      tags.LeaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
-      tags.LeaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);
-    },
+  return (robot) => {
+    const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
+    const times = timesAt(nowMs());
+    tags.Leased.set(lease?.station === station, StatusCodes.Good, times);
+    tags.LeaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
+    tags.LeaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);
   };
 }

@@ -1,4 +1,5 @@
 import type { LoggedCommand } from "../../../contracts/command-log.ts";
+import { isActName } from "../../../domain/acts.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { outcomeMeanings } from "../../../domain/outcome.ts";
 import { isoTime } from "../../../models/json-text.ts";
@@ -25,7 +26,10 @@ export function commandJson(command: LoggedCommand, nowMs: number): Command {
     outcome: ending?.outcome ?? null,
     code: ending?.code ?? null,
     message: ending?.message ?? null,
-    meaning: meaningOf(ending?.outcome ?? (sentAtMs === null ? "accepted" : "sent")),
+    meaning:
+      ending?.outcome === "succeeded" && isActName(command.operation)
+        ? "the gateway has done it"
+        : meaningOf(ending?.outcome ?? (sentAtMs === null ? "accepted" : "sent")),
     mission_id: ending?.missionId ?? null,
     evidence: ending?.evidence ?? null,
     found_later: command.foundLater,

@@ -142,8 +142,8 @@ describe("who may write and read what", () => {
     "status",
     "robots/r1/mission",
     "clients/plc2/command/CreateMission",
-    "clients/plc2/station/Dock/ask",
-    "clients/plc1/station/Dock",
+    "clients/plc2/command/LeaseRobot",
+    "clients/plc1/hold",
     "clients/plc1/reply/1",
     "clients/plc1/command/CreateMission/x",
   ])("plc1 that publishes on %s is disconnected and nobody hears it", async (topic) => {

@@ -1,0 +1,124 @@
+import type { ActRequest, Acts } from "../../contracts/acts.ts";
+import type { AlarmConditionSink, AlarmStore } from "../../contracts/alarms.ts";
+import type { RefusalAudit } from "../../contracts/commander.ts";
+import { type ActName, type ActRule, acts } from "../../domain/acts.ts";
+import { holderName } from "../../domain/hold.ts";
+import { type Outcome, refusal } from "../../domain/outcome.ts";
+import { unknownOperation } from "../../domain/refusals.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { BoundedMap } from "../../platform/bounded-map.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { JsonObject } from "../../platform/json.ts";
+import type { Live } from "../../platform/live.ts";
+import type { Log } from "../../platform/log.ts";
+import { type AuditSink, actFields } from "../audit/audit.ts";
+import type { Dispatcher } from "../dispatcher.ts";
+import type { Rights } from "../options.ts";
+import { refusedRight } from "../rights.ts";
+import { readFields } from "./fields.ts";
+import { type ActTargets, createPerformers, type ReportAct, robotOfAlarm } from "./performers.ts";
+
+/** The acts of users (docs/commands.md, Acts): each is read, checked, performed and audited here. */
+export function createActs({
+  dispatcher,
+  rights,
+  alarms,
+  resetCounters,
+  refused,
+  audit,
+  clock,
+  log,
+}: {
+  readonly dispatcher: ActTargets & Pick<Dispatcher, "isStopping">;
+  readonly rights: Live<Rights>;
+  readonly alarms: AlarmConditionSink & AlarmStore & { publish(): void };
+  /** Sets the counters of a station to 0. */
+  readonly resetCounters: (station: string) => void;
+  readonly refused: RefusalAudit["refused"];
+  readonly audit: AuditSink;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly log: Log;
+}): Acts {
+  const report: ReportAct = (event, act, fields, source, change) => {
+    const { protocol, name: user } = source;
+    log.info({ ...change, by: holderName(source) }, `act ${act}`);
+    const at = new Date(clock.nowMs()).toISOString();
+    audit({ at, event, ...change, protocol, user, ...actFields(act, fields) });
+    if (event === "alarm") alarms.publish();
+  };
+  const performers = createPerformers(dispatcher, alarms, resetCounters, report);
+  const auditRefusal = createRefusalAudit(refused);
+
+  function refusedRole(name: ActName, { source }: ActRequest, robotId: RobotId | null): Outcome | null {
+    const { role, right }: ActRule = acts[name];
+    if (role === null) return null;
+    const asked =
+      role === "engineer"
+        ? { operation: right ?? name }
+        : { operation: null, ...(right === undefined ? {} : { act: right }) };
+    const reason = refusedRight(rights.now(), { source, role, robotId, ...asked });
+    return reason === null ? null : refusal("NOT_ALLOWED", reason);
+  }
+
+  function perform(
+    name: ActName,
+    fields: JsonObject,
+    request: ActRequest,
+    robotId: RobotId | null,
+  ): Outcome | Promise<Outcome> {
+    const { only }: ActRule = acts[name];
+    if (only !== undefined && only !== request.source.protocol) return unknownOperation(name);
+    if (dispatcher.isStopping())
+      return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
+    const notAllowed = refusedRole(name, request, robotId);
+    if (notAllowed !== null) return notAllowed;
+    // `readFields` has checked that the fields are those of the act.
+    const act: (fields: never, request: ActRequest) => Outcome | Promise<Outcome> = performers[name];
+    return act(fields as never, request);
+  }
+
+  function run(name: ActName, request: ActRequest): Outcome | Promise<Outcome> {
+    const read = readFields(name, request.fields);
+    const { robot_id = null, alarm_id } = read.ok ? read.fields : {};
+    // A user that may not acknowledge an alarm learns nothing about it.
+    const robotId = typeof alarm_id === "string" ? robotOfAlarm(alarms.find(alarm_id)) : robot_id;
+    const robot = typeof robotId === "string" ? robotId : null;
+    const outcome =
+      request.refused ??
+      (read.ok ? perform(name, read.fields, request, robot) : refusal("MALFORMED", read.reason));
+    const ended = (final: Outcome) => {
+      auditRefusal(name, request, robot, final);
+      return final;
+    };
+    return outcome instanceof Promise ? outcome.then(ended) : ended(outcome);
+  }
+
+  return {
+    run,
+    async answer(name, request) {
+      const outcome = await run(name, request);
+      const isOfAlarms = name === "AcknowledgeAlarm" || name === "SetOutOfService";
+      if (!isOfAlarms || outcome.outcome === "refused") return outcome;
+      return { ...outcome, message: (await alarms.storeProblem()) ?? "" };
+    },
+  };
+}
+
+/** Sources that write tags without the right to it, each with a tag. */
+const MOST_REPEATED = 10_000;
+
+/** Audits refusals; of a tag that is written again and again, the same refusal once. */
+function createRefusalAudit(refused: RefusalAudit["refused"]) {
+  const lastOfTags = new BoundedMap<string, string>(MOST_REPEATED);
+  return (name: ActName, request: ActRequest, robotId: RobotId | null, outcome: Outcome): void => {
+    if (outcome.outcome !== "refused") return;
+    const { source, requestId = null, origin, fields, isTag } = request;
+    if (isTag === true) {
+      const key = JSON.stringify([source, name, robotId]);
+      const same = JSON.stringify([fields, outcome.code]);
+      if (lastOfTags.get(key) === same) return;
+      lastOfTags.set(key, same);
+    }
+    refused({ source, requestId, operation: name, robotId, origin }, outcome);
+  };
+}

@@ -1,0 +1,33 @@
+import type { ActName } from "../domain/acts.ts";
+import type { Command, Source } from "../domain/command.ts";
+import type { Outcome } from "../domain/outcome.ts";
+
+/** An act as a protocol received it. */
+export interface ActRequest {
+  readonly source: Source;
+  /** For the audit log. Absent or null: the sender gave none, and needs none. */
+  readonly requestId?: string | null;
+  readonly origin?: Command["origin"] | undefined;
+  /** Tells programs of one source apart: each has a heartbeat of its own. */
+  readonly session?: string;
+  /** A JSON object; null if there is none, which `refused` then explains. */
+  readonly fields: unknown;
+  /** Why the protocol itself refuses the message. */
+  readonly refused?: Outcome | null;
+  /**
+   * A tag was written. The tag shows that its robot exists. A program may write the same in every cycle, so a
+   * repeated refusal is audited once.
+   */
+  readonly isTag?: true;
+}
+
+/** Performs the acts of users, and audits their refusals. */
+export interface Acts {
+  /** Performs it at once, before it is on the disk. Only `LeaseRobot` waits for the disk. */
+  run(name: ActName, request: ActRequest): Outcome | Promise<Outcome>;
+  /**
+   * The same; then waits for the disk a second at most, and says so in `message` if a restart would not know
+   * it.
+   */
+  answer(name: ActName, request: ActRequest): Promise<Outcome>;
+}
