@@ -8,7 +8,7 @@ import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
-import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
+import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
 import { createConnect } from "./channels/connection.ts";
@@ -209,7 +209,7 @@ function createMaps(
   const once = createMapsOnce({
     isKept: cache.isKept,
     async ask(mapId) {
-      const request = requestOf("GetMap", GetMapRequestSchema, { mapId });
+      const request = requestOf(TaskService.method.getMap, { mapId });
       const ending = await calls.call(request, times.callMs);
       return ending.kind === "ok" && (await cache.settle(mapId, ending)).kind === "ok";
     },

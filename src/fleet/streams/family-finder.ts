@@ -3,7 +3,7 @@ import type { MissionQueue } from "../../domain/mission.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
-import { GetConveyorIndexRequestSchema } from "../../wire/fleet/v1/service_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { requestOf } from "../operations/request.ts";
 import type { FleetTimes } from "../options.ts";
 import type { FoundFamily } from "./family-store.ts";
@@ -124,7 +124,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
 
 /** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (docs/service.md, ERR-32). */
 async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
-  const request = requestOf("GetConveyorIndex", GetConveyorIndexRequestSchema, { robotId });
+  const request = requestOf(FleetService.method.getConveyorIndex, { robotId });
   const ending = await port.call(request, deadlineMs);
   if (ending.kind === "ok") return "cart";
   if (ending.kind !== "refused") return "unsaid";

@@ -6,7 +6,7 @@ import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
-import { CreateWebhookRequestSchema } from "../../wire/fleet/v1/service_pb.js";
+import { CreateWebhookRequestSchema, FleetService } from "../../wire/fleet/v1/service_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
 import { requestOf } from "../operations/request.ts";
 import type { FleetTimes, RobotChoice } from "../options.ts";
@@ -186,5 +186,5 @@ function creationOf({ aspect, url, robots }: WantedSubscription, identity: Ident
         : { locationIds: { ids: [...robots.locations] } },
     options: { description: descriptionOf(identity), headers: { [SECRET_HEADER]: identity.secret } },
   });
-  return requestOf("CreateWebhook", CreateWebhookRequestSchema, request);
+  return requestOf(FleetService.method.createWebhook, request);
 }

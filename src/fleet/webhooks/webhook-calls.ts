@@ -1,10 +1,6 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { CallEnding, FleetPort } from "../../contracts/fleet-port.ts";
-import {
-  DeleteWebhookRequestSchema,
-  ListWebhooksRequestSchema,
-  ListWebhooksResponseSchema,
-} from "../../wire/fleet/v1/service_pb.js";
+import { FleetService, ListWebhooksResponseSchema } from "../../wire/fleet/v1/service_pb.js";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { IdentifierGate } from "../identifiers.ts";
 import { requestOf } from "../operations/request.ts";
@@ -25,7 +21,7 @@ export interface WebhookCalls {
 export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate): WebhookCalls {
   return {
     async list(deadlineMs) {
-      const ending = await port.call(requestOf("ListWebhooks", ListWebhooksRequestSchema, {}), deadlineMs);
+      const ending = await port.call(requestOf(FleetService.method.listWebhooks, {}), deadlineMs);
       if (ending.kind !== "ok") throw new ReadFailed(codeOf(ending), ending.message);
       const options = { ignoreUnknownFields: true };
       const { webhooks } = fromJsonString(ListWebhooksResponseSchema, ending.responseJson, options);
@@ -35,10 +31,7 @@ export function createWebhookCalls(port: FleetPort, identifiers: IdentifierGate)
       const left = new Map<string, string>();
       await Promise.all(
         ids.map(async (id) => {
-          const ending = await port.call(
-            requestOf("DeleteWebhook", DeleteWebhookRequestSchema, { id }),
-            deadlineMs,
-          );
+          const ending = await port.call(requestOf(FleetService.method.deleteWebhook, { id }), deadlineMs);
           if (ending.kind === "ok" || (ending.kind === "refused" && ending.code === "NOT_FOUND")) return;
           left.set(id, `${codeOf(ending)}: ${ending.message}`);
         }),

@@ -13,7 +13,7 @@ import type {
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { type CodeName, codes, Refusal } from "../refusal.ts";
 import type { FleetOperations } from "../service/contract.ts";
-import { reads } from "../service/operations.ts";
+import { isRead } from "../service/operations.ts";
 import type { Player, Wanted } from "./player.ts";
 import { type RecordedAnswer, type ReplayScript, requestKey } from "./script.ts";
 
@@ -43,7 +43,7 @@ export function createReplayOperations(
 
   return {
     async call(method, _caller, request) {
-      const answer = answerOf(requestKey(method, request), reads.has(method));
+      const answer = answerOf(requestKey(method, request), isRead(method));
       if (answer === undefined) throw new Refusal("UNAVAILABLE", NOTHING);
       await new Promise<void>((resolve) => void clock.after(answer.delayMs / speed, resolve));
       if (answer.code !== 0) throw new Refusal(codeName(answer.code), answer.text);

@@ -7,7 +7,6 @@ import {
   methodTexts,
   operationText,
 } from "../model/method.ts";
-import { germanOperations } from "../model/operation-texts.ts";
 import { chainOperations } from "./chain-operations.ts";
 import { missionOperations } from "./mission-operations.ts";
 import type { Argument, SlotOperation } from "./slot-operation.ts";
@@ -68,11 +67,11 @@ export function methodModels(operations: OperationManual): readonly MethodModel[
 }
 
 /** The method of an operation of the fleet service, which takes its request. */
-export function operationMethod({ name, summary }: DescribedOperation): MethodModel {
+export function operationMethod({ name, summary, german }: DescribedOperation): MethodModel {
   return {
     folder: "Operations",
     name,
-    text: { en: summary, ...(germanOperations[name] ?? { german: name, de: summary }) },
+    text: { german: german.name, en: summary, de: german.summary },
     inputs: [...commandInputs, argument("Request", "String")],
     outputs,
     isOfRobots: false,
