@@ -1,12 +1,6 @@
 import type { DescribedOperation, OperationManual } from "../../../contracts/operation-manual.ts";
 import type { TagType } from "../model/member.ts";
-import {
-  argumentTexts,
-  type MethodArgument,
-  type MethodModel,
-  methodTexts,
-  operationText,
-} from "../model/method.ts";
+import { argumentTexts, type MethodArgument, type MethodModel, methodTexts } from "../model/method.ts";
 import { chainOperations } from "./chain-operations.ts";
 import { missionOperations } from "./mission-operations.ts";
 import type { Argument, SlotOperation } from "./slot-operation.ts";
@@ -79,8 +73,13 @@ export function operationMethod({ name, summary, german }: DescribedOperation): 
 }
 
 /** The method of an operation of a slot, with typed arguments. */
-export function slotMethod({ number, name, argument }: SlotOperation): MethodModel {
-  return typedMethod(name, operationText(number), inputsOf[argument]);
+export function slotMethod({ number, name, meaning: [en, de], argument }: SlotOperation): MethodModel {
+  const text = {
+    german: de.charAt(0).toUpperCase() + de.slice(1),
+    en: `As Operation ${number} of a slot: ${en}`,
+    de: `Wie Operation ${number} eines Slots: ${de}`,
+  };
+  return typedMethod(name, text, inputsOf[argument]);
 }
 
 function typedMethod(
