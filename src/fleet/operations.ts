@@ -103,7 +103,7 @@ function inOrder(json: Json): Json {
 /** Most are sorted already, and sorting takes memory even then. */
 function inOrderKeys(json: JsonObject): string[] {
   const keys = Object.keys(json);
-  return keys.every((key, place) => place === 0 || (keys[place - 1] ?? "") < key) ? keys : keys.sort();
+  return keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key) ? keys : keys.sort();
 }
 
 /** A required field must be there, and a text must not be empty. */

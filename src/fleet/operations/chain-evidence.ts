@@ -104,7 +104,7 @@ export function tasksReassigned(
       if (now.length !== point + tasks.length + behind) return null;
       const fresh = now.slice(point, point + tasks.length);
       const ids = fresh.map(taskIdOf);
-      const isSame = tasks.every((task, place) => isTask(fresh[place], task));
+      const isSame = tasks.every((task, index) => isTask(fresh[index], task));
       if (!isSame || ids.some((id) => baseline.includes(id))) return null;
       return `QueryTaskChain shows the new tasks ${ids.join(", ")} as they were asked for`;
     },

@@ -36,9 +36,9 @@ export function createReplayOperations(
     const polled = player.polled(key);
     if (polled !== undefined) return polled;
     const answers = script.answers.get(key) ?? [];
-    const place = taken.get(key) ?? 0;
-    taken.set(key, place + 1);
-    return answers[place] ?? (isRead ? answers.at(-1) : undefined);
+    const index = taken.get(key) ?? 0;
+    taken.set(key, index + 1);
+    return answers[index] ?? (isRead ? answers.at(-1) : undefined);
   }
 
   return {
