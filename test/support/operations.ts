@@ -5,7 +5,7 @@ interface OperationFacts {
   readonly role: Role;
   /** Verb and path over HTTPS. */
   readonly route: string;
-  /** The fields of its answer that are always there, and behind `?` those that are there when they are set. */
+  /** The fields of its answer that are always there; behind `?`, those that are there when they are set. */
   readonly answer: string;
   /** It changes nothing. */
   readonly reads?: true;
