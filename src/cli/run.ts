@@ -57,8 +57,7 @@ export function runCommand(): Command {
       returnHeap({ clock: systemClock, log, ...processHeap() }, stop);
       // Loaded here and not at the top: it takes longer to load than all that other subcommands need.
       const { createGateway } = await import("../composition/gateway.ts");
-      const crashes = createCrashWatch({
-        folder: createCrashFolder(join(config.gateway.dataDir, "crash")),
+      const crashes = createCrashWatch(createCrashFolder(join(config.gateway.dataDir, "crash")), {
         version,
         bootId: bootIdOfMachine(),
         secrets,

@@ -1,13 +1,13 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Whether every robot must have sent something by now. */
-export type Listening = "heard" | "not_yet" | "cut_off";
+/** Whether every robot must have sent something by now; `cut_off`: the service is not reached. */
+export type Reception = "complete" | "not_yet" | "cut_off";
 
 /** The session to the service, as far as commands need it. */
 export interface FleetLink {
   set(isUp: boolean): void;
   isUp(): boolean;
-  listening(): Listening;
+  reception(): Reception;
   /** Resolves at the first session, or after waiting for it long enough. */
   readonly canSee: Promise<void>;
   /** Begins to wait for it. */
@@ -23,7 +23,7 @@ const LONGEST_UNSEEN_MS = 60_000;
 /**
  * How long after the session began every robot's first message may take: streams open one after the other.
  */
-const HEARD_AFTER_MS = 10_000;
+const COMPLETE_AFTER_MS = 10_000;
 
 export function createFleetLink(clock: Clock): FleetLink {
   let link: State = { state: "down" };
@@ -38,9 +38,9 @@ export function createFleetLink(clock: Clock): FleetLink {
       if (isUp) see();
     },
     isUp: () => link.state === "up",
-    listening() {
+    reception() {
       if (link.state === "down") return "cut_off";
-      return clock.monotonicMs() - link.sinceMs < HEARD_AFTER_MS ? "not_yet" : "heard";
+      return clock.monotonicMs() - link.sinceMs < COMPLETE_AFTER_MS ? "not_yet" : "complete";
     },
     canSee,
     start: () => void clock.after(LONGEST_UNSEEN_MS, see),

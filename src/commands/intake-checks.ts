@@ -69,8 +69,8 @@ export function refuseUnknown(parts: Pick<IntakeCheckParts, "link">, robotId: Ro
 
 /** Why nothing is known of `what` yet; null: every robot has had time to report. */
 function notReceived({ link }: Pick<IntakeCheckParts, "link">, what: string): Outcome | null {
-  switch (link.listening()) {
-    case "heard":
+  switch (link.reception()) {
+    case "complete":
       return null;
     case "not_yet":
       return refusal("ROBOT_NOT_GOOD", `nothing has been heard of ${what} yet: the gateway has just come up`);

@@ -14,7 +14,7 @@ import { QUEUE, type Run } from "./run.ts";
 export async function opcua(
   options: OpcUaOptions,
   { surroundings, work, sessionId, stores, reloads }: Run,
-  { link, state, stages, pipeline, fanOut, commands, catalogue }: Core,
+  { link, state, stages, fanOut, commands, catalogue }: Core,
 ): Promise<OpcUaServer> {
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");

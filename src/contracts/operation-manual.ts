@@ -28,6 +28,8 @@ export interface RequestExample {
 export interface DescribedOperation extends Operation {
   /** What it does, as one sentence. */
   readonly summary: string;
+  /** Its name and its summary in German. */
+  readonly german: { readonly name: string; readonly summary: string };
   readonly fields: readonly RequestField[];
   /** One for each kind of effect that its requests may have, and at least one. */
   readonly examples: readonly RequestExample[];

@@ -133,15 +133,15 @@ function firstOf(half: Half, count: number): Entry[] {
 function inOrder(ones: readonly Entry[], others: readonly Entry[]): readonly Entry[] {
   if (ones.length === 0 || others.length === 0) return ones.length === 0 ? others : ones;
   const all: Entry[] = [];
-  let place = 0;
+  let index = 0;
   for (const one of ones) {
-    for (let other = others[place]; other !== undefined && other.number < one.number; other = others[place]) {
+    for (let other = others[index]; other !== undefined && other.number < one.number; other = others[index]) {
       all.push(other);
-      place += 1;
+      index += 1;
     }
     all.push(one);
   }
-  return [...all, ...others.slice(place)];
+  return [...all, ...others.slice(index)];
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
-import { GetMapRequestSchema } from "../wire/fleet/http/v1/task_pb.js";
+import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
 import { createConnect } from "./channels/connection.ts";
@@ -33,6 +33,7 @@ import { createSession } from "./session/session.ts";
 import { createStreams, type Streams, type StreamsState } from "./streams/streams.ts";
 import { removeFormerSubscriptions } from "./webhooks/former-subscriptions.ts";
 import { createTrust } from "./webhooks/trust.ts";
+import { createWebhookCalls } from "./webhooks/webhook-calls.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
 export interface FleetSessionParts {
@@ -50,6 +51,8 @@ export interface FleetSessionParts {
   readonly tap?: RecorderTap;
 }
 
+type Dependencies = Required<Omit<FleetSessionParts, "onClockSkew">>;
+
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
 export interface FleetSession extends Component {
   readonly port: FleetPort;
@@ -63,9 +66,10 @@ const SKEW_LOOK_MS = 1_000;
 
 /** Wires the southbound together. Nothing is opened before `run`. */
 export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
-  const { clock } = parts;
+  const { clock, random, sink, onClockSkew, tap = noTap } = parts;
   const { times } = options;
   const log = parts.log.child({ part: "fleet" });
+  const dependencies = { clock, random, log, sink, tap };
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every stream and every wait listens to it: many listeners are no leak.
@@ -73,28 +77,31 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
   const skew = createClockSkew(clock);
   const reportSkew = () => {
     const skewMs = skew.nowMs();
-    if (skewMs !== null) parts.onClockSkew?.(skewMs);
+    if (skewMs !== null) onClockSkew?.(skewMs);
   };
   // At once: the first answer brings the token, and commands may leave from then on.
   const hearDate: HearDate = (date, sentAtMs) => {
     skew.received(date, sentAtMs);
     reportSkew();
   };
-  const wires = createWires(options, { ...parts, log }, hearDate, signal);
+  const wires = createWires(options, dependencies, hearDate, signal);
   const { session, channel, pool, http, calls } = wires;
   const identifiers = createIdentifierGate(options.robots, log);
   const clocks = createRobotClocks({ clock, serviceAheadMs: skew.nowMs, log });
-  const { streams, webhooks } = createEventSources(options, { ...parts, log }, wires, {
+  const { streams, webhooks } = createEventSources(options, dependencies, wires, {
     identifiers,
     clocks,
   });
-  const maps = createMaps(options, { ...parts, log }, calls, signal);
-  const polling = createPolling(options, { ...parts, log }, wires, { identifiers, streams, maps });
+  const maps = createMaps(options, dependencies, calls, signal);
+  const polling = createPolling(options, dependencies, wires, { identifiers, streams, maps });
 
   async function leaveFormerWebhooks(): Promise<void> {
     if (options.cacheDirectory === null) return;
     const directory = webhookDirectory(options.cacheDirectory);
-    await removeFormerSubscriptions({ directory, identifiers, port: calls, times, clock, log }, signal);
+    await removeFormerSubscriptions(
+      { directory, calls: createWebhookCalls(calls, identifiers), times, clock, log },
+      signal,
+    );
   }
 
   /** Runs everything until the signal is aborted. */
@@ -157,7 +164,7 @@ type Wires = ReturnType<typeof createWires>;
 /** The token, and all connections to the service. */
 function createWires(
   options: FleetOptions,
-  { clock, random, log, tap = noTap }: FleetSessionParts,
+  { clock, random, log, tap }: Dependencies,
   hearDate: HearDate,
   signal: AbortSignal,
 ) {
@@ -177,17 +184,21 @@ function createWires(
 /** Streams, and webhooks beside them if they are configured. */
 function createEventSources(
   options: FleetOptions,
-  { clock, random, log, sink, tap = noTap }: FleetSessionParts,
+  { clock, random, log, sink, tap }: Dependencies,
   { pool, session, calls: port }: Wires,
   { identifiers, clocks }: { readonly identifiers: IdentifierGate; readonly clocks: RobotClocks },
 ) {
-  const { events, robots, times } = options;
+  const { events, times } = options;
   const trust = events.kind === "webhook" ? createTrust(times.streamSilenceMs, clock) : null;
-  const common = { identifiers, port, clock, random, log, tap };
-  const streams = createStreams(options, { ...common, clocks, pool, session, sink, deliveries: trust });
+  const streams = createStreams(
+    options,
+    { pool, session, port },
+    { sink, identifiers, clocks, deliveries: trust, clock, random, log, tap },
+  );
+  const calls = createWebhookCalls(port, identifiers);
   const webhooks =
     events.kind === "webhook" && trust !== null
-      ? createWebhooks(events.webhook, { ...common, robots, trust, streams, times })
+      ? createWebhooks(events.webhook, options, { trust, streams, calls, clock, random, log, tap })
       : null;
   return { streams, webhooks };
 }
@@ -195,7 +206,7 @@ function createEventSources(
 /** The map cache, and the component that fetches each map once; null: nothing may be kept on disk. */
 function createMaps(
   { cacheDirectory, times }: FleetOptions,
-  { clock, log, sink }: FleetSessionParts,
+  { clock, log, sink }: Dependencies,
   calls: FleetPort,
   signal: AbortSignal,
 ) {
@@ -209,7 +220,7 @@ function createMaps(
   const once = createMapsOnce({
     isKept: cache.isKept,
     async ask(mapId) {
-      const request = requestOf("GetMap", GetMapRequestSchema, { mapId });
+      const request = requestOf(TaskService.method.getMap, { mapId });
       const ending = await calls.call(request, times.callMs);
       return ending.kind === "ok" && (await cache.settle(mapId, ending)).kind === "ok";
     },
@@ -229,7 +240,7 @@ interface PollingParts {
 /** Polls for values that have no streams. */
 function createPolling(
   { times, robots, amrIds }: FleetOptions,
-  { clock, log, sink }: FleetSessionParts,
+  { clock, log, sink }: Dependencies,
   { read }: Wires,
   { identifiers, streams, maps }: PollingParts,
 ) {

@@ -3,43 +3,40 @@ import type { Parsed, ParsedRequest, Problem } from "../contracts/operation.ts";
 import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
 import { messageOf } from "../platform/error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
-import { chainRules } from "./operations/chain-rules.ts";
+import { chainOperations } from "./operations/chain-operations.ts";
 import { checkMessage } from "./operations/check.ts";
-import { about } from "./operations/examples.ts";
 import { requestFields, robotFieldOf } from "./operations/fields.ts";
-import { type Method, methods } from "./operations/method.ts";
-import { missionRules } from "./operations/mission-rules.ts";
+import { type Method, methodOf } from "./operations/method.ts";
+import { missionOperations } from "./operations/mission-operations.ts";
 import { sealRequest } from "./operations/request.ts";
-import type { Rule } from "./operations/rule.ts";
-import { webhookRules } from "./operations/webhook-rules.ts";
+import type { Row } from "./operations/row.ts";
+import { webhookOperations } from "./operations/webhook-operations.ts";
 
 /** As canonical JSON: many times the longest known request. Bounds what the gateway keeps of each. */
 const LONGEST_REQUEST = 131_072;
 
 /**
  * Every unary operation of the fleet service: messages and routes from the descriptors, the rest from
- * the rules.
+ * the rows.
  */
 export function createCatalogue(): OperationManual {
-  const catalogue = new Map<string, DescribedOperation>();
-  for (const [name, rule] of [...missionRules, ...chainRules, ...webhookRules]) {
-    const method = methods.get(name);
-    if (method === undefined) throw new Error(`${name} is in no service`);
-    catalogue.set(name, createOperation(method, rule));
-  }
-  return catalogue;
+  return new Map(
+    [...missionOperations, ...chainOperations, ...webhookOperations].map(([desc, row]) => [
+      desc.name,
+      createOperation(methodOf(desc), row),
+    ]),
+  );
 }
 
-function createOperation(method: Method, rule: Rule): DescribedOperation {
-  const facts = about.get(method.name);
-  if (facts === undefined) throw new Error(`nothing is told about ${method.name}`);
-  const fields = requestFields(method.desc.input, rule.required);
+function createOperation(method: Method, row: Row): DescribedOperation {
+  const { role, secretMaps = [], summary, german, required = [] } = row;
+  const fields = requestFields(method.desc.input, required);
 
   function parse(json: unknown): Parsed {
-    const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, rule, json);
+    const problem = checkMessage(method.desc.input, json, "") ?? checkRequired(method, required, json);
     if (problem !== null) return { ok: false, problem };
     try {
-      const request = readRequest(method, rule, json as JsonValue);
+      const request = readRequest(method, row, json as JsonValue);
       const { length } = request.json;
       if (length > LONGEST_REQUEST)
         return problemOf(`has ${length} characters, and may have ${LONGEST_REQUEST}`);
@@ -52,9 +49,11 @@ function createOperation(method: Method, rule: Rule): DescribedOperation {
 
   return {
     name: method.name,
-    role: rule.role,
-    secretMaps: rule.secretMaps ?? [],
-    ...facts,
+    role,
+    secretMaps,
+    summary,
+    german,
+    examples: Object.entries(row.examples).map(([title, request]) => ({ title, request })),
     fields,
     robotField: robotFieldOf(fields),
     parse,
@@ -65,10 +64,10 @@ function problemOf(message: string): Parsed {
   return { ok: false, problem: { path: "", message } };
 }
 
-function readRequest(method: Method, rule: Rule, json: JsonValue): ParsedRequest {
+function readRequest(method: Method, row: Row, json: JsonValue): ParsedRequest {
   const message = fromJson(method.desc.input, json);
   const { effect, subject, repeat, evidence, identityField, conveyors, switches, destination } =
-    rule.evaluate(message);
+    row.evaluate(message);
   return {
     json: canonicalJson(method.desc.input, message),
     payload: sealRequest(method, message),
@@ -104,11 +103,11 @@ function inOrder(json: Json): Json {
 /** Most are sorted already, and sorting takes memory even then. */
 function inOrderKeys(json: JsonObject): string[] {
   const keys = Object.keys(json);
-  return keys.every((key, place) => place === 0 || (keys[place - 1] ?? "") < key) ? keys : keys.sort();
+  return keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key) ? keys : keys.sort();
 }
 
 /** A required field must be there, and a text must not be empty. */
-function checkRequired({ desc }: Method, { required }: Rule, json: unknown): Problem | null {
+function checkRequired({ desc }: Method, required: readonly string[], json: unknown): Problem | null {
   if (!isJsonObject(json)) return null;
   for (const name of required) {
     const field = desc.input.fields.find((each) => each.name === name);

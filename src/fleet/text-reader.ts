@@ -15,21 +15,21 @@ export class TextReader extends BinaryReader {
   override string(strict?: boolean): string {
     const begin = this.pos;
     const end = this.uint32() + this.pos;
-    const place = end <= this.len ? placeOf(this.buf, this.pos, end) : null;
-    const text = place === null ? undefined : known[place];
+    const index = end <= this.len ? indexOf(this.buf, this.pos, end) : null;
+    const text = index === null ? undefined : known[index];
     if (text !== undefined && isText(text, this.buf, this.pos, end)) {
       this.pos = end;
       return text;
     }
     this.pos = begin;
     const read = super.string(strict);
-    if (place !== null) known[place] = read;
+    if (index !== null) known[index] = read;
     return read;
   }
 }
 
 /** The index of a text; null: it is long or not ASCII. */
-function placeOf(bytes: Uint8Array, start: number, end: number): number | null {
+function indexOf(bytes: Uint8Array, start: number, end: number): number | null {
   if (end - start > LONGEST_BYTES) return null;
   let hash = 0;
   for (let at = start; at < end; at += 1) {

@@ -47,12 +47,12 @@ function findRepeated(
   let level: Level | undefined;
   let isKey = false;
   let first: { readonly path: readonly (string | number)[]; readonly key: string } | null = null;
-  for (let place = 0; place < text.length; place += 1) {
-    switch (text.charCodeAt(place)) {
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
       case QUOTE: {
-        const end = endOfString(text, place);
+        const end = endOfString(text, index);
         if (isKey && level !== undefined && level.keys !== null) {
-          const key = keyOf(text, place, end);
+          const key = keyOf(text, index, end);
           if (level.keys.has(key)) {
             first ??= { path: levels.slice(0, -1).map(({ at }) => at), key };
             if (levels.length === 1) atTop.add(key);
@@ -61,7 +61,7 @@ function findRepeated(
           level.at = key;
           isKey = false;
         }
-        place = end;
+        index = end;
         break;
       }
       case COMMA:
@@ -98,10 +98,10 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-function isEscaped(text: string, place: number): boolean {
-  let before = place;
+function isEscaped(text: string, index: number): boolean {
+  let before = index;
   while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
-  return (place - before) % 2 === 1;
+  return (index - before) % 2 === 1;
 }
 
 /** Parsed, because the same key may be written in many ways. */

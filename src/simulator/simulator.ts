@@ -92,11 +92,10 @@ async function start(options: SimulatorOptions, closer: Closer, signal: AbortSig
   const service =
     options.replay === undefined ? await openWorld(parts) : await openReplay(options.replay, parts);
   const { operations, control } = service;
-  const transports = createTransports({
-    options,
+  const tokenFactor = options.acceleratesTokens === true ? scenario.timeFactor : 1;
+  const transports = createTransports(options, tokenFactor, {
     identity,
     keys: keys.map(({ key }) => key),
-    tokenFactor: options.acceleratesTokens === true ? scenario.timeFactor : 1,
     signingKey: await loadSigningKey(dataDir),
     operations,
     control,

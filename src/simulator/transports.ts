@@ -23,11 +23,8 @@ import type { TlsIdentity } from "./tls/identity.ts";
 
 /** The dependencies of the two listeners. */
 export interface TransportParts {
-  readonly options: SimulatorOptions;
   readonly identity: TlsIdentity;
   readonly keys: readonly ApiKey[];
-  /** How many times faster than the clock tokens age. */
-  readonly tokenFactor: number;
   readonly signingKey: Uint8Array;
   readonly operations: FleetOperations;
   /** Null: a replay cannot be controlled. */
@@ -49,16 +46,20 @@ const MEBIBYTE = 1_048_576;
 /** How long connections have between GOAWAY and their end. */
 const GO_AWAY_GRACE_MS = 1_000;
 
-export function createTransports(parts: TransportParts): Transports {
-  const { options, identity, operations, faults, clock, log, tokenFactor } = parts;
+/** @param tokenFactor how many times faster than the clock tokens age */
+export function createTransports(
+  options: SimulatorOptions,
+  tokenFactor: number,
+  { identity, keys, signingKey, operations, control, faults, clock, log }: TransportParts,
+): Transports {
   const tokens = createTokens({
     clock,
-    signingKey: parts.signingKey,
+    signingKey,
     lifeMs: (options.tokenLifeMs ?? HOUR_MS) / tokenFactor,
     earlyMs: faults.tokenEarlyMs,
   });
   const exchange = createExchange({
-    keys: parts.keys,
+    keys,
     tokens,
     limits: accelerated(options.exchangeLimits ?? deployedLimits, tokenFactor),
     clock,
@@ -95,7 +96,7 @@ export function createTransports(parts: TransportParts): Transports {
     addRoutes(app) {
       addExchangeRoute(app, exchange);
       addOperationRoutes(app, { tokens, operations });
-      if (parts.control !== null) addControlRoutes(app, parts.control);
+      if (control !== null) addControlRoutes(app, control);
     },
   });
   return {

@@ -50,7 +50,7 @@ describe("what check says of a valid configuration", () => {
       "cli anybody else: operator by rights[0], all robots\n      UpdateMission (stops, moves)\n",
     );
     expect(text).toMatch(
-      /everybody reads, of all robots:\n +GetConveyorIndex \(reads\), .*GetMap \(reads\)\n/,
+      /everybody reads, of all robots:\n +GetConveyorIndex \(reads\), .*GetMap \(reads\)\n/s,
     );
     expect(text).toMatch(/^ {2}cli +fleetgate call, through .*control\.sock$/m);
   });

@@ -8,6 +8,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Serving,
 } from "../../src/wire/grpc/health/v1/health_pb.js";
+import { operations } from "../support/operations.ts";
 import { cartMission, cartWorkflow, command, navigate, started } from "./requests.ts";
 import { contractTests, restAnswer } from "./service.ts";
 
@@ -189,40 +190,14 @@ overHttp(
   },
 );
 
-/**
- * The table of docs/service.md, Operations, written down a second time: the service reads its own from its
- * descriptors.
- */
-const paths = new Map([
-  ["CreateMission", "POST /v1/mission/create"],
-  ["AppendMission", "POST /v1/mission/append"],
-  ["UpdateMission", "POST /v1/mission/update"],
-  ["CreateMissionWorkflow", "POST /v1/mission-workflow/create"],
-  ["SkipGoal", "POST /v1/goal/skip"],
-  ["ChargeRobot", "POST /v1/robot/charge"],
-  ["GetConveyorIndex", "POST /v1/conveyor-index/get"],
-  ["ControlConveyor", "POST /v1/conveyor/control"],
-  ["CreateWebhook", "POST /v1/webhook/create"],
-  ["ListWebhooks", "POST /v1/webhook/list"],
-  ["DeleteWebhook", "POST /v1/webhook/delete"],
-  ["AddTaskChain", "POST /task/add"],
-  ["ReassignTaskByAmrId", "PUT /taskChain/reassignByAmrId/{amr_id}"],
-  ["ReassignTaskByTaskChainId", "PUT /taskChain/reassignByTaskChainId/{task_chain_id}"],
-  ["FinishTaskChain", "GET /taskChain/endFinishPauseIsFalseTask/{task_chain_id}"],
-  ["QueryTaskChain", "GET /task/getTaskChainByIds"],
-  ["CancelTaskChain", "POST /task/cancel/{task_chain_id}"],
-  ["GetOnlineRobots", "GET /amr/onlineAmr"],
-  ["PauseRobot", "POST /amr/taskCommand/pause/{amr_id}"],
-  ["ResumeRobot", "POST /amr/taskCommand/resume/{amr_id}"],
-  ["GetMap", "GET /map/getMapVertexes/{map_id}"],
-]);
-
 overHttp("END-30 Verb and path of every unary operation", async ({ simulator }) => {
   const described = [...FleetService.methods, ...TaskService.methods]
     .filter((each) => hasOption(each, route))
     .map((each) => [each.name, `${getOption(each, route).verb} ${getOption(each, route).path}`]);
-  expect(new Map(described as [string, string][])).toEqual(paths);
-  for (const [operation, line] of paths) {
+  expect(new Map(described as [string, string][])).toEqual(
+    new Map([...operations].map(([name, { route }]) => [name, route])),
+  );
+  for (const [operation, { route: line }] of operations) {
     const [verb = "", path = ""] = line.split(" ");
     const answer = await simulator.rest(
       verb,
@@ -236,20 +211,10 @@ overHttp("END-30 Verb and path of every unary operation", async ({ simulator }) 
 
 /**
  * The fields of every message of an answer: those that are always there (docs/service.md, END-32),
- * and after `?` those that are there when they are set. Written down a second time, as the paths are.
+ * and after `?` those that are there when they are set. Written down a second time, as the operations are.
  */
 const answerFields = new Map([
-  ["CreateMissionResponse", "missionId"],
-  ["AppendMissionResponse", "missionId"],
-  ["UpdateMissionResponse", ""],
-  ["CreateMissionWorkflowResponse", "missionIds"],
-  ["SkipGoalResponse", "missionId"],
-  ["ChargeRobotResponse", "missionId"],
-  ["GetConveyorIndexResponse", "indexes"],
-  ["ControlConveyorResponse", ""],
-  ["CreateWebhookResponse", "? webhook"],
-  ["ListWebhooksResponse", "webhooks"],
-  ["DeleteWebhookResponse", ""],
+  ...[...operations].map(([name, { answer }]): [string, string] => [`${name}Response`, answer]),
   [
     "WebhookSubscription",
     "id distributorId url headers eventType enabled ? description selector filter requestTemplate createdAt " +
@@ -259,11 +224,6 @@ const answerFields = new Map([
   ["RobotIdList", "ids"],
   ["LocationIdList", "ids"],
   ["FieldFilter", "field operator values"],
-  ["AddTaskChainResponse", "taskChainId"],
-  ["ReassignTaskByAmrIdResponse", ""],
-  ["ReassignTaskByTaskChainIdResponse", ""],
-  ["FinishTaskChainResponse", ""],
-  ["QueryTaskChainResponse", "taskChains"],
   ["QueryTaskChainInfo", "taskStates ? taskChainState"],
   [
     "TaskChainState",
@@ -274,8 +234,6 @@ const answerFields = new Map([
     "TaskState",
     "id taskChainId amrId taskType mapId endPointCode status createTime startTime finishTime loading",
   ],
-  ["CancelTaskChainResponse", ""],
-  ["GetOnlineRobotsResponse", "robots"],
   [
     "OnlineAMRInfo",
     "id name ip areaId mapId mapName pos state stateId loadStatus taskState taskChainId taskId " +
@@ -284,9 +242,6 @@ const answerFields = new Map([
   ["Coordinate", "x y theta"],
   ["AmrException", "exception exceptionCodes level"],
   ["UnFinishRoute", "unFinishedVertexes processRate"],
-  ["PauseRobotResponse", ""],
-  ["ResumeRobotResponse", ""],
-  ["GetMapResponse", "vertexes"],
   [
     "VertexInfo",
     "id code alias description x y theta type loading dockingDirection dockingX dockingY dockingTheta " +

@@ -1,4 +1,5 @@
 import type { OutcomeName } from "../../src/domain/outcome.ts";
+import { readNames } from "../support/operations.ts";
 
 /**
  * What goes wrong between a command and its answer, and whether the robot acts.
@@ -129,7 +130,6 @@ const again = (operation: string, allowed: Allowed, because: string, variant?: s
 });
 
 const newMission = "exactly one new mission of owner api with its type and goals appears for the robot";
-const reads = "it changes nothing, so it is asked again";
 
 /** The commands that stand in a queue of their own, and what may be said of each after each fault. */
 export const commandTable: readonly DecidabilityRow[] = [
@@ -183,9 +183,5 @@ export const commandTable: readonly DecidabilityRow[] = [
  */
 export const freeTable: readonly DecidabilityRow[] = [
   again("DeleteWebhook", repeatedOnce, "NOT_FOUND on the repeat: it is gone"),
-  again("GetConveyorIndex", repeated, reads),
-  again("ListWebhooks", repeated, reads),
-  again("QueryTaskChain", repeated, reads),
-  again("GetOnlineRobots", repeated, reads),
-  again("GetMap", repeated, reads),
+  ...readNames.map((name) => again(name, repeated, "it changes nothing, so it is asked again")),
 ];

@@ -3,6 +3,7 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import { methods } from "../../src/fleet/operations/method.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
 import { createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
+import { operations, readNames } from "../support/operations.ts";
 import { type DaemonHarness, openDaemonHarness } from "./daemon-harness.ts";
 import { type Mode, streamsMode } from "./decidability-modes.ts";
 import type { DecidabilityRow, FaultName } from "./decidability-table.ts";
@@ -30,29 +31,13 @@ interface Attempt {
 export const nameOf = ({ operation, variant }: DecidabilityRow): string =>
   variant === undefined ? operation : `${operation} ${variant}`;
 
-/** Operations that the service answers without a robot: its faults meet every sender. */
-const robotless: ReadonlySet<string> = new Set([
-  "AddTaskChain",
-  "CreateWebhook",
-  "DeleteWebhook",
-  "ListWebhooks",
-  "QueryTaskChain",
-  "GetOnlineRobots",
-  "GetMap",
-]);
 const START_WITHIN_MS = 10_000;
 /** What cannot leave has to be given up within a test. */
 const AWAY_START_WITHIN_MS = 1_500;
 /** Long enough to leave in, on a machine that has much to do. */
 const SHORT_START_WITHIN_MS = 2_000;
 /** What changes nothing is not in the service's record. */
-const readNames: ReadonlySet<string> = new Set([
-  "GetConveyorIndex",
-  "ListWebhooks",
-  "QueryTaskChain",
-  "GetOnlineRobots",
-  "GetMap",
-]);
+const reads: ReadonlySet<string> = new Set(readNames);
 /** Longer than a cut takes, and shorter than a call waits. */
 const SLOW_CONFIRM_MS = 1_000;
 /** Polls of the gateway that may come before a command that leaves at once. */
@@ -205,7 +190,8 @@ function befall(
   times = 1,
 ): void {
   for (const { row, robot } of attempts) {
-    const whose = robotless.has(row.operation) ? {} : { robotId: robot.id };
+    // The faults of what is answered without a robot meet every sender.
+    const whose = operations.get(row.operation)?.robotless === true ? {} : { robotId: robot.id };
     const count = polled.has(row.operation) ? MOST_POLLS : times;
     simulator.control.apply({ kind: "command", operation: row.operation, effect, count, ...whose });
   }
@@ -225,7 +211,7 @@ async function holdBeyondExpiry(
   await fleet.until("all are about to leave", () => gate.waiting() === leavingOf(attempts).length);
   await expired;
   // Not before: the gateway's own polls must not meet it. One may even so, and leaves it to the command too.
-  befall(harness, attempts, "delay-taken", readNames);
+  befall(harness, attempts, "delay-taken", reads);
   gate.open();
   return outcomes;
 }
@@ -248,7 +234,7 @@ async function cutDuring(
 ): Promise<readonly Outcome[]> {
   const { simulator, gate, grpcWire, httpsWire, fleet } = harness;
   const leaving = leavingOf(attempts);
-  const commands = leaving.filter(({ row }) => !readNames.has(row.operation));
+  const commands = leaving.filter(({ row }) => !reads.has(row.operation));
   // A read is held where it is tried itself, and passes where it is asked for what is known before a command.
   const tried = new Set(attempts.map(({ row }) => row.operation));
   gate.shut((operation) => tried.has(operation));
@@ -320,7 +306,7 @@ export function violations({ name, row, fault, outcome, ...known }: Trial): read
     found.push(`${told}, allowed is ${row.allowed[fault].join(" or ")}`);
   }
   if (!row.isRepeatable && known.sendings > 1) found.push(`${told}, and was sent ${known.sendings} times`);
-  if (readNames.has(row.operation)) return found;
+  if (reads.has(row.operation)) return found;
   const contradiction = contradictionOf(outcome, known, fault === "cut-before");
   if (contradiction !== null) found.push(`${told}, and ${contradiction}`);
   return found;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { about } from "../../src/fleet/operations/examples.ts";
+import { createCatalogue } from "../../src/fleet/operations.ts";
 import { seededRandom } from "../../src/simulator/world/random.ts";
 import { createFiguresTable } from "../support/figures-table.ts";
 import { startFleetSession } from "../support/fleet-harness.ts";
@@ -134,7 +134,7 @@ test("every operation ends, whatever the service answers", { timeout: 120_000 },
   await fleet.event("battery");
   const endings = new Set<string>();
   for (let time = 0; time < TIMES; time += 1) {
-    for (const [operation, { examples }] of about) {
+    for (const [operation, { examples }] of createCatalogue()) {
       const ending = await fleet.port.call(operation, JSON.stringify(examples[0]?.request), 10_000);
       endings.add(ending.kind);
       if (ending.kind !== "ok") continue;

@@ -89,7 +89,7 @@ class StoredOutbox implements Outbox {
   #isAwaited: boolean;
 
   constructor(parts: OutboxParts, left: LeftInLog) {
-    const { options, sessionId, clock, time } = parts;
+    const { options, eventLog, sessionId, clock, time, log } = parts;
     const store = storeWith(parts.store, left.changes);
     this.#parts = parts;
     this.#left = left;
@@ -100,7 +100,12 @@ class StoredOutbox implements Outbox {
     const lines = [this.#robots, this.#commands] as const;
     this.#handOver = createHandOver({ lines, drops: this.#drops, replayRate: options.replayRate, clock });
     this.#writer = new Writer({
-      ...parts,
+      store: parts.store,
+      eventLog,
+      sessionId,
+      clock,
+      time,
+      log,
       noteBeside: ({ event, queuedAtMs }) => {
         if (event !== null) this.#noteBeside(event, queuedAtMs);
       },

@@ -114,11 +114,11 @@ function noteMission(
   missionId: string,
   state: Coded<MissionStateName>,
 ): string | null {
-  const place = missions.findLastIndex((each) => each.missionId === missionId);
-  const known = missions[place];
+  const index = missions.findLastIndex((each) => each.missionId === missionId);
+  const known = missions[index];
   if (known !== undefined) {
     known.state = state;
-    if (place < missions.length - 1) missions.push(...missions.splice(place, 1));
+    if (index < missions.length - 1) missions.push(...missions.splice(index, 1));
     return null;
   }
   const oldest = missions.length < MOST_MISSIONS ? undefined : missions.shift();

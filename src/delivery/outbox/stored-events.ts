@@ -49,10 +49,10 @@ export function openStoredEvents(store: Store, sessionId: string, clock: Clock):
   return {
     async readAll(logged, take) {
       const others = [...logged].sort(([one], [other]) => one - other);
-      let place = 0;
+      let index = 0;
       function takeLogged(before: number): void {
-        for (let other = others[place]; other !== undefined && other[0] <= before; other = others[place]) {
-          place += 1;
+        for (let other = others[index]; other !== undefined && other[0] <= before; other = others[index]) {
+          index += 1;
           if (other[0] < before) take(other[0], other[1], false);
         }
       }

@@ -149,13 +149,12 @@ export function createCommandPort(
       const { method, message } = openRequest(request) ?? {};
       if (maps !== null && isMessage(message, GetMapRequestSchema)) return maps.settle(message.mapId, ending);
       if (ending.kind !== "ok") return ending;
-      const operation = method?.name;
-      if (operation === "AddTaskChain") {
+      if (method?.name === "AddTaskChain") {
         const chainId = chainIdOf(ending.responseJson);
         if (identifiers.number("task_chain_id", chainId)) follow(chainId);
       }
       // Also if this gateway has no webhooks: another gateway of the distributor may have them.
-      if (operation !== "ListWebhooks" && operation !== "CreateWebhook") return ending;
+      if (method === undefined || !withheld.has(method.name)) return ending;
       return { ...ending, responseJson: hideSecrets(ending.responseJson) };
     },
   };

@@ -46,10 +46,10 @@ interface Waiter {
 const USUAL_LIMIT = 100;
 
 export function createStreamPool(parts: PoolParts): StreamPool {
-  const { clock, times, log } = parts;
+  const { prove, times, clock, random, log } = parts;
   const connections = new Set<PooledConnection>();
   const waiters = new Set<Waiter>();
-  const pace = createConnectPace(times, clock, parts.random);
+  const pace = createConnectPace(times, clock, random);
   const failures = createFailures(log);
   let limit: number | null = null;
   let connecting = 0;
@@ -87,7 +87,10 @@ export function createStreamPool(parts: PoolParts): StreamPool {
   function opened(connection: Connection): void {
     limit = connection.streamLimit;
     const pooled: PooledConnection = createPooledConnection(connection, {
-      ...parts,
+      times,
+      clock,
+      log,
+      prove,
       onRoom: admit,
       onReleased() {
         closeIfIdle(pooled);

@@ -1,19 +1,15 @@
 import type { ChainQuery, EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
-import {
-  GetOnlineRobotsRequestSchema,
-  QueryTaskChainRequestSchema,
-  type Task,
-} from "../../wire/fleet/http/v1/task_pb.js";
+import { type Task, TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { listIn, valueIn } from "./answers.ts";
 import { requestOf } from "./request.ts";
 
 const onlineRobots: EvidenceQuery = {
   operation: "GetOnlineRobots",
-  request: () => requestOf("GetOnlineRobots", GetOnlineRobotsRequestSchema, {}),
+  request: () => requestOf(TaskService.method.getOnlineRobots, {}),
 };
 
 const chainsRequest = (taskChainIds: number[]) =>
-  requestOf("QueryTaskChain", QueryTaskChainRequestSchema, { taskChainIds });
+  requestOf(TaskService.method.queryTaskChain, { taskChainIds });
 
 /** Queries the chains with these numbers; null without any. */
 function chainsQuery(chainIds: (answers: readonly unknown[]) => readonly number[]): EvidenceQuery {
@@ -108,7 +104,7 @@ export function tasksReassigned(
       if (now.length !== point + tasks.length + behind) return null;
       const fresh = now.slice(point, point + tasks.length);
       const ids = fresh.map(taskIdOf);
-      const isSame = tasks.every((task, place) => isTask(fresh[place], task));
+      const isSame = tasks.every((task, index) => isTask(fresh[index], task));
       if (!isSame || ids.some((id) => baseline.includes(id))) return null;
       return `QueryTaskChain shows the new tasks ${ids.join(", ")} as they were asked for`;
     },

@@ -72,8 +72,8 @@ function checkField(field: DescField, json: Json, path: string): Problem | null 
       return checkScalar(field.scalar, json, path);
     case "list":
       if (!Array.isArray(json)) return wrong(path, "a list", json);
-      for (const [place, item] of json.entries()) {
-        const problem = checkItem(field, item, `${path}.${place}`);
+      for (const [index, item] of json.entries()) {
+        const problem = checkItem(field, item, `${path}.${index}`);
         if (problem !== null) return problem;
       }
       return null;

@@ -1,6 +1,12 @@
-import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  type Message,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
 import type { OpaqueRequest } from "../../contracts/operation.ts";
-import { type Method, methods } from "./method.ts";
+import { type Method, methodOf } from "./method.ts";
 
 /** A request of the catalogue as a message, with its operation. */
 export class FleetRequest {
@@ -23,17 +29,10 @@ export function openRequest(request: OpaqueRequest): FleetRequest | null {
   return request instanceof FleetRequest ? request : null;
 }
 
-/**
- * A sealed request of the gateway's own. Throws if there is no such operation, or if it needs another
- * message.
- */
-export function requestOf<Desc extends DescMessage>(
-  operation: string,
-  desc: Desc,
-  fields: MessageInitShape<Desc>,
+/** A sealed request of the gateway's own. */
+export function requestOf<Request extends DescMessage>(
+  desc: DescMethodUnary<Request>,
+  fields: MessageInitShape<Request>,
 ): OpaqueRequest {
-  const method = methods.get(operation);
-  if (method?.desc.input.typeName !== desc.typeName)
-    throw new Error(`${operation} takes no ${desc.typeName}`);
-  return sealRequest(method, create(desc, fields));
+  return sealRequest(methodOf(desc), create(desc.input, fields));
 }

@@ -8,7 +8,7 @@ import {
 import { createDecoder } from "../decoder.ts";
 import { conveyorFromProto } from "../translate/conveyor.ts";
 import type { Aspect } from "./aspect.ts";
-import type { AspectParts } from "./robot-aspects.ts";
+import type { AspectDependencies } from "./robot-aspects.ts";
 import { createCounts } from "./sequence-tracker.ts";
 
 const conveyorResponse = createDecoder(SubscribeConveyorStatusResponseSchema);
@@ -17,7 +17,7 @@ const conveyorResponse = createDecoder(SubscribeConveyorStatusResponseSchema);
  * The conveyor streams, one for each cart. Their messages have no number and no time: a message with the same
  * content as the last is a confirmation, like a repeat of other streams.
  */
-export function createConveyorAspect(parts: AspectParts): Aspect {
+export function createConveyorAspect(parts: AspectDependencies): Aspect {
   const held = new Map<RobotId, readonly Conveyor[]>();
   const counts = createCounts();
   /** The newest call of each stream that has brought its robot. */

@@ -3,7 +3,7 @@ import type { MissionQueue } from "../../domain/mission.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
-import { GetConveyorIndexRequestSchema } from "../../wire/fleet/v1/service_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { requestOf } from "../operations/request.ts";
 import type { FleetTimes } from "../options.ts";
 import type { FoundFamily } from "./family-store.ts";
@@ -34,16 +34,19 @@ export interface FamilyFinder {
   pending(): number;
 }
 
-export interface FamilyFinderParts {
+export interface FamilyFinderDependencies {
   readonly port: FleetPort;
   readonly times: FleetTimes;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly signal: AbortSignal;
+}
+
+export interface FamilyListener {
   /** The service's answer about a robot. */
-  readonly onFound: (robotId: RobotId, family: FoundFamily) => void;
+  found(robotId: RobotId, family: FoundFamily): void;
   /** Whether the family is known from another source by now: then the robot is not asked about. */
-  readonly isKnown: (robotId: RobotId) => boolean;
+  isKnown(robotId: RobotId): boolean;
 }
 
 /** At 30 ms a round trip, a thousand robots take a second; a command behind them waits some 10 ms. */
@@ -54,8 +57,10 @@ const ASK_AGAIN_MS = 1_000;
 /** `refused`: the service refuses to answer for this robot. `unsaid`: it could not be asked. */
 type Answer = FoundFamily | "refused" | "unsaid";
 
-export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
-  const { port, times, clock, signal, isKnown } = parts;
+export function createFamilyFinder(
+  listener: FamilyListener,
+  { port, times, clock, random, signal }: FamilyFinderDependencies,
+): FamilyFinder {
   const queue: RobotId[] = [];
   const recalled: RobotId[] = [];
   const known = new Set<RobotId>();
@@ -74,14 +79,14 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
   }
 
   function found(robotId: RobotId, family: FoundFamily): void {
-    if (!signal.aborted && !isKnown(robotId)) parts.onFound(robotId, family);
+    if (!signal.aborted && !listener.isKnown(robotId)) listener.found(robotId, family);
   }
 
   async function work(): Promise<void> {
     askers += 1;
-    const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, parts.random);
+    const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, random);
     for (let robotId = queue.shift(); robotId !== undefined && !signal.aborted; robotId = queue.shift()) {
-      const answer = isKnown(robotId) ? "other" : await askService(port, robotId, times.callMs);
+      const answer = listener.isKnown(robotId) ? "other" : await askService(port, robotId, times.callMs);
       if (answer === "cart" || answer === "other") {
         backoff.reset();
         pending -= 1;
@@ -99,7 +104,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
     isAskingAgain = true;
     while (recalled.length > 0 && (await sleep(clock, ASK_AGAIN_MS, signal))) {
       const robotId = recalled.shift() ?? "";
-      if (isKnown(robotId)) continue;
+      if (listener.isKnown(robotId)) continue;
       const answer = await askService(port, robotId, times.callMs);
       if (answer === "cart" || answer === "other") found(robotId, answer);
       else recalled.push(robotId);
@@ -124,7 +129,7 @@ export function createFamilyFinder(parts: FamilyFinderParts): FamilyFinder {
 
 /** GetConveyorIndex is refused with INVALID_ARGUMENT to all but carts (docs/service.md, ERR-32). */
 async function askService(port: FleetPort, robotId: RobotId, deadlineMs: number): Promise<Answer> {
-  const request = requestOf("GetConveyorIndex", GetConveyorIndexRequestSchema, { robotId });
+  const request = requestOf(FleetService.method.getConveyorIndex, { robotId });
   const ending = await port.call(request, deadlineMs);
   if (ending.kind === "ok") return "cart";
   if (ending.kind !== "refused") return "unsaid";

@@ -28,7 +28,7 @@ import { createSequenceTracker, type SequenceTracker } from "./sequence-tracker.
 const missionResponse = createDecoder(SubscribeMissionStatusResponseSchema);
 const batteryResponse = createDecoder(SubscribeBatteryStatusResponseSchema);
 
-export interface AspectParts {
+export interface AspectDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly sink: UpdateSink;
@@ -51,7 +51,7 @@ export interface DeliveredAspectOf<Value> extends Aspect {
 }
 
 /** The mission streams. */
-export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<MissionQueue> {
+export function createMissionAspect(parts: AspectDependencies): DeliveredAspectOf<MissionQueue> {
   const tracker = createSequenceTracker();
   return {
     name: "mission",
@@ -89,7 +89,7 @@ export function createMissionAspect(parts: AspectParts): DeliveredAspectOf<Missi
 }
 
 /** The battery streams. */
-export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Battery> {
+export function createBatteryAspect(parts: AspectDependencies): DeliveredAspectOf<Battery> {
   const tracker = createSequenceTracker();
   return {
     name: "battery",
@@ -129,7 +129,7 @@ export function createBatteryAspect(parts: AspectParts): DeliveredAspectOf<Batte
  */
 function areNamed(
   missions: readonly { readonly missionId: string }[],
-  { identifiers }: AspectParts,
+  { identifiers }: AspectDependencies,
 ): boolean {
   return missions.every(({ missionId }) => missionId === "" || identifiers.text("mission_id", missionId));
 }
@@ -138,7 +138,7 @@ function isShown(
   missions: Parameters<typeof isQueueShown>[0],
   robotId: RobotId,
   { counts }: SequenceTracker,
-  { log }: AspectParts,
+  { log }: AspectDependencies,
 ): boolean {
   if (isQueueShown(missions)) return true;
   counts.malformed += 1;
@@ -160,7 +160,7 @@ function common(tracker: SequenceTracker) {
 /** Checks a message; a repeat is handed on as a confirmation. */
 function evaluate(
   tracker: SequenceTracker,
-  parts: AspectParts,
+  parts: AspectDependencies,
   aspect: DeliveredAspect,
   robotId: RobotId,
   sent: Stamp,
@@ -186,7 +186,7 @@ function evaluate(
 /** The id of the stream under which the event is handed on; null: it is no news. */
 function evaluateDelivery(
   tracker: SequenceTracker,
-  parts: AspectParts,
+  parts: AspectDependencies,
   aspect: DeliveredAspect,
   robotId: RobotId,
   stamp: Stamp,
@@ -211,7 +211,7 @@ function decode<T>(
   read: (bytes: Uint8Array) => T,
   bytes: Buffer,
   tracker: SequenceTracker,
-  { log }: AspectParts,
+  { log }: AspectDependencies,
 ): T | null {
   try {
     return read(bytes);

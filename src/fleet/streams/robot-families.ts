@@ -1,6 +1,6 @@
 import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
-import { createFamilyFinder, type FamilyFinder, type FamilyFinderParts } from "./family-finder.ts";
+import type { FamilyFinder, FamilyListener } from "./family-finder.ts";
 import { type FamilyStore, transientFamilyStore } from "./family-store.ts";
 
 /** The robots of the gateway, and the family of each as far as it is known. */
@@ -21,7 +21,7 @@ export interface RobotFamilies {
   /** How many robots wait for their family. */
   pending(): number;
   /** From now on families are asked for, and kept in the memory. */
-  open(memory: FamilyStore, finder: Omit<FamilyFinderParts, "onFound" | "isKnown">): void;
+  open(memory: FamilyStore, makeFinder: (listener: FamilyListener) => FamilyFinder): void;
 }
 
 export interface RobotFamiliesParts {
@@ -84,14 +84,13 @@ export function createRobotFamilies({ configured, sink, startConveyors }: RobotF
       return true;
     },
     pending: () => finder?.pending() ?? 0,
-    open(kept, parts) {
+    open(kept, makeFinder) {
       memory = kept;
       const metBefore = [...families].filter(([, family]) => family === "unknown");
-      finder = createFamilyFinder({
-        ...parts,
+      finder = makeFinder({
         isKnown: (robotId) => families.get(robotId) !== "unknown",
-        onFound(robotId, found) {
-          if (found === "cart") learn(robotId, "cart");
+        found(robotId, family) {
+          if (family === "cart") learn(robotId, "cart");
           else memory.note(robotId, "other");
         },
       });

@@ -1,5 +1,6 @@
 import { type Metadata, status } from "@grpc/grpc-js";
 import { grpcCodeNames } from "../../domain/errors.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
 import { onAbort } from "../../platform/on-abort.ts";
@@ -9,6 +10,7 @@ import type { StreamPool } from "../channels/stream-pool.ts";
 import { serviceText } from "../error-text.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
+import type { QuietLimit } from "./quiet-limit.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 
 /** One call of a server stream, from its start to its end. */
@@ -100,50 +102,58 @@ export interface OpenCall {
   receivedAtMs(): number;
 }
 
-export interface CallOpeningParts {
+export interface SubscriptionDependencies {
   readonly pool: StreamPool;
   readonly session: Session;
+  readonly times: FleetTimes;
+  readonly quiet: QuietLimit;
   readonly clock: Clock;
-  /** The service has `connectMs` to accept a call. */
-  readonly times: Pick<FleetTimes, "connectMs">;
+  readonly random: RandomSource;
+}
+
+/** Called with what becomes of a call. */
+export interface CallListener {
   /**
    * The call leaves now.
    *
    * @returns its number
    */
-  readonly begin: () => number;
+  begin(): number;
   /** The service has accepted the call. */
-  readonly taken: (call: OpenCall) => void;
-  readonly receive: (bytes: Buffer, call: number) => void;
+  taken(call: OpenCall): void;
+  receive(bytes: Buffer, call: number): void;
   /** The call's connection accepts no new calls, and may be closed soon. */
-  readonly leaving: (call: number) => void;
+  leaving(call: number): void;
   /**
    * The call ended, and not because the signal was aborted. `isSilent`: it was given up, because its
    * connection was silent for too long.
    */
-  readonly ended: (call: number, ending: StreamEnding, isSilent: boolean) => void;
+  ended(call: number, ending: StreamEnding, isSilent: boolean): void;
 }
 
-/** Opens one call, which lives until the signal is aborted. First waits for a token and a connection. */
+/**
+ * Opens one call, which lives until the signal is aborted. First waits for a token and a connection. The
+ * service has `connectMs` to accept it.
+ */
 export async function openCall(
   request: StreamRequest,
-  parts: CallOpeningParts,
+  listener: CallListener,
+  { pool, session, clock, times: { connectMs } }: SubscriptionDependencies,
   signal: AbortSignal,
 ): Promise<Opening> {
-  const { session, pool, clock } = parts;
   const jwt = await session.authorized(signal);
   if (jwt === null) return { kind: "aborted" };
   const holder = { leaving: () => {}, silent: () => {} };
   const permit = await pool.acquire(holder, signal);
   if (permit === null) return { kind: "aborted" };
-  const number = parts.begin();
+  const number = listener.begin();
   let receivedAtMs = clock.monotonicMs();
   let isSilent = false;
   const stream = openStream(request, jwt, permit, (bytes) => {
     receivedAtMs = clock.monotonicMs();
-    parts.receive(bytes, number);
+    listener.receive(bytes, number);
   });
-  holder.leaving = () => parts.leaving(number);
+  holder.leaving = () => listener.leaving(number);
   holder.silent = () => {
     isSilent = true;
     stream.cancel();
@@ -153,11 +163,11 @@ export async function openCall(
   void stream.ended.then((ending) => {
     over = ending;
     unlisten();
-    if (!signal.aborted) parts.ended(number, ending, isSilent);
+    if (!signal.aborted) listener.ended(number, ending, isSilent);
   });
-  const ending = (await endingBeforeTaken(stream, permit, parts)) ?? over;
+  const ending = (await endingBeforeTaken(stream, permit, clock, connectMs)) ?? over;
   if (ending === null) {
-    parts.taken({ number, stream, permit, receivedAtMs: () => receivedAtMs });
+    listener.taken({ number, stream, permit, receivedAtMs: () => receivedAtMs });
     return { kind: "taken" };
   }
   if (ending.code === "UNAUTHENTICATED") await session.replace(jwt, signal);
@@ -168,7 +178,8 @@ export async function openCall(
 async function endingBeforeTaken(
   stream: StreamCall,
   permit: StreamPermit,
-  { clock, times: { connectMs } }: CallOpeningParts,
+  clock: Clock,
+  connectMs: number,
 ): Promise<StreamEnding | null> {
   const first = await noLaterThan(clock, connectMs, stream.accepted, "late" as const);
   if (first === true) return null;

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { Aspect, Selection } from "./aspect.ts";
-import { createStream, type Stream, type StreamParts } from "./stream.ts";
+import type { Stream, StreamListener } from "./stream.ts";
 import type { StreamEnding } from "./stream-ending.ts";
 import { NOT_OPEN_YET } from "./subscription.ts";
 
@@ -45,14 +45,6 @@ export interface StreamSet {
   ended(): Promise<void>;
 }
 
-export interface StreamSetParts extends Omit<StreamParts, "onOpen" | "onCut" | "onLost" | "onUnserved"> {
-  readonly sink: UpdateSink;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** A stream that is proven alive is reported as live this often. */
-  readonly publishingMs: number;
-}
-
 interface Running {
   readonly stream: Stream;
   readonly end: () => void;
@@ -61,28 +53,38 @@ interface Running {
   publishedAtMs: number;
 }
 
-export function createStreamSet(parts: StreamSetParts): StreamSet {
-  const { clock, sink } = parts;
+/**
+ * @param make makes a stream that calls the listener
+ * @param onRefused called each time that the service refuses the request of a stream
+ * @param publishingMs a stream that is proven alive is reported as live this often
+ */
+export function createStreamSet(
+  make: (id: string, aspect: Aspect, selection: Selection, listener: StreamListener) => Stream,
+  onRefused: StreamListener["refused"],
+  serviceName: string,
+  publishingMs: number,
+  { sink, clock, log }: { readonly sink: UpdateSink; readonly clock: Clock; readonly log: Log },
+): StreamSet {
   const streams = new Map<string, Running>();
   const open = new Set<string>();
   const runs = new Set<Promise<void>>();
   let cuts = 0;
   let signal: AbortSignal = AbortSignal.abort();
 
-  const warnUnserved = createUnservedLog(parts);
-  const streamParts: StreamParts = {
-    ...parts,
-    onOpen(id, method) {
+  const warnUnserved = createUnservedLog(serviceName, log);
+  const listener: StreamListener = {
+    opened(id, method) {
       // A renewal opens a stream that is open already; only the very first brings the link up.
       if (open.size === 0) publishLink("up", "");
       open.add(id);
       warnUnserved.served(method);
     },
-    onUnserved: warnUnserved.unserved,
-    onCut() {
+    unserved: warnUnserved.unserved,
+    refused: onRefused,
+    cut() {
       cuts += 1;
     },
-    onLost(id, ending) {
+    lost(id, ending) {
       open.delete(id);
       if (open.size === 0) publishLink("down", `${ending.code}: ${ending.message}`);
     },
@@ -103,7 +105,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
   return {
     start(id, aspect, selection) {
       if (streams.has(id)) return;
-      const stream = createStream(id, aspect, selection, streamParts);
+      const stream = make(id, aspect, selection, listener);
       const ending = new AbortController();
       const end = () => ending.abort();
       const forget = onAbort(signal, end);
@@ -134,7 +136,7 @@ export function createStreamSet(parts: StreamSetParts): StreamSet {
     publishLive() {
       const nowMs = clock.monotonicMs();
       for (const running of streams.values()) {
-        if (nowMs - running.publishedAtMs < parts.publishingMs) continue;
+        if (nowMs - running.publishedAtMs < publishingMs) continue;
         const provenMs = running.stream.subscription.provenAtMs();
         if (provenMs === null || provenMs <= running.publishedMs) continue;
         running.publishedMs = provenMs;
@@ -167,7 +169,7 @@ function problemsOf(
 }
 
 /** Logs each missing method of the service once, until it has it. */
-function createUnservedLog({ serviceName, log }: Pick<StreamSetParts, "serviceName" | "log">) {
+function createUnservedLog(serviceName: string, log: Log) {
   const unserved = new Map<string, string>();
   return {
     served: (method: string) => void unserved.delete(method),

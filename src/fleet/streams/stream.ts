@@ -1,9 +1,10 @@
 import type { UpdateSink } from "../../contracts/update-sink.ts";
 import type { FleetUpdate } from "../../domain/update.ts";
-import { every, sleep } from "../../platform/clock.ts";
+import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
+import type { RecorderTap } from "../../platform/recorder/tap.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
+import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliverySource } from "./delivery-source.ts";
@@ -11,7 +12,7 @@ import { CannotAsk } from "./refused.ts";
 import { createRefusedRobots } from "./refused-robots.ts";
 import { openStream, type StreamRequest } from "./stream-call.ts";
 import { isRefusal, type StreamEnding } from "./stream-ending.ts";
-import { createSubscription, type Subscription, type SubscriptionParts } from "./subscription.ts";
+import type { Subscriber, Subscription } from "./subscription.ts";
 
 /** One aspect of some robots, by one subscription, for the life of the gateway. */
 export interface Stream {
@@ -25,22 +26,39 @@ export interface Stream {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface StreamParts extends SubscriptionParts {
+/** Called with what becomes of a stream. */
+export interface StreamListener {
+  /** It begins to serve. */
+  opened(id: string, method: string): void;
+  cut(): void;
+  /** It no longer serves. */
+  lost(id: string, ending: StreamEnding): void;
+  /** The service refuses its request. */
+  refused(id: string, ending: StreamEnding): void;
+  /** The service does not have its operation. */
+  unserved(method: string, ending: StreamEnding): void;
+}
+
+/** The calls to the service. */
+export interface StreamCalls {
+  subscribe(subscriber: Subscriber): Subscription;
+  /** Whether the service refuses the request, and its message. Rejects with CannotAsk. */
+  probe(
+    request: StreamRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly refused: boolean; readonly message: string }>;
+}
+
+export interface StreamDependencies {
+  readonly calls: StreamCalls;
   readonly serviceName: string;
+  readonly times: FleetTimes;
   readonly sink: UpdateSink;
-  readonly log: Log;
-  /** Called when the stream begins to serve, when it was cut, and when it no longer serves. */
-  readonly onOpen: (id: string, method: string) => void;
-  readonly onCut: () => void;
-  readonly onLost: (id: string, ending: StreamEnding) => void;
-  /** Called each time that the service refuses the stream's request. */
-  readonly onRefused: (id: string, ending: StreamEnding) => void;
-  /** Called each time that the service does not have the stream's operation. */
-  readonly onUnserved: (method: string, ending: StreamEnding) => void;
   /** Brings the events of an aspect beside its streams; null: nothing does. */
   readonly deliveries: DeliverySource | null;
-  /** Records the messages; absent: they are not recorded. */
-  readonly tap?: RecorderTap;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tap: RecorderTap;
 }
 
 /** Decoding a message takes at most some 50 ms, whatever is in it. A queue of 100 missions has 10 kB. */
@@ -53,23 +71,27 @@ const SNAPSHOT_TRIES = 2;
 type StreamState = Extract<FleetUpdate, { kind: "stream" }>["state"];
 
 /** Joins an aspect, a choice of robots and a subscription. */
-export function createStream(id: string, aspect: Aspect, selection: Selection, parts: StreamParts): Stream {
-  const { clock, log, pool, session, sink, times, tap = noTap } = parts;
+export function createStream(
+  id: string,
+  aspect: Aspect,
+  selection: Selection,
+  listener: StreamListener,
+  { calls, serviceName, times, sink, deliveries, clock, log, tap }: StreamDependencies,
+): Stream {
   const { method } = aspect;
   const origin = Buffer.from(originOf(aspect, selection));
-  const deliveredAtMs = () => parts.deliveries?.provenAtMs(aspect.name) ?? null;
+  const deliveredAtMs = () => deliveries?.provenAtMs(aspect.name) ?? null;
   const publish = (state: StreamState) => sink({ kind: "stream", stream: id, state, atMs: clock.nowMs() });
   let running: AbortSignal = AbortSignal.abort();
   let tries = 0;
   let newestCall = 0;
   const record = recordCalls(tap, method);
 
-  const requestFor = (selected: Selection) => requestOf(parts.serviceName, aspect, selected);
+  const requestFor = (selected: Selection) => requestOf(serviceName, aspect, selected);
   const robots = createRefusedRobots(selection, {
     stream: id,
     log,
-    probe: (ids, signal) =>
-      probeStream(requestFor({ kind: "robots", ids }), pool, session, times.connectMs / 2, signal),
+    probe: (ids, signal) => calls.probe(requestFor({ kind: "robots", ids }), signal),
     onRefused: aspect.release,
   });
 
@@ -86,47 +108,44 @@ export function createStream(id: string, aspect: Aspect, selection: Selection, p
     if (deliveredAtMs() !== null) subscription.suspend();
   }
 
-  const subscription = createSubscription(
-    {
-      request() {
-        const selected = robots.wanted();
-        return selected === null ? null : requestFor(selected);
-      },
-      receive(bytes, call) {
-        tap.write("message", { name: method, first: origin, second: bytes });
-        if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(id, aspect, bytes.length, log);
-        if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
-      },
-      opened(call) {
-        newestCall = call;
-        robots.locationTaken();
-        const selected = robots.wanted();
-        record.opened(selected === null ? null : aspect.encode(selected));
-        publish("live");
-        parts.onOpen(id, aspect.method);
-        void sleep(clock, times.resyncMs * SNAPSHOT_SHARE, running).then((passed) => {
-          if (passed) lookForMissing(call);
-        });
-      },
-      cut(ending) {
-        record.ended(ending);
-        publish("cut");
-        parts.onCut();
-      },
-      lost(ending) {
-        record.ended(ending);
-        publish("lost");
-        parts.onLost(id, ending);
-      },
-      refused(ending, signal) {
-        parts.onRefused(id, ending);
-        return signal.aborted ? Promise.resolve(false) : robots.sortOut(ending, signal);
-      },
-      unserved: (ending) => parts.onUnserved(aspect.method, ending),
-      deliveredAtMs,
+  const subscription = calls.subscribe({
+    request() {
+      const selected = robots.wanted();
+      return selected === null ? null : requestFor(selected);
     },
-    parts,
-  );
+    receive(bytes, call) {
+      tap.write("message", { name: method, first: origin, second: bytes });
+      if (bytes.length > LARGEST_MESSAGE_BYTES) return leaveOut(id, aspect, bytes.length, log);
+      if (aspect.receive(bytes, id, call) === "regressed") subscription.renewSoon();
+    },
+    opened(call) {
+      newestCall = call;
+      robots.locationTaken();
+      const selected = robots.wanted();
+      record.opened(selected === null ? null : aspect.encode(selected));
+      publish("live");
+      listener.opened(id, aspect.method);
+      void sleep(clock, times.resyncMs * SNAPSHOT_SHARE, running).then((passed) => {
+        if (passed) lookForMissing(call);
+      });
+    },
+    cut(ending) {
+      record.ended(ending);
+      publish("cut");
+      listener.cut();
+    },
+    lost(ending) {
+      record.ended(ending);
+      publish("lost");
+      listener.lost(id, ending);
+    },
+    refused(ending, signal) {
+      listener.refused(id, ending);
+      return signal.aborted ? Promise.resolve(false) : robots.sortOut(ending, signal);
+    },
+    unserved: (ending) => listener.unserved(aspect.method, ending),
+    deliveredAtMs,
+  });
 
   return {
     id,
@@ -192,7 +211,7 @@ function leaveOut(stream: string, { counts }: Aspect, bytes: number, log: Log): 
  * Finds out whether the service accepts a subscription, without using it. A server that has nothing to send
  * may stay silent: that is no refusal. Rejects with CannotAsk if the stream ended for another reason.
  */
-async function probeStream(
+export async function probeStream(
   request: StreamRequest,
   pool: StreamPool,
   session: Session,

@@ -3,23 +3,34 @@ import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { UpdateSink } from "../../contracts/update-sink.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { every } from "../../platform/clock.ts";
+import type { RandomSource } from "../../platform/backoff.ts";
+import { type Clock, every } from "../../platform/clock.ts";
 import { aborted } from "../../platform/component.ts";
+import type { Log } from "../../platform/log.ts";
+import type { RecorderTap } from "../../platform/recorder/tap.ts";
+import type { StreamPool } from "../channels/stream-pool.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetOptions } from "../options.ts";
 import type { RobotClocks } from "../robot-clocks.ts";
+import type { Session } from "../session/session.ts";
 import type { WebhookEvent } from "../translate/webhook-event.ts";
 import type { Selection } from "./aspect.ts";
 import { conveyorRobot, conveyorStream, createConveyorAspect } from "./conveyor-aspect.ts";
-import { type DeliveredAspect, deliveredAspects } from "./delivery-source.ts";
-import { familyOf } from "./family-finder.ts";
+import { type DeliveredAspect, type DeliverySource, deliveredAspects } from "./delivery-source.ts";
+import { createFamilyFinder, familyOf } from "./family-finder.ts";
 import { openFamilyStore, transientFamilyStore } from "./family-store.ts";
 import { createQuietLimit } from "./quiet-limit.ts";
-import { createBatteryAspect, createMissionAspect, deliveryStream } from "./robot-aspects.ts";
+import {
+  type AspectDependencies,
+  createBatteryAspect,
+  createMissionAspect,
+  deliveryStream,
+} from "./robot-aspects.ts";
 import { createRobotFamilies, type RobotFamilies } from "./robot-families.ts";
 import type { StreamCounts } from "./sequence-tracker.ts";
-import type { StreamParts } from "./stream.ts";
+import { createStream, probeStream, type StreamCalls } from "./stream.ts";
 import { createStreamSet, type StreamSet, type StreamSetState } from "./stream-set.ts";
+import { createSubscription } from "./subscription.ts";
 
 /** The state of the streams. */
 export interface StreamsState extends StreamSetState {
@@ -47,23 +58,28 @@ export interface Streams {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export type StreamsParts = Omit<
-  StreamParts,
-  "onOpen" | "onCut" | "onLost" | "onRefused" | "onUnserved" | "serviceName" | "times" | "quiet"
-> & {
-  readonly port: FleetPort;
+export interface StreamsDependencies {
   readonly sink: UpdateSink;
   readonly identifiers: IdentifierGate;
   readonly clocks: RobotClocks;
-};
+  /** Brings events beside the streams; null: nothing does. */
+  readonly deliveries: DeliverySource | null;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly log: Log;
+  readonly tap: RecorderTap;
+}
 
 /** Robots in a stream: few enough that a snapshot is no burst and a refused robot is found fast. */
 const ROBOTS_A_STREAM = 50;
 
 /** Subscribes to missions and batteries by selector, and to conveyors by robot as carts are found. */
-export function createStreams(options: FleetOptions, parts: StreamsParts): Streams {
-  const { clock, sink, deliveries } = parts;
-  const { times } = options;
+export function createStreams(
+  options: FleetOptions,
+  { pool, session, port }: { readonly pool: StreamPool; readonly session: Session; readonly port: FleetPort },
+  { sink, identifiers, clocks, deliveries, clock, random, log, tap }: StreamsDependencies,
+): Streams {
+  const { times, serviceName } = options;
   const publishingMs = times.streamSilenceMs / LOOKS_A_SILENCE;
   const families = createRobotFamilies({
     configured: options.families,
@@ -71,21 +87,33 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
     startConveyors: (robotId) =>
       set.start(conveyorStream(robotId), aspects.conveyors, { kind: "robots", ids: [robotId] }),
   });
-  const aspects = createAspects(parts, families);
+  const aspects = createAspects({
+    clock,
+    log,
+    sink: learning(sink, families),
+    identifiers,
+    clocks,
+    seen: families.meet,
+    deliveries,
+  });
   const { mission, battery, conveyors } = aspects;
   const counts = { mission: mission.counts, battery: battery.counts, conveyors: conveyors.counts };
-  const quiet = createQuietLimit(times.resyncMs, clock, parts.log);
-  const set = createStreamSet({
-    ...parts,
-    quiet,
-    serviceName: options.serviceName,
-    times,
-    publishingMs,
-    onRefused(id, { code }) {
+  const quiet = createQuietLimit(times.resyncMs, clock, log);
+  const calls: StreamCalls = {
+    subscribe: (subscriber) => createSubscription(subscriber, { pool, session, times, quiet, clock, random }),
+    probe: (request, signal) => probeStream(request, pool, session, times.connectMs / 2, signal),
+  };
+  const ofStreams = { calls, serviceName, times, sink, deliveries, clock, log, tap };
+  const set = createStreamSet(
+    (id, aspect, selection, listener) => createStream(id, aspect, selection, listener, ofStreams),
+    (id, { code }) => {
       const robotId = conveyorRobot(id);
       if (robotId !== null && code === "INVALID_ARGUMENT" && families.refusedAsCart(robotId)) set.end(id);
     },
-  });
+    serviceName,
+    publishingMs,
+    { sink, clock, log },
+  );
 
   function publishDelivered(): void {
     for (const aspect of deliveredAspects) {
@@ -116,15 +144,17 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
     }),
     counts: () => counts,
     async run(signal) {
-      const memory = await openMemory(options, parts);
-      families.open(memory, { ...parts, times, signal });
+      const memory = await openMemory(options, log);
+      families.open(memory, (listener) =>
+        createFamilyFinder(listener, { port, times, clock, random, signal }),
+      );
       set.open(signal);
       set.publishLink("down", "not connected yet");
       every(clock, silenceLookMs(times.streamSilenceMs), signal, set.publishLive);
       every(clock, publishingMs, signal, publishDelivered);
       // Robots in the configuration are ours wherever they are.
       if (options.robots.kind === "locations") {
-        every(clock, publishingMs, signal, () => endGoneConveyors(set, aspects, parts));
+        every(clock, publishingMs, signal, () => endGoneConveyors(set, aspects, log));
       }
       startSelected(options, set, aspects, families);
       await aborted(signal);
@@ -136,31 +166,26 @@ export function createStreams(options: FleetOptions, parts: StreamsParts): Strea
 
 type Aspects = ReturnType<typeof createAspects>;
 
-/** The kinds of streams. Missions and conveyors show the family of a robot. */
-function createAspects(parts: StreamsParts, families: RobotFamilies) {
-  const { sink } = parts;
-  const aspectParts = { ...parts, seen: families.meet };
+/** The kinds of streams. */
+function createAspects(dependencies: AspectDependencies) {
   return {
-    mission: createMissionAspect({
-      ...aspectParts,
-      sink(update) {
-        sink(update);
-        if (update.kind !== "mission" || !families.isUnknown(update.robotId)) return;
-        families.learn(update.robotId, familyOf(update.queue));
-      },
-    }),
-    battery: createBatteryAspect(aspectParts),
-    conveyors: createConveyorAspect({
-      ...aspectParts,
-      sink(update) {
-        if (update.kind === "conveyors") families.learn(update.robotId, "cart");
-        sink(update);
-      },
-    }),
+    mission: createMissionAspect(dependencies),
+    battery: createBatteryAspect(dependencies),
+    conveyors: createConveyorAspect(dependencies),
   };
 }
 
-function openMemory({ cacheDirectory }: FleetOptions, { log }: StreamsParts) {
+/** Missions and conveyors show the family of a robot. */
+function learning(sink: UpdateSink, families: RobotFamilies): UpdateSink {
+  return (update) => {
+    if (update.kind === "conveyors") families.learn(update.robotId, "cart");
+    sink(update);
+    if (update.kind !== "mission" || !families.isUnknown(update.robotId)) return;
+    families.learn(update.robotId, familyOf(update.queue));
+  };
+}
+
+function openMemory({ cacheDirectory }: FleetOptions, log: Log) {
   return cacheDirectory === null
     ? transientFamilyStore()
     : openFamilyStore(familiesFolder(cacheDirectory), log);
@@ -198,7 +223,7 @@ function startSelected(
  * longer have it. Either alone proves nothing: a refusal may be a fault, and a snapshot may lack an offline
  * robot.
  */
-function endGoneConveyors(set: StreamSet, { mission, battery }: Aspects, { log }: StreamsParts): void {
+function endGoneConveyors(set: StreamSet, { mission, battery }: Aspects, log: Log): void {
   for (const { id, refused } of [...set.all()]) {
     const robotId = conveyorRobot(id);
     if (robotId === null || !refused.has(robotId)) continue;

@@ -1,17 +1,15 @@
 import { cutForgivenMs } from "../../domain/detection.ts";
-import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
-import { type Cancel, type Clock, sleep } from "../../platform/clock.ts";
-import type { StreamPool } from "../channels/stream-pool.ts";
+import { createBackoff } from "../../platform/backoff.ts";
+import { type Cancel, sleep } from "../../platform/clock.ts";
 import type { FleetTimes } from "../options.ts";
-import type { Session } from "../session/session.ts";
-import type { QuietLimit } from "./quiet-limit.ts";
 import { createRenewalWait } from "./renewal-wait.ts";
 import {
-  type CallOpeningParts,
+  type CallListener,
   type OpenCall,
   type Opening,
   openCall,
   type StreamRequest,
+  type SubscriptionDependencies,
 } from "./stream-call.ts";
 import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
 
@@ -60,15 +58,6 @@ export interface Subscription {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface SubscriptionParts {
-  readonly pool: StreamPool;
-  readonly session: Session;
-  readonly times: FleetTimes;
-  readonly quiet: QuietLimit;
-  readonly clock: Clock;
-  readonly random: RandomSource;
-}
-
 /** The first wait before a refused request is repeated. */
 const REFUSED_BASE_MS = 1_000;
 
@@ -84,15 +73,17 @@ type SubscriptionPhase =
  * Keeps a stream open whatever happens to its calls: opens the new call before it ends the old one, renews in
  * good time, and comes back after every ending with backoff and full jitter.
  */
-export function createSubscription(subscriber: Subscriber, parts: SubscriptionParts): Subscription {
-  const { times, clock, quiet } = parts;
+export function createSubscription(
+  subscriber: Subscriber,
+  dependencies: SubscriptionDependencies,
+): Subscription {
+  const { times, clock, quiet, random } = dependencies;
   let now: SubscriptionPhase = { phase: "closed", problem: NOT_OPEN_YET };
   let calls = 0;
   let calledAtMs = 0;
   let endCut: Cancel = () => {};
-  const wait = createRenewalWait(times, quiet, clock, parts.random, () => now.phase === "open");
-  const opening: CallOpeningParts = {
-    ...parts,
+  const wait = createRenewalWait(times, quiet, clock, random, () => now.phase === "open");
+  const listener: CallListener = {
     begin() {
       calls += 1;
       calledAtMs = clock.monotonicMs();
@@ -144,7 +135,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
   async function open(request: StreamRequest, signal: AbortSignal): Promise<Opening> {
     const cancel =
       now.phase === "suspended" ? clock.after(times.connectMs, () => notTaken(late(times))) : null;
-    const opened = await openCall(request, opening, signal);
+    const opened = await openCall(request, listener, dependencies, signal);
     cancel?.();
     return opened;
   }
@@ -167,7 +158,7 @@ export function createSubscription(subscriber: Subscriber, parts: SubscriptionPa
       return now.phase === "suspended" ? subscriber.deliveredAtMs() : null;
     },
     async run(signal) {
-      const pace = createPace(parts, () => calledAtMs);
+      const pace = createPace(dependencies, () => calledAtMs);
       while (!signal.aborted) {
         const request = subscriber.request();
         if (request === null) {
@@ -213,7 +204,7 @@ function closedBy({ code, message }: StreamEnding): SubscriptionPhase {
 }
 
 /** The waits before the next call is tried. */
-function createPace({ times, clock, random }: SubscriptionParts, calledAtMs: () => number) {
+function createPace({ times, clock, random }: SubscriptionDependencies, calledAtMs: () => number) {
   const backoff = createBackoff({ baseMs: times.backoffBaseMs, capMs: times.backoffCapMs }, random);
   const refusalBackoff = createBackoff({ baseMs: REFUSED_BASE_MS, capMs: times.refusedRetryMs }, random);
   let takenAtMs = 0;

@@ -45,10 +45,10 @@ export function createEventIdStore(
 
   for (const { key, value } of store.range({ from: "0", to: ":" })) {
     const [count, eventId] = value as readonly [number, string];
-    const place = Number(key);
+    const index = Number(key);
     // The ring was larger in an earlier run; records beyond its size are old.
-    if (place >= limit) continue;
-    ring[place] = eventId;
+    if (index >= limit) continue;
+    ring[index] = eventId;
     known.add(eventId);
     next = Math.max(next, count + 1);
   }
@@ -76,12 +76,12 @@ export function createEventIdStore(
   return {
     take(eventId) {
       if (known.has(eventId)) return false;
-      const place = next % limit;
-      const oldest = ring[place];
+      const index = next % limit;
+      const oldest = ring[index];
       if (oldest !== undefined) known.delete(oldest);
-      ring[place] = eventId;
+      ring[index] = eventId;
       known.add(eventId);
-      keep({ key: String(place).padStart(KEY_DIGITS, "0"), value: [next, eventId] });
+      keep({ key: String(index).padStart(KEY_DIGITS, "0"), value: [next, eventId] });
       next += 1;
       return true;
     },

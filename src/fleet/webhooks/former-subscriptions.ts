@@ -1,36 +1,35 @@
 import { rm } from "node:fs/promises";
-import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { IdentifierGate } from "../identifiers.ts";
 import type { FleetTimes } from "../options.ts";
 import { createPoll } from "../polling/poll.ts";
 import { readIdentity } from "./identity.ts";
 import { descriptionOf } from "./subscription-plan.ts";
-import { createWebhookCalls } from "./webhook-calls.ts";
-
-export interface FormerSubscriptionsParts {
-  /** The earlier folder of webhooks, as in `WebhookOptions`. */
-  readonly directory: string;
-  readonly identifiers: IdentifierGate;
-  readonly port: FleetPort;
-  readonly times: FleetTimes;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import type { WebhookCalls } from "./webhook-calls.ts";
 
 /**
  * Deletes the subscriptions that this gateway made while it had webhooks, and then its folder of them.
  * Repeats until the service lists none, or the signal is aborted.
  */
 export async function removeFormerSubscriptions(
-  parts: FormerSubscriptionsParts,
+  {
+    directory,
+    calls,
+    times,
+    clock,
+    log,
+  }: {
+    /** The earlier folder of webhooks, as in `WebhookOptions`. */
+    readonly directory: string;
+    readonly calls: WebhookCalls;
+    readonly times: FleetTimes;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const { directory, times, clock, log } = parts;
   const identity = await readIdentity(directory);
   if (identity === null) return;
-  const calls = createWebhookCalls(parts.port, parts.identifiers);
   const done = new AbortController();
   const poll = createPoll({
     name: "ListWebhooks",

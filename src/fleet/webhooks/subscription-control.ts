@@ -1,22 +1,19 @@
 import { fromJson } from "@bufbuild/protobuf";
-import type { FleetPort } from "../../contracts/fleet-port.ts";
 import type { OpaqueRequest } from "../../contracts/operation.ts";
 import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
-import { CreateWebhookRequestSchema } from "../../wire/fleet/v1/service_pb.js";
-import type { IdentifierGate } from "../identifiers.ts";
+import { CreateWebhookRequestSchema, FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { requestOf } from "../operations/request.ts";
-import type { FleetTimes, RobotChoice } from "../options.ts";
+import type { FleetTimes } from "../options.ts";
 import { ReadFailed } from "../polling/reader.ts";
-import { deliveredAspects } from "../streams/delivery-source.ts";
 import type { Identity } from "./identity.ts";
 import { SECRET_HEADER } from "./receiver.ts";
 import { descriptionOf, planSubscriptions, type WantedSubscription } from "./subscription-plan.ts";
 import type { Trust } from "./trust.ts";
-import { codeOf, createWebhookCalls, type WebhookCalls } from "./webhook-calls.ts";
+import { codeOf, type WebhookCalls } from "./webhook-calls.ts";
 
 /** Keeps our subscriptions at the service, one for each event type. */
 export interface SubscriptionControl {
@@ -34,14 +31,9 @@ export interface SubscriptionControl {
   made(): number;
 }
 
-export interface SubscriptionControlParts {
-  readonly identity: Identity;
-  readonly publicUrl: string;
-  /** The robots of the gateway now, without the refused ones. */
-  readonly robots: () => RobotChoice;
+export interface SubscriptionControlDependencies {
   readonly trust: Trust;
-  readonly identifiers: IdentifierGate;
-  readonly port: FleetPort;
+  readonly calls: WebhookCalls;
   readonly times: FleetTimes;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -54,28 +46,20 @@ const TRY_AGAIN_MS = 250;
  * CreateWebhook is never repeated (docs/commands.md, Operations): each turn lists the subscriptions first,
  * so the next turn finds what an unanswered call has made, and takes over those of an earlier run too.
  */
-export function createSubscriptionControl(parts: SubscriptionControlParts): SubscriptionControl {
-  const { identity, trust, port, times, clock, log } = parts;
-  const makeBackoff = createBackoff(
-    { baseMs: times.backoffCapMs, capMs: times.refusedRetryMs },
-    parts.random,
-  );
-  const calls = createWebhookCalls(port, parts.identifiers);
+export function createSubscriptionControl(
+  identity: Identity,
+  wanted: () => readonly WantedSubscription[],
+  { trust, calls, times, clock, random, log }: SubscriptionControlDependencies,
+): SubscriptionControl {
+  const makeBackoff = createBackoff({ baseMs: times.backoffCapMs, capMs: times.refusedRetryMs }, random);
   let nextMakingAtMs = 0;
   let made = 0;
   let isLeaving = false;
   let underWay: Promise<void> = Promise.resolve();
 
-  function wanted(): readonly WantedSubscription[] {
-    const robots = parts.robots();
-    const count = robots.kind === "ids" ? robots.ids.length : robots.locations.length;
-    if (count === 0) return [];
-    return deliveredAspects.map((aspect) => ({ aspect, url: parts.publicUrl, robots }));
-  }
-
   /** Whether the service has now made it. */
   async function make(one: WantedSubscription, reason: string): Promise<boolean> {
-    const ending = await port.call(creationOf(one, identity), times.callMs);
+    const ending = await calls.create(creationOf(one, identity), times.callMs);
     if (ending.kind === "ok") {
       made += 1;
       log.info({ events: one.aspect, reason }, "a webhook subscription was made");
@@ -186,5 +170,5 @@ function creationOf({ aspect, url, robots }: WantedSubscription, identity: Ident
         : { locationIds: { ids: [...robots.locations] } },
     options: { description: descriptionOf(identity), headers: { [SECRET_HEADER]: identity.secret } },
   });
-  return requestOf("CreateWebhook", CreateWebhookRequestSchema, request);
+  return requestOf(FleetService.method.createWebhook, request);
 }

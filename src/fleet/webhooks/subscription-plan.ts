@@ -1,6 +1,6 @@
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
 import type { RobotChoice } from "../options.ts";
-import type { DeliveredAspect } from "../streams/delivery-source.ts";
+import { type DeliveredAspect, deliveredAspects } from "../streams/delivery-source.ts";
 import type { Identity } from "./identity.ts";
 import { SECRET_HEADER } from "./receiver.ts";
 
@@ -9,6 +9,12 @@ export interface WantedSubscription {
   readonly aspect: DeliveredAspect;
   readonly url: string;
   readonly robots: RobotChoice;
+}
+
+/** One subscription for each aspect; none without robots. */
+export function wantedSubscriptions(robots: RobotChoice, url: string): readonly WantedSubscription[] {
+  const count = robots.kind === "ids" ? robots.ids.length : robots.locations.length;
+  return count === 0 ? [] : deliveredAspects.map((aspect) => ({ aspect, url, robots }));
 }
 
 /** The steps to one subscription for each wanted one, and none of ours beside them. */

@@ -1,15 +1,13 @@
 import { join } from "node:path";
-import type { FleetPort } from "../../contracts/fleet-port.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { RandomSource } from "../../platform/backoff.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
-import { noTap, type RecorderTap } from "../../platform/recorder/tap.ts";
+import type { RecorderTap } from "../../platform/recorder/tap.ts";
 import { listenerTlsProblem } from "../../platform/server-tls.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
-import type { IdentifierGate } from "../identifiers.ts";
-import { type FleetTimes, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
+import { type FleetOptions, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/poll.ts";
 import { deliveredAspects } from "../streams/delivery-source.ts";
 import type { Streams } from "../streams/streams.ts";
@@ -19,7 +17,9 @@ import { createEventIdStore, type EventIdStore, eventsFormat } from "./event-id-
 import { type Identity, loadIdentity } from "./identity.ts";
 import { createReceiver, type Receiver } from "./receiver.ts";
 import { createSubscriptionControl, type SubscriptionControl } from "./subscription-control.ts";
+import { wantedSubscriptions } from "./subscription-plan.ts";
 import type { Trust } from "./trust.ts";
+import type { WebhookCalls } from "./webhook-calls.ts";
 
 /** The state of webhooks. */
 export interface WebhooksState {
@@ -41,24 +41,24 @@ export interface Webhooks {
   leave(): Promise<void>;
 }
 
-export interface WebhooksParts {
-  /** The robots of the gateway, by configuration. */
-  readonly robots: RobotChoice;
+export interface WebhooksDependencies {
   readonly trust: Trust;
-  readonly identifiers: IdentifierGate;
   readonly streams: Pick<Streams, "deliver" | "resume" | "refused">;
-  readonly port: FleetPort;
-  readonly times: FleetTimes;
+  readonly calls: WebhookCalls;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly log: Log;
-  /** Records deliveries; absent: they are not recorded. */
-  readonly tap?: RecorderTap;
+  /** Records deliveries. */
+  readonly tap: RecorderTap;
 }
 
-export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): Webhooks {
-  const { trust, streams, times, clock, tap = noTap } = parts;
-  const log = parts.log.child({ source: "webhooks" });
+/** @param robots the robots of the gateway, by configuration */
+export function createWebhooks(
+  options: WebhookOptions,
+  { robots, times }: Pick<FleetOptions, "robots" | "times">,
+  { trust, streams, calls, clock, random, log: fleetLog, tap }: WebhooksDependencies,
+): Webhooks {
+  const log = fleetLog.child({ source: "webhooks" });
   const receiver = createReceiver(options, clock, log, deliver);
   const pair = { cert: options.certificate, key: options.key };
   const tlsFault = listenerTlsProblem("fleet.events", pair);
@@ -103,13 +103,8 @@ export function createWebhooks(options: WebhookOptions, parts: WebhooksParts): W
     await makeFolder(seenFolder);
     const kept = createEventIdStore(openKeptStore(seenFolder, eventsFormat), { clock, log });
     memory = kept;
-    control = createSubscriptionControl({
-      ...parts,
-      log,
-      identity,
-      publicUrl: options.publicUrl,
-      robots: () => withoutRefused(parts.robots, streams.refused()),
-    });
+    const wanted = () => wantedSubscriptions(withoutRefused(robots, streams.refused()), options.publicUrl);
+    control = createSubscriptionControl(identity, wanted, { trust, calls, times, clock, random, log });
     return kept.close;
   }
 

@@ -8,7 +8,6 @@ import type { CrashFolder, Life } from "./crash-folder.ts";
 import { hideSecrets, hideSecretsIn } from "./hide-secrets.ts";
 
 export interface CrashWatchParts {
-  readonly folder: CrashFolder;
   readonly version: string;
   readonly bootId: string;
   readonly secrets: readonly string[];
@@ -40,10 +39,10 @@ const DAY_MS = 86_400_000;
 /** A run that vanished while it used this share of its memory limit has most likely run out of memory. */
 const NEARLY_FULL = 0.8;
 
-export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
-  const { folder, clock, log } = parts;
+export function createCrashWatch(folder: CrashFolder, parts: CrashWatchParts): CrashWatch {
+  const { clock, log } = parts;
   const startedAt = iso(clock.nowMs());
-  const runningReport = createRunningReport(parts);
+  const runningReport = createRunningReport(folder, parts.runningMs);
   let noting: Promise<void> = Promise.resolve();
   let hasBegun = false;
   let hasEnded = false;
@@ -74,7 +73,7 @@ export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
       try {
         await folder.make();
         await runningReport.look();
-        reportEarlier(parts, runningReport.last()?.startedAt ?? null);
+        reportEarlier(folder, parts, runningReport.last()?.startedAt ?? null);
         await runningReport.look();
       } catch (error) {
         log.warn({ err: error }, "the reports of crashes cannot be read");
@@ -110,7 +109,8 @@ export function createCrashWatch(parts: CrashWatchParts): CrashWatch {
   };
 }
 
-function lifeOf({ version, bootId, secrets, ...parts }: CrashWatchParts, startedAt: string): Life {
+function lifeOf(parts: CrashWatchParts, startedAt: string): Life {
+  const { version, bootId, secrets } = parts;
   const { used_heap_size: heapUsed, heap_size_limit: heapLimit } = getHeapStatistics();
   const health = Object.entries(parts.health()).map(
     ([name, { state, detail }]) => [name, detail === undefined ? state : `${state}: ${detail}`] as const,
@@ -137,7 +137,7 @@ function lifeOf({ version, bootId, secrets, ...parts }: CrashWatchParts, started
  *
  * @param reported when the run of the last report had started
  */
-function reportEarlier({ folder, bootId, log }: CrashWatchParts, reported: string | null): void {
+function reportEarlier(folder: CrashFolder, { bootId, log }: CrashWatchParts, reported: string | null): void {
   const earlier = folder.earlierLife();
   if (earlier === null || earlier.startedAt === reported) return;
   if (earlier.bootId === bootId) folder.keep({ ...earlier, cause: silentCause(earlier), stack: null });
@@ -152,7 +152,7 @@ interface RunningReport {
 }
 
 /** The reports of the last day of running time that are still there, and the last of them. */
-function createRunningReport({ folder, runningMs: nowMs }: CrashWatchParts) {
+function createRunningReport(folder: CrashFolder, nowMs: () => number) {
   const reports = new Map<string, RunningReport>();
   let count = 0;
   let last: RunningReport | null = null;

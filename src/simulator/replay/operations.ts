@@ -13,7 +13,7 @@ import type {
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { type CodeName, codes, Refusal } from "../refusal.ts";
 import type { FleetOperations } from "../service/contract.ts";
-import { reads } from "../service/operations.ts";
+import { isRead } from "../service/operations.ts";
 import type { Player, Wanted } from "./player.ts";
 import { type RecordedAnswer, type ReplayScript, requestKey } from "./script.ts";
 
@@ -36,14 +36,14 @@ export function createReplayOperations(
     const polled = player.polled(key);
     if (polled !== undefined) return polled;
     const answers = script.answers.get(key) ?? [];
-    const place = taken.get(key) ?? 0;
-    taken.set(key, place + 1);
-    return answers[place] ?? (isRead ? answers.at(-1) : undefined);
+    const index = taken.get(key) ?? 0;
+    taken.set(key, index + 1);
+    return answers[index] ?? (isRead ? answers.at(-1) : undefined);
   }
 
   return {
     async call(method, _caller, request) {
-      const answer = answerOf(requestKey(method, request), reads.has(method));
+      const answer = answerOf(requestKey(method, request), isRead(method));
       if (answer === undefined) throw new Refusal("UNAVAILABLE", NOTHING);
       await new Promise<void>((resolve) => void clock.after(answer.delayMs / speed, resolve));
       if (answer.code !== 0) throw new Refusal(codeName(answer.code), answer.text);

@@ -7,6 +7,7 @@ import {
   type MessageShape,
   toJson,
 } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Clock } from "../../platform/clock.ts";
 import type { Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
@@ -76,14 +77,10 @@ export interface Operations extends FleetOperations {
   onEvent(listener: (event: RobotUpdate) => void): () => void;
 }
 
-/** Operations that change nothing. The world's record leaves them out. */
-export const reads: ReadonlySet<DescMethod> = new Set<DescMethod>([
-  FleetService.method.getConveyorIndex,
-  FleetService.method.listWebhooks,
-  TaskService.method.queryTaskChain,
-  TaskService.method.getOnlineRobots,
-  TaskService.method.getMap,
-]);
+/** Whether an operation changes nothing. The world's record leaves such out. */
+export function isRead(method: DescMethod): boolean {
+  return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+}
 
 /** Every operation of FleetService and TaskService on a world. */
 export function createOperations(parts: OperationsParts): Operations {
@@ -110,7 +107,7 @@ export function createOperations(parts: OperationsParts): Operations {
     handle: (by: string) => Promise<T>,
   ): Promise<T> => {
     const callId = nextCallId++;
-    if (reads.has(method)) return handle(`call:${callId}`);
+    if (isRead(method)) return handle(`call:${callId}`);
     const operation = method.name;
     const robotId = robotConcerned(world, request);
     driver.sync();

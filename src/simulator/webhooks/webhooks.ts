@@ -58,7 +58,7 @@ const DISABLE_AFTER = 20;
 const MOST_SUBSCRIPTIONS = 1_000;
 
 export function createWebhooks(parts: WebhookParts): Webhooks {
-  const { ownership, store, clock, log } = parts;
+  const { ownership, store, sender, clock, random, log } = parts;
   const active = new Map<string, Active>();
 
   let lastSave: Promise<void> = Promise.resolve();
@@ -70,7 +70,9 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   function take(subscription: WebhookSubscription): void {
     const { id } = subscription;
     const delivery = createDelivery({
-      ...parts,
+      sender,
+      clock,
+      random,
       log: log.child({ webhook: id }),
       options: parts.delivery,
       settled: (outcome) => settle(id, outcome),
@@ -128,7 +130,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       await Promise.all(all.map(({ delivery }) => delivery.idle()));
       // The last write ends before the service does. The operation that saved reports its failure.
       await Promise.allSettled([lastSave]);
-      await parts.sender.close();
+      await sender.close();
     },
   };
 }

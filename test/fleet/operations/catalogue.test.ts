@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { Operation, ParsedRequest, Problem } from "../../../src/contracts/operation.ts";
+import { methods } from "../../../src/fleet/operations/method.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { openedJson } from "../../support/fleet-requests.ts";
+import { operations, readNames } from "../../support/operations.ts";
 
 const catalogue = createCatalogue();
 
@@ -33,30 +35,14 @@ const traverse = (spelling: "snake" | "camel") =>
 
 const LOST_KEY = 'has the key "__proto__", which no message can carry';
 
-test("the catalogue has the 21 unary operations of the fleet service", () => {
-  expect([...catalogue.keys()].sort()).toEqual([
-    "AddTaskChain",
-    "AppendMission",
-    "CancelTaskChain",
-    "ChargeRobot",
-    "ControlConveyor",
-    "CreateMission",
-    "CreateMissionWorkflow",
-    "CreateWebhook",
-    "DeleteWebhook",
-    "FinishTaskChain",
-    "GetConveyorIndex",
-    "GetMap",
-    "GetOnlineRobots",
-    "ListWebhooks",
-    "PauseRobot",
-    "QueryTaskChain",
-    "ReassignTaskByAmrId",
-    "ReassignTaskByTaskChainId",
-    "ResumeRobot",
-    "SkipGoal",
-    "UpdateMission",
-  ]);
+test("the catalogue has the operations of the fleet service, each for its role", () => {
+  const roles = [...catalogue].map(([name, { role }]) => [name, role] as const);
+  expect(new Map(roles)).toEqual(new Map([...operations].map(([name, { role }]) => [name, role])));
+});
+
+test("its reads are the operations that change nothing", () => {
+  const reads = [...methods.values()].filter((method) => method.reads).map(({ name }) => name);
+  expect(reads.sort()).toEqual([...readNames].sort());
 });
 
 test("camelCase and snake_case are one command", () => {
@@ -178,13 +164,6 @@ test.each([
   const request = parsed(name, json);
   expect(request.effect).toBe(effect);
   expect(request.repeat.kind).toBe(repeat);
-});
-
-test("webhooks are for engineers, reads for observers, the rest for operators", () => {
-  for (const [name, { role }] of catalogue) {
-    if (name.endsWith("Webhook") || name.endsWith("Webhooks")) expect(role).toBe("engineer");
-    else expect(role).toBe(/^(Get|Query)/.test(name) ? "observer" : "operator");
-  }
 });
 
 test("a request says which robot it is about, by the name that it uses", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { methods } from "../../../src/fleet/operations/method.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 
 const manual = createCatalogue();
@@ -37,6 +38,19 @@ describe("the manual of operations", () => {
       });
     expect(effects("UpdateMission")).toEqual(["stops", "stops", "moves", "moves"]);
     expect(effects("ControlConveyor")).toEqual(["stops", "moves", "moves"]);
+  });
+
+  it.each(each)("%s reads if its descriptor says that it changes nothing", (name, operation) => {
+    const effects = operation.examples.map(({ request }) => {
+      const parsed = operation.parse(request);
+      return parsed.ok ? parsed.request.effect : null;
+    });
+    expect(effects.includes("reads")).toBe(methods.get(name)?.reads);
+  });
+
+  it("has a German name for each operation, and no name twice", () => {
+    const names = each.map(([, { german }]) => german.name);
+    expect(new Set(names).size).toBe(names.length);
   });
 
   it("says where a request names its robot", () => {

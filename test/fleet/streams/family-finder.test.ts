@@ -37,7 +37,11 @@ beforeEach(() => {
 afterEach(() => stopping.abort());
 
 function finder(answer: (robotId: string) => CallEnding): FamilyFinder {
-  return createFamilyFinder({
+  const listener = {
+    isKnown: (robotId: string) => known.has(robotId),
+    found: (robotId: string, family: string) => void (family === "cart" ? carts : others).push(robotId),
+  };
+  return createFamilyFinder(listener, {
     port: {
       async call(request) {
         const { robotId } = JSON.parse(openedJson(request).requestJson) as { robotId: string };
@@ -49,8 +53,6 @@ function finder(answer: (robotId: string) => CallEnding): FamilyFinder {
     clock,
     random: () => 0.999,
     signal: stopping.signal,
-    isKnown: (robotId) => known.has(robotId),
-    onFound: (robotId, family) => void (family === "cart" ? carts : others).push(robotId),
   });
 }
 

@@ -5,11 +5,13 @@ import { afterEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { createGateway } from "../../../src/composition/gateway.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { CallEnding } from "../../../src/contracts/fleet-port.ts";
+import type { CallEnding, FleetPort } from "../../../src/contracts/fleet-port.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { defaultFleetTimes, leavingMs } from "../../../src/fleet/options.ts";
 import { createSubscriptionControl } from "../../../src/fleet/webhooks/subscription-control.ts";
+import { wantedSubscriptions } from "../../../src/fleet/webhooks/subscription-plan.ts";
 import { createTrust } from "../../../src/fleet/webhooks/trust.ts";
+import { createWebhookCalls } from "../../../src/fleet/webhooks/webhook-calls.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
@@ -57,22 +59,21 @@ function slowService(answerMs: (operation: string, ask: number) => number) {
     const responseJson = operation === "ListWebhooks" ? JSON.stringify({ webhooks }) : "{}";
     return { kind: "ok", responseJson, missionId: null };
   };
-  const control = createSubscriptionControl({
-    identifiers: anyIdentifiers(),
-    identity: { instance: "i1", secret: "x".repeat(43) },
-    publicUrl: "https://gateway.example.com/hook",
-    robots: () => ({ kind: "ids", ids: ["r1"] }),
-    trust: createTrust(30_000, clock),
-    port: {
-      async call(request, deadlineMs) {
-        const { operation, requestJson } = openedJson(request);
-        asks += 1;
-        const takesMs = answerMs(operation, asks);
-        await sleep(clock, Math.min(takesMs, deadlineMs), new AbortController().signal);
-        if (takesMs <= deadlineMs) return answer(operation, requestJson);
-        return { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer" };
-      },
+  const port: FleetPort = {
+    async call(request, deadlineMs) {
+      const { operation, requestJson } = openedJson(request);
+      asks += 1;
+      const takesMs = answerMs(operation, asks);
+      await sleep(clock, Math.min(takesMs, deadlineMs), new AbortController().signal);
+      if (takesMs <= deadlineMs) return answer(operation, requestJson);
+      return { kind: "unknown", code: "DEADLINE_EXCEEDED", message: "no answer" };
     },
+  };
+  const identity = { instance: "i1", secret: "x".repeat(43) };
+  const wanted = () => wantedSubscriptions({ kind: "ids", ids: ["r1"] }, "https://gateway.example.com/hook");
+  const control = createSubscriptionControl(identity, wanted, {
+    trust: createTrust(30_000, clock),
+    calls: createWebhookCalls(port, anyIdentifiers()),
     times: defaultFleetTimes,
     clock,
     random: () => 0.5,

@@ -95,6 +95,7 @@ function fakeOperation(name: string, effect: Effect): DescribedOperation {
     name,
     role: "operator",
     summary: `does ${name}`,
+    german: { name: `${name} (de)`, summary: `tut ${name}` },
     fields: [],
     examples: [],
     robotField: { path: ["robotId"], by: "id" },

@@ -1,5 +1,5 @@
 import type { Draft, RequestDraft } from "./draft.ts";
-import type { Argument, MissionParameters, MissionRobot, SlotOperation } from "./slot-operation.ts";
+import type { Argument, Meaning, MissionParameters, MissionRobot, SlotOperation } from "./slot-operation.ts";
 
 type MissionCommand = "COMMAND_CANCEL" | "COMMAND_PAUSE" | "COMMAND_RESUME" | "COMMAND_FINISH";
 
@@ -8,61 +8,82 @@ type MissionCommand = "COMMAND_CANCEL" | "COMMAND_PAUSE" | "COMMAND_RESUME" | "C
  * chain. 18 and 19 are other forms of 14 and 15. Cancel and pause are stops.
  */
 export const chainOperations: readonly SlotOperation[] = [
-  ofMission(10, "Cancel", "cancel", true, "COMMAND_CANCEL"),
-  ofMission(11, "Pause", "pause", true, "COMMAND_PAUSE"),
-  ofMission(12, "Resume", "resume", false, "COMMAND_RESUME"),
-  ofMission(13, "Finish", "finish", false, "COMMAND_FINISH"),
-  ofChain(14, "CancelChain", "cancel task chain", true, "CancelTaskChain", cancelChain(false)),
-  ofRobot(15, "PauseNow", "pause the robot now", true, "PauseRobot", pauseRobot(true)),
-  ofRobot(16, "ResumeNow", "resume the robot", false, "ResumeRobot", resumeRobot),
-  ofChain(17, "ConfirmTask", "confirm the waiting task of task chain", false, "FinishTaskChain", confirmTask),
-  ofChain(18, "ForceCancelChain", "cancel by force task chain", true, "CancelTaskChain", cancelChain(true)),
-  ofRobot(
-    19,
-    "PauseAtWaypoint",
-    "pause the robot at the next waypoint",
-    true,
-    "PauseRobot",
-    pauseRobot(false),
+  ofMission(10, "Cancel", ["cancel", "abbrechen"], true, "COMMAND_CANCEL"),
+  ofMission(11, "Pause", ["pause", "pausieren"], true, "COMMAND_PAUSE"),
+  ofMission(12, "Resume", ["resume", "fortsetzen"], false, "COMMAND_RESUME"),
+  ofMission(13, "Finish", ["finish", "beenden"], false, "COMMAND_FINISH"),
+  row(
+    [14, "CancelChain", ["cancel the task chain", "die Aufgabenkette abbrechen"], true, "CancelTaskChain"],
+    "task_chain",
+    cancelChain("cancel task chain", false),
+  ),
+  row(
+    [15, "PauseNow", ["pause the robot now", "den Roboter jetzt pausieren"], true, "PauseRobot"],
+    "nothing",
+    pauseRobot("pause the robot now", true),
+  ),
+  row(
+    [16, "ResumeNow", ["resume the robot", "den Roboter fortsetzen"], false, "ResumeRobot"],
+    "nothing",
+    resumeRobot,
+  ),
+  row(
+    [
+      17,
+      "ConfirmTask",
+      ["confirm the waiting task of the chain", "die wartende Aufgabe der Kette bestätigen"],
+      false,
+      "FinishTaskChain",
+    ],
+    "task_chain",
+    confirmTask,
+  ),
+  row(
+    [
+      18,
+      "ForceCancelChain",
+      ["cancel the task chain by force", "die Aufgabenkette mit Zwang abbrechen"],
+      true,
+      "CancelTaskChain",
+    ],
+    "task_chain",
+    cancelChain("cancel by force task chain", true),
+  ),
+  row(
+    [
+      19,
+      "PauseAtWaypoint",
+      ["pause the robot at the next waypoint", "den Roboter am nächsten Wegpunkt pausieren"],
+      true,
+      "PauseRobot",
+    ],
+    "nothing",
+    pauseRobot("pause the robot at the next waypoint", false),
   ),
 ];
 
-type MakeDraft = (text: string, parameters: MissionParameters, robot: MissionRobot) => Draft;
-
-type Row = readonly [number: number, name: string, text: string, isStop: boolean, operation: string];
+type MakeDraft = SlotOperation["draft"];
 
 function row(
-  [number, name, text, isStop, operation]: Row,
+  [number, name, meaning, isStop, operation]: readonly [number, string, Meaning, boolean, string],
   argument: Argument,
-  make: MakeDraft,
+  draft: MakeDraft,
 ): SlotOperation {
-  const draft = (parameters: MissionParameters, robot: MissionRobot) => make(text, parameters, robot);
-  return { number, name, operation, text, argument, family: null, isStop, draft };
+  return { number, name, meaning, operation, argument, family: null, isStop, draft };
 }
 
-function ofChain(...[number, name, text, isStop, operation, make]: [...Row, MakeDraft]): SlotOperation {
-  return row([number, name, text, isStop, operation], "task_chain", make);
-}
-
-function ofRobot(...[number, name, text, isStop, operation, make]: [...Row, MakeDraft]): SlotOperation {
-  return row([number, name, text, isStop, operation], "nothing", make);
-}
-
-function ofMission(number: number, name: string, text: string, isStop: boolean, command: MissionCommand) {
-  return row(
-    [number, name, text, isStop, "UpdateMission"],
-    "mission",
-    (_text, { targetMissionId }, robot) => {
-      const isUnnamed = targetMissionId === "";
-      const pause = isUnnamed && command === "COMMAND_PAUSE" ? robot.pauseNow() : null;
-      if (pause !== null) return pause;
-      const missionId = isUnnamed ? robot.currentMissionId : targetMissionId;
-      if (missionId === null && !isStop) {
-        return { problem: "the command names no mission, and no current mission of the robot is known" };
-      }
-      return missionRequest(text, robot, command, missionId);
-    },
-  );
+function ofMission(number: number, name: string, meaning: Meaning, isStop: boolean, command: MissionCommand) {
+  const [text] = meaning;
+  return row([number, name, meaning, isStop, "UpdateMission"], "mission", ({ targetMissionId }, robot) => {
+    const isUnnamed = targetMissionId === "";
+    const pause = isUnnamed && command === "COMMAND_PAUSE" ? robot.pauseNow() : null;
+    if (pause !== null) return pause;
+    const missionId = isUnnamed ? robot.currentMissionId : targetMissionId;
+    if (missionId === null && !isStop) {
+      return { problem: "the command names no mission, and no current mission of the robot is known" };
+    }
+    return missionRequest(text, robot, command, missionId);
+  });
 }
 
 /**
@@ -84,8 +105,8 @@ function missionRequest(
 }
 
 /** Without a chain the stop is sent all the same, like that of a mission. */
-function cancelChain(force: boolean): MakeDraft {
-  return (text, { targetTaskChainId }, robot) => {
+function cancelChain(text: string, force: boolean): MakeDraft {
+  return ({ targetTaskChainId }, robot) => {
     const chainId = targetTaskChainId === 0 ? (robot.taskChain?.chainId ?? null) : targetTaskChainId;
     if (chainId === null) return missionRequest("cancel", robot, "COMMAND_CANCEL", null);
     return chainRequest("CancelTaskChain", { taskChainId: chainId, force }, `${text} ${chainId}`);
@@ -96,15 +117,15 @@ function cancelChain(force: boolean): MakeDraft {
  * A robot that was never listed has no number: then its mission is paused, or its waiting starts are
  * canceled.
  */
-function pauseRobot(stopNow: boolean): MakeDraft {
-  return (text, _parameters, robot) => {
+function pauseRobot(text: string, stopNow: boolean): MakeDraft {
+  return (_parameters, robot) => {
     if (robot.amrId !== null) return chainRequest("PauseRobot", { amrId: robot.amrId, stopNow }, text);
     return robot.pauseNow() ?? missionRequest("pause", robot, "COMMAND_PAUSE", robot.currentMissionId);
   };
 }
 
-function resumeRobot(text: string, _parameters: MissionParameters, { amrId }: MissionRobot): Draft {
-  if (amrId !== null) return chainRequest("ResumeRobot", { amrId }, text);
+function resumeRobot(_parameters: MissionParameters, { amrId }: MissionRobot): Draft {
+  if (amrId !== null) return chainRequest("ResumeRobot", { amrId }, "resume the robot");
   return { problem: "the number of the robot is not known: the service has not listed it yet" };
 }
 
@@ -112,7 +133,7 @@ function resumeRobot(text: string, _parameters: MissionParameters, { amrId }: Mi
  * A confirmation is for the chain at which the robot is seen (docs/decisions.md, A confirmation is for the
  * chain that the robot is seen at).
  */
-function confirmTask(text: string, { targetTaskChainId }: MissionParameters, robot: MissionRobot): Draft {
+function confirmTask({ targetTaskChainId }: MissionParameters, robot: MissionRobot): Draft {
   const { taskChain } = robot;
   if (taskChain === null || !taskChain.isSeenNow) {
     return { problem: "no task chain of the robot is known now, so none can be confirmed" };
@@ -123,7 +144,11 @@ function confirmTask(text: string, { targetTaskChainId }: MissionParameters, rob
       problem: `the command names chain ${targetTaskChainId}, and the robot executes chain ${chainId}`,
     };
   }
-  return chainRequest("FinishTaskChain", { taskChainId: chainId }, `${text} ${chainId}`);
+  return chainRequest(
+    "FinishTaskChain",
+    { taskChainId: chainId },
+    `confirm the waiting task of task chain ${chainId}`,
+  );
 }
 
 function chainRequest(

@@ -1,13 +1,6 @@
 import type { DescribedOperation, OperationManual } from "../../../contracts/operation-manual.ts";
 import type { TagType } from "../model/member.ts";
-import {
-  argumentTexts,
-  type MethodArgument,
-  type MethodModel,
-  methodTexts,
-  operationText,
-} from "../model/method.ts";
-import { germanOperations } from "../model/operation-texts.ts";
+import { argumentTexts, type MethodArgument, type MethodModel, methodTexts } from "../model/method.ts";
 import { chainOperations } from "./chain-operations.ts";
 import { missionOperations } from "./mission-operations.ts";
 import type { Argument, SlotOperation } from "./slot-operation.ts";
@@ -68,11 +61,11 @@ export function methodModels(operations: OperationManual): readonly MethodModel[
 }
 
 /** The method of an operation of the fleet service, which takes its request. */
-export function operationMethod({ name, summary }: DescribedOperation): MethodModel {
+export function operationMethod({ name, summary, german }: DescribedOperation): MethodModel {
   return {
     folder: "Operations",
     name,
-    text: { en: summary, ...(germanOperations[name] ?? { german: name, de: summary }) },
+    text: { german: german.name, en: summary, de: german.summary },
     inputs: [...commandInputs, argument("Request", "String")],
     outputs,
     isOfRobots: false,
@@ -80,8 +73,13 @@ export function operationMethod({ name, summary }: DescribedOperation): MethodMo
 }
 
 /** The method of an operation of a slot, with typed arguments. */
-export function slotMethod({ number, name, argument }: SlotOperation): MethodModel {
-  return typedMethod(name, operationText(number), inputsOf[argument]);
+export function slotMethod({ number, name, meaning: [en, de], argument }: SlotOperation): MethodModel {
+  const text = {
+    german: de.charAt(0).toUpperCase() + de.slice(1),
+    en: `As Operation ${number} of a slot: ${en}`,
+    de: `Wie Operation ${number} eines Slots: ${de}`,
+  };
+  return typedMethod(name, text, inputsOf[argument]);
 }
 
 function typedMethod(

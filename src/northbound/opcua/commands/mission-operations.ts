@@ -5,6 +5,7 @@ import { goalsOf } from "./goals.ts";
 import {
   type Argument,
   familyProblem,
+  type Meaning,
   type MissionParameters,
   type MissionRobot,
   type SlotOperation,
@@ -12,33 +13,85 @@ import {
 
 /** Added to the number of a mission to append it. */
 const APPEND = 20;
+/** Added to the number of a mission that only one family has: the workflow of the same name. */
+const WORKFLOW = 60;
 
-/** A mission or a workflow: number, name, field of the service, text, argument, family. */
-type Row = readonly [number, string, string, string, "goal" | "goals" | "pose", SlotOperation["family"]];
-
-const missions: readonly Row[] = [
-  [1, "Navigate", "navigateMission", "navigate to", "goal", null],
-  [2, "NavigateToFirstFree", "navigateAutoMission", "navigate to the first free of", "goals", null],
-  [3, "Traverse", "traverseMission", "traverse", "goals", "cart"],
-  [4, "TraversePatrol", "traversePatrolMission", "patrol", "goals", "cart"],
-  [5, "Deliver", "deliveryMission", "deliver to", "goals", "serve"],
-  [6, "DeliveryPatrol", "deliveryPatrolMission", "patrol for delivery", "goals", "serve"],
-  [7, "Bus", "bussingMission", "bus to", "goals", "serve"],
-  [8, "BussingPatrol", "bussingPatrolMission", "patrol for bussing", "goals", "serve"],
-  [70, "NavigateToPose", "navigateMission", "navigate to", "pose", null],
+/** A mission or a workflow; what it means is without its family. */
+type Row = readonly [
+  number: number,
+  name: string,
+  field: string,
+  text: string,
+  argument: "goal" | "goals" | "pose",
+  family: SlotOperation["family"],
+  meaning: Meaning,
 ];
 
-/** 63 to 68 are the workflows of missions 3 to 8. */
+const missions: readonly Row[] = [
+  [1, "Navigate", "navigate", "navigate to", "goal", null, ["navigate", "fahren"]],
+  [
+    2,
+    "NavigateToFirstFree",
+    "navigateAuto",
+    "navigate to the first free of",
+    "goals",
+    null,
+    ["navigate to the first free", "zum ersten freien Ziel fahren"],
+  ],
+  [3, "Traverse", "traverse", "traverse", "goals", "cart", ["traverse", "Ziele abfahren"]],
+  [
+    4,
+    "TraversePatrol",
+    "traversePatrol",
+    "patrol",
+    "goals",
+    "cart",
+    ["traverse patrol", "Ziele im Kreis abfahren"],
+  ],
+  [5, "Deliver", "delivery", "deliver to", "goals", "serve", ["delivery", "ausliefern"]],
+  [
+    6,
+    "DeliveryPatrol",
+    "deliveryPatrol",
+    "patrol for delivery",
+    "goals",
+    "serve",
+    ["delivery patrol", "im Kreis ausliefern"],
+  ],
+  [7, "Bus", "bussing", "bus to", "goals", "serve", ["bussing", "abräumen"]],
+  [
+    8,
+    "BussingPatrol",
+    "bussingPatrol",
+    "patrol for bussing",
+    "goals",
+    "serve",
+    ["bussing patrol", "im Kreis abräumen"],
+  ],
+  [
+    70,
+    "NavigateToPose",
+    "navigate",
+    "navigate to",
+    "pose",
+    null,
+    ["navigate to a pose", "zu einer Pose fahren"],
+  ],
+];
+
 const workflows: readonly Row[] = [
-  [60, "BirthdayWorkflow", "birthday", "birthday at", "goal", "serve"],
-  [61, "HostingWorkflow", "hosting", "host at", "goals", "serve"],
-  [62, "HostingPatrolWorkflow", "hostingPatrol", "patrol for hosting", "goals", "serve"],
-  [63, "TraverseWorkflow", "traverse", "traverse", "goals", "cart"],
-  [64, "TraversePatrolWorkflow", "traversePatrol", "patrol", "goals", "cart"],
-  [65, "DeliveryWorkflow", "delivery", "deliver to", "goals", "serve"],
-  [66, "DeliveryPatrolWorkflow", "deliveryPatrol", "patrol for delivery", "goals", "serve"],
-  [67, "BussingWorkflow", "bussing", "bus to", "goals", "serve"],
-  [68, "BussingPatrolWorkflow", "bussingPatrol", "patrol for bussing", "goals", "serve"],
+  [60, "Birthday", "birthday", "birthday at", "goal", "serve", ["birthday", "Geburtstag"]],
+  [61, "Hosting", "hosting", "host at", "goals", "serve", ["hosting", "Bewirtung"]],
+  [
+    62,
+    "HostingPatrol",
+    "hostingPatrol",
+    "patrol for hosting",
+    "goals",
+    "serve",
+    ["hosting patrol", "Bewirtung im Kreis"],
+  ],
+  ...missions.filter((row) => row[5] !== null).map(([number, ...row]): Row => [number + WORKFLOW, ...row]),
 ];
 
 /** The operations that send a robot somewhere. */
@@ -46,12 +99,13 @@ export const missionOperations: readonly SlotOperation[] = [
   ...missions.map((row) => missionOperation(row, false)),
   ...missions.map((row) => missionOperation(row, true)),
   ...workflows.map(workflowOperation),
-  starting(30, "Charge", "charge", "ChargeRobot"),
-  starting(31, "SkipCurrentGoal", "skip the current goal", "SkipGoal"),
+  starting(30, "Charge", ["charge", "laden"], "ChargeRobot"),
+  starting(31, "SkipCurrentGoal", ["skip the current goal", "das aktuelle Ziel überspringen"], "SkipGoal"),
 ];
 
 function missionOperation(row: Row, isAppended: boolean): SlotOperation {
-  const [ownNumber, ownName, field, ownText, argument, family] = row;
+  const [ownNumber, ownName, field, ownText, argument, family, meaning] = row;
+  const [en, de] = ofFamily(meaning, family);
   const number = isAppended ? ownNumber + APPEND : ownNumber;
   const text = isAppended ? `then ${ownText}` : ownText;
   const operation = isAppended ? "AppendMission" : "CreateMission";
@@ -59,25 +113,28 @@ function missionOperation(row: Row, isAppended: boolean): SlotOperation {
     number,
     operation,
     name: isAppended ? `Then${ownName}` : ownName,
-    text,
+    meaning: isAppended
+      ? [`${en}, behind the missions that are there`, `${de}, hinter den vorhandenen Missionen`]
+      : [en, de],
     argument,
     family,
     isStop: false,
     draft: goingDraft({ number, text, argument, family }, (robot, fields) => ({
       operation,
-      json: { mission: { [wrapperOf(family, robot.family)]: { [field]: fields } } },
+      json: { mission: { [wrapperOf(family, robot.family)]: { [`${field}Mission`]: fields } } },
     })),
   };
 }
 
-function workflowOperation([number, name, field, ownText, argument, family]: Row): SlotOperation {
+function workflowOperation([number, _name, field, ownText, argument, family, [en, de]]: Row): SlotOperation {
   const text = `workflow: ${ownText}`;
   const operation = "CreateMissionWorkflow";
   return {
     number,
-    name,
+    name: `${capital(field)}Workflow`,
+    // A verb alone is a noun in German.
+    meaning: ofFamily([`workflow ${en}`, `Workflow ${de.includes(" ") ? de : capital(de)}`], family),
     operation,
-    text,
     argument,
     family,
     isStop: false,
@@ -88,13 +145,22 @@ function workflowOperation([number, name, field, ownText, argument, family]: Row
   };
 }
 
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function ofFamily([en, de]: Meaning, family: SlotOperation["family"]): Meaning {
+  if (family === null) return [en, de];
+  return [`${en} (${family})`, `${de} (${family === "cart" ? "Cart" : "Serve"})`];
+}
+
 type MakeRequest = (
   robot: MissionRobot,
   fields: Json,
 ) => { readonly operation: string; readonly json: Readonly<Record<string, Json>> };
 
 function goingDraft(
-  row: Pick<SlotOperation, "number" | "text" | "argument" | "family">,
+  row: Pick<SlotOperation, "number" | "argument" | "family"> & { readonly text: string },
   make: MakeRequest,
 ): SlotOperation["draft"] {
   return (parameters, robot, named): Draft => {
@@ -121,12 +187,13 @@ function wrapperOf(ofMission: SlotOperation["family"], ofRobot: Family): string 
   return named === "unknown" ? "baseMission" : `${named}Mission`;
 }
 
-function starting(number: number, name: string, text: string, operation: string): SlotOperation {
+function starting(number: number, name: string, meaning: Meaning, operation: string): SlotOperation {
+  const [text] = meaning;
   const draft = (_parameters: MissionParameters, { robotId }: MissionRobot): Draft => ({
     text,
     operation,
     request: { robotId },
     missionId: null,
   });
-  return { number, name, operation, text, argument: "nothing", family: null, isStop: false, draft };
+  return { number, name, meaning, operation, argument: "nothing", family: null, isStop: false, draft };
 }

@@ -35,21 +35,24 @@ export interface MissionRobot {
 /** The object of an operation, besides the robot. Parameters, elements and fields follow from it. */
 export type Argument = "nothing" | "goal" | "goals" | "pose" | "mission" | "task_chain";
 
+/** The meaning of a number: in English and in German. */
+export type Meaning = readonly [en: string, de: string];
+
 /** One value of `Operation`. */
 export interface SlotOperation {
   readonly number: number;
   /** Its method's name, in one word. */
   readonly name: string;
+  /** What it means, in a few words. */
+  readonly meaning: Meaning;
   /** The operation of the fleet service. A stop without an object may become another one. */
   readonly operation: string;
-  /** For people; `AcceptedText` begins with it. */
-  readonly text: string;
   readonly argument: Argument;
   /** Only robots of this family have it; null: all do. */
   readonly family: "cart" | "serve" | null;
   /** No unused parameter holds it back. */
   readonly isStop: boolean;
-  /** Its request; `named` are the destinations that have numbers. */
+  /** Its request, with a text that `AcceptedText` shows; `named` are the destinations that have numbers. */
   draft(parameters: MissionParameters, robot: MissionRobot, named: ReadonlyMap<number, string>): Draft;
 }
 

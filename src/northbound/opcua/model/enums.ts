@@ -7,6 +7,9 @@ import {
 import { idleReasonNames } from "../../../domain/idle-reason.ts";
 import { feedbackStatusNames, missionStateNames } from "../../../domain/mission.ts";
 import { qualities } from "../../../domain/quality.ts";
+import { chainOperations } from "../commands/chain-operations.ts";
+import { missionOperations } from "../commands/mission-operations.ts";
+import type { Meaning } from "../commands/slot-operation.ts";
 import { enumModel, numberedModel } from "./enum-model.ts";
 
 export const quality = enumModel("Quality", qualities, {
@@ -108,60 +111,17 @@ export const slotOutcome = enumModel("SlotOutcome", outcomeNames, {
   CHECKED: ["a dry run: it was checked, and not sent", "ein Probelauf: geprüft und nicht gesendet"],
 });
 
-type Meaning = readonly [en: string, de: string];
-
-/** The operations that send a robot somewhere. */
-const going: Readonly<Record<number, Meaning>> = {
-  1: ["navigate", "fahren"],
-  2: ["navigate to the first free", "zum ersten freien Ziel fahren"],
-  3: ["traverse (cart)", "Ziele abfahren (Cart)"],
-  4: ["traverse patrol (cart)", "Ziele im Kreis abfahren (Cart)"],
-  5: ["delivery (serve)", "ausliefern (Serve)"],
-  6: ["delivery patrol (serve)", "im Kreis ausliefern (Serve)"],
-  7: ["bussing (serve)", "abräumen (Serve)"],
-  8: ["bussing patrol (serve)", "im Kreis abräumen (Serve)"],
-  70: ["navigate to a pose", "zu einer Pose fahren"],
-};
-
-/** The same plus 20: appended to the robot's missions. */
-const appended = Object.entries(going).map(([number, [en, de]]): readonly [number, Meaning] => {
-  return [
-    Number(number) + 20,
-    [`${en}, behind the missions that are there`, `${de}, hinter den vorhandenen Missionen`],
-  ];
-});
-
-const missionOperations: Readonly<Record<number, Meaning>> = {
-  ...going,
-  ...Object.fromEntries(appended),
+const operations: Readonly<Record<number, Meaning>> = {
   0: ["none", "keine"],
-  10: ["cancel", "abbrechen"],
-  11: ["pause", "pausieren"],
-  12: ["resume", "fortsetzen"],
-  13: ["finish", "beenden"],
-  14: ["cancel the task chain", "die Aufgabenkette abbrechen"],
-  15: ["pause the robot now", "den Roboter jetzt pausieren"],
-  16: ["resume the robot", "den Roboter fortsetzen"],
-  17: ["confirm the waiting task of the chain", "die wartende Aufgabe der Kette bestätigen"],
-  18: ["cancel the task chain by force", "die Aufgabenkette mit Zwang abbrechen"],
-  19: ["pause the robot at the next waypoint", "den Roboter am nächsten Wegpunkt pausieren"],
-  30: ["charge", "laden"],
-  31: ["skip the current goal", "das aktuelle Ziel überspringen"],
-  60: ["workflow birthday (serve)", "Workflow Geburtstag (Serve)"],
-  61: ["workflow hosting (serve)", "Workflow Bewirtung (Serve)"],
-  62: ["workflow hosting patrol (serve)", "Workflow Bewirtung im Kreis (Serve)"],
-  63: ["workflow traverse (cart)", "Workflow Ziele abfahren (Cart)"],
-  64: ["workflow traverse patrol (cart)", "Workflow Ziele im Kreis abfahren (Cart)"],
-  65: ["workflow delivery (serve)", "Workflow Ausliefern (Serve)"],
-  66: ["workflow delivery patrol (serve)", "Workflow im Kreis ausliefern (Serve)"],
-  67: ["workflow bussing (serve)", "Workflow Abräumen (Serve)"],
-  68: ["workflow bussing patrol (serve)", "Workflow im Kreis abräumen (Serve)"],
+  ...Object.fromEntries(
+    [...missionOperations, ...chainOperations].map(({ number, meaning }) => [number, meaning]),
+  ),
 };
 
-export const missionOperation = numberedModel("MissionOperation", missionOperations);
+export const missionOperation = numberedModel("MissionOperation", operations);
 
 export const stationOperation = numberedModel("StationOperation", {
-  ...missionOperations,
+  ...operations,
   40: ["turn or stop a conveyor", "ein Förderband drehen oder anhalten"],
   50: ["take the lease of the robot", "den Roboter belegen"],
   51: ["release the lease", "die Belegung aufheben"],

@@ -1,4 +1,3 @@
-import { missionOperation } from "./enums.ts";
 import type { TagType } from "./member.ts";
 import type { NamedText, Text } from "./text.ts";
 
@@ -123,14 +122,3 @@ export const methodTexts = {
   ConveyorRun: { german: "Förderband drehen", en: "Turns a conveyor", de: "Dreht ein Förderband" },
   ConveyorStop: { german: "Förderband anhalten", en: "Stops a conveyor", de: "Hält ein Förderband an" },
 } as const satisfies Readonly<Record<string, NamedText>>;
-
-/** A description of the method for an operation of a mission slot. */
-export function operationText(number: number): NamedText {
-  const meaning = missionOperation.values.find(({ value }) => value === number)?.text;
-  if (meaning === undefined) throw new Error(`nothing says what Operation ${number} means`);
-  return {
-    german: meaning.de.charAt(0).toUpperCase() + meaning.de.slice(1),
-    en: `As Operation ${number} of a slot: ${meaning.en}`,
-    de: `Wie Operation ${number} eines Slots: ${meaning.de}`,
-  };
-}

@@ -11,89 +11,132 @@ import {
   MissionCommand_Command,
   type MissionWorkflow,
 } from "../../wire/fleet/v1/mission_pb.js";
-import {
-  AppendMissionRequestSchema,
-  ChargeRobotRequestSchema,
-  ControlConveyorRequestSchema,
-  CreateMissionRequestSchema,
-  CreateMissionWorkflowRequestSchema,
-  GetConveyorIndexRequestSchema,
-  SkipGoalRequestSchema,
-  UpdateMissionRequestSchema,
-} from "../../wire/fleet/v1/service_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { goalsOfMission, goalsOfWorkflow, typesOfMission, typesOfWorkflow } from "./mission-signature.ts";
 import {
   type Evaluation,
   never,
   noEvidence,
-  type Rule,
+  type OperationRow,
+  operation,
   reading,
   repeatable,
   repeatableLate,
-  rule,
-} from "./rule.ts";
+} from "./row.ts";
+
+const byRobot = { robotId: "cart-01" };
+const traverse = { goals: [{ destinationId: "Station A" }, { destinationId: "Station B" }] };
+const { method } = FleetService;
 
 /** The operations that name a robot by its robot_id: missions and carts. */
-export const missionRules: ReadonlyMap<string, Rule> = new Map([
-  [
-    "CreateMission",
-    rule(CreateMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
+export const missionOperations: readonly OperationRow[] = [
+  operation(method.createMission, {
+    role: "operator",
+    summary: "Gives a mission to a robot that has none running.",
+    german: { name: "Mission beginnen", summary: "Gibt einem Roboter, der keine Mission fährt, eine." },
+    required: ["robot_id", "mission"],
+    examples: {
+      "go to a destination": { ...byRobot, mission: navigateTo("Station A") },
+      "traverse destinations (cart)": { ...byRobot, mission: { cartMission: { traverseMission: traverse } } },
+    },
+    evaluate: ({ robotId, mission }) =>
       starting(robotId, ofMission(mission), destinationOf(mission && goalsOfMission(mission))),
-    ),
-  ],
-  [
-    "AppendMission",
-    rule(AppendMissionRequestSchema, "operator", ["robot_id", "mission"], ({ robotId, mission }) =>
+  }),
+  operation(method.appendMission, {
+    role: "operator",
+    summary: "Gives a robot a mission behind the ones that it has.",
+    german: {
+      name: "Mission anhängen",
+      summary: "Gibt einem Roboter eine weitere Mission, hinter denen, die er hat.",
+    },
+    required: ["robot_id", "mission"],
+    examples: { "go to a destination afterwards": { ...byRobot, mission: navigateTo("Station A") } },
+    evaluate: ({ robotId, mission }) =>
       starting(robotId, ofMission(mission), destinationOf(mission && goalsOfMission(mission))),
-    ),
-  ],
-  [
-    "CreateMissionWorkflow",
-    rule(
-      CreateMissionWorkflowRequestSchema,
-      "operator",
-      ["robot_id", "mission_workflow"],
-      ({ robotId, missionWorkflow }) =>
-        starting(
-          robotId,
-          ofWorkflow(missionWorkflow),
-          destinationOf(missionWorkflow && goalsOfWorkflow(missionWorkflow)),
-        ),
-    ),
-  ],
-  [
-    "ChargeRobot",
+  }),
+  operation(method.createMissionWorkflow, {
+    role: "operator",
+    summary:
+      "Gives a ready-made series of missions, the way home included, to a robot that has none running.",
+    german: {
+      name: "Workflow beginnen",
+      summary:
+        "Gibt einem Roboter, der keine Mission fährt, eine fertige Folge von Missionen, den Heimweg eingeschlossen.",
+    },
+    required: ["robot_id", "mission_workflow"],
+    examples: {
+      "traverse destinations (cart)": { ...byRobot, missionWorkflow: { cartWorkflow: { traverse } } },
+    },
+    evaluate: ({ robotId, missionWorkflow: workflow }) =>
+      starting(robotId, ofWorkflow(workflow), destinationOf(workflow && goalsOfWorkflow(workflow))),
+  }),
+  operation(method.chargeRobot, {
+    role: "operator",
+    summary: "Sends a robot to charge, whatever its battery says.",
+    german: {
+      name: "Roboter laden",
+      summary: "Schickt einen Roboter zum Laden, wie voll seine Batterie auch ist.",
+    },
+    required: ["robot_id"],
+    examples: { charge: { robotId: "serve-01" } },
     // The type and the feedback of a charge mission are unset (docs/service.md, TRN-39).
-    rule(ChargeRobotRequestSchema, "operator", ["robot_id"], ({ robotId }) =>
-      starting(robotId, newMission([{ family: "none" }], null)),
+    evaluate: ({ robotId }) => starting(robotId, newMission([{ family: "none" }], null)),
+  }),
+  operation(method.skipGoal, {
+    role: "operator",
+    summary: "Skips the current goal of a robot's mission.",
+    german: {
+      name: "Ziel überspringen",
+      summary: "Überspringt das aktuelle Ziel der Mission eines Roboters.",
+    },
+    required: ["robot_id"],
+    examples: { skip: byRobot },
+    evaluate: ({ robotId }) => starting(robotId, noEvidence, { kind: "next_goal", missionId: "" }),
+  }),
+  operation(method.updateMission, {
+    role: "operator",
+    summary: "Cancels, pauses, resumes or finishes a mission.",
+    german: {
+      name: "Mission ändern",
+      summary: "Bricht eine Mission ab, hält sie an, setzt sie fort oder beendet sie.",
+    },
+    required: ["robot_id", "mission_command"],
+    examples: Object.fromEntries(
+      ["COMMAND_CANCEL", "COMMAND_PAUSE", "COMMAND_RESUME", "COMMAND_FINISH"].map((command) => [
+        command,
+        { ...byRobot, missionCommand: { missionId: "m-1", command } },
+      ]),
     ),
-  ],
-  [
-    "SkipGoal",
-    rule(SkipGoalRequestSchema, "operator", ["robot_id"], ({ robotId }) =>
-      starting(robotId, noEvidence, { kind: "next_goal", missionId: "" }),
-    ),
-  ],
-  [
-    "UpdateMission",
-    rule(
-      UpdateMissionRequestSchema,
-      "operator",
-      ["robot_id", "mission_command"],
-      ({ robotId, missionCommand }) => updating(robot(robotId), missionCommand),
-    ),
-  ],
-  [
-    "ControlConveyor",
-    rule(ControlConveyorRequestSchema, "operator", ["robot_id", "commands"], ({ robotId, commands }) =>
-      conveying(robot(robotId), commands),
-    ),
-  ],
-  [
-    "GetConveyorIndex",
-    rule(GetConveyorIndexRequestSchema, "observer", ["robot_id"], ({ robotId }) => reading(robot(robotId))),
-  ],
-]);
+    evaluate: ({ robotId, missionCommand }) => updating(robot(robotId), missionCommand),
+  }),
+  operation(method.controlConveyor, {
+    role: "operator",
+    summary: "Starts or stops conveyors of a cart.",
+    german: {
+      name: "Förderbänder steuern",
+      summary: "Startet Förderbänder eines Roboters oder hält sie an.",
+    },
+    required: ["robot_id", "commands"],
+    examples: { stop: motor("STOP"), "roll clockwise": motor("CW"), "roll counter-clockwise": motor("CCW") },
+    evaluate: ({ robotId, commands }) => conveying(robot(robotId), commands),
+  }),
+  operation(method.getConveyorIndex, {
+    role: "observer",
+    summary: "Reads which conveyors a cart has.",
+    german: { name: "Förderbänder lesen", summary: "Liest, welche Förderbänder ein Roboter hat." },
+    required: ["robot_id"],
+    examples: { read: byRobot },
+    evaluate: ({ robotId }) => reading(robot(robotId)),
+  }),
+];
+
+function navigateTo(destinationId: string) {
+  return { baseMission: { navigateMission: { goal: { destinationId } } } };
+}
+
+function motor(word: "STOP" | "CW" | "CCW") {
+  return { ...byRobot, commands: [{ index: 1, command: `COMMAND_CONVEYOR_MOTOR_${word}` }] };
+}
 
 function robot(robotId: string): Subject {
   return { kind: "robot", robotId };

@@ -1,4 +1,4 @@
-import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf";
 import type {
   Destination,
   EvidenceRule,
@@ -6,6 +6,7 @@ import type {
   RepeatRule,
   Subject,
 } from "../../contracts/operation.ts";
+import type { DescribedOperation } from "../../contracts/operation-manual.ts";
 import type { Effect, Role } from "../../domain/command.ts";
 
 /**
@@ -23,24 +24,30 @@ export interface Evaluation {
   readonly destination?: Destination;
 }
 
-/** One row of the table of operations. */
-export interface Rule {
+/** All of an operation that its descriptor does not say. */
+export interface Row<Request = Message> {
   readonly role: Role;
+  /** What it does, as one sentence. */
+  readonly summary: string;
+  readonly german: DescribedOperation["german"];
   /** Fields, by their proto names, without which a request has no meaning. */
-  readonly required: readonly string[];
+  readonly required?: readonly string[];
   /** Paths (camelCase) of maps whose values are secrets. */
   readonly secretMaps?: readonly (readonly string[])[];
-  evaluate(request: Message): Evaluation;
+  /** Requests to copy, by their titles: one for each kind of effect. */
+  readonly examples: Readonly<Record<string, object>>;
+  evaluate(request: Request): Evaluation;
 }
 
-/** A row whose judgement is typed by the request. */
-export function rule<Desc extends DescMessage>(
-  _desc: Desc,
-  role: Role,
-  required: readonly string[],
-  evaluate: (request: MessageShape<Desc>) => Evaluation,
-): Rule {
-  return { role, required, evaluate };
+/** The descriptor of an operation, and its row. */
+export type OperationRow = readonly [DescMethodUnary, Row];
+
+/** A row whose evaluation is typed by the request. */
+export function operation<Request extends DescMessage>(
+  desc: DescMethodUnary<Request>,
+  row: Row<MessageShape<Request>>,
+): OperationRow {
+  return [desc, row as Row];
 }
 
 export const never: RepeatRule = { kind: "never" };
@@ -59,7 +66,7 @@ export function repeatableLate(...alreadyDone: AlreadyDone): RepeatRule {
   return { kind: "repeatable", until: "evidence", alreadyDone };
 }
 
-/** The judgement of every read: no effect, so free to be repeated. */
-export function reading(subject: Subject): Evaluation {
+/** The evaluation of every read: no effect, so free to be repeated. */
+export function reading(subject: Subject = fleetSubject): Evaluation {
   return { effect: "reads", subject, repeat: repeatable(), evidence: noEvidence };
 }
