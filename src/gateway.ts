@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type { AuditSink } from "./commands/audit/audit.ts";
 import { auditTo } from "./commands/audit/audit.ts";
 import { auditHealth } from "./commands/audit/audit-health.ts";
@@ -13,7 +12,7 @@ import { type GatewayParts, type NorthboundParts, QUEUE } from "./composition/no
 import { createNorthbounds } from "./composition/northbounds.ts";
 import { createReadings } from "./composition/readings.ts";
 import { createRecordings } from "./composition/recordings.ts";
-import { type Consequence, createReload, type FindRefusals } from "./composition/reload.ts";
+import { createReload, type FindRefusals } from "./composition/reload.ts";
 import { createReloadGate, goneUsers } from "./composition/reload-gate.ts";
 import { closeJournal, commandIntake, opensFirst, stepsOf } from "./composition/run-order.ts";
 import { createAudit, prepareStores, type Stores } from "./composition/stores.ts";
@@ -39,7 +38,7 @@ import { createHealthHistory } from "./platform/health-history.ts";
 import type { JournalStream } from "./platform/journal-stream.ts";
 import type { LineFile } from "./platform/line-file.ts";
 import { readLinesBack } from "./platform/lines-back.ts";
-import { createLive } from "./platform/live.ts";
+import { createLive, type Live } from "./platform/live.ts";
 import { firstHang, type Hang } from "./platform/liveness.ts";
 import type { Log } from "./platform/log.ts";
 import { logOutages } from "./platform/outage-log.ts";
@@ -106,14 +105,14 @@ type Opened = Pick<Dependencies, "health" | "hang"> & { readonly time: KeptRunni
 type RunParts = GatewayParts &
   Pick<
     NorthboundParts,
-    "sessionId" | "outbox" | "configHash" | "onReload" | "refuseReload" | "reload" | "recordings" | "work"
+    "sessionId" | "outbox" | "configHash" | "refuseReload" | "reload" | "recordings" | "work"
   >;
 
 /** Makes the gateway of a configuration. Nothing is opened before `run`. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const sinks = new Map<string, Sink>();
   const { live, running, hash } = inUse(config, parts.log);
-  const reloads = createReloadGate(hash);
+  const reloads = createReloadGate(hash.now);
   let open: Opened | null = null;
   return {
     reload: reloads.request,
@@ -137,7 +136,6 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     const outbox = await stores.openOutbox(sessionId);
     time.begin(signal);
     const recordings = createRecordings(config, { ...parts, time });
-    const consequences: Consequence[] = [];
     const refusals: FindRefusals[] = [];
     const { dependencies, fleet, auditSink } = build(
       running,
@@ -147,7 +145,6 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
         outbox,
         recordings,
         configHash: hash,
-        onReload: (follow) => void consequences.push(follow),
         refuseReload: (refusalsOf) => void refusals.push(refusalsOf),
         reload: reloads.request,
         work: parts.work ?? createWorkTimes(parts.clock),
@@ -180,17 +177,16 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     components.push(...(await createNorthbounds({ ...dependencies, metrics })));
     components.push(commandIntake(dependencies, config.drainMs));
     logOutages({ ...parts, health: dependencies.health }, signal);
-    consequences.push(...coreConsequences(dependencies));
+    followReloads(live, dependencies);
     const reload = createReload({
       ...parts,
       source: parts.configuration ?? null,
       live,
-      hash,
+      hash: hash.now,
       refusals: (next) => [
         ...dependencies.dispatcher.refusedStations(next.stations),
         ...refusals.flatMap((refusalsOf) => refusalsOf(next)),
       ],
-      consequences,
       audit: auditSink,
     });
     signal.addEventListener("abort", reload.close, { once: true });
@@ -214,7 +210,7 @@ function inUse(first: Config, log: Log) {
   const live = createLive(first, (error) =>
     log.error({ err: error }, "what follows from the new configuration failed in one part"),
   );
-  return { live, running: runningConfig(live), hash: live.pick(configHash).now };
+  return { live, running: runningConfig(live), hash: live.pick(configHash) };
 }
 
 /** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */
@@ -354,17 +350,20 @@ function timedFleet(parts: RunParts, handle: UpdateSink, onClockSkew: (skewMs: n
 }
 
 /** What follows for commands and alarms when another configuration holds, after the northbounds. */
-function coreConsequences({ logLevels, dispatcher, view, fanOut }: Dependencies): Consequence[] {
-  return [
-    (before, now) => {
-      if (now.log.level !== before.log.level) logLevels?.set(null, now.log.level, "a reload");
-    },
-    (before, now) => dispatcher.reviewRights(goneUsers(before, now)),
-    (before, now) => {
-      if (!isDeepStrictEqual(before.stations, now.stations)) fanOut.offer(view.reviewStations());
-    },
-    () => fanOut.offer(view.evaluateBatteries()),
-  ];
+function followReloads(
+  live: Live<Config>,
+  {
+    config,
+    logLevels,
+    dispatcher,
+    view,
+    fanOut,
+  }: Pick<Dependencies, "config" | "logLevels" | "dispatcher" | "view" | "fanOut">,
+): void {
+  config.log.level.onChange((_was, is) => logLevels?.set(null, is, "a reload"));
+  live.onChange((was, is) => dispatcher.reviewRights(goneUsers(was, is)));
+  config.stations.onChange(() => fanOut.offer(view.reviewStations()));
+  config.alarms.battery.onChange(() => fanOut.offer(view.evaluateBatteries()));
 }
 
 interface HealthParts extends Pick<Dependencies, "state" | "fanOut" | "audit" | "stores" | "ownHealth"> {

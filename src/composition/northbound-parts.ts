@@ -16,6 +16,7 @@ import type { RandomSource } from "../platform/backoff.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import type { HealthHistory } from "../platform/health-history.ts";
+import type { Live } from "../platform/live.ts";
 import type { Hang } from "../platform/liveness.ts";
 import type { Log, LogLevels } from "../platform/log.ts";
 import type { Readiness } from "../platform/readiness.ts";
@@ -23,7 +24,7 @@ import type { WorkTimes } from "../platform/work-times.ts";
 import type { FleetState } from "../state/fleet-state.ts";
 import type { PlantView } from "../state/plant-view.ts";
 import type { Recordings } from "./recordings.ts";
-import type { ConfigurationSource, Consequence, FindRefusals } from "./reload.ts";
+import type { ConfigurationSource, FindRefusals } from "./reload.ts";
 import type { Stores } from "./stores.ts";
 
 /** What the gateway gets from its caller. */
@@ -48,9 +49,7 @@ export interface NorthboundParts extends GatewayParts {
   readonly config: RunningConfig;
   readonly work: WorkTimes;
   /** Of the present configuration. */
-  readonly configHash: () => string;
-  /** Registers a function that is called when a reload has changed the configuration. */
-  readonly onReload: (follow: Consequence) => void;
+  readonly configHash: Live<string>;
   /** Registers a function that is asked whether a reload may change the configuration. */
   readonly refuseReload: (refusalsOf: FindRefusals) => void;
   readonly reload: ReloadConfiguration;

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { pathText } from "../config/problem.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
+import type { Now } from "../platform/live.ts";
 import { builtAt, version } from "../version.ts";
 import { alarmsOf, type NorthboundParts, QUEUE } from "./northbound-parts.ts";
 
@@ -24,7 +24,7 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
       builtAt: builtAt(),
       sessionId,
       startedAtMs: clock.nowMs(),
-      configHash: parts.configHash,
+      configHash: parts.configHash.now,
       fleetLinkUp: parts.isFleetLinkUp,
     },
     commander: intake,
@@ -45,17 +45,6 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
     random,
     log,
   });
-  parts.onReload((before) => server.usersChanged(before.opcua?.users ?? []));
-  parts.onReload((before, now) => {
-    if (!isDeepStrictEqual(before.stations, now.stations)) server.stationsChanged();
-  });
-  parts.onReload((before, now) => {
-    if (!isDeepStrictEqual(before.opcua?.robots, now.opcua?.robots)) server.robotsChanged();
-  });
-  parts.onReload(server.certificateChanged);
-  parts.onReload((before, now) => {
-    if (!isDeepStrictEqual(before.opcua?.authorities, now.opcua?.authorities)) server.authoritiesChanged();
-  });
   parts.refuseReload((next) => [
     ...server.refusedStations(next.opcua?.stations ?? []),
     ...server
@@ -64,18 +53,14 @@ export async function opcua(options: OpcUaOptions, parts: NorthboundParts): Prom
         const path = pathText(["opcua", "robots", robotId, ...(key === null ? [] : [key])]);
         return { path, reason };
       }),
-    ...refusedCertificate(options, next.opcua),
+    ...refusedUri(options, next.opcua),
   ]);
   fanOut.attachSink(server.name, server, QUEUE);
   return server;
 }
 
-/** A reload cannot change the server's name, nor whether it makes its own certificate. */
-function refusedCertificate(is: OpcUaOptions, next: OpcUaOptions | null): readonly ReloadRefusal[] {
-  if (next === null) return [];
-  const path = "opcua.certificate";
-  if ((is.certificate === null) !== (next.certificate === null))
-    return [{ path, reason: "restart to change it: the gateway makes its own, or not, from its start on" }];
-  if (is.applicationUri === next.applicationUri) return [];
-  return [{ path, reason: `restart to change it: it is for ${next.applicationUri}` }];
+/** A reload cannot change the server's name. */
+function refusedUri(is: OpcUaOptions, next: Now<OpcUaOptions> | null): readonly ReloadRefusal[] {
+  if (next === null || is.applicationUri === next.applicationUri) return [];
+  return [{ path: "opcua.certificate", reason: `restart to change it: it is for ${next.applicationUri}` }];
 }

@@ -20,7 +20,7 @@ export function web(
   clientCertificates: ClientCertificates | null,
 ): Component {
   const { config, dispatcher, intake, view, simulatedFaults: faults } = parts;
-  const server = createWebServer(options, {
+  return createWebServer(options, {
     ...parts,
     gatewayId: config.gateway.id,
     consoleFolder: consoleFolder(),
@@ -37,12 +37,6 @@ export function web(
     ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
     log: parts.log.child({ part: "web" }),
   });
-  parts.onReload(server.configurationChanged);
-  parts.refuseReload(({ web: next }) => {
-    if (next === null || (next.tls === null) === (options.tls.now() === null)) return [];
-    return [{ path: "web.tls", reason: "restart to change whether the listener speaks TLS" }];
-  });
-  return server;
 }
 
 /** The control socket. */
@@ -106,7 +100,7 @@ export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");
   let configuration = 0;
-  parts.onReload(() => {
+  parts.configHash.onChange(() => {
     configuration += 1;
   });
   return createFleetApi({

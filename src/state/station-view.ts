@@ -21,13 +21,14 @@ import {
   type VisibleStation,
 } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Live } from "../platform/live.ts";
 import type { Log } from "../platform/log.ts";
 import { createStationRobots } from "./station-robots.ts";
 import { createStationStore } from "./station-store.ts";
 
 export interface StationViewParts {
-  /** The stations of the configuration. A reload changes the list and the destinations. */
-  readonly stations: readonly PlacedStation[];
+  /** The stations of the configuration. */
+  readonly stations: Live<readonly PlacedStation[]>;
   /** The view without stations. */
   readonly state: CurrentState;
   /** The file of the counters. */
@@ -61,7 +62,7 @@ interface Station {
 export function createStationView({ stations, state, file, clock, log }: StationViewParts): StationView {
   const memory = createStationStore(file, clock.nowMs, log);
   const robots = createStationRobots();
-  const registry = new Map(stations.map((place): [string, Station] => [place.name, opened(place)]));
+  const registry = new Map(stations.now().map((place): [string, Station] => [place.name, opened(place)]));
   let fleetQuality: Quality = "unknown";
 
   function opened(place: PlacedStation): Station {
@@ -142,7 +143,7 @@ export function createStationView({ stations, state, file, clock, log }: Station
       return { changes: [changeOf(station)], events: [] };
     },
     review() {
-      const removed = follow(registry, stations, opened);
+      const removed = follow(registry, stations.now(), opened);
       // Without stations, robots were not followed until now.
       robots.see(state.snapshot());
       fleetQuality = robots.best();

@@ -130,7 +130,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     deliver: makers.deliver,
     alarmRegistry: emptyAlarmBook(clock),
     audit: () => {},
-    stations: [],
+    stations: createLive([]),
     stopRequest,
   });
   const intake = createTestIntake({ catalogue, clock, execution: dispatcher });

@@ -25,7 +25,7 @@ function shownState(dataDir = mkdtempSync(join(tmpdir(), "alarms-")), log = sile
   const shown = createPlantView({
     state,
     holdState: () => ({ isHeld: false, by: [], isStored: true }),
-    stations: [{ name: "dock", destinations: ["D1"] }],
+    stations: createLive([{ name: "dock", destinations: ["D1"] }]),
     battery,
     dataDir,
     sessionId: "s1",

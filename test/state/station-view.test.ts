@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import type { VisibleStation } from "../../src/domain/station-visits.ts";
+import { createLive, type Live } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createStationView, type StationView } from "../../src/state/station-view.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -23,7 +24,7 @@ const stations = [
   { name: "dock", destinations: ["P7"] },
   { name: "gate", destinations: ["P8"] },
 ];
-const open = (list = stations): StationView => {
+const open = (list: Live<typeof stations> = createLive(stations)): StationView => {
   const state = { snapshot: () => [], current: (change: StateChange) => change };
   return createStationView({ stations: list, state, file, clock, log: silentLog });
 };
@@ -72,7 +73,7 @@ it("tells a station once that shows something else, and no other", () => {
 
 it("passes a batch on as it is where there are no stations", () => {
   const batch = { changes: [robot("good")], events: [] };
-  expect(open([]).withStations(batch)).toBe(batch);
+  expect(open(createLive<typeof stations>([])).withStations(batch)).toBe(batch);
 });
 
 it("answers with what a station shows now, and with the very change while that is the same", () => {
@@ -127,7 +128,7 @@ it.each(["", "[]", '{"dock":{"cycles":"many"}}', '{"dock":null}'])(
 );
 
 it("goes on with other stations and destinations, and keeps the counters of those that stay", () => {
-  const list = [{ name: "dock", destinations: ["P7"] }];
+  const list = createLive([{ name: "dock", destinations: ["P7"] }]);
   const view = open(list);
   see(view, robot("good"));
   see(view, at("P7"));
@@ -136,7 +137,7 @@ it("goes on with other stations and destinations, and keeps the counters of thos
   const counted = shownOf(view, "dock").counters;
   expect(counted.cycles).toBe(1);
 
-  list.splice(0, 1, { ...(list[0] as (typeof list)[0]) }, { name: "gate", destinations: ["P7"] });
+  list.replace([...list.now(), { name: "gate", destinations: ["P7"] }]);
   const added = stationsOf(view.review().changes);
   expect(added.map(({ station, shown }) => [station, shown.sight.here?.robotId])).toEqual([
     ["dock", "r1"],
@@ -145,23 +146,23 @@ it("goes on with other stations and destinations, and keeps the counters of thos
   expect(shownOf(view, "dock").counters).toEqual(counted);
 
   // The robot did not leave: no cycle is counted.
-  list.splice(0, 2, { name: "dock", destinations: ["P9"] });
+  list.replace([{ name: "dock", destinations: ["P9"] }]);
   expect(view.review().changes.map((change) => change.kind)).toEqual(["station_removed", "station"]);
   expect(shownOf(view, "dock").counters).toMatchObject({ cycles: 1, aborted: 1 });
   expect(view.snapshot().map((change) => ("station" in change ? change.station : ""))).toEqual(["dock"]);
   // What waits in a queue for a station that is gone becomes its end.
   expect(view.current(added[1] as StateChange)).toEqual({ kind: "station_removed", station: "gate" });
 
-  list.push({ name: "gate", destinations: ["P7"] });
+  list.replace([...list.now(), { name: "gate", destinations: ["P7"] }]);
   expect(stationsOf(view.review().changes).map(({ station }) => station)).toEqual(["dock", "gate"]);
   expect(shownOf(view, "gate").counters.aborted).toBe(0);
 });
 
 it("knows the robots of before the first station", () => {
-  const list: typeof stations = [];
+  const list = createLive<typeof stations>([]);
   const state = { snapshot: () => [robot("good"), at("P7")], current: (change: StateChange) => change };
   const view = createStationView({ stations: list, state, file, clock, log: silentLog });
   see(view, robot("good"), at("P7"));
-  list.push({ name: "dock", destinations: ["P7"] });
+  list.replace([{ name: "dock", destinations: ["P7"] }]);
   expect(stationsOf(view.review().changes)[0]?.shown.sight.here?.robotId).toBe("r1");
 });

@@ -28,39 +28,37 @@ export interface Brokers {
   figures(isConnected: boolean): { readonly connected: number; readonly brokerIndex: number };
   /** All of them, in the order of preference. */
   peers(isConnected: boolean): readonly Peer[];
-  /** The configuration may name other certificates: for the next connection. */
-  certificatesChanged(): void;
   /** What is wrong although there is a connection. */
   problems(): readonly (string | null)[];
 }
 
 export function createBrokers(parts: BrokersParts): Brokers {
   const { options, sessionId, clock, log } = parts;
-  const tls = createBrokerTls(options, clock, log);
-  const brokers = brokersOf(options);
+  const tls = options.broker.kind === "embedded" ? null : createBrokerTls(options.broker, clock, log);
+  const brokers = brokersOf(options, tls?.texts);
   let openedAtMs: number | null = null;
   const order = createBrokerOrder({
     brokers,
     clock,
     log,
     async open(broker, signal) {
-      const connection = await parts.open(tls.applyTo(broker), signal);
+      const connection = await parts.open(broker, signal);
       openedAtMs = clock.nowMs();
       return connection;
     },
-    reachable: (broker, ...rest) => reachable(tls.applyTo(broker), clock, ...rest),
+    reachable: (broker, ...rest) => reachable(broker, clock, ...rest),
     correctStatus(broker, signal) {
       const left = {
         topic: parts.statusTopic,
         offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
         latest: parts.latestStatus(),
       };
-      return correctStatus(tls.applyTo(broker), clock, left, signal);
+      return correctStatus(broker, clock, left, signal);
     },
   });
   return {
     connect(signal) {
-      tls.watch(signal);
+      tls?.watch(signal);
       return order.connect(signal);
     },
     figures: (isConnected) => ({ connected: Number(isConnected), brokerIndex: order.place() }),
@@ -77,8 +75,7 @@ export function createBrokers(parts: BrokersParts): Brokers {
           detail: isUsed ? "" : order.reason(place),
         };
       }),
-    certificatesChanged: tls.follow,
-    problems: () => [order.problem(), tls.problem()],
+    problems: () => [order.problem(), tls?.problem() ?? null],
   };
 }
 

@@ -60,8 +60,6 @@ export interface MqttParts {
 export interface MqttLink extends Link {
   /** A reload has moved topics: publishes all of them anew, and clears the old ones. */
   topicsMoved(move: TopicsMove): void;
-  /** A reload may have named other certificates for the broker: the next connection uses them. */
-  certificatesChanged(): void;
   health(): Health;
   readonly tags: TagSource;
   /** The brokers. */
@@ -160,7 +158,6 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     peers: () => brokers.peers(connected),
     connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
     topicsMoved: moves.add,
-    certificatesChanged: brokers.certificatesChanged,
     health() {
       const figures = {
         ...brokers.figures(connected),

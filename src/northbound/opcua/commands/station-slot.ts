@@ -4,6 +4,7 @@ import type { Stations } from "../../../contracts/stations.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import type { Live } from "../../../platform/live.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { timesAt } from "../node-opcua/tag.ts";
@@ -44,7 +45,9 @@ const anyNumber = numberKind(() => true);
 export interface StationParts {
   readonly stations: Stations;
   readonly permits: Pick<Permits, "heartbeat">;
-  readonly station: StationNode;
+  /** The station. */
+  readonly name: string;
+  readonly load: Live<StationNode["load"]>;
   readonly findRobot: FindRobot;
   readonly slots: SlotParts;
 }
@@ -59,9 +62,8 @@ export interface StationSlot extends Slot {
 export function addStationSlot(
   builder: NodeBuilder,
   parent: Folder,
-  { stations, permits, station, findRobot, slots: parts }: StationParts,
+  { stations, permits, name: stationName, load, findRobot, slots: parts }: StationParts,
 ): StationSlot {
-  const { name: stationName } = station;
   const folder = builder.folder(parent, "Slot");
   const place = { builder, folder, clock: parts.clock };
   const parameters = addStationParameters(place, findRobot);
@@ -86,7 +88,8 @@ export function addStationSlot(
     if (robot === undefined) return { text: "no robot", perform: () => noRobot(order.robotName) };
     lastOrdered = robot;
     return (
-      leaseDraft(order, robot, lease, showLease) ?? robotDraft(order, robot, parts.destinations, station.load)
+      leaseDraft(order, robot, lease, showLease) ??
+      robotDraft(order, robot, parts.destinations.now(), load.now())
     );
   }
 
