@@ -1,30 +1,17 @@
-// Makes the program in dist/: src is compiled to .build/, and what the program loads is bundled from there. A
-// start that reads its 1,900 files one by one takes twice as long (docs/decisions.md).
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+// Makes the program in dist/: compile.mjs compiles src to .build/, and what the program loads is bundled from
+// there. A start that reads its 1,900 files one by one takes twice as long (docs/decisions.md).
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.mjs";
+import { compile } from "./compile.mjs";
 import { absent, unbundled } from "./unbundled.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const [compiled, built] = [join(root, ".build"), join(root, "dist")];
 
-const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
-  cwd: root,
-  stdio: ["ignore", "inherit", "inherit"],
-});
-if (status !== 0) process.exit(status ?? 1);
-cpSync(join(root, "src", "wire"), join(compiled, "wire"), { recursive: true });
-
-// What an earlier build left of a file that is gone would hide that something still asks for it.
-for (const path of readdirSync(compiled, { recursive: true })) {
-  if (!path.endsWith(".js") || path.startsWith("wire")) continue;
-  const source = join(root, "src", path.replace(/\.js$/, ".ts"));
-  if (!existsSync(source)) rmSync(join(compiled, path));
-}
+if (!compile()) process.exit(1);
 
 const bundle = await rolldown({
   input: {
