@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import { type Differences, differencesOf } from "../../src/config/differences.ts";
+import type { Config, RunningConfig } from "../../src/config/load.ts";
 import { runningConfig } from "../../src/config/running-config.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { nowOf } from "../support/live.ts";
@@ -86,6 +87,8 @@ describe("a running configuration", () => {
     const config = runningConfig(live);
     expect(nowOf(config)).toEqual(first);
     const text = plant
+      .replace("level: info", "level: warn")
+      .replace("{ hmi: { password: two } }", "{ hmi: { password: one } }")
       .replace("one, role: operator", "one, role: engineer")
       .replace("[A], users: [line1]", "[B], heartbeatMs: 2000, load: CW")
       .replace("mqtt: {", "mqtt: { placement: { robot: 'site/{robot}' },")
@@ -97,5 +100,23 @@ describe("a running configuration", () => {
     expect(config.opcua?.users.now()[0]?.role).toBe("engineer");
     expect(config.stations.now()[0]).toMatchObject({ heartbeatMs: 2_000, users: undefined });
     expect(config.alarms.battery.now().low).toBe(30);
+  });
+
+  it("is no configuration, nor is a copy of a section: the type check finds what would freeze a value", async () => {
+    const config = runningConfig(createLive(await folder.config(plant)));
+    const { mqtt, opcua } = config;
+    // @ts-expect-error the copy has live values
+    const frozen: Config = { ...config };
+    expect(frozen.rights).toBe(config.rights);
+    type Section<K extends keyof Config> = NonNullable<Config[K]>;
+    if (mqtt?.broker.kind !== "embedded" || opcua === null) throw new Error("a section is missing");
+    expectTypeOf({ ...mqtt }).not.toExtend<Section<"mqtt">>();
+    expectTypeOf({ ...mqtt.broker }).not.toExtend<Section<"mqtt">["broker"]>();
+    expectTypeOf({ ...opcua }).not.toExtend<Section<"opcua">>();
+    expectTypeOf<NonNullable<RunningConfig["web"]>>().not.toExtend<Section<"web">>();
+    // @ts-expect-error the list is read by `now()`
+    expect(() => opcua.users.map(({ name }) => name)).toThrow();
+    // @ts-expect-error a spread of it has no entries
+    expect(() => [...config.stations]).toThrow();
   });
 });
