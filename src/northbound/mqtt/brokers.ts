@@ -4,21 +4,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createBrokerOrder } from "./broker-order.ts";
 import { createBrokerTls } from "./client/broker-tls.ts";
-import { correctStatus, reachable } from "./client/checking.ts";
+import { correctStatus, type LeftStatus, reachable } from "./client/checking.ts";
 import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
-import { statusPayload } from "./status.ts";
-
-export interface BrokersParts {
-  readonly options: MqttOptions;
-  readonly sessionId: string;
-  readonly statusTopic: string;
-  /** What the gateway has last said on the status topic. */
-  readonly latestStatus: () => string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Opens the gateway's connection to a broker. */
-  readonly open: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>;
-}
 
 /** The brokers of the configuration, and the certificates for them. */
 export interface Brokers {
@@ -32,8 +19,17 @@ export interface Brokers {
   problems(): readonly (string | null)[];
 }
 
-export function createBrokers(parts: BrokersParts): Brokers {
-  const { options, sessionId, clock, log } = parts;
+/**
+ * @param openAt opens the gateway's connection to a broker
+ * @param left what the status topic should say at a broker that the gateway has left
+ */
+export function createBrokers(
+  options: MqttOptions,
+  openAt: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>,
+  left: () => LeftStatus,
+  clock: Clock,
+  log: Log,
+): Brokers {
   const tls = options.broker.kind === "embedded" ? null : createBrokerTls(options.broker, clock, log);
   const brokers = brokersOf(options, tls?.texts);
   let openedAtMs: number | null = null;
@@ -42,19 +38,12 @@ export function createBrokers(parts: BrokersParts): Brokers {
     clock,
     log,
     async open(broker, signal) {
-      const connection = await parts.open(broker, signal);
+      const connection = await openAt(broker, signal);
       openedAtMs = clock.nowMs();
       return connection;
     },
     reachable: (broker, ...rest) => reachable(broker, clock, ...rest),
-    correctStatus(broker, signal) {
-      const left = {
-        topic: parts.statusTopic,
-        offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
-        latest: parts.latestStatus(),
-      };
-      return correctStatus(broker, clock, left, signal);
-    },
+    correctStatus: (broker, signal) => correctStatus(broker, clock, left(), signal),
   });
   return {
     connect(signal) {

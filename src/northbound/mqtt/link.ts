@@ -72,7 +72,7 @@ const FIRST_ANSWERS_MS = 30_000;
 
 /** MQTT as a link: each `connect` is one session with the broker. */
 export function createMqttLink(parts: MqttParts): MqttLink {
-  const { options, clock, sessionId, topics } = parts;
+  const { options, clock, log, sessionId, stopping, topics, onDuplicate, health, arrivals } = parts;
   const counts: PublishCounts = { state: 0, events: 0 };
   const commands = createCommandMessages(parts);
   const will = {
@@ -83,36 +83,36 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   const noteStatus = (payload: string) => {
     latestStatus = payload;
   };
-  const duplicates = createDuplicateWatch({
-    ...parts,
-    noteStatus,
-    topic: topics.status,
-    gatewayId: options.gatewayId,
-  });
-  const records = createTopicRecords(parts, topics.taskChainFilter);
+  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
+  const duplicates = createDuplicateWatch(topics.status, options.gatewayId, watch);
+  const records = createTopicRecords(parts.topicsFiles, topics.taskChainFilter, sessionId, log);
   const moves = createMoves();
   let connected = false;
-  const registry = createTopicRegistry({ topics, clock, isConnected: () => connected });
-  const connectionParts: Omit<ConnectionParts, "record" | "robots" | "sizes" | "onTooLarge"> = {
-    ...parts,
-    gatewayId: options.gatewayId,
-    stateQos: options.stateQos,
-    refreshMs: refreshOf(options),
-    tags: options.tags,
+  const registry = createTopicRegistry(topics, () => connected, clock);
+  const limits = createLimitReport(options, clock, log);
+  const connectionParts: ConnectionParts = {
+    options,
+    topics,
+    sessionId,
+    stopping,
+    health,
+    arrivals,
+    clock,
+    log,
     ages: new Map(),
     counts,
     registry,
     isAlone: () => duplicates.problem() === null,
     noteStatus,
+    onTooLarge: limits.onTooLarge,
   };
-  const limits = createLimitReport(options, clock, parts.log);
   const clientParts = {
     will,
     maximumPacketSize: LARGEST_PACKET,
     openBroker: parts.openBroker,
     leftOut: limits,
   };
-  const sizesOf = createSizeLimits(clock, parts.log);
+  const sizesOf = createSizeLimits(clock, log);
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
     const client = await openClient(brokerOptions, { ...clientParts, sort: commands.sorter() }, signal);
@@ -123,13 +123,8 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       // Awaited below, unless the connection is lost first, which is then the error.
       watching.catch(() => {});
       for (const move of moves.take()) await records.move(move, parts.retained);
-      const connection = await openConnection(client, {
-        ...connectionParts,
-        sizes: sizesOf(brokerOptions),
-        onTooLarge: limits.onTooLarge,
-        robots: () => options.placement.now().robots,
-        record: records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
-      });
+      const record = records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options));
+      const connection = await openConnection(client, record, sizesOf(brokerOptions), connectionParts);
       await watching;
       if (client.limits.wildcardsAvailable) await commands.serve(client);
       connected = true;
@@ -145,12 +140,12 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     }
   }
 
-  const brokers = createBrokers({
-    ...parts,
-    statusTopic: topics.status,
-    latestStatus: () => latestStatus,
-    open,
+  const left = () => ({
+    topic: topics.status,
+    offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
+    latest: latestStatus,
   });
+  const brokers = createBrokers(options, open, left, clock, log);
 
   return {
     name: "mqtt",
@@ -210,11 +205,6 @@ function createMoves() {
       };
     },
   };
-}
-
-/** State expires with MQTT 5 only. */
-function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number | null {
-  return broker.kind === "external" && protocolVersion === 5 ? refreshMs : null;
 }
 
 /** Gives up if it is aborted, or if no answer has come in time. */

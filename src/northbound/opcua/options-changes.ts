@@ -21,19 +21,16 @@ export interface RefusedChanges {
   refusedRobots(next: readonly KnownRobot[], isKnown: (robotId: RobotId) => boolean): readonly RobotRefusal[];
 }
 
-/** The parts of a server while it runs; null before and after. */
-interface RunningParts {
-  readonly server: OPCUAServer | null;
-  readonly bounds: SessionBounds | null;
-  readonly rejected: RejectedClients | null;
-  readonly gateway: SharedTags | null;
-}
-
-/** Applies what a reload changes of the options. */
+/** Applies what a reload changes of the options. `now`: what the server has while it runs; else null. */
 export function followOptions(
   options: OpcUaOptions,
   space: FleetSpace,
-  now: () => RunningParts,
+  now: () => {
+    readonly server: OPCUAServer | null;
+    readonly bounds: SessionBounds | null;
+    readonly rejected: RejectedClients | null;
+    readonly gateway: SharedTags | null;
+  },
 ): RefusedChanges {
   options.users.onChange((was, is) => {
     const { server, bounds } = now();

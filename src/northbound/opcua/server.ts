@@ -213,7 +213,7 @@ async function openServer(
     deliverEvents();
     showSampleRate(server);
     // Before the bounds of sessions, which need the user.
-    checkLogOns(server, options, { clock, log, audit });
+    checkLogOns(server, options, clock, log, audit);
     const bounds = boundSessions(server, options, clock, log);
     const uris = reportUriRefusals(server, clock, log);
     const rejected = endRejectedClients(server, clientCertificates, clock, log, signal);

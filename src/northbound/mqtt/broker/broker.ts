@@ -60,8 +60,8 @@ interface Running {
 
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
-  const { options, log } = parts;
-  const arrivals = createEventArrivals(() => parts.topics.eventFilters, parts.clock);
+  const { options, topics, clientId, clock, log, audit } = parts;
+  const arrivals = createEventArrivals(() => topics.eventFilters, clock);
   let running: Running | null = null;
   let tlsFault: string | null = null;
   /** The streams that `open` made. A client on one of them is the gateway itself. */
@@ -91,9 +91,10 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       warnOfOptions(options, log);
       const users = () => options.users.now().map(({ name }) => nameOf({ kind: "user", name }));
       const identities = createIdentities();
-      const sockets = createClientSockets(parts.clock, log, users, signal);
-      const connections = createConnectionLog(parts.clock, log);
-      const aedes = await createAedes({ ...parts, own, sockets, identities, arrivals, connections });
+      const sockets = createClientSockets(clock, log, users, signal);
+      const connections = createConnectionLog(clock, log);
+      const logIns = { options, clientId, own, sockets, identities, clock, log, audit };
+      const aedes = await createAedes(logIns, topics, arrivals, connections);
       arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, connections);
       tlsFault = listenerTlsProblem("mqtt", options.tls.now());

@@ -14,12 +14,6 @@ import { originOfChannel } from "../security.ts";
 import { certificateName, certificateProblem, userOfCertificate } from "../user-certificates.ts";
 import { lower } from "./lower.ts";
 
-export interface LogOnParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly audit: RefusalAudit;
-}
-
 /** The parts of node-opcua's channel and messages that are needed here. */
 interface Channel {
   readonly clientCertificate: Buffer | null;
@@ -71,10 +65,15 @@ function certifiedUser(name: string, proof: X509IdentityToken): UserNameIdentity
  * Lets users log on by the thumbprint of a certificate, and delays the attempts that follow failed ones. For
  * an initialised server. Refusals are audited.
  */
-export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: LogOnParts): void {
-  const { clock } = parts;
+export function checkLogOns(
+  server: OPCUAServer,
+  options: OpcUaOptions,
+  clock: Clock,
+  log: Log,
+  audit: RefusalAudit,
+): void {
   const isUser = (name: string) => options.users.now().some((user) => user.name === name);
-  const gate = createLogOnGate({ ...parts, isUser });
+  const gate = createLogOnGate(isUser, clock, log, audit);
   const own = lower<LogOnServer>(server, "isValidUserIdentityToken");
   const activate = own._on_ActivateSessionRequest.bind(server);
   const isValid = own.isValidUserIdentityToken.bind(server);
