@@ -98,7 +98,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       room.attribution.deliver(batch);
     },
     reviewRights(isGone) {
-      permits.follow();
       leases.review(isGone);
       permits.review(isGone);
     },

@@ -63,6 +63,8 @@ describe("a station that comes or goes", () => {
   it("requires its permit from the first start on, and no more when it is gone", async () => {
     const { harness, stations, dispatcher } = await open();
     stations.replace([guarded]);
+    // Its tags are made in this turn, before rights are looked at: they must not show a consent.
+    expect(dispatcher.permits.permitOf("Gate")).toMatchObject({ isRequired: true, isGiven: false });
     dispatcher.reviewRights(nobody);
     const refused = await harness.send("Go", { robot: "AMR01", to: "G1" });
     expect(refused.outcome).toMatchObject({ code: "NO_PERMIT" });

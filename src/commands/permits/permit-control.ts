@@ -27,8 +27,6 @@ export type GuardedStart = Pick<ParsedRequest, "destination">;
 
 /** Keeps the permits of stations that require one. */
 export interface PermitControl extends Permits {
-  /** The configuration has other stations. */
-  follow(): void;
   /** The gateway runs: a permit that no PLC has given after a while counts as lost. */
   start(): void;
   /**
@@ -62,6 +60,7 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
   const { clock } = parts;
   const guards = new Map<string, Guarded>();
   follow();
+  parts.stations.onChange(follow);
   let startedAtMs = Number.POSITIVE_INFINITY;
   const anywhere = rightsAnywhere(parts.rights);
 
@@ -106,7 +105,6 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
   }
 
   return {
-    follow,
     start() {
       startedAtMs = clock.monotonicMs();
     },
