@@ -48,6 +48,7 @@ const kept = [
     "delivery",
     "domain",
     "fleet",
+    "models",
     "northbound",
     "platform",
   ].map(all),

@@ -1,6 +1,6 @@
 // Makes the program in dist/: compile.mjs compiles src to .build/, and what the program loads is bundled from
 // there. A start that reads its 1,900 files one by one takes twice as long (docs/decisions.md).
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -42,6 +42,10 @@ await bundle.write({
 });
 await bundle.close();
 await buildConsole(root);
+
+// What GET /api/v1/openapi.json answers, without its white space.
+const openApi = JSON.parse(readFileSync(join(root, "config", "openapi.json"), "utf8"));
+writeFileSync(join(built, "openapi.json"), JSON.stringify(openApi));
 
 // For OPC UA's BuildInfo. A build that is to be repeated bit by bit gives its time (reproducible-builds.org).
 const epoch = process.env.SOURCE_DATE_EPOCH;

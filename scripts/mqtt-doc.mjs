@@ -1,23 +1,22 @@
-// Writes what the gateway's MQTT messages look like, from the models beside the code that renders them (in
-// .build, so build first): config/schemas, config/asyncapi.json and the examples of docs/scada.md. With
-// --check it writes nothing, and fails when what is committed is not what the models say today.
+// Writes what the gateway's MQTT messages look like, from the models (in .build, so build first) and the
+// examples of docs/scada.md: config/schemas and config/asyncapi.json. With --check it writes nothing, and
+// fails when what is committed is not what they say today.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { asyncApiDocument } from "../.build/northbound/mqtt/models/async-api.js";
-import { examplesPage } from "../.build/northbound/mqtt/models/examples-page.js";
+import { examplesOn } from "../.build/northbound/mqtt/models/examples.js";
 import { messageSchemas } from "../.build/northbound/mqtt/models/messages.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "config", "schemas");
-const page = join(root, "docs", "scada.md");
+const examples = examplesOn(readFileSync(join(root, "docs", "scada.md"), "utf8"));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const text = (json) => `${JSON.stringify(json, null, 2)}\n`;
 
 const files = new Map([
   ...Object.entries(messageSchemas()).map(([name, schema]) => [join(folder, `${name}.json`), text(schema)]),
-  [join(root, "config", "asyncapi.json"), text(asyncApiDocument(version))],
-  [page, examplesPage(readFileSync(page, "utf8"))],
+  [join(root, "config", "asyncapi.json"), text(asyncApiDocument(version, examples))],
 ]);
 
 mkdirSync(folder, { recursive: true });
@@ -41,7 +40,7 @@ if (!process.argv.includes("--check")) {
   ];
   if (wrong.length > 0) {
     console.error(
-      `${wrong.join(", ")}: not what src/northbound/mqtt/models says. Run: node scripts/mqtt-doc.mjs`,
+      `${wrong.join(", ")}: not what src/models, src/northbound/mqtt/models and docs/scada.md say. Run: node scripts/mqtt-doc.mjs`,
     );
     process.exit(1);
   }

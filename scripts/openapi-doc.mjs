@@ -4,13 +4,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createCatalogue } from "../.build/fleet/operations.js";
-import { openApiDocument } from "../.build/northbound/web/openapi/document.js";
+import { openApiDocument } from "./openapi/document.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const path = join(root, "config", "openapi.json");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const text = `${JSON.stringify(openApiDocument(version, createCatalogue()), null, 2)}\n`;
+const text = `${JSON.stringify(openApiDocument(version), null, 2)}\n`;
 
 if (!process.argv.includes("--check")) {
   writeFileSync(path, text);

@@ -27,6 +27,12 @@ export function builtAt(): Date {
   return statSync(fileURLToPath(import.meta.url)).mtime;
 }
 
+/** The description of the HTTP API: beside the program, and in config/ for sources that run as they are. */
+export function openApiFile(): string {
+  const built = fileURLToPath(new URL("./openapi.json", import.meta.url));
+  return existsSync(built) ? built : fileURLToPath(new URL("../config/openapi.json", import.meta.url));
+}
+
 /**
  * What the build made of the console: beside the program, and in dist/ for sources that run as they are. Null
  * where nothing was built.

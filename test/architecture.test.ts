@@ -9,6 +9,7 @@ type Rules = Readonly<Record<string, string>>;
 
 const sharedByNorthbounds: Rules = {
   domain: "what is shown",
+  models: "what is published has one shape in every protocol",
   contracts: "how it is given, and how commands leave",
   platform: "parts of any daemon",
 };
@@ -48,6 +49,7 @@ const modules: Readonly<Record<string, Rules>> = {
     platform: "parts of any daemon",
     wire: "the only gateway module that sees the service's messages",
   },
+  models: { domain: "what is published", contracts: "how it is given", platform: "parts of any daemon" },
   state: core,
   delivery: core,
   commands: core,
@@ -55,7 +57,8 @@ const modules: Readonly<Record<string, Rules>> = {
   "northbound/opcua": sharedByNorthbounds,
   "northbound/web": sharedByNorthbounds,
   console: {
-    "northbound/web/api": "what the gateway answers; types alone, for it runs in the browser",
+    models: "what the gateway publishes; types alone, for it runs in the browser",
+    "northbound/web/api": "what the gateway answers; types alone",
   },
   simulator: {
     platform: "parts of any daemon",
@@ -135,16 +138,8 @@ const written = sources.filter((source) => source.module !== "wire");
 describe("the architecture test itself", () => {
   it("has found the code", () => {
     expect(written.length).toBeGreaterThan(50);
-    for (const module of [
-      "domain",
-      "contracts",
-      "platform",
-      "config",
-      "fleet",
-      ...coreModules,
-      "console",
-      "simulator",
-    ]) {
+    const outer = ["domain", "contracts", "platform", "config", "fleet", "models", "console", "simulator"];
+    for (const module of [...outer, ...coreModules]) {
       expect(
         written.some((source) => source.module === module),
         `no file of ${module}`,
@@ -202,6 +197,8 @@ describe("the architecture test itself", () => {
     ["src/console/a.ts", "../northbound/web/api/b.ts", true],
     ["src/console/views/a.tsx", "../../northbound/web/server.ts", false],
     ["src/console/a.ts", "../domain/b.ts", false],
+    ["src/models/a.ts", "../northbound/web/b.ts", false],
+    ["src/northbound/web/a.ts", "../../models/b.ts", true],
   ])("of %s importing %s says %s", (from, specifier, allowed) => {
     expect(refusalOf(relative("src", from), specifier) === null).toBe(allowed);
   });
@@ -226,7 +223,7 @@ describe("the import table", () => {
   });
 
   it("gives the console nothing but types, and nobody imports it", () => {
-    const value = /^import (?!type\b)[^;]*northbound\/web\/api/m;
+    const value = /^import (?!type\b)[^;]*(?:northbound\/web\/api|models)\//m;
     const ofNode = written
       .filter(({ module }) => module === "console")
       .filter(

@@ -3,9 +3,10 @@ import { text as readAll } from "node:stream/consumers";
 import { Command, Option } from "commander";
 import { nearest } from "../config/nearest.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
-import { type Outcome, outcomeJson } from "../domain/outcome.ts";
+import type { Outcome } from "../domain/outcome.ts";
 import { badRequest, idUnasked, unknownOperation } from "../domain/refusals.ts";
 import { createCatalogue } from "../fleet/operations.ts";
+import { replyJson } from "../models/reply.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { operationList, operationPage } from "./call-list.ts";
 import { needsNumber, numberOf, readRequest } from "./call-request.ts";
@@ -144,5 +145,5 @@ function asUnsent(error: unknown): never {
 /** Prints a refusal of a request that was not sent. */
 function refuse(id: string, outcome: Outcome, options: Options): number {
   const reported = options.id === undefined ? outcome : idUnasked(outcome);
-  return finish(JSON.parse(outcomeJson(id, reported)), options);
+  return finish(JSON.parse(replyJson(id, reported)), options);
 }

@@ -71,7 +71,7 @@ export async function askGateway(
 }
 
 /**
- * Sends a command and waits for its final outcome, in the shape of `domain/outcome.outcomeJson`.
+ * Sends a command and waits for its final outcome, in the shape of `replyModel`.
  * @param onStage called with each stage of a command that takes longer
  */
 export async function sendCommand(

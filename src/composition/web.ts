@@ -1,15 +1,14 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
-import { eventPayload } from "../northbound/mqtt/payloads.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
 import { createControlServer } from "../northbound/web/control-server.ts";
-import { createFleetApi, type FleetApi, type FleetApiParts } from "../northbound/web/fleet-api.ts";
+import { createFleetApi, type FleetApi, type ProtocolViews } from "../northbound/web/fleet-api.ts";
 import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-space.ts";
-import { consoleFolder, version } from "../version.ts";
+import { consoleFolder, openApiFile, version } from "../version.ts";
 import { alarmsOf, type NorthboundParts, QUEUE, timedIntake } from "./northbound-parts.ts";
 
 /** The web listener, and how a reload changes it. */
@@ -63,7 +62,7 @@ export function control(
     logLevels: parts.logLevels ?? null,
     recorder: parts.recordings.recorder,
     attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
-    eventJson: (event) => eventPayload(event, sessionId),
+    sessionId,
     health,
     hang,
     readiness,
@@ -96,7 +95,7 @@ function diskOf(path: string): StatusFacts["disk"] {
 }
 
 /** The dependencies that the web listener and the control socket share. */
-export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags" | "peers">): FleetApi {
+export function fleetApi(parts: NorthboundParts, views: ProtocolViews): FleetApi {
   const { config, dispatcher, state, sessionId, fanOut, work } = parts;
   const clock = work.clock("api");
   let configuration = 0;
@@ -104,31 +103,34 @@ export function fleetApi(parts: NorthboundParts, view: Pick<FleetApiParts, "tags
     configuration += 1;
   });
   return createFleetApi({
-    ...view,
+    identity: { gatewayId: config.gateway.id, version, sessionId, startedAtMs: clock.nowMs() },
+    settings: {
+      configuration: () => configuration,
+      isOpen: () => config.web !== null && isOpenAccess(config.web.access.now()),
+      hasSimulator: parts.simulatedFaults !== undefined,
+      pollMs: config.fleet.times.rosterPollMs,
+      floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
+      openApiFile: openApiFile(),
+    },
+    condition: {
+      health: parts.health,
+      stateSinceMs: parts.stateSinceMs,
+      certificates: parts.certificates.found,
+      disk: () => diskOf(config.gateway.dataDir),
+      isFleetLinkUp: parts.isFleetLinkUp,
+      areValuesKept: parts.areValuesKept,
+    },
+    fleet: {
+      places: state,
+      stations: dispatcher.stations,
+      permits: dispatcher.permits,
+      trends: parts.trends,
+      commandLog: parts.commandLog,
+      attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
+    },
+    views,
     catalogue: parts.catalogue,
-    gatewayId: config.gateway.id,
-    version,
-    sessionId,
-    startedAtMs: clock.nowMs(),
-    configuration: () => configuration,
-    isOpen: () => config.web !== null && isOpenAccess(config.web.access.now()),
-    hasSimulator: parts.simulatedFaults !== undefined,
-    pollMs: config.fleet.times.rosterPollMs,
-    floorOptions: () => config.web?.floor.now() ?? { pointTypes: [], drawings: [] },
-    health: parts.health,
-    stateSinceMs: parts.stateSinceMs,
-    certificates: parts.certificates.found,
-    disk: () => diskOf(config.gateway.dataDir),
-    isFleetLinkUp: parts.isFleetLinkUp,
-    areValuesKept: parts.areValuesKept,
-    places: state,
-    stations: dispatcher.stations,
-    permits: dispatcher.permits,
-    commandLog: parts.commandLog,
-    trends: parts.trends,
-    eventJson: (event) => eventPayload(event, sessionId),
     stopRequest,
-    attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
     clock,
   });
 }

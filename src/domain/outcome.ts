@@ -78,20 +78,3 @@ export const outcomeMeanings = {
     "the call ended without an answer; the evidence says what shows that it was done all the same",
   checked: "a dry run (dryRun of an OPC UA user): nothing would refuse it now, and nothing was sent",
 } as const satisfies Record<keyof typeof outcomeNumbers, string>;
-
-/**
- * An outcome in the JSON of every protocol (docs/scada.md, Commands). `id` is null if the request's id could
- * not be read.
- */
-export function outcomeJson(id: string | null, outcome: Outcome): string {
-  const { responseJson, evidence } = outcome;
-  const text = JSON.stringify({
-    id,
-    outcome: outcome.outcome,
-    code: outcome.code,
-    message: outcome.message,
-    retry_safe: outcome.retrySafe,
-  });
-  const found = evidence === null ? "" : `,"evidence":${JSON.stringify(evidence)}`;
-  return `${text.slice(0, -1)},"response":${responseJson ?? "null"},"duplicate":${outcome.duplicate}${found}}`;
-}

@@ -170,6 +170,7 @@ test("a fault that its console asks for strikes the simulated service, is audite
   expect(await ask("/simulator/faults/cut", { active: false })).toMatchObject({ active: [] });
   await expect.poll(fleetState).toBe("up");
   expect((await fetch(`${web}/simulator`)).status).toBe(200);
+  expect(await ask("/openapi.json")).toEqual(JSON.parse(await readFile("dist/openapi.json", "utf8")));
   demo.send("SIGTERM");
   expect((await demo.ended).code).toBe(0);
   const audit = await readFile(join(folder, "data", "gateway", "audit", "audit.jsonl"), "utf8");

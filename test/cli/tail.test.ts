@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventLine } from "../../src/cli/tail/event-text.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import { ending } from "../../src/domain/outcome.ts";
-import { eventPayload } from "../../src/northbound/mqtt/payloads.ts";
+import { namedEventJson } from "../../src/models/event.ts";
 import type { JsonObject } from "../../src/platform/json.ts";
 import { type ControlHarness, createControlHarness, start } from "../northbound/web/control-harness.ts";
 import { alarmEvent } from "../support/test-alarms.ts";
@@ -23,7 +23,7 @@ const conveyor = {
 
 describe("an event as one line", () => {
   const line = (event: FleetEvent) => {
-    const json: JsonObject = JSON.parse(`{"kind":"${event.kind}",${eventPayload(event, "s1").slice(1)}`);
+    const json: JsonObject = JSON.parse(namedEventJson(event, "s1"));
     return eventLine(json).replace(/^\S+ \S+ {2}/, "");
   };
   const mission = { missionId: "m-1", owner: "", command: null };

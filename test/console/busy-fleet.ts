@@ -1,13 +1,13 @@
-import type { Alarm } from "../../src/northbound/web/api/alarm.ts";
+import type { AlarmView } from "../../src/models/alarm.ts";
 import type { Command } from "../../src/northbound/web/api/command.ts";
 import type { Robot } from "../../src/northbound/web/api/robot.ts";
-import { standingRobot } from "./standing-robot.ts";
+import { oneMission, standingRobot } from "./standing-robot.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
 const observed = { quality: "good", received_at: at, age_ms: 100, source_time: null } as const;
 
 /** An alarm that nobody has acknowledged. */
-export const flatBattery: Alarm = {
+export const flatBattery: AlarmView = {
   id: "a1",
   code: "BATTERY_CRITICAL",
   source: "robot",
@@ -28,44 +28,33 @@ export const flatBattery: Alarm = {
 /** A robot of which a page shows all parts that there are. */
 export function busyRobot(robotId: string): Robot {
   return standingRobot(robotId, {
-    missions: {
-      ...observed,
-      state: {
-        current_mission_index: 0,
-        missions: [
-          {
-            mission_id: "0b9a5c1e-4a0f-4b6e-9a59-2f8f6b8f9d11",
-            state: "STATE_PAUSED",
-            family: "cart",
-            type: "CART_TYPE_TRAVERSE",
-            feedback: null,
-            goals: [
-              { kind: "destination", destination_id: "Station A" },
-              { kind: "pose", x_meters: 1.5, y_meters: 2.25, heading_radians: 0 },
-            ],
-            current_goal_index: 1,
-            owner: "api",
-          },
-        ],
-      },
-    },
+    mission: oneMission({
+      mission_id: "0b9a5c1e-4a0f-4b6e-9a59-2f8f6b8f9d11",
+      state: "STATE_PAUSED",
+      mission_type: { cart_type: "CART_TYPE_TRAVERSE" },
+      goals: [
+        { destination_id: "Station A" },
+        { pose: { x_meters: 1.5, y_meters: 2.25, heading_radians: 0 } },
+      ],
+      current_goal_index: 1,
+    }),
     task_chain: {
       ...observed,
       state: {
-        chain_id: 7,
-        task_seq: "seq-7",
-        status: "EXECUTING",
-        finished: false,
-        tasks: [{ type: "TASK_TYPE_LOAD", point: "P1", status: "EXECUTING" }],
-        current_task_index: 0,
-        waits_for_confirmation: false,
+        task_chain_state: { id: 7, amr_id: 101, task_seq: "seq-7", status: "EXECUTING" },
+        task_states: [
+          { id: 1, task_type: "TASK_TYPE_LOAD", map_id: 1, end_point_code: "P1", status: "EXECUTING" },
+        ],
       },
+      current_task_index: 0,
+      waits_for_confirmation: false,
     },
     conveyors: [
       {
         index: 1,
         ...observed,
         state: {
+          index: 1,
           operation_state: "OPERATION_STATE_STOP",
           payload_state: "PAYLOAD_STATE_LOADED",
           health_state: "HEALTH_STATE_OK",

@@ -1,4 +1,35 @@
+import type { MissionView } from "../../src/models/robot.ts";
 import type { Robot } from "../../src/northbound/web/api/robot.ts";
+
+/** The value of a robot whose queue is one mission. */
+export function oneMission(
+  changes: Partial<MissionView>,
+  quality: Robot["quality"] = "good",
+): NonNullable<Robot["mission"]> {
+  const mission: MissionView = {
+    mission_id: "m1",
+    state: "STATE_RUNNING",
+    goals: [],
+    current_goal_index: 0,
+    mission_feedback: null,
+    mission_type: null,
+    owner: "api",
+    ...changes,
+  };
+  return {
+    quality,
+    received_at: "2026-01-02T03:04:05.000Z",
+    age_ms: 0,
+    source_time: null,
+    state: {
+      metadata: null,
+      missions: [mission],
+      current_mission_index: 0,
+      current_mission: mission,
+      current_goal: mission.goals[mission.current_goal_index] ?? null,
+    },
+  };
+}
 
 /** A robot that stands at Station A, and of which all is known. */
 export function standingRobot(robotId: string, changes: Partial<Robot> = {}): Robot {
@@ -29,13 +60,20 @@ export function standingRobot(robotId: string, changes: Partial<Robot> = {}): Ro
       listed: true,
       unfinished_points: [],
     },
-    missions: null,
+    mission: null,
     battery: {
       quality: "good",
       received_at: at,
       age_ms: 100,
       source_time: null,
-      state: { charge_percent: 81, state: "STATE_DISCHARGING", charge_method: "CHARGE_METHOD_NONE" },
+      state: {
+        metadata: null,
+        battery_state: {
+          charge_percent: 81,
+          state: "STATE_DISCHARGING",
+          charge_method: "CHARGE_METHOD_NONE",
+        },
+      },
     },
     task_chain: null,
     conveyors: [],

@@ -47,7 +47,7 @@ function isCommandLine(text: string): boolean {
 
 /** The indented blocks of a page, each as its reader copies it. What a script has made is left out. */
 export function codeBlocks(page: string): readonly string[] {
-  const text = (pages.get(page) ?? "").replace(/<!-- Made by[\s\S]*?up to here\. -->/g, "");
+  const text = (pages.get(page) ?? "").replace(/<!-- scripts\/mqtt-doc[\s\S]*?up to here\. -->/g, "");
   const blocks = text.match(/(?<=^\n)(?: {4}.*\n(?:\n(?= {4}))*)+/gm) ?? [];
   return blocks.map((block) => block.replace(/^ {4}/gm, ""));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
-import { examples } from "../../src/northbound/mqtt/models/examples.ts";
+import { examplesOn } from "../../src/northbound/mqtt/models/examples.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { createConfigFolder, minimal } from "../config/config-folder.ts";
 import { newLink } from "../northbound/mqtt/link-harness.ts";
@@ -41,7 +41,7 @@ test("each block of the page has its row, and each row its block", () => {
 
 test("each message of the page has the fields of a published one", () => {
   const fieldsOf = (text: string) => Object.keys(JSON.parse(text)).sort().join();
-  const known = examples.filter(({ payload }) => payload.startsWith("{"));
+  const known = examplesOn(readFileSync(PAGE, "utf8")).filter(({ payload }) => payload.startsWith("{"));
   const shapes = new Set(known.map(({ payload }) => fieldsOf(payload)));
   const messages = codeBlocks(PAGE).filter((block) => block.startsWith('{"'));
   expect(messages.length).toBeGreaterThan(8);

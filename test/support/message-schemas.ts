@@ -1,28 +1,11 @@
 import { Ajv } from "ajv";
-import { bareTexts, channels, messageSchemas } from "../../src/northbound/mqtt/models/messages.ts";
-import { topicTemplates } from "../../src/northbound/mqtt/topic-templates.ts";
+import { bareTexts, channels, messageOf, messageSchemas } from "../../src/northbound/mqtt/models/messages.ts";
 
 const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true, formats: { "date-time": true } });
 const validators = new Map(
   Object.entries(messageSchemas()).map(([name, schema]) => [name, ajv.compile(schema)]),
 );
 const models = new Map(channels.flatMap(({ messages }) => Object.entries(messages)));
-
-const patterns = channels.map((channel) => ({
-  channel,
-  pattern: new RegExp(
-    `^${topicTemplates[channel.template].replace("{tag}", ".+").replace(/\{\w+\}/g, "[^/]+")}$`,
-  ),
-}));
-
-/** The name of the schema of what is published on a topic under the base; null: there is none. */
-export function messageOf(topic: string): string | null {
-  const found = patterns.find(({ pattern }) => pattern.test(topic));
-  if (found === undefined) return null;
-  const names = Object.keys(found.channel.messages);
-  const kind = `event_${topic.split("/").at(-1)}`;
-  return names.length === 1 ? (names[0] ?? null) : (names.find((name) => name === kind) ?? null);
-}
 
 /** What is wrong with a message by the published schema, and by the model, which knows no other field. */
 export function messageFaults(topic: string, text: string): readonly string[] {

@@ -1,4 +1,5 @@
-import type { Mission, Robot } from "../../northbound/web/api/robot.ts";
+import type { MissionView } from "../../models/robot.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
 import { hasEnded } from "../fleet/goal-text.ts";
 import type { Wanted } from "./asked.ts";
 
@@ -14,10 +15,9 @@ export interface Action {
 
 /** The actions that the robot's state allows. The fleet service decides. */
 export function actionsOf(robot: Robot): readonly Action[] {
-  const { robot_id: robotId, missions } = robot;
-  const queue = missions?.state ?? null;
-  const mission = queue?.missions[queue.current_mission_index];
-  if (mission === undefined || hasEnded(mission)) return [charge(robotId)];
+  const robotId = robot.robot_id;
+  const mission = robot.mission?.state?.current_mission ?? null;
+  if (mission === null || hasEnded(mission)) return [charge(robotId)];
   const cancel: Action = {
     label: "Cancel mission",
     moves: false,
@@ -35,9 +35,8 @@ export function actionsOf(robot: Robot): readonly Action[] {
 }
 
 /** What must not change between the two steps. */
-export function basisOf({ quality, standing, missions, lease, hold, place }: Robot): string {
-  const queue = missions?.state;
-  const current = queue?.missions[queue.current_mission_index];
+export function basisOf({ quality, standing, mission, lease, hold, place }: Robot): string {
+  const current = mission?.state?.current_mission;
   return JSON.stringify([
     quality,
     standing.reason,
@@ -59,6 +58,6 @@ function charge(robotId: string): Action {
   };
 }
 
-function missionCommand(robotId: string, { mission_id: missionId }: Mission, command: string): Wanted {
+function missionCommand(robotId: string, { mission_id: missionId }: MissionView, command: string): Wanted {
   return { operation: "UpdateMission", request: { robotId, missionCommand: { missionId, command } } };
 }

@@ -41,24 +41,28 @@ export function offersFor({ name }: Pick<RequestField, "name">, offers: Offers):
 export function offersOf(fleet: Fleet, points: readonly MapPoint[], robot: Robot | null): Offers {
   const all = [...fleet.robots.values()].map((known) => known.robot);
   const asked = robot === null ? all : [robot];
-  const queues = all.flatMap(({ missions }) => missions?.state?.missions ?? []);
+  const queues = all.flatMap(({ mission }) => mission?.state?.missions ?? []);
   const goals = queues.flatMap(({ goals: own }) => own);
   const named = points.map(({ alias, code }) => (alias === "" ? code : alias));
-  const seen = goals.flatMap((goal) => (goal.kind === "destination" ? [goal.destination_id] : []));
+  const seen = goals.flatMap((goal) => ("destination_id" in goal ? [goal.destination_id] : []));
   return {
     destinations: distinct([...named, ...seen]),
     points: distinct(points.map(({ code }) => code)),
     robots: distinct(all.map(({ robot_id: id }) => id)),
     numbers: distinct(asked.flatMap(({ place }) => (place === null ? [] : [`${place.amr_id}`]))),
     missions: distinct(
-      asked.flatMap(({ missions }) => (missions?.state?.missions ?? []).map(({ mission_id: id }) => id)),
+      asked.flatMap(({ mission }) => (mission?.state?.missions ?? []).map(({ mission_id: id }) => id)),
     ),
-    chains: distinct(
-      asked.flatMap(({ task_chain: chain }) => (chain?.state == null ? [] : [`${chain.state.chain_id}`])),
-    ),
+    chains: distinct(asked.flatMap(({ task_chain: chain }) => chainIdOf(chain) ?? [])),
     maps: [...fleet.maps.keys()].map(String),
     conveyors: distinct(asked.flatMap(({ conveyors }) => conveyors.map(({ index }) => `${index}`))),
   };
+}
+
+/** The id of a robot's task chain as text; null: not known. */
+export function chainIdOf(chain: Robot["task_chain"]): string | null {
+  const id = chain?.state?.task_chain_state?.id;
+  return id === undefined ? null : `${id}`;
 }
 
 const order = new Intl.Collator(undefined, { numeric: true });

@@ -2,6 +2,7 @@ import type { Operation, RequestField } from "../../northbound/web/api/operation
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FormObject, FormValue } from "./form.ts";
+import { chainIdOf } from "./offers.ts";
 
 /** The first values of the fields that name the robot, its mission or its chain. */
 export function prefilled(fields: readonly RequestField[], value: FormObject, robot: Robot): FormObject {
@@ -25,12 +26,10 @@ function valueFor(name: string, robot: Robot): string | null {
       return robot.robot_id;
     case "amr_id":
       return robot.place === null ? null : `${robot.place.amr_id}`;
-    case "mission_id": {
-      const queue = robot.missions?.state;
-      return queue?.missions[queue.current_mission_index]?.mission_id ?? null;
-    }
+    case "mission_id":
+      return robot.mission?.state?.current_mission?.mission_id ?? null;
     case "task_chain_id":
-      return robot.task_chain?.state == null ? null : `${robot.task_chain.state.chain_id}`;
+      return chainIdOf(robot.task_chain);
     default:
       return null;
   }
@@ -46,7 +45,7 @@ export function robotNamed(
   const named = field === null ? request.taskChainId : at(request, field.path);
   if (named === undefined) return null;
   const isIt = ({ robot_id: id, place, task_chain: chain }: Robot) => {
-    if (field === null) return chain?.state?.chain_id === named;
+    if (field === null) return chain?.state?.task_chain_state?.id === named;
     return field.by === "id" ? id === named : place?.amr_id === named && named !== 0;
   };
   return robots.find(isIt) ?? null;

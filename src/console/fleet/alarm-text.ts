@@ -1,10 +1,10 @@
-import type { Alarm } from "../../northbound/web/api/alarm.ts";
+import type { AlarmView } from "../../models/alarm.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
 import type { Emphasis } from "../floor/scene.ts";
 
 /** The state of an alarm: whether it is active, and whether somebody has acknowledged it. */
-export function alarmState({ active, priority, acknowledged_by: by }: Alarm): {
+export function alarmState({ active, priority, acknowledged_by: by }: AlarmView): {
   readonly word: string;
   readonly emphasis: Emphasis;
 } {
@@ -19,7 +19,7 @@ export function alarmState({ active, priority, acknowledged_by: by }: Alarm): {
  * concerns none.
  */
 export function whyNotAcknowledged(
-  { robot_id: robotId }: Alarm,
+  { robot_id: robotId }: AlarmView,
   { role, robots }: Pick<SessionFacts, "role" | "robots">,
 ): string | null {
   if (role === "observer") return "only operators may acknowledge it";
@@ -29,8 +29,8 @@ export function whyNotAcknowledged(
 }
 
 /** How many alarms are in each state, in words. */
-export function alarmCounts(alarms: readonly Alarm[]): string {
-  const count = (has: (alarm: Alarm) => boolean) => alarms.filter(has).length;
+export function alarmCounts(alarms: readonly AlarmView[]): string {
+  const count = (has: (alarm: AlarmView) => boolean) => alarms.filter(has).length;
   return [
     `${count((alarm) => alarm.acknowledged_by === null)} unacknowledged`,
     `${count((alarm) => alarm.acknowledged_by !== null)} acknowledged`,
@@ -42,7 +42,10 @@ export function alarmCounts(alarms: readonly Alarm[]): string {
  * How many robots a lost link concerns; empty for any other alarm. Their own alarms rest meanwhile, so that
  * it is one alarm.
  */
-export function concernedText({ code, active }: Alarm, robots: readonly Pick<Robot, "quality">[]): string {
+export function concernedText(
+  { code, active }: AlarmView,
+  robots: readonly Pick<Robot, "quality">[],
+): string {
   if (code !== "FLEET_LINK_DOWN" || !active) return "";
   const concerned = robots.filter(({ quality }) => quality !== "good").length;
   return `${concerned} of ${robots.length} robots are not good meanwhile`;

@@ -1,6 +1,7 @@
+import type { Hold } from "../../models/robot.ts";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { MapSummary, Station } from "../../northbound/web/api/floor.ts";
-import type { Hold, Robot, RobotChange } from "../../northbound/web/api/robot.ts";
+import type { Robot, RobotChange } from "../../northbound/web/api/robot.ts";
 import type { Change, Snapshot, StandingAlarms, Tick } from "../../northbound/web/api/stream.ts";
 import { followed, type Track } from "../floor/track.ts";
 import { createTrail, type Trail } from "../floor/trail.ts";
@@ -98,7 +99,7 @@ const isKey: Readonly<Record<keyof Robot, true>> = {
   out_of_service: true,
   standing: true,
   place: true,
-  missions: true,
+  mission: true,
   battery: true,
   task_chain: true,
   conveyors: true,

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import type { Acknowledgement, Alarm } from "../../northbound/web/api/alarm.ts";
+import type { AlarmView } from "../../models/alarm.ts";
+import type { Acknowledgement } from "../../northbound/web/api/alarm.ts";
 import { put } from "../api.ts";
 import { alarmState, concernedText, whyNotAcknowledged } from "../fleet/alarm-text.ts";
 import { sentence } from "../fleet/words.ts";
@@ -14,7 +15,7 @@ export function AlarmTable({
   alarms,
 }: {
   readonly caption: string;
-  readonly alarms: readonly Alarm[];
+  readonly alarms: readonly AlarmView[];
 }) {
   return (
     <Table caption={caption} columns={["Priority", "Alarm", "State", "Of", "Since", "What to do"]}>
@@ -50,7 +51,7 @@ export function AlarmTable({
 }
 
 /** An acknowledged alarm shows that itself; this shows only why it is not acknowledged. */
-function Acknowledge({ alarm }: { readonly alarm: Alarm }) {
+function Acknowledge({ alarm }: { readonly alarm: AlarmView }) {
   const { id, code } = alarm;
   const { session } = usePage();
   const problem = useSignal("");
@@ -72,17 +73,17 @@ function Acknowledge({ alarm }: { readonly alarm: Alarm }) {
   );
 }
 
-function Subject({ alarm }: { readonly alarm: Alarm }) {
+function Subject({ alarm }: { readonly alarm: AlarmView }) {
   if (alarm.robot_id !== undefined) return <Link to={robotAddress(alarm.robot_id)}>{alarm.robot_id}</Link>;
   return <>{alarm.station ?? "the gateway"}</>;
 }
 
-function emphasisOf({ active, priority }: Alarm): Emphasis {
+function emphasisOf({ active, priority }: AlarmView): Emphasis {
   if (!active) return "normal";
   return priority === "urgent" || priority === "high" ? "alarm" : "abnormal";
 }
 
-function State({ alarm }: { readonly alarm: Alarm }) {
+function State({ alarm }: { readonly alarm: AlarmView }) {
   const { acknowledged_by: by, acknowledged_at: at, returned_at: returned } = alarm;
   return (
     <>
@@ -103,7 +104,7 @@ function State({ alarm }: { readonly alarm: Alarm }) {
   );
 }
 
-function Concerned({ alarm }: { readonly alarm: Alarm }) {
+function Concerned({ alarm }: { readonly alarm: AlarmView }) {
   const { store } = usePage();
   const known = [...(store.fleet.value?.robots.values() ?? [])];
   const text = concernedText(

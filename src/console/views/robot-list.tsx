@@ -144,7 +144,7 @@ function pointText({ point, x, y }: NonNullable<Robot["place"]>): string {
 function batteryOf({ battery }: Robot): string {
   if (battery?.state == null) return "battery not known";
   const doubt = battery.quality === "good" ? "" : ` (${battery.quality})`;
-  return `${battery.state.charge_percent} %${doubt}`;
+  return `${battery.state.battery_state.charge_percent} %${doubt}`;
 }
 
 function countText({ robots }: Fleet, found: number): string {

@@ -1,4 +1,5 @@
-import type { Mission, Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
+import type { BatteryState, MissionView } from "../../models/robot.ts";
+import type { Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
 import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
 import { goalText, hasEnded } from "../fleet/goal-text.ts";
 import { codeWord, sentence, wordOf } from "../fleet/words.ts";
@@ -109,16 +110,16 @@ function placeText({ x, y, point, map_name: name, map_id: id }: NonNullable<Robo
   return `${at}${where}, map ${name === "" ? id : name}`;
 }
 
-function batteryText(battery: NonNullable<NonNullable<RobotFacts["battery"]>["state"]>): string {
+function batteryText({ battery_state: battery }: BatteryState): string {
   return `${battery.charge_percent} %, ${codeWord(battery.state, "STATE_")}`;
 }
 
 function Queue({ robot }: { readonly robot: RobotFacts }) {
-  const { missions } = robot;
-  if (missions?.state == null) return <p>Its missions are not known.</p>;
-  const { missions: queue, current_mission_index: current } = missions.state;
-  if (queue.length === 0) return <p>No mission{qualityNote(missions.quality)}.</p>;
-  const caption = `Missions${qualityNote(missions.quality)}`;
+  const { mission: value } = robot;
+  if (value?.state == null) return <p>Its missions are not known.</p>;
+  const { missions: queue, current_mission_index: current } = value.state;
+  if (queue.length === 0) return <p>No mission{qualityNote(value.quality)}.</p>;
+  const caption = `Missions${qualityNote(value.quality)}`;
   return (
     <Table caption={caption} columns={["", "Mission", "State", "Goals", "Owner"]}>
       {queue.map((mission, at) => (
@@ -127,7 +128,7 @@ function Queue({ robot }: { readonly robot: RobotFacts }) {
           <td class="id">{mission.mission_id}</td>
           <td>
             {codeWord(mission.state, "STATE_")}
-            {mission.feedback !== null && `, ${codeWord(mission.feedback, "STATUS_")}`}
+            {feedbackText(mission)}
           </td>
           <td>{goalsText(mission)}</td>
           <td>{mission.owner}</td>
@@ -137,30 +138,38 @@ function Queue({ robot }: { readonly robot: RobotFacts }) {
   );
 }
 
-function placeInQueue(mission: Mission, at: number, current: number): string {
+/** What a robot of any family reports of a mission. */
+function feedbackText({ mission_feedback: feedback }: MissionView): string {
+  return Object.values(feedback ?? {})
+    .map((each) => `, ${codeWord(each?.status ?? "", "STATUS_")}`)
+    .join("");
+}
+
+function placeInQueue(mission: MissionView, at: number, current: number): string {
   if (at !== current) return `${at + 1}`;
   return hasEnded(mission) ? "last" : "▶ now";
 }
 
 /** The goals, with the present one in brackets. */
-function goalsText({ goals, current_goal_index: current }: Mission): string {
+function goalsText({ goals, current_goal_index: current }: MissionView): string {
   return goals.map((goal, at) => (at === current ? `[${goalText(goal)}]` : goalText(goal))).join(" → ");
 }
 
 function Chain({ robot }: { readonly robot: RobotFacts }) {
   const chain = robot.task_chain;
   if (chain?.state == null) return null;
-  const { chain_id: id, tasks, current_task_index: current, status } = chain.state;
+  const { task_chain_state: facts, task_states: tasks } = chain.state;
+  const current = chain.current_task_index;
   return (
     <Table
-      caption={`Task chain ${id}: ${sentence(status)}${qualityNote(chain.quality)}`}
+      caption={`Task chain ${facts?.id ?? ""}: ${sentence(facts?.status ?? "")}${qualityNote(chain.quality)}`}
       columns={["", "Task", "Point", "Status"]}
     >
       {tasks.map((task, at) => (
         <tr key={at} class={at === current ? "current" : ""}>
           <td>{at === current ? "▶ now" : at + 1}</td>
-          <td>{task.type}</td>
-          <td>{task.point}</td>
+          <td>{task.task_type}</td>
+          <td>{task.end_point_code}</td>
           <td>{sentence(task.status)}</td>
         </tr>
       ))}

@@ -1,9 +1,9 @@
 import type { EventSubscribers } from "../../contracts/link.ts";
 import type { DropReason, FleetEvent } from "../../domain/event.ts";
+import { eventJson } from "../../models/event.ts";
 import { type LimitedClient, NotTakenYet, PacketTooLarge, TopicRefused } from "./client/limited-client.ts";
 import { EVENTS_IN_FLIGHT, type SizeLimit } from "./client/size-limit.ts";
 import type { Loss } from "./loss.ts";
-import { eventPayload } from "./payloads.ts";
 import type { Topics } from "./topics.ts";
 
 /** The arrival of events that the gateway publishes at its own broker (`broker/event-arrivals.ts`). */
@@ -58,7 +58,7 @@ export function createEventWriter(client: LimitedClient, loss: Loss, parts: Even
   function publish(event: FleetEvent, qos: 0 | 1, done: Published): void {
     const { robotId, kind } = event;
     const topic = robotId === "" ? topics.gatewayEvent(kind) : topics.robot(robotId).event(kind);
-    const payload = eventPayload(event, sessionId);
+    const payload = eventJson(event, sessionId);
     const bytes = Buffer.byteLength(topic) + Buffer.byteLength(payload);
     if (kind !== "dropped" && isTooLarge(topic, bytes)) {
       publish(leftOut(event, "too_large"), qos, done);

@@ -1,6 +1,6 @@
+import { isoTime } from "../../models/json-text.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
-import { isoTime } from "./json-text.ts";
 
 /** The health of every part of the daemon, by name. */
 export type HealthReport = Readonly<Record<string, Health>>;

@@ -1,6 +1,7 @@
 import type { MqttClient } from "mqtt";
 import { clip } from "../../domain/clip.ts";
-import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import { replyJson } from "../../models/reply.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { createFairQueues } from "../../platform/fair-queues.ts";
 import type { Log } from "../../platform/log.ts";
@@ -87,7 +88,7 @@ export function createReplies(clock: Clock, log: Log, bounds = BOUNDS): Replies 
     const counted = byClient;
     counted.set(to.client, (counted.get(to.client) ?? 0) + 1);
     const properties = to.correlationData === null ? {} : { correlationData: to.correlationData };
-    const json = outcomeJson(to.id, outcome);
+    const json = replyJson(to.id, outcome);
     const ended = (error?: Error) => {
       if (error instanceof NotTakenYet && connection === client) {
         clock.after(AGAIN_MS, send);

@@ -1,4 +1,4 @@
-import { isoTime } from "./json-text.ts";
+import { isoTime } from "../../models/json-text.ts";
 import type { StatusPayload } from "./models/state.ts";
 
 /** The content of the `status` topic. `at` is missing in the last will: its time is not known. */

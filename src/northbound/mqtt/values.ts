@@ -1,11 +1,10 @@
 import type { StateChange } from "../../domain/change.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
-import { alarmsPayload } from "./alarm-payload.ts";
-import { batteryState, conveyorState, envelope, holdPayload, mapPayload, missionState } from "./payloads.ts";
+import { batteryText, conveyorText, missionText } from "../../models/robot.ts";
+import { alarmsPayload, envelope, holdPayload, mapPayload, stationPayload } from "./payloads.ts";
 import type { PublishState, RemoveTopic } from "./publish.ts";
 import { createRobotInfos } from "./robot-infos.ts";
-import { stationPayload } from "./station-payload.ts";
 import type { TagWriter } from "./tags.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
@@ -68,20 +67,20 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
         }
         case "mission": {
           const { observed, robotId } = change;
-          const state = missionState(observed.value, observed.stamp);
+          const state = missionText(observed.value, observed.stamp);
           show(topics.robot(robotId).mission, robotId, observed, state);
           break;
         }
         case "battery": {
           const { observed, robotId } = change;
-          const state = batteryState(observed.value, observed.stamp);
+          const state = batteryText(observed.value, observed.stamp);
           show(topics.robot(robotId).battery, robotId, observed, state);
           break;
         }
         case "conveyor": {
           const { observed, robotId } = change;
           const topic = topics.robot(robotId).conveyor(observed.value.index);
-          show(topic, robotId, observed, conveyorState(observed.value));
+          show(topic, robotId, observed, conveyorText(observed.value));
           break;
         }
         case "presence": {

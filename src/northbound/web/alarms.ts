@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 import type { Alarms } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Alarm } from "../../domain/alarm.ts";
-import { alarmJson } from "../../domain/alarm-json.ts";
 import { holderName } from "../../domain/hold.ts";
 import { refusal } from "../../domain/outcome.ts";
+import { alarmOf } from "../../models/alarm.ts";
 import { problemStatus, sendProblem, sendRefusal } from "./problem.ts";
 import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
 import { reverseOrderKey } from "./resources/order-key.ts";
@@ -34,7 +34,7 @@ export function addAlarmRoutes(server: FastifyInstance, parts: AlarmRouteParts):
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);
     const items = standingAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
-    return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmJson });
+    return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmOf });
   });
 
   server.put<AlarmRoute>("/api/v1/alarms/:id/acknowledgement", async (request, reply) => {

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
 import type { CommandStage, Effect } from "../../domain/command.ts";
-import { type Outcome, outcomeJson } from "../../domain/outcome.ts";
+import type { Outcome } from "../../domain/outcome.ts";
+import { replyJson } from "../../models/reply.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/no-later-than.ts";
 import { type CheckTick, readEnvelope } from "./command-envelope.ts";
@@ -81,7 +82,7 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
       const isCommand = stage !== "received" || outcome.duplicate;
       const status = isCommand ? undefined : problemStatus(outcome.code);
       if (status !== undefined) return sendRefusal(reply, status, outcome);
-      return reply.type("application/json; charset=utf-8").send(outcomeJson(id, outcome));
+      return reply.type("application/json; charset=utf-8").send(replyJson(id, outcome));
     },
   );
   return { waiting: () => waits.count };

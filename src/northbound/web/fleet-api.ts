@@ -1,44 +1,56 @@
+import { readFile } from "node:fs/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { CommandLog } from "../../contracts/command-log.ts";
 import type { PlaceAges } from "../../contracts/fleet-view.ts";
 import type { Sink } from "../../contracts/link.ts";
-import type { Peer } from "../../contracts/peers.ts";
+import type { OperationManual } from "../../contracts/operation-manual.ts";
+import type { Peer, PeerSource } from "../../contracts/peers.ts";
+import type { Permits } from "../../contracts/permits.ts";
+import type { Stations } from "../../contracts/stations.ts";
+import type { MakeStopRequest } from "../../contracts/stop-request.ts";
+import type { TagSource } from "../../contracts/tags.ts";
+import type { BatteryTrends, LatencyTrend } from "../../contracts/trends.ts";
 import { clip } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { createAges } from "./floor/ages.ts";
-import { createFloor, type FloorParts } from "./floor/floor.ts";
+import { createChangeCollector } from "./floor/changes.ts";
+import { createFloor } from "./floor/floor.ts";
+import { createRobotBoard } from "./floor/robot-board.ts";
 import { createRobotWriter } from "./floor/robot-json.ts";
-import { addOpenApiRoute, type OpenApiRouteParts } from "./openapi/route.ts";
-import { addCommandListRoute, type CommandListParts } from "./resources/command-list.ts";
-import { addConnectionRoutes, type ConnectionRouteParts } from "./resources/connections.ts";
-import { addFloorSettingsRoutes, type FloorSettingsParts } from "./resources/floor-settings.ts";
+import { createStationWriter } from "./floor/station-json.ts";
+import type { ApiSettings, GatewayCondition, GatewayIdentity } from "./gateway-facts.ts";
+import { addCommandListRoute } from "./resources/command-list.ts";
+import { addConnectionRoutes } from "./resources/connections.ts";
+import { addFloorSettingsRoutes } from "./resources/floor-settings.ts";
 import { addGatewayHealthRoutes } from "./resources/gateway-health.ts";
 import { addMapRoutes } from "./resources/maps.ts";
 import { addOperationRoutes } from "./resources/operations.ts";
-import { addPauseRoute, type PauseRouteParts } from "./resources/pause.ts";
+import { addPauseRoute } from "./resources/pause.ts";
 import { addRobotRoutes } from "./resources/robots.ts";
-import { addStationRoutes, type StationRouteParts } from "./resources/stations.ts";
-import { addTagRoutes, type TagRouteParts } from "./resources/tags.ts";
-import { addTrendRoutes, type TrendRouteParts } from "./resources/trends.ts";
+import { addStationRoutes } from "./resources/stations.ts";
+import { addTagRoutes } from "./resources/tags.ts";
+import { addTrendRoutes } from "./resources/trends.ts";
 import type { SenderOf } from "./sender.ts";
-import { createStream, type Stream, type StreamParts } from "./stream/stream.ts";
+import { createBodies } from "./stream/bodies.ts";
+import { createStream, type Stream } from "./stream/stream.ts";
 import { addStreamRoute } from "./stream/stream-route.ts";
 
-export interface FleetApiParts
-  extends Omit<FloorParts, "ages">,
-    CommandListParts,
-    ConnectionRouteParts,
-    OpenApiRouteParts,
-    Omit<PauseRouteParts, "floor">,
-    Omit<StationRouteParts, "floor">,
-    Omit<TrendRouteParts, "floor">,
-    TagRouteParts,
-    FloorSettingsParts,
-    Omit<StreamParts, "floor" | "robotWriter"> {
+/** What the API shows of the fleet. */
+export interface FleetSources {
   readonly places: PlaceAges;
-  readonly commandLog: CommandListParts["commandLog"] & StreamParts["commandLog"];
-  readonly clock: StreamParts["clock"];
+  readonly stations: Pick<Stations, "leaseOf">;
+  readonly permits: Pick<Permits, "permitOf">;
+  readonly trends: BatteryTrends & LatencyTrend;
+  readonly commandLog: CommandLog;
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attach: (sink: Sink) => () => void;
+}
+
+/** What the API shows of the other protocols. */
+export interface ProtocolViews {
+  readonly tags: readonly TagSource[];
+  readonly peers: readonly PeerSource[];
 }
 
 /** The listener with the routes. */
@@ -63,20 +75,55 @@ export interface FleetApi {
 
 const listeners = ["web", "control"];
 
-export function createFleetApi(parts: FleetApiParts): FleetApi {
-  const ages = createAges(parts.clock);
-  const floor = createFloor({ ...parts, ages });
-  const robotWriter = createRobotWriter({ ...parts, ages });
-  const shared = { ...parts, floor, robotWriter };
-  const stream = createStream(shared);
+export function createFleetApi({
+  identity,
+  settings,
+  condition,
+  fleet: { places, stations, permits, trends, commandLog, attach },
+  views: { tags, peers },
+  catalogue,
+  stopRequest,
+  clock,
+}: {
+  readonly identity: GatewayIdentity;
+  readonly settings: ApiSettings;
+  readonly condition: GatewayCondition;
+  readonly fleet: FleetSources;
+  readonly views: ProtocolViews;
+  readonly catalogue: OperationManual;
+  readonly stopRequest: MakeStopRequest;
+  readonly clock: Clock;
+}): FleetApi {
+  const ages = createAges(clock);
+  const news = createChangeCollector();
+  const floor = createFloor(createRobotBoard({ places, stations, ages, clock, news }), news, permits);
+  const robotWriter = createRobotWriter({ ages, places, stations, clock });
+  const stationJson = createStationWriter(permits, stations, clock);
+  const stream = createStream({
+    floor,
+    bodies: createBodies({ floor, robotWriter, stationJson, identity, settings, clock }),
+    robotWriter,
+    sessionId: identity.sessionId,
+    tickFacts() {
+      const listAgeMs = places.listAgeMs();
+      return {
+        configuration: settings.configuration(),
+        fleet_link_up: condition.isFleetLinkUp(),
+        poll_age_ms: listAgeMs === null ? null : Math.round(listAgeMs),
+      };
+    },
+    areValuesKept: condition.areValuesKept,
+    commandLog,
+    clock,
+  });
   const readers = listeners.map((part) => ({ part, peers: () => stream.peers(part) }));
   let users = 0;
   let close = () => {};
 
   function begin(): () => void {
-    const detach = parts.attach(floor);
+    const detach = attach(floor);
     const end = stream.open();
-    const endTrends = parts.trends.open();
+    const endTrends = trends.open();
     return () => {
       endTrends();
       end();
@@ -96,22 +143,24 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
       };
     },
     addRoutes(server, { part, browserCookie, senderOf }) {
-      addRobotRoutes(server, shared);
-      addPauseRoute(server, shared);
-      addMapRoutes(server, shared);
-      addFloorSettingsRoutes(server, shared);
-      addStationRoutes(server, shared);
-      addCommandListRoute(server, shared);
-      addTrendRoutes(server, shared);
-      addGatewayHealthRoutes(server, shared);
-      addConnectionRoutes(server, { ...shared, peers: [...parts.peers, ...readers] });
-      addTagRoutes(server, shared);
-      addOperationRoutes(server, shared);
-      addOpenApiRoute(server, shared);
+      addRobotRoutes(server, floor, robotWriter);
+      addPauseRoute(server, floor, stopRequest);
+      addMapRoutes(server, floor);
+      addFloorSettingsRoutes(server, settings.floorOptions);
+      addStationRoutes(server, floor, stationJson);
+      addCommandListRoute(server, commandLog, clock);
+      addTrendRoutes(server, floor, trends);
+      addGatewayHealthRoutes(server, identity, condition, clock);
+      addConnectionRoutes(server, condition, [...peers, ...readers], clock);
+      addTagRoutes(server, tags, clock);
+      addOperationRoutes(server, catalogue);
+      server.get("/api/v1/openapi.json", async (_request, reply) =>
+        reply.type("application/json; charset=utf-8").send(await readFile(settings.openApiFile)),
+      );
       addStreamRoute(server, {
         stream,
         browserCookie,
-        whose: (request) => ({ part, peer: readerOf(request, senderOf, parts.clock) }),
+        whose: (request) => ({ part, peer: readerOf(request, senderOf, clock) }),
       });
     },
   };
@@ -120,11 +169,7 @@ export function createFleetApi(parts: FleetApiParts): FleetApi {
 /** Of texts that a client chooses. */
 const LONGEST_TEXT = 200;
 
-function readerOf(
-  request: FastifyRequest,
-  senderOf: SenderOf,
-  { nowMs }: { readonly nowMs: () => number },
-): Peer {
+function readerOf(request: FastifyRequest, senderOf: SenderOf, { nowMs }: Pick<Clock, "nowMs">): Peer {
   const [source] = senderOf(request);
   return {
     kind: "reader",

@@ -1,8 +1,9 @@
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
-import { alarmJson } from "../../domain/alarm-json.ts";
 import { type ActiveHold, holderName } from "../../domain/hold.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
+import { alarmOf } from "../../models/alarm.ts";
+import { isoTime, timeText } from "../../models/json-text.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/published-health.ts";
 
@@ -44,12 +45,12 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
   const { rssBytes = 0, heapBytes = 0, uptimeSeconds = 0 } = health.process?.figures ?? {};
   return {
     ...verdict(facts),
-    at: time(nowMs),
+    at: timeText(nowMs),
     gateway: {
       id: gatewayId,
       version,
       session_id: sessionId,
-      started_at: time(nowMs - uptimeSeconds * 1_000),
+      started_at: timeText(nowMs - uptimeSeconds * 1_000),
       uptime_seconds: uptimeSeconds,
     },
     ...partLists(facts),
@@ -62,7 +63,7 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
     certificates: facts.certificates.map(({ key, path, endMs }) => ({
       key,
       path,
-      ends_at: Number.isFinite(endMs) ? time(endMs) : null,
+      ends_at: isoTime(endMs),
       seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null,
     })),
     disk: { path: disk.path, free_bytes: disk.freeBytes },
@@ -140,7 +141,7 @@ function holdCounts(holds: readonly ActiveHold[]): Readonly<Record<string, unkno
   return {
     count: holds.length,
     listed: sorted.slice(0, MOST_HOLDS).map(({ robotId, owner, sinceMs }) => {
-      return { robot_id: robotId, by: holderName(owner), since: time(sinceMs) };
+      return { robot_id: robotId, by: holderName(owner), since: timeText(sinceMs) };
     }),
   };
 }
@@ -150,16 +151,18 @@ function alarmCounts(alarms: readonly Alarm[]): Readonly<Record<string, unknown>
     count: alarms.length,
     active: alarms.filter(({ isActive }) => isActive).length,
     unacknowledged: alarms.filter(({ acknowledged }) => acknowledged === null).length,
-    listed: [...alarms].sort(byUrgency).slice(0, MOST_ALARMS).map(alarmJson),
+    listed: [...alarms].sort(byUrgency).slice(0, MOST_ALARMS).map(alarmOf),
   };
 }
 
 /** Links to others, and components of the gateway itself: `state`, since when, and why. */
 function partLists({ health, stateSinceMs }: StatusFacts): Readonly<Record<"links" | "parts", unknown>> {
-  const described = Object.entries(health).map(([name, { state, detail }]) => {
-    const sinceMs = stateSinceMs(name);
-    return { name, state, since: sinceMs === null ? null : time(sinceMs), detail: detail ?? "" };
-  });
+  const described = Object.entries(health).map(([name, { state, detail }]) => ({
+    name,
+    state,
+    since: isoTime(stateSinceMs(name)),
+    detail: detail ?? "",
+  }));
   return {
     links: described.filter(({ name }) => linkNames.includes(name)),
     parts: described.filter(({ name }) => !linkNames.includes(name)),
@@ -179,8 +182,4 @@ export function queuesOf(
     rows.set(name, row);
   }
   return [...rows].map(([name, figures]) => ({ name, figures }));
-}
-
-function time(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -4,6 +4,8 @@ import type { StateChange } from "../../domain/change.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Quality } from "../../domain/quality.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import { namedEventJson } from "../../models/event.ts";
+import { timeText } from "../../models/json-text.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 
 /** The kinds that can be followed: the kinds of events, and `state`, the quality of a robot. */
@@ -22,8 +24,7 @@ export type TailKind = (typeof tailKinds)[number];
 export interface TailParts {
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attachTail: (sink: Sink) => () => void;
-  /** The JSON object of an event, as MQTT publishes it. */
-  readonly eventJson: (event: FleetEvent) => string;
+  readonly sessionId: string;
   readonly clock: Clock;
 }
 
@@ -60,12 +61,12 @@ interface Line {
 
 type RobotChange = Extract<StateChange, { readonly kind: "robot" }>;
 
-export function createTail({ attachTail, eventJson, clock }: TailParts): Tail {
+export function createTail({ attachTail, sessionId, clock }: TailParts): Tail {
   const readers = new Set<Reader>();
   const qualities = new Map<RobotId, Quality>();
   let stop = () => {};
 
-  const time = () => new Date(clock.nowMs()).toISOString();
+  const time = () => timeText(clock.nowMs());
 
   function remove(reader: Reader): void {
     if (!readers.delete(reader) || readers.size > 0) return;
@@ -98,7 +99,7 @@ export function createTail({ attachTail, eventJson, clock }: TailParts): Tail {
     const states = changes.flatMap((change) => (change.kind === "robot" ? (stateLine(change) ?? []) : []));
     const happened = events.map((event): Line => {
       const { kind, robotId } = event;
-      return { kind, robotId, text: `{"kind":"${kind}",${eventJson(event).slice(1)}\n` };
+      return { kind, robotId, text: `${namedEventJson(event, sessionId)}\n` };
     });
     return [...states, ...happened];
   }

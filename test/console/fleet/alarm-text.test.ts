@@ -5,9 +5,9 @@ import {
   concernedText,
   whyNotAcknowledged,
 } from "../../../src/console/fleet/alarm-text.ts";
-import type { Alarm } from "../../../src/northbound/web/api/alarm.ts";
+import type { AlarmView } from "../../../src/models/alarm.ts";
 
-const alarm: Alarm = {
+const alarm: AlarmView = {
   id: "a-1",
   code: "FLEET_LINK_DOWN",
   source: "gateway",
@@ -25,7 +25,7 @@ const alarm: Alarm = {
 };
 const by = { acknowledged_by: "web:eva", acknowledged_at: "2026-01-02T03:05:05.000Z" };
 
-it.each<[Partial<Alarm>, string, string]>([
+it.each<[Partial<AlarmView>, string, string]>([
   [{}, "active, unacknowledged", "alarm"],
   [{ priority: "low" }, "active, unacknowledged", "abnormal"],
   [by, "active, acknowledged", "abnormal"],
@@ -47,7 +47,7 @@ it("a cut link is one alarm, which says how many robots it concerns", () => {
   expect(concernedText({ ...alarm, code: "DISK_FULL" }, robots)).toBe("");
 });
 
-it.each<[Partial<Alarm>, "observer" | "operator" | "engineer", readonly string[] | null, RegExp | null]>([
+it.each<[Partial<AlarmView>, "observer" | "operator" | "engineer", readonly string[] | null, RegExp | null]>([
   [{ robot_id: "cart-01" }, "observer", null, /only operators may/],
   [{ robot_id: "cart-01" }, "operator", null, null],
   [{ robot_id: "cart-01" }, "operator", ["cart-01"], null],

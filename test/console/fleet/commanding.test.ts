@@ -7,9 +7,10 @@ import {
   withLog,
 } from "../../../src/console/commanding/asked.ts";
 import { ASKED_FOR_MS, sendUntilKnown } from "../../../src/console/commanding/send.ts";
+import type { MissionView } from "../../../src/models/robot.ts";
 import type { Command } from "../../../src/northbound/web/api/command.ts";
-import type { Mission, Robot } from "../../../src/northbound/web/api/robot.ts";
-import { standingRobot } from "../standing-robot.ts";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 
 function memory(stored: string | null = null): Storage & { stored(): string | null } {
   let text = stored;
@@ -284,30 +285,8 @@ describe("sending", () => {
 });
 
 describe("what may be asked", () => {
-  const mission = (state: Mission["state"]): Robot =>
-    standingRobot("cart-01", {
-      missions: {
-        quality: "good",
-        received_at: "2026-01-02T03:04:05.000Z",
-        age_ms: 0,
-        source_time: null,
-        state: {
-          current_mission_index: 0,
-          missions: [
-            {
-              mission_id: "m1",
-              state,
-              family: "cart",
-              type: null,
-              feedback: null,
-              goals: [],
-              current_goal_index: 0,
-              owner: "api",
-            },
-          ],
-        },
-      },
-    });
+  const mission = (state: MissionView["state"]): Robot =>
+    standingRobot("cart-01", { mission: oneMission({ state }) });
 
   it.each<[string, Robot, readonly string[]]>([
     ["without a mission", standingRobot("cart-01"), ["Send to charge"]],

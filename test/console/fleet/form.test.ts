@@ -14,7 +14,7 @@ import { begun, type Fleet, withRobots } from "../../../src/console/fleet/fleet.
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import type { Operation } from "../../../src/northbound/web/api/operation.ts";
 import { operationJson } from "../../../src/northbound/web/resources/operations.ts";
-import { standingRobot } from "../standing-robot.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 
 const catalogue = createCatalogue();
 
@@ -92,25 +92,8 @@ describe("a form", () => {
 
 describe("what a form offers", () => {
   const at = "2026-01-02T03:04:05.000Z";
-  const mission = {
-    mission_id: "m1",
-    state: "STATE_RUNNING",
-    family: "cart",
-    type: null,
-    feedback: null,
-    goals: [{ kind: "destination", destination_id: "Station C" }],
-    current_goal_index: 0,
-    owner: "api",
-  } as const;
-  const robot = standingRobot("cart-1", {
-    missions: {
-      quality: "good",
-      received_at: at,
-      age_ms: 0,
-      source_time: null,
-      state: { current_mission_index: 0, missions: [mission] },
-    },
-  });
+  const goals = [{ destination_id: "Station C" }];
+  const robot = standingRobot("cart-1", { mission: oneMission({ goals }) });
   const empty = begun({
     at,
     session_id: "s1",

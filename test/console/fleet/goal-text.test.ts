@@ -1,40 +1,28 @@
 import { expect, it } from "vitest";
 import { currentGoalText } from "../../../src/console/fleet/goal-text.ts";
-import type { Goal, Mission, Robot } from "../../../src/northbound/web/api/robot.ts";
-import { standingRobot } from "../standing-robot.ts";
+import type { GoalView, MissionView } from "../../../src/models/robot.ts";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 
-const stationA: Goal = { kind: "destination", destination_id: "Station A" };
+const stationA: GoalView = { destination_id: "Station A" };
 
-function withMission(state: Mission["state"], quality: Robot["quality"] = "good", goal = stationA): Robot {
-  return standingRobot("cart-01", {
-    missions: {
-      quality,
-      received_at: "2026-01-02T03:04:05.000Z",
-      age_ms: 0,
-      source_time: null,
-      state: {
-        current_mission_index: 0,
-        missions: [
-          {
-            mission_id: "m1",
-            state,
-            family: "cart",
-            type: null,
-            feedback: null,
-            goals: [goal],
-            current_goal_index: 0,
-            owner: "api",
-          },
-        ],
-      },
-    },
-  });
+function withMission(
+  state: MissionView["state"],
+  quality: Robot["quality"] = "good",
+  goal = stationA,
+): Robot {
+  return standingRobot("cart-01", { mission: oneMission({ state, goals: [goal] }, quality) });
 }
 
 function withoutMission(quality: Robot["quality"]): Robot {
-  const { missions } = withMission("STATE_RUNNING", quality);
-  const state = { current_mission_index: -1, missions: [] };
-  return standingRobot("cart-01", { missions: missions === null ? null : { ...missions, state } });
+  const state = {
+    metadata: null,
+    missions: [],
+    current_mission_index: -1,
+    current_mission: null,
+    current_goal: null,
+  };
+  return standingRobot("cart-01", { mission: { ...oneMission({}, quality), state } });
 }
 
 it.each<[string, Robot, string]>([
@@ -50,10 +38,7 @@ it.each<[string, Robot, string]>([
   [
     "a pose",
     withMission("STATE_RUNNING", "good", {
-      kind: "pose",
-      x_meters: 1.25,
-      y_meters: null,
-      heading_radians: 0,
+      pose: { x_meters: 1.25, y_meters: "NaN", heading_radians: 0 },
     }),
     "→ x 1.3, y ?",
   ],

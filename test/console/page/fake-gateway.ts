@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type FastifyInstance, fastify } from "fastify";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
-import { type Alarm, acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
+import type { AlarmView } from "../../../src/models/alarm.ts";
+import { acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
 import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
 import { type FloorSettings, floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
@@ -55,7 +56,7 @@ export interface FakeGateway extends AsyncDisposable {
   /** The number of the configuration, in snapshots and ticks. */
   configuration: number;
   robots: Robot[];
-  alarms: Alarm[];
+  alarms: AlarmView[];
   commands: Command[];
   isOpen: boolean;
   /** Who is logged in; null: nobody. Counts unless it is open. */
@@ -145,7 +146,7 @@ export async function openFakeGateway(
   });
   server.get("/api/v1/floor", async () => floorSettings.parse(gateway.floor));
   server.get("/api/v1/maps/1/drawing", (_request, reply) => reply.type("image/png").send(gateway.drawing));
-  addOperationRoutes(server, { catalogue });
+  addOperationRoutes(server, catalogue);
   server.get("/api/v1/rights", async () => {
     const operations = [...catalogue.keys()].map((name) => ({ name, refused: null }));
     const own = { user: "web:anna", robot: null, moves: null, lift: "no engineer", lift_all: "no engineer" };

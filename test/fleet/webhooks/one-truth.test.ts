@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { webhookEventFromJson } from "../../../src/fleet/translate/webhook-event.ts";
-import { batteryState, missionState } from "../../../src/northbound/mqtt/payloads.ts";
+import { batteryText, missionText } from "../../../src/models/robot.ts";
 import { FleetService } from "../../../src/wire/fleet/v1/service_pb.js";
 import { type Receiver, startReceiver } from "../../simulator/webhooks/receiver.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
@@ -32,8 +32,8 @@ function rendered(body: string): string {
   const event = webhookEventFromJson(body, 0);
   const state =
     event.aspect === "mission"
-      ? missionState(event.queue, event.stamp)
-      : batteryState(event.battery, event.stamp);
+      ? missionText(event.queue, event.stamp)
+      : batteryText(event.battery, event.stamp);
   return `{"robot_id":${JSON.stringify(event.robotId)},"state":${state}}`;
 }
 

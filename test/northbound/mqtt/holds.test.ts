@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { eventJson } from "../../../src/models/event.ts";
 import { mayPublish } from "../../../src/northbound/mqtt/broker/rights.ts";
-import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createTagWriter } from "../../../src/northbound/mqtt/tags.ts";
 import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
 import { createValueWriter } from "../../../src/northbound/mqtt/values.ts";
@@ -182,7 +182,7 @@ test("its begin and its end are events", () => {
     to: "held",
     by: { protocol: "opcua", name: "plc1" },
   } as const;
-  expect(JSON.parse(eventPayload(event, "s1"))).toEqual({
+  expect(JSON.parse(eventJson(event, "s1"))).toEqual({
     event_id: "s1.h1",
     robot_id: "r1",
     at: "2026-01-02T00:00:00.000Z",
@@ -193,7 +193,7 @@ test("its begin and its end are events", () => {
     to: "held",
     by: { protocol: "opcua", user: "plc1" },
   });
-  const lifted = eventPayload({ ...event, to: "free", by: { protocol: "cli", name: "eva" } }, "s1");
+  const lifted = eventJson({ ...event, to: "free", by: { protocol: "cli", name: "eva" } }, "s1");
   expect(JSON.parse(lifted)).toMatchObject({
     from: "held",
     to: "free",

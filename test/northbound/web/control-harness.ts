@@ -11,7 +11,6 @@ import type { RobotLease, Stations } from "../../../src/contracts/stations.ts";
 import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { Source } from "../../../src/domain/command.ts";
 import { type Outcome, refusal } from "../../../src/domain/outcome.ts";
-import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { type ControlParts, createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
 import type { Component } from "../../../src/platform/component.ts";
@@ -119,7 +118,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
       tails.add(sink);
       return () => void tails.delete(sink);
     },
-    eventJson: (event) => eventPayload(event, "s1"),
+    sessionId: "s1",
     reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
     health: () => ({ fleet: { state: "up" } }),
     hang: () => null,

@@ -9,7 +9,6 @@ import type { TagSource } from "../../../src/contracts/tags.ts";
 import type { FleetUpdate } from "../../../src/domain/update.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
-import { eventPayload } from "../../../src/northbound/mqtt/payloads.ts";
 import { createFleetApi, type FleetApi } from "../../../src/northbound/web/fleet-api.ts";
 import type { FloorOptions } from "../../../src/northbound/web/options.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
@@ -58,49 +57,51 @@ export function createTestApi(clock: Clock): TestApi {
   const followers = new Set<(command: LoggedCommand) => void>();
   const floorOptions: TestApi["floorOptions"] = { now: { pointTypes: [], drawings: [] } };
   const api = createFleetApi({
-    catalogue: createCatalogue(),
-    gatewayId: "plant1",
-    version: "1.2.3",
-    sessionId: "s1",
-    startedAtMs: clock.nowMs(),
-    configuration: () => configuration.now,
-    isOpen: () => true,
-    hasSimulator: false,
-    pollMs: 2_000,
-    floorOptions: () => floorOptions.now,
-    health: () => ({
-      fleet: { state: "up", figures: { streamsOpen: 3, tokenSecondsLeft: 600 } },
-      queues: { state: "up", figures: { "mqtt.eventsDropped": 2 } },
-      outbox: { state: "up", figures: { waiting: 3, storeRecords: 9, storeSyncs: 4 } },
-      opcua: { state: "degraded", detail: "full" },
-      control: { state: "up" },
-      state: { state: "up" },
-    }),
-    stateSinceMs: (part) => (part === "fleet" ? clock.nowMs() : null),
-    isFleetLinkUp: () => true,
-    areValuesKept: () => hanging.part === null,
-    places: state,
-    stations: { leaseOf: (robotId) => leases.get(robotId) ?? null },
-    permits: { permitOf: () => permit.now },
-    trends: { ...createBatteryTrends({ charges: state.charges, clock }), latency: latency.latency },
-    commandLog: {
-      newest: () => commands,
-      follow(look) {
-        followers.add(look);
-        return () => void followers.delete(look);
+    identity: { gatewayId: "plant1", version: "1.2.3", sessionId: "s1", startedAtMs: clock.nowMs() },
+    settings: {
+      configuration: () => configuration.now,
+      isOpen: () => true,
+      hasSimulator: false,
+      pollMs: 2_000,
+      floorOptions: () => floorOptions.now,
+      openApiFile: "config/openapi.json",
+    },
+    condition: {
+      health: () => ({
+        fleet: { state: "up", figures: { streamsOpen: 3, tokenSecondsLeft: 600 } },
+        queues: { state: "up", figures: { "mqtt.eventsDropped": 2 } },
+        outbox: { state: "up", figures: { waiting: 3, storeRecords: 9, storeSyncs: 4 } },
+        opcua: { state: "degraded", detail: "full" },
+        control: { state: "up" },
+        state: { state: "up" },
+      }),
+      stateSinceMs: (part) => (part === "fleet" ? clock.nowMs() : null),
+      certificates: () => [{ key: "opcua", path: "/data/own.pem", endMs: clock.nowMs() + 86_400_000 }],
+      disk: () => ({ path: "/data", freeBytes: 1_000 }),
+      isFleetLinkUp: () => true,
+      areValuesKept: () => hanging.part === null,
+    },
+    fleet: {
+      places: state,
+      stations: { leaseOf: (robotId) => leases.get(robotId) ?? null },
+      permits: { permitOf: () => permit.now },
+      trends: { ...createBatteryTrends({ charges: state.charges, clock }), latency: latency.latency },
+      commandLog: {
+        newest: () => commands,
+        follow(look) {
+          followers.add(look);
+          return () => void followers.delete(look);
+        },
+      },
+      attach(sink) {
+        sinks.add(sink);
+        sink.write({ changes: state.snapshot(), events: [] });
+        return () => void sinks.delete(sink);
       },
     },
+    views: { tags: sources, peers: [{ part: "opcua", peers: () => peers }] },
+    catalogue: createCatalogue(),
     stopRequest,
-    eventJson: (event) => eventPayload(event, "s1"),
-    tags: sources,
-    peers: [{ part: "opcua", peers: () => peers }],
-    certificates: () => [{ key: "opcua", path: "/data/own.pem", endMs: clock.nowMs() + 86_400_000 }],
-    disk: () => ({ path: "/data", freeBytes: 1_000 }),
-    attach(sink) {
-      sinks.add(sink);
-      sink.write({ changes: state.snapshot(), events: [] });
-      return () => void sinks.delete(sink);
-    },
     clock,
   });
   const tell: TestApi["tell"] = (batch) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { endpoints } from "../../../src/northbound/web/openapi/endpoints.ts";
 import { createControlHarness } from "./control-harness.ts";
+import { describedRoutes } from "./described-api.ts";
 import { createWebHarness } from "./web-harness.ts";
 
 /** All that the client of the tests can send. */
@@ -10,16 +10,12 @@ const methods = ["DELETE", "GET", "OPTIONS", "PATCH", "POST", "PUT"];
 const endless = ["/stream", "/tail"];
 
 /** The methods of each path under /api/v1 that a listener has. */
-function takenOn(listener: "onWeb" | "onSocket"): ReadonlyMap<string, readonly string[]> {
-  const taken = new Map<string, string[]>();
-  for (const endpoint of endpoints) {
-    if (endpoint[listener] === false) continue;
-    const path = `/api/v1${endpoint.path.replace(/\{\w+\}/g, "1%2F2")}`;
-    const known = taken.get(path) ?? [];
-    const hasHead = endpoint.method === "GET" && !endless.includes(endpoint.path);
-    taken.set(path, [...known, endpoint.method, ...(hasHead ? ["HEAD"] : [])]);
-  }
-  return taken;
+function takenOn(listener: "web" | "socket"): ReadonlyMap<string, readonly string[]> {
+  const taken = describedRoutes(listener).map(({ path, methods }) => {
+    const hasHead = methods.includes("GET") && !endless.some((each) => path.endsWith(each));
+    return [path.replace(/\{\w+\}/g, "1%2F2"), [...methods, ...(hasHead ? ["HEAD"] : [])]] as const;
+  });
+  return new Map(taken);
 }
 
 const refused = (path: string, allowed: readonly string[], method: string) => ({
@@ -38,7 +34,7 @@ describe("a method that an address does not take", () => {
       ["/livez", ["GET", "HEAD"]],
     ];
     let asked = 0;
-    for (const [path, allowed] of [...takenOn("onWeb"), ...pages]) {
+    for (const [path, allowed] of [...takenOn("web"), ...pages]) {
       for (const method of methods.filter((each) => !allowed.includes(each))) {
         // The body is none that any address takes: the method counts first.
         const body = method === "GET" ? {} : { body: "nonsense", headers: { "content-type": "text/plain" } };
@@ -53,7 +49,7 @@ describe("a method that an address does not take", () => {
 
   it("is refused in the same way on the control socket", async () => {
     await using harness = await createControlHarness();
-    for (const [path, allowed] of takenOn("onSocket")) {
+    for (const [path, allowed] of takenOn("socket")) {
       const method = methods.find((each) => !allowed.includes(each)) ?? "";
       const { status, headers, body } = await harness.ask(method, path);
       const { allow, "content-type": type } = headers;

@@ -89,8 +89,8 @@ describe("robots", () => {
       quality: "good",
       standing: { reason: "PAUSED", not_ready: false },
       place: { amr_id: 1, map_id: 1, map_name: "Hall 2", x: 1.5, point: "P1", age_ms: 1_500, listed: true },
-      missions: { age_ms: 1_500, state: { current_mission_index: 1 } },
-      battery: { state: { charge_percent: 81 } },
+      mission: { age_ms: 1_500, state: { current_mission_index: 1 } },
+      battery: { state: { battery_state: { charge_percent: 81 } } },
       conveyors: [{ index: 1, state: { operation_state: "OPERATION_STATE_ROLLING" } }],
       lease: { station: "Dock", owner: "opcua:plc1" },
       alarms: [{ code: "ROBOT_EXCEPTION" }],
@@ -100,9 +100,15 @@ describe("robots", () => {
 
   it("name the task chain of the online list, and whether it waits", async () => {
     const task = {
+      id: 31,
+      map_id: 1,
       task_type: "TASK_TYPE_SYSTEM_CONFIRM",
       end_point_code: "P1",
       status: "TASK_STATUS_EXECUTING",
+    };
+    const info9 = {
+      task_chain_state: { id: 9, amr_id: 1, task_seq: "s", status: "S" },
+      task_states: [task],
     };
     const chain = {
       chainId: 9,
@@ -110,7 +116,7 @@ describe("robots", () => {
       taskSeq: "s",
       status: "S",
       finished: false,
-      info: { task_states: [task] },
+      info: info9,
     };
     const presence = { amrId: 1, mapId: 1, position: "P1", stateId: "busy", taskChainId: 9, info };
     harness.fleet.receive(
@@ -121,7 +127,7 @@ describe("robots", () => {
     );
     expect(await robotOf("r1")).toMatchObject({
       standing: { reason: "WAITS_FOR_CONFIRMATION" },
-      task_chain: { state: { chain_id: 9, current_task_index: 0, waits_for_confirmation: true } },
+      task_chain: { state: info9, current_task_index: 0, waits_for_confirmation: true },
     });
   });
 
@@ -152,7 +158,7 @@ describe("robots", () => {
     fleet.receive(batteryEvent("r1", 50));
     const robot = await robotOf("r1");
     expect(robot.standing).toMatchObject({ reason: "PAUSED", since, for_ms: 5_000 });
-    expect(robot.missions?.age_ms).toBe(5_000);
+    expect(robot.mission?.age_ms).toBe(5_000);
   });
 
   it("do not show a value that is lost, and keep the place with its age", async () => {
@@ -163,7 +169,7 @@ describe("robots", () => {
     expect(await robotOf("r1")).toMatchObject({
       quality: "lost",
       standing: { reason: "UNKNOWN", not_ready: true },
-      missions: { quality: "lost", state: null },
+      mission: { quality: "lost", state: null },
       place: { quality: "lost", x: 1.5, age_ms: 400_000, listed: false },
     });
   });
@@ -272,8 +278,9 @@ describe("maps and stations", () => {
         { kind: "station_alarms", station: "Dock", alarms },
       ],
     });
+    const leases = [{ robot_id: "r1", owner: "opcua:plc1" }];
     expect(floorModels.stations.parse(await get("stations")).stations).toMatchObject([
-      { station: "Dock", leases: [{ robot_id: "r1", owner: "opcua:plc1" }], alarms: 1, valid: false },
+      { station: "Dock", state: { valid: false }, leases, alarms: 1 },
     ]);
     fleet.tell({ changes: [{ kind: "station_removed", station: "Dock" }] });
     expect(await get("stations")).toMatchObject({ count: 0 });

@@ -149,7 +149,9 @@ describe("the stream", () => {
     for (const charge of [80, 79, 78]) fleet.receive(batteryEvent("r1", charge));
     await clock.settle(1_000);
     const change = await reader.next("change", from);
-    expect(change.robots).toMatchObject([{ robot_id: "r1", battery: { state: { charge_percent: 78 } } }]);
+    expect(change.robots).toMatchObject([
+      { robot_id: "r1", battery: { state: { battery_state: { charge_percent: 78 } } } },
+    ]);
     expect(Object.keys(change.robots?.[0] ?? {})).toEqual(["robot_id", "battery"]);
     expect(reader.messages.entries.slice(from).filter(({ name }) => name === "change")).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { topicTemplates } from "../topic-templates.ts";
-import { examples } from "./examples.ts";
+import type { Example } from "./examples.ts";
 import { bareTexts, type Channel, channels, messageSchemas } from "./messages.ts";
 
 const parameters: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const parameters: Readonly<Record<string, string>> = {
 type Json = Readonly<Record<string, unknown>>;
 
 /** The AsyncAPI 3 document of the gateway: its default topics and their messages. */
-export function asyncApiDocument(version: string): Json {
+export function asyncApiDocument(version: string, examples: readonly Example[]): Json {
   return {
     asyncapi: "3.0.0",
     info: {
@@ -39,7 +39,7 @@ export function asyncApiDocument(version: string): Json {
     },
     channels: Object.fromEntries(channels.map((channel) => [channel.template, channelOf(channel)])),
     operations: Object.fromEntries(channels.map((channel) => [operationName(channel), operationOf(channel)])),
-    components: { messages: messages(), schemas: schemas() },
+    components: { messages: messages(examples), schemas: schemas() },
   };
 }
 
@@ -50,7 +50,7 @@ function schemas(): Json {
   );
 }
 
-function messages(): Json {
+function messages(examples: readonly Example[]): Json {
   const found: Record<string, Json> = {};
   for (const { messages: models, summary } of channels) {
     for (const name of Object.keys(models)) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { eventModels as events } from "../../../models/event.ts";
+import { replyModel } from "../../../models/reply.ts";
 import { type TopicName, topicTemplates } from "../topic-templates.ts";
-import * as alarms from "./alarms.ts";
-import { events } from "./events.ts";
 import * as requests from "./requests.ts";
 import * as state from "./state.ts";
 
@@ -65,10 +65,10 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
   map: stateChannel("A map that robots are on.", "map", state.map),
   hold: stateChannel("What holds a robot.", "hold", state.hold),
   holdAll: stateChannel("What holds all robots.", "hold_all", state.holdAll),
-  stationState: stateChannel("What a station shows.", "station", state.stationState),
-  robotAlarms: stateChannel("The alarms of a robot that stand.", "robot_alarms", alarms.robotAlarms),
-  stationAlarms: stateChannel("The alarms of a station that stand.", "station_alarms", alarms.stationAlarms),
-  alarms: stateChannel("All alarms that stand.", "alarms", alarms.alarms),
+  stationState: stateChannel("What a station shows.", "station", state.station),
+  robotAlarms: stateChannel("The alarms of a robot that stand.", "robot_alarms", state.robotAlarms),
+  stationAlarms: stateChannel("The alarms of a station that stand.", "station_alarms", state.stationAlarms),
+  alarms: stateChannel("All alarms that stand.", "alarms", state.alarms),
   event: eventChannel("What happened to a robot; the kind is in the topic.", ofRobots),
   gatewayEvent: eventChannel("What happened, but to no single robot.", ofNoRobot),
   tag: stateChannel("One bare value a topic, with mqtt.tags: true.", "tag", state.tag),
@@ -86,7 +86,7 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
     requests.alarm,
   ),
   reply: eventChannel("The outcome of a command, or the answer to another request.", {
-    reply: requests.reply,
+    reply: replyModel,
   }),
 };
 
@@ -95,6 +95,22 @@ export const channels: readonly Channel[] = (Object.keys(topicTemplates) as Topi
   template,
   ...byTemplate[template],
 }));
+
+const patterns = channels.map((channel) => ({
+  channel,
+  pattern: new RegExp(
+    `^${topicTemplates[channel.template].replace("{tag}", ".+").replace(/\{\w+\}/g, "[^/]+")}$`,
+  ),
+}));
+
+/** The name of the schema of what is published on a topic under the base; null: there is none. */
+export function messageOf(topic: string): string | null {
+  const found = patterns.find(({ pattern }) => pattern.test(topic));
+  if (found === undefined) return null;
+  const names = Object.keys(found.channel.messages);
+  const kind = `event_${topic.split("/").at(-1)}`;
+  return names.length === 1 ? (names[0] ?? null) : (names.find((name) => name === kind) ?? null);
+}
 
 /** Messages that are bare text. */
 export const bareTexts: readonly string[] = ["availability", "tag"];

@@ -1,14 +1,9 @@
 import { z } from "zod";
-import { batteryStateNames, chargeMethodNames } from "../../../domain/battery.ts";
-import {
-  healthStateNames,
-  installationStateNames,
-  operationStateNames,
-  payloadStateNames,
-} from "../../../domain/conveyor.ts";
-import { feedbackStatusNames, missionStateNames, missionTypeNames } from "../../../domain/mission.ts";
 import { qualities } from "../../../domain/quality.ts";
-import { coded, envelope, float, index, robotId, session, shownQuality, time } from "./parts.ts";
+import { alarmModel } from "../../../models/alarm.ts";
+import { index, observed, robotId, session, time } from "../../../models/parts.ts";
+import * as robot from "../../../models/robot.ts";
+import { stationModel } from "../../../models/station.ts";
 
 export const status = z.strictObject({
   state: z.enum(["online", "offline"]),
@@ -34,7 +29,7 @@ export const health = z.strictObject({
 });
 
 const alias = z.string().nullable().describe("Of opcua.robots in the configuration.");
-const family = z.enum(["cart", "serve", "base", "unknown"]);
+const { family } = robot;
 
 export const robots = z.strictObject({
   session_id: session,
@@ -52,106 +47,27 @@ export const info = z.strictObject({
   session_id: session,
 });
 
+/** A value that was never received has no topic. */
+const shownQuality = z.enum(qualities).exclude(["unknown"]);
+
 export const availability = shownQuality.describe("Bare text, not JSON.");
 
-const metadata = z
-  .strictObject({ timestamp: time.nullable(), sequence_number: z.int() })
-  .nullable()
-  .describe("The robot's own time and number of its message.");
+/** The envelope of a robot's state, with the `state` of one kind. */
+function envelope(model: z.ZodType) {
+  const { quality, ...value } = observed(model).shape;
+  return z.strictObject({
+    robot_id: robotId.nullable(),
+    quality: shownQuality.describe(quality.description ?? ""),
+    ...value,
+    session_id: session,
+  });
+}
 
-const goal = z.union([
-  z.strictObject({ destination_id: z.string() }),
-  z.strictObject({
-    pose: z.strictObject({ x_meters: float, y_meters: float, heading_radians: float }),
-  }),
-  z.strictObject({}),
-]);
-
-const feedback = z.strictObject({ status: coded(feedbackStatusNames) });
-
-const missionModel = z.strictObject({
-  mission_id: z.string(),
-  state: coded(missionStateNames),
-  goals: z.array(goal),
-  current_goal_index: z.int(),
-  mission_feedback: z
-    .strictObject({
-      base_feedback: feedback.optional(),
-      serve_feedback: feedback.optional(),
-      cart_feedback: feedback.optional(),
-    })
-    .nullable(),
-  mission_type: z
-    .strictObject({
-      base_type: coded(missionTypeNames.base).optional(),
-      serve_type: coded(missionTypeNames.serve).optional(),
-      cart_type: coded(missionTypeNames.cart).optional(),
-    })
-    .nullable(),
-  owner: z.string(),
-});
-
-export const mission = envelope(
-  z.strictObject({
-    metadata,
-    missions: z.array(missionModel).describe("From the first assigned to the last."),
-    current_mission_index: z.int().describe("-1: none is active."),
-    current_mission: missionModel.nullable(),
-    current_goal: goal.nullable(),
-  }),
-);
-
-export const battery = envelope(
-  z.strictObject({
-    metadata,
-    battery_state: z.strictObject({
-      charge_percent: z.int(),
-      state: coded(batteryStateNames),
-      charge_method: coded(chargeMethodNames),
-    }),
-  }),
-);
-
-export const conveyorState = z.strictObject({
-  index,
-  operation_state: coded(operationStateNames),
-  payload_state: coded(payloadStateNames),
-  health_state: coded(healthStateNames),
-  installation_state: coded(installationStateNames),
-});
-
-export const conveyor = envelope(conveyorState);
-
-/** The messages of the service have more fields; those that the gateway itself reads are named. */
-export const presence = envelope(
-  z.looseObject({
-    id: z.string().describe("The robot's number (amr_id), in decimal."),
-    name: z.string().describe("The robot's id."),
-    map_id: z.int(),
-    pos: z.string().describe("The code of the point that the robot is at."),
-    state_id: z.string(),
-    task_chain_id: z.int(),
-    battery_percentile: z.number(),
-    coordinate: z.strictObject({ x: z.number(), y: z.number(), theta: z.number() }).nullable(),
-  }),
-);
-
-export const taskChain = envelope(
-  z.looseObject({
-    task_chain_state: z
-      .looseObject({ id: z.int(), amr_id: z.int(), status: z.string(), task_seq: z.string() })
-      .nullable(),
-    task_states: z.array(
-      z.looseObject({
-        id: z.int(),
-        task_type: z.string(),
-        map_id: z.int(),
-        end_point_code: z.string(),
-        status: z.string(),
-      }),
-    ),
-  }),
-);
+export const mission = envelope(robot.missionModel);
+export const battery = envelope(robot.batteryModel);
+export const conveyor = envelope(robot.conveyorModel);
+export const presence = envelope(robot.presenceModel);
+export const taskChain = envelope(robot.taskChainModel);
 
 export const map = z.strictObject({
   map_id: z.int().min(1),
@@ -174,41 +90,19 @@ export const map = z.strictObject({
     .describe("As GetMap answers; null for more than 256 KiB."),
 });
 
-const by = z
-  .array(z.string())
-  .describe("Users as protocol and name, as opcua:plc1; (all) marks a hold on all.");
-const held = { held: z.boolean(), by, stored: z.boolean(), session_id: session };
+export const holdAll = robot.holdModel.extend({ session_id: session });
+export const hold = holdAll.extend({ robot_id: robotId });
 
-export const hold = z.strictObject({ robot_id: robotId, ...held });
-export const holdAll = z.strictObject(held);
+export const station = stationModel.extend({ session_id: session });
 
-const seconds = z.number().min(0);
-
-export const stationState = z.strictObject({
-  station: z.string(),
-  quality: z.enum(qualities),
+export const alarms = z.strictObject({
+  count: z.int().min(0).describe("Of all that stand; at most 200 are listed."),
+  highest_severity: z.int().min(0).max(1_000),
+  alarms: z.array(alarmModel).describe("The most urgent first."),
   session_id: session,
-  state: z.strictObject({
-    valid: z.boolean(),
-    robot_here: robotId.nullable(),
-    robots_here: z.int().min(0),
-    arrived: z.boolean(),
-    conveyors: z.array(z.strictObject({ index, loaded: z.boolean(), rolling: z.boolean() })),
-    conveyors_quality: z.enum(qualities),
-    next_robot: robotId.nullable(),
-    next_robot_goals_before: z.int().min(0).nullable(),
-    next_robot_quality: z.enum(qualities),
-    counters: z.strictObject({
-      since: time,
-      cycles: z.int(),
-      aborted: z.int(),
-      waiting_last_s: seconds,
-      waiting_total_s: seconds,
-      cycle_last_s: seconds,
-      cycle_total_s: seconds,
-    }),
-  }),
 });
+export const robotAlarms = alarms.extend({ robot_id: robotId, out_of_service: z.boolean() });
+export const stationAlarms = alarms.extend({ station: z.string() });
 
 export const tag = z.string().describe("A bare value: text, a number, true or false. No JSON.");
 
@@ -216,4 +110,3 @@ export const tag = z.string().describe("A bare value: text, a number, true or fa
 export type StatusPayload = z.infer<typeof status>;
 export type RobotsPayload = z.infer<typeof robots>;
 export type InfoPayload = z.infer<typeof info>;
-export type StationPayload = z.infer<typeof stationState>;

@@ -57,10 +57,12 @@ type Credential =
 const open: Credential = { kind: "open" };
 
 /** @param options returns the present options */
-export function createAccess(options: () => WebAccess, parts: AccessParts): Access {
-  const { gatewayId, isTls, clock } = parts;
+export function createAccess(
+  options: () => WebAccess,
+  { gatewayId, isTls, audit: auditLog, clock, log }: AccessParts,
+): Access {
   const isUser = (name: string) => options().users.some((user) => user.name === name);
-  const audit = createAccessAudit({ ...parts, isUser });
+  const audit = createAccessAudit({ isUser, audit: auditLog, clock, log });
   const sessions = createSessions(clock, audit.ended);
   const cookie = createSessionCookie(gatewayId, isTls);
   const logIn = createLogIn(() => options().users, audit, clock);

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { page, time, type ViewOf } from "./parts.ts";
+import { time, type ViewOf } from "../../../models/parts.ts";
+import { page } from "./parts.ts";
 
 const thumbprint = z
   .string()

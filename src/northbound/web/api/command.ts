@@ -1,28 +1,12 @@
 import { z } from "zod";
-import { milliseconds, page, robotId, time, type ViewOf } from "./parts.ts";
-
-export const outcomeName = z.enum([
-  "succeeded",
-  "refused",
-  "expired",
-  "unknown",
-  "probably_succeeded",
-  "checked",
-]);
-
-export const requestId = z
-  .string()
-  .regex(/^[\x20-\x7e]{1,128}$/)
-  .describe("Yours to choose. The same id again is the same command.");
+import { milliseconds, protocol, robotId, time, type ViewOf } from "../../../models/parts.ts";
+import { commandFields, outcomeName, replyModel, requestId } from "../../../models/reply.ts";
+import { page } from "./parts.ts";
 
 /** The body of `PUT /api/v1/commands/{id}`. */
 export const commandRequest = z.strictObject({
   operation: z.string().describe("One of docs/commands.md."),
-  request: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("The operation's request in proto3 JSON, camelCase or snake_case."),
-  expires_in_ms: z.int().min(1).max(86_400_000).optional().describe("From the gateway's receipt."),
+  ...commandFields,
   expires_at: z.iso.datetime({ offset: true }).optional().describe("By the gateway machine's clock."),
   tick: z
     .string()
@@ -42,21 +26,12 @@ export const pendingCommand = z.strictObject({
 });
 
 /** The answer to it when the outcome is final. */
-export const finalCommand = z.strictObject({
-  id: requestId,
-  outcome: outcomeName,
-  code: z.string().describe("A gRPC code, or one of the gateway's own (docs/commands.md)."),
-  message: z.string(),
-  retry_safe: z.boolean().describe("Whether sending it again, as a new command, moves nothing twice."),
-  response: z.unknown().describe("The service's answer in snake_case; null when there was none."),
-  duplicate: z.boolean().describe("The recorded outcome of the same command sent before."),
-  evidence: z.string().optional().describe("What shows that it was done, where that is inferred."),
-});
+export const finalCommand = replyModel.extend({ id: requestId });
 
 /** A command of the log, from any protocol. */
 export const command = z.strictObject({
   number: z.int().describe("Its place in this log; another after a restart."),
-  protocol: z.enum(["mqtt", "opcua", "web", "cli", "gateway"]),
+  protocol,
   user: z.string(),
   request_id: z.string().nullable(),
   operation: z.string(),
@@ -79,7 +54,6 @@ export const command = z.strictObject({
 
 export const commands = z.strictObject({ ...page, commands: z.array(command) });
 
-export type OutcomeName = ViewOf<typeof outcomeName>;
 export type CommandRequest = ViewOf<typeof commandRequest>;
 export type PendingCommand = ViewOf<typeof pendingCommand>;
 export type FinalCommand = ViewOf<typeof finalCommand>;

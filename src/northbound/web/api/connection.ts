@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { time, type ViewOf } from "../../../models/parts.ts";
 import { part } from "./gateway.ts";
-import { page, time, type ViewOf } from "./parts.ts";
+import { page } from "./parts.ts";
 
 const peer = z.strictObject({
   kind: z.enum(["broker", "session", "reader"]),

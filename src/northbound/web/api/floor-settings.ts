@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ViewOf } from "./parts.ts";
+import type { ViewOf } from "../../../models/parts.ts";
 
 /** Those of the configuration. The console has the types of this file, and none of the options. */
 const pointShape = z.enum(["dot", "square", "ring", "cross", "bar"]);

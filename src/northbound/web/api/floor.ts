@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { index, milliseconds, page, quality, robotId, time, user, type ViewOf } from "./parts.ts";
+import { milliseconds, robotId, time, user, type ViewOf } from "../../../models/parts.ts";
+import { stationModel } from "../../../models/station.ts";
+import { page } from "./parts.ts";
 
 /** A point of a map. Neither the units nor the meaning of the types is documented. */
 const point = z.strictObject({
@@ -28,32 +30,10 @@ export const map = z.strictObject({
 
 export const maps = z.strictObject({ ...page, maps: z.array(mapSummary) });
 
-const seconds = z.number().min(0);
-
-export const station = z.strictObject({
-  station: z.string(),
-  quality,
-  valid: z.boolean().describe("Whether all of it is known to be true now."),
-  robot_here: robotId.nullable(),
-  robots_here: z.int().min(0),
-  arrived: z.boolean(),
-  conveyors: z.array(z.strictObject({ index, loaded: z.boolean(), rolling: z.boolean() })),
-  conveyors_quality: quality,
-  next_robot: robotId.nullable(),
-  next_robot_goals_before: z.int().min(0).nullable(),
-  next_robot_quality: quality,
+export const station = stationModel.extend({
   permit: z.strictObject({ required: z.boolean(), given: z.boolean(), reason: z.string() }),
   leases: z.array(z.strictObject({ robot_id: robotId, owner: user, since: time, for_ms: milliseconds })),
   alarms: z.int().min(0).describe("How many stand; the list of alarms has them."),
-  counters: z.strictObject({
-    since: time,
-    cycles: z.int(),
-    aborted: z.int(),
-    waiting_last_s: seconds,
-    waiting_total_s: seconds,
-    cycle_last_s: seconds,
-    cycle_total_s: seconds,
-  }),
 });
 
 export const stations = z.strictObject({ ...page, stations: z.array(station) });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { session, time, type ViewOf } from "./parts.ts";
+import { session, time, type ViewOf } from "../../../models/parts.ts";
 
 const partState = z.enum(["starting", "up", "degraded", "down"]);
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { user, type ViewOf } from "./parts.ts";
+import { user, type ViewOf } from "../../../models/parts.ts";
 
 /** The body of `PUT /api/v1/hold` and `PUT /api/v1/robots/{robot}/hold`. */
 export const holdRequest = z.strictObject({

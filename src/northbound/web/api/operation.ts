@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { page, type ViewOf } from "./parts.ts";
+import type { ViewOf } from "../../../models/parts.ts";
+import { page } from "./parts.ts";
 
 export const requestField = z.strictObject({
   name: z.string().describe("In snake_case."),

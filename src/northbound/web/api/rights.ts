@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { user, type ViewOf } from "./parts.ts";
+import { user, type ViewOf } from "../../../models/parts.ts";
 
 /** The rights of a request's sender. The gateway checks each command again. */
 export const rights = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { roles } from "../../../domain/command.ts";
-import { robotId, time, type ViewOf } from "./parts.ts";
+import { robotId, time, type ViewOf } from "../../../models/parts.ts";
 
 /** The body of `POST /api/v1/session`. */
 export const logIn = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { milliseconds, robotId, time, type ViewOf } from "./parts.ts";
+import { milliseconds, robotId, time, type ViewOf } from "../../../models/parts.ts";
 
 /** What the demo's simulated fleet service can be made to do. A gateway without one has no such route. */
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { alarm } from "./alarm.ts";
+import { alarmModel } from "../../../models/alarm.ts";
+import { milliseconds, robotId, session, time, type ViewOf } from "../../../models/parts.ts";
+import { holdModel } from "../../../models/robot.ts";
 import { command } from "./command.ts";
 import { mapSummary, station } from "./floor.ts";
-import { milliseconds, robotId, session, time, type ViewOf } from "./parts.ts";
-import { hold, robot, robotChange } from "./robot.ts";
+import { robot, robotChange } from "./robot.ts";
 
 /**
  * The messages of `GET /api/v1/stream`, each under its name as the `event` of a server-sent event.
@@ -14,7 +15,7 @@ import { hold, robot, robotChange } from "./robot.ts";
 /** All alarms, the most urgent first. */
 const standingAlarms = z.strictObject({
   count: z.int().min(0).describe("Of all; at most 200 are listed."),
-  alarms: z.array(alarm),
+  alarms: z.array(alarmModel),
 });
 
 const configuration = z
@@ -36,7 +37,7 @@ export const snapshot = z.strictObject({
   maps: z.array(mapSummary),
   stations: z.array(station),
   alarms: standingAlarms,
-  hold: hold.describe("What holds all robots."),
+  hold: holdModel.describe("What holds all robots."),
 });
 
 /** Robots of the snapshot as a whole, and once more those that have changed meanwhile. */
@@ -58,7 +59,7 @@ export const change = z.strictObject({
   maps: z.array(mapSummary).optional(),
   maps_removed: z.array(z.int()).optional(),
   alarms: standingAlarms.optional(),
-  hold: hold.optional(),
+  hold: holdModel.optional(),
   commands: z.array(command).optional().describe("Commands that have reached another stage."),
 });
 

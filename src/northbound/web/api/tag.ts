@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { milliseconds, page, quality, robotId, time, type ViewOf } from "./parts.ts";
+import { milliseconds, quality, robotId, time, type ViewOf } from "../../../models/parts.ts";
+import { page } from "./parts.ts";
 
 /** An OPC UA node or an MQTT topic, with its present value. */
 export const tag = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { milliseconds, robotId, time, type ViewOf } from "./parts.ts";
+import { milliseconds, robotId, time, type ViewOf } from "../../../models/parts.ts";
 
 /** The members of a trend besides its values. A restart of the gateway forgets it. */
 const trend = {

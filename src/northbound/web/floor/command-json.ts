@@ -1,8 +1,8 @@
 import type { LoggedCommand } from "../../../contracts/command-log.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { outcomeMeanings } from "../../../domain/outcome.ts";
+import { isoTime } from "../../../models/json-text.ts";
 import type { Command } from "../api/command.ts";
-import { timeTextOrNull } from "./time-text.ts";
 
 /** A command of the log as the API shows it. */
 export function commandJson(command: LoggedCommand, nowMs: number): Command {
@@ -18,9 +18,9 @@ export function commandJson(command: LoggedCommand, nowMs: number): Command {
     request: command.requestJson,
     on_behalf_of: onBehalfOf === null ? null : holderName(onBehalfOf),
     stage: finalAtMs !== null ? "final" : sentAtMs !== null ? "sent" : "accepted",
-    accepted_at: timeTextOrNull(acceptedAtMs),
-    sent_at: timeTextOrNull(sentAtMs),
-    final_at: timeTextOrNull(finalAtMs),
+    accepted_at: isoTime(acceptedAtMs),
+    sent_at: isoTime(sentAtMs),
+    final_at: isoTime(finalAtMs),
     age_ms: Math.max(0, Math.round(nowMs - lastMs)),
     outcome: ending?.outcome ?? null,
     code: ending?.code ?? null,

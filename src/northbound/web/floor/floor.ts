@@ -7,13 +7,9 @@ import type { FleetMap } from "../../../domain/fleet-map.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { VisibleStation } from "../../../domain/station-visits.ts";
-import { createChangeCollector, type FloorChanges } from "./changes.ts";
-import { createRobotBoard, type RobotBoardParts } from "./robot-board.ts";
+import type { ChangeCollector, FloorChanges } from "./changes.ts";
+import type { RobotBoard } from "./robot-board.ts";
 import type { RobotFacts } from "./robot-facts.ts";
-
-export interface FloorParts extends RobotBoardParts {
-  readonly permits: Pick<Permits, "permitOf">;
-}
 
 /** A station's published value, and its number of alarms. */
 export interface StationFacts {
@@ -39,12 +35,15 @@ export interface Floor extends Sink {
 
 const notHeld: HoldState = { isHeld: false, by: [], isStored: true };
 
-export function createFloor(parts: FloorParts): Floor {
-  const news = createChangeCollector();
-  const board = createRobotBoard(parts, news);
+/** @param news collects the changes of `board` too */
+export function createFloor(
+  board: RobotBoard,
+  news: ChangeCollector,
+  permits: Pick<Permits, "permitOf">,
+): Floor {
   const maps = new Map<number, FleetMap>();
   const stations = new Map<string, StationFacts>();
-  const permits = new Map<string, string>();
+  const permitTexts = new Map<string, string>();
   let alarms: readonly Alarm[] = [];
   let holdOfAll = notHeld;
 
@@ -68,7 +67,7 @@ export function createFloor(parts: FloorParts): Floor {
       }
       case "station_removed":
         stations.delete(change.station);
-        permits.delete(change.station);
+        permitTexts.delete(change.station);
         news.now.stations.delete(change.station);
         news.now.stationsRemoved.add(change.station);
         return;
@@ -117,9 +116,9 @@ export function createFloor(parts: FloorParts): Floor {
     tick() {
       board.lookAtList();
       for (const station of stations.keys()) {
-        const permit = JSON.stringify(parts.permits.permitOf(station));
-        if (permits.get(station) === permit) continue;
-        permits.set(station, permit);
+        const permit = JSON.stringify(permits.permitOf(station));
+        if (permitTexts.get(station) === permit) continue;
+        permitTexts.set(station, permit);
         news.now.stations.add(station);
       }
     },

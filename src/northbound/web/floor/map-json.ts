@@ -1,7 +1,7 @@
 import type { FleetMap } from "../../../domain/fleet-map.ts";
+import { timeText } from "../../../models/json-text.ts";
 import type { FleetMap as MapJson, MapPoint, MapSummary } from "../api/floor.ts";
 import type { RobotFacts } from "./robot-facts.ts";
-import { timeText } from "./time-text.ts";
 
 /** @param robots robots that may be on the map, because they name it */
 export function mapSummaryJson(mapId: number, map: FleetMap, robots: Iterable<RobotFacts>): MapSummary {

@@ -16,13 +16,6 @@ import {
   robotKeys,
 } from "./robot-facts.ts";
 
-export interface RobotBoardParts {
-  readonly places: Pick<PlaceAges, "isListed">;
-  readonly stations: Pick<Stations, "leaseOf">;
-  readonly ages: Ages;
-  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
-}
-
 type ChainChange = Extract<StateChange, { kind: "task_chain" | "task_chain_evicted" }>;
 
 /** The newest values of all robots. */
@@ -38,10 +31,19 @@ export interface RobotBoard {
   all(): ReadonlyMap<RobotId, RobotFacts>;
 }
 
-export function createRobotBoard(
-  { places, stations, ages, clock }: RobotBoardParts,
-  news: ChangeCollector,
-): RobotBoard {
+export function createRobotBoard({
+  places,
+  stations,
+  ages,
+  clock,
+  news,
+}: {
+  readonly places: Pick<PlaceAges, "isListed">;
+  readonly stations: Pick<Stations, "leaseOf">;
+  readonly ages: Ages;
+  readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
+  readonly news: ChangeCollector;
+}): RobotBoard {
   const robots = new Map<RobotId, RobotFacts>();
   const unevaluated = new Set<RobotFacts>();
   const listed = new Map<RobotId, boolean>();

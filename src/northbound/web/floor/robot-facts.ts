@@ -21,7 +21,7 @@ const isKey: Readonly<Record<RobotKey, true>> = {
   out_of_service: true,
   standing: true,
   place: true,
-  missions: true,
+  mission: true,
   battery: true,
   task_chain: true,
   conveyors: true,
@@ -86,7 +86,7 @@ export function applyChange(facts: RobotFacts, change: ChangeOfRobot): readonly 
       return ["family", "quality"];
     case "mission":
       facts.missions = change.observed;
-      return ["missions"];
+      return ["mission"];
     case "battery":
       facts.battery = change.observed;
       return ["battery"];

@@ -1,26 +1,18 @@
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Stations } from "../../../contracts/stations.ts";
-import { alarmJson } from "../../../domain/alarm-json.ts";
 import { amrExceptionOf, isException } from "../../../domain/amr-exception.ts";
-import { codeText } from "../../../domain/coded.ts";
+import type { Conveyor } from "../../../domain/conveyor.ts";
 import { holderName } from "../../../domain/hold.ts";
-import { type Observed, sourceTimeOf } from "../../../domain/observed.ts";
+import { type Observed, type Stamp, sourceTimeOf } from "../../../domain/observed.ts";
 import { coordinateOf, type Presence } from "../../../domain/presence.ts";
+import { currentTask, waitsForConfirmation } from "../../../domain/task-chain.ts";
+import { alarmOf } from "../../../models/alarm.ts";
+import { isoTime, timeText } from "../../../models/json-text.ts";
+import { batteryOf, conveyorOf, holdOf, missionOf, type TaskChainState } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { Alarm } from "../api/alarm.ts";
-import type { Hold, Robot } from "../api/robot.ts";
+import type { Robot } from "../api/robot.ts";
 import type { Ages } from "./ages.ts";
-import { queueJson } from "./mission-json.ts";
 import type { RobotFacts, RobotKey } from "./robot-facts.ts";
-import { chainJson } from "./task-chain-json.ts";
-import { timeText, timeTextOrNull } from "./time-text.ts";
-
-export interface RobotJsonParts {
-  readonly ages: Ages;
-  readonly places: Pick<PlaceAges, "placeAge">;
-  readonly stations: Pick<Stations, "leaseOf">;
-  readonly clock: Pick<Clock, "monotonicMs">;
-}
 
 /** Makes the JSON of a robot's keys. */
 export interface RobotWriter {
@@ -28,16 +20,27 @@ export interface RobotWriter {
   whole(facts: RobotFacts): Robot;
 }
 
-export function createRobotWriter({ ages, places, stations, clock }: RobotJsonParts): RobotWriter {
+export function createRobotWriter({
+  ages,
+  places,
+  stations,
+  clock,
+}: {
+  readonly ages: Ages;
+  readonly places: Pick<PlaceAges, "placeAge">;
+  readonly stations: Pick<Stations, "leaseOf">;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}): RobotWriter {
   /** A lost value is null. */
-  function envelope<T, State>({ value, stamp, quality }: Observed<T>, state: (value: T) => State) {
+  function aged<T, State>(observed: Observed<T>, stateOf: (value: T, stamp: Stamp) => State) {
+    const { value, stamp, quality } = observed;
     const isShown = quality !== "lost" && quality !== "unknown";
     return {
       quality,
-      received_at: timeText(stamp.receivedAtMs),
+      received_at: isoTime(stamp.receivedAtMs),
       age_ms: ages.of(stamp),
-      source_time: timeTextOrNull(sourceTimeOf(stamp)),
-      state: isShown ? state(value) : null,
+      source_time: isoTime(sourceTimeOf(stamp)),
+      state: isShown ? stateOf(value, stamp) : null,
     };
   }
 
@@ -61,6 +64,17 @@ export function createRobotWriter({ ages, places, stations, clock }: RobotJsonPa
     };
   }
 
+  function taskChain({ chain, presence }: RobotFacts): Robot["task_chain"] {
+    if (chain === undefined) return null;
+    const shown = aged(chain, ({ info }) => info as TaskChainState);
+    const current = shown.state === null ? null : currentTask(chain.value);
+    return {
+      ...shown,
+      current_task_index: current?.index ?? null,
+      waits_for_confirmation: waitsForConfirmation(current, presence?.value.position ?? ""),
+    };
+  }
+
   function lease({ robotId }: RobotFacts): Robot["lease"] {
     const found = stations.leaseOf(robotId);
     if (found === null) return null;
@@ -79,24 +93,18 @@ export function createRobotWriter({ ages, places, stations, clock }: RobotJsonPa
       not_ready: isNotReady,
     }),
     place,
-    missions: ({ missions }) => (missions === undefined ? null : envelope(missions, queueJson)),
-    battery: ({ battery }) =>
-      battery === undefined
-        ? null
-        : (envelope(battery, ({ chargePercent, state, chargeMethod }) => ({
-            charge_percent: chargePercent,
-            state: codeText(state),
-            charge_method: codeText(chargeMethod),
-          })) as Robot["battery"]),
-    task_chain: ({ chain, presence }) =>
-      chain === undefined
-        ? null
-        : envelope(chain, (value) => chainJson(value, presence?.value.position ?? "")),
-    conveyors: ({ conveyors }) => conveyorsJson([...conveyors.values()], envelope),
+    mission: ({ missions }) => (missions === undefined ? null : aged(missions, missionOf)),
+    battery: ({ battery }) => (battery === undefined ? null : aged(battery, batteryOf)),
+    task_chain: taskChain,
+    conveyors: ({ conveyors }) =>
+      listed([...conveyors.values()]).map((each) => ({
+        index: each.value.index,
+        ...aged(each, conveyorOf),
+      })),
     exception,
     lease,
-    hold: ({ hold }) => holdJson(hold),
-    alarms: ({ alarms }) => alarms.map((each) => alarmJson(each) as unknown as Alarm),
+    hold: ({ hold }) => holdOf(hold),
+    alarms: ({ alarms }) => alarms.map(alarmOf),
   };
 
   return {
@@ -109,30 +117,13 @@ export function createRobotWriter({ ages, places, stations, clock }: RobotJsonPa
   };
 }
 
-export function holdJson({ isHeld, by, isStored }: RobotFacts["hold"]): Hold {
-  return { held: isHeld, by, stored: isStored };
-}
-
-type Envelope = <T, State>(observed: Observed<T>, state: (value: T) => State) => object;
-
 /** A message lists all conveyors: one that an earlier message had, and the last has not, is gone. */
-function conveyorsJson(conveyors: readonly RobotConveyor[], envelope: Envelope): Robot["conveyors"] {
+function listed(conveyors: readonly Observed<Conveyor>[]): readonly Observed<Conveyor>[] {
   const newestMs = Math.max(...conveyors.map(({ stamp }) => stamp.receivedAtMs));
   return conveyors
     .filter(({ quality, stamp }) => quality !== "lost" || stamp.receivedAtMs === newestMs)
-    .sort((a, b) => a.value.index - b.value.index)
-    .map((observed) => ({
-      index: observed.value.index,
-      ...envelope(observed, ({ operation, payload, health, installation }) => ({
-        operation_state: codeText(operation),
-        payload_state: codeText(payload),
-        health_state: codeText(health),
-        installation_state: codeText(installation),
-      })),
-    })) as unknown as Robot["conveyors"];
+    .sort((a, b) => a.value.index - b.value.index);
 }
-
-type RobotConveyor = RobotFacts["conveyors"] extends Map<number, infer Each> ? Each : never;
 
 function exception({ presence }: RobotFacts): Robot["exception"] {
   if (presence?.quality !== "good") return null;

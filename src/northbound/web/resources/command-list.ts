@@ -7,11 +7,6 @@ import { sendProblem } from "../problem.ts";
 import { type Query, repeatedParameter, sendPage, textIn, unknownParameter } from "./list-page.ts";
 import { reverseOrderKey } from "./order-key.ts";
 
-export interface CommandListParts {
-  readonly commandLog: Pick<CommandLog, "newest">;
-  readonly clock: Pick<Clock, "nowMs">;
-}
-
 /** The text with which each filter is compared. */
 const filters: Readonly<Record<string, (command: LoggedCommand) => string | null>> = {
   robot: ({ robotId }) => robotId,
@@ -20,13 +15,17 @@ const filters: Readonly<Record<string, (command: LoggedCommand) => string | null
   operation: ({ operation }) => operation,
   outcome: ({ ending }) => ending?.outcome ?? "none",
 };
-export const commandFilters = Object.keys(filters);
+const commandFilters = Object.keys(filters);
 
 /**
  * `GET /api/v1/commands`: the newest commands of all protocols, newest first. With `Accept:
  * application/x-ndjson` all that pass the filters come as lines of JSON, without pages.
  */
-export function addCommandListRoute(server: FastifyInstance, { commandLog, clock }: CommandListParts): void {
+export function addCommandListRoute(
+  server: FastifyInstance,
+  commandLog: Pick<CommandLog, "newest">,
+  clock: Pick<Clock, "nowMs">,
+): void {
   server.get<{ Querystring: Query }>("/api/v1/commands", async ({ query, headers }, reply) => {
     const fault = unknownParameter(query, commandFilters) ?? repeatedParameter(query, commandFilters);
     if (fault !== null) return sendProblem(reply, 400, fault);

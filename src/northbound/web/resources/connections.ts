@@ -1,19 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Peer, PeerSource } from "../../../contracts/peers.ts";
+import { isoTime, timeText } from "../../../models/json-text.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
 import { publishedHealth } from "../../../platform/published-health.ts";
 import type { Connection, Connections, Expiry } from "../api/connection.ts";
-import { timeText, timeTextOrNull } from "../floor/time-text.ts";
+import type { GatewayCondition } from "../gateway-facts.ts";
 import { sendProblem } from "../problem.ts";
-import { linkNames, queuesOf, type StatusFacts } from "../status-report.ts";
-import type { GatewayHealthParts } from "./gateway-health.ts";
+import { linkNames, queuesOf } from "../status-report.ts";
 import { type Query, sendPage, unknownParameter } from "./list-page.ts";
-
-export interface ConnectionRouteParts extends GatewayHealthParts {
-  readonly peers: readonly PeerSource[];
-  readonly certificates: () => StatusFacts["certificates"];
-  readonly disk: () => StatusFacts["disk"];
-}
 
 /** Of one component. Its own bounds are lower, unless somebody raises them. */
 const MOST_PEERS = 500;
@@ -26,33 +21,41 @@ const diskWork = ["store_records", "store_syncs"];
  * `GET /api/v1/connections`: the connections of the gateway with their peers; the queues to them; and what
  * will end: certificates, the token, room on the disk.
  */
-export function addConnectionRoutes(server: FastifyInstance, parts: ConnectionRouteParts): void {
+export function addConnectionRoutes(
+  server: FastifyInstance,
+  condition: GatewayCondition,
+  peers: readonly PeerSource[],
+  clock: Pick<Clock, "nowMs">,
+): void {
+  const { stateSinceMs } = condition;
   server.get<{ Querystring: Query }>("/api/v1/connections", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);
-    const health = publishedHealth(parts.health());
+    const health = publishedHealth(condition.health());
     const list = {
       name: "connections",
       items: Object.entries(health)
         .filter(([name]) => linkNames.includes(name))
         .sort(([a], [b]) => (a < b ? -1 : 1)),
       keyOf: ([name]: readonly [string, Health]) => name,
-      write: ([name, part]: readonly [string, Health]) => connectionJson(parts, name, part),
+      write: ([name, part]: readonly [string, Health]) =>
+        connectionJson(name, part, isoTime(stateSinceMs(name)), peers),
     };
-    return sendPage(reply, query, list, around(parts, health));
+    return sendPage(reply, query, list, around(condition, health, clock.nowMs()));
   });
 }
 
 function connectionJson(
-  { stateSinceMs, peers }: ConnectionRouteParts,
   name: string,
   part: Health,
+  since: string | null,
+  peers: readonly PeerSource[],
 ): Connection {
   const found = peers.filter((source) => source.part === name).flatMap((source) => source.peers());
   return {
     name,
     state: part.state,
-    since: timeTextOrNull(stateSinceMs(name)),
+    since,
     detail: part.detail ?? "",
     figures: part.figures ?? {},
     peer_count: found.length,
@@ -69,25 +72,26 @@ function peerJson({
   sinceMs,
   detail,
 }: Peer): Connection["peers"][number] {
-  return { kind, name, client, address, state, since: timeTextOrNull(sinceMs), detail };
+  return { kind, name, client, address, state, since: isoTime(sinceMs), detail };
 }
 
 /** The members of the answer beside the connections. */
 function around(
-  parts: ConnectionRouteParts,
-  health: Readonly<Record<string, Health>>,
+  { disk, certificates, health }: GatewayCondition,
+  published: Readonly<Record<string, Health>>,
+  nowMs: number,
 ): Pick<Connections, "queues" | "disk" | "expiries"> {
-  const { path, freeBytes } = parts.disk();
+  const { path, freeBytes } = disk();
   const kept = queueParts.flatMap((name) => {
-    const figures = health[name]?.figures;
+    const figures = published[name]?.figures;
     if (figures === undefined) return [];
     const ofQueue = Object.entries(figures).filter(([key]) => !diskWork.includes(key));
     return [{ name, figures: Object.fromEntries(ofQueue) }];
   });
   return {
-    queues: [...queuesOf(parts.health().queues), ...kept],
-    disk: { path, free_bytes: freeBytes, detail: health.disk?.detail ?? "" },
-    expiries: [...tokenExpiry(health.fleet, parts.clock.nowMs()), ...certificateExpiries(parts)],
+    queues: [...queuesOf(health().queues), ...kept],
+    disk: { path, free_bytes: freeBytes, detail: published.disk?.detail ?? "" },
+    expiries: [...tokenExpiry(published.fleet, nowMs), ...certificateExpiries(certificates(), nowMs)],
   };
 }
 
@@ -101,14 +105,17 @@ function tokenExpiry(fleet: Health | undefined, nowMs: number): readonly Expiry[
 }
 
 /** The soonest first. */
-function certificateExpiries({ certificates, clock }: ConnectionRouteParts): readonly Expiry[] {
-  return certificates()
+function certificateExpiries(
+  certificates: ReturnType<GatewayCondition["certificates"]>,
+  nowMs: number,
+): readonly Expiry[] {
+  return certificates
     .toSorted((a, b) => a.endMs - b.endMs)
     .map(({ key, path, endMs }) => ({
       kind: "certificate",
       name: key,
       path,
-      ends_at: timeTextOrNull(endMs),
-      seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - clock.nowMs()) / 1_000) : null,
+      ends_at: isoTime(endMs),
+      seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null,
     }));
 }

@@ -4,16 +4,11 @@ import type { FloorSettings } from "../api/floor-settings.ts";
 import type { FloorOptions } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 
-export interface FloorSettingsParts {
-  /** Returns the present options. */
-  readonly floorOptions: () => FloorOptions;
-}
-
 /**
  * `GET /api/v1/floor`: the floor settings of the configuration. `GET /api/v1/maps/{map}/drawing`: the drawing
  * of a map, a PNG.
  */
-export function addFloorSettingsRoutes(server: FastifyInstance, { floorOptions }: FloorSettingsParts): void {
+export function addFloorSettingsRoutes(server: FastifyInstance, floorOptions: () => FloorOptions): void {
   server.get("/api/v1/floor", async (_request, reply) => {
     const { pointTypes, drawings } = floorOptions();
     const answer: FloorSettings = {

@@ -1,36 +1,30 @@
 import type { FastifyInstance } from "fastify";
+import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
 import { publishedHealth } from "../../../platform/published-health.ts";
 import type { Health as HealthJson, PartState } from "../api/gateway.ts";
-import { timeText, timeTextOrNull } from "../floor/time-text.ts";
-
-export interface GatewayHealthParts {
-  readonly gatewayId: string;
-  readonly version: string;
-  readonly sessionId: string;
-  readonly startedAtMs: number;
-  readonly health: () => Readonly<Record<string, Health>>;
-  /** Wall time since when a component has been in its state; null: not known. */
-  readonly stateSinceMs: (part: string) => number | null;
-  readonly clock: Pick<Clock, "nowMs">;
-}
+import type { GatewayCondition, GatewayIdentity } from "../gateway-facts.ts";
 
 const worstFirst: readonly PartState[] = ["down", "starting", "degraded", "up"];
 
 /** `GET /api/v1/health`: the state of every component. */
-export function addGatewayHealthRoutes(server: FastifyInstance, parts: GatewayHealthParts): void {
+export function addGatewayHealthRoutes(
+  server: FastifyInstance,
+  { gatewayId, version, sessionId, startedAtMs }: GatewayIdentity,
+  { health, stateSinceMs }: Pick<GatewayCondition, "health" | "stateSinceMs">,
+  clock: Pick<Clock, "nowMs">,
+): void {
   const partOf = (name: string, { state, detail, figures }: Health) => ({
     state,
-    since: timeTextOrNull(parts.stateSinceMs(name)),
+    since: isoTime(stateSinceMs(name)),
     detail: detail ?? "",
     figures: figures ?? {},
   });
 
   server.get("/api/v1/health", async (_request, reply) => {
-    const found = Object.entries(publishedHealth(parts.health()));
+    const found = Object.entries(publishedHealth(health()));
     const state = worstFirst.find((each) => found.some(([, part]) => part.state === each)) ?? "starting";
-    const { gatewayId, version, sessionId, startedAtMs, clock } = parts;
     const answer: HealthJson = {
       state,
       at: timeText(clock.nowMs()),

@@ -6,12 +6,8 @@ import { sendProblem } from "../problem.ts";
 import { type Query, sendPage, unknownParameter } from "./list-page.ts";
 import { orderKey } from "./order-key.ts";
 
-export interface MapRouteParts {
-  readonly floor: Pick<Floor, "robots" | "maps">;
-}
-
 /** `GET /api/v1/maps` and `GET /api/v1/maps/{map}`: the points of the last answers of GetMap. */
-export function addMapRoutes(server: FastifyInstance, { floor }: MapRouteParts): void {
+export function addMapRoutes(server: FastifyInstance, floor: Pick<Floor, "robots" | "maps">): void {
   server.get<{ Querystring: Query }>("/api/v1/maps", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);

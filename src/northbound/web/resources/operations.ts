@@ -8,12 +8,8 @@ import type { RequestField as FieldJson, Operation } from "../api/operation.ts";
 import { sendProblem } from "../problem.ts";
 import { type Query, sendPage, unknownParameter } from "./list-page.ts";
 
-export interface OperationRouteParts {
-  readonly catalogue: OperationManual;
-}
-
 /** `GET /api/v1/operations`: all that a form for each operation needs. */
-export function addOperationRoutes(server: FastifyInstance, { catalogue }: OperationRouteParts): void {
+export function addOperationRoutes(server: FastifyInstance, catalogue: OperationManual): void {
   server.get<{ Querystring: Query }>("/api/v1/operations", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);

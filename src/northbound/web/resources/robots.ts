@@ -5,13 +5,12 @@ import type { RobotWriter } from "../floor/robot-json.ts";
 import { sendProblem } from "../problem.ts";
 import { type Query, sendPage, unknownParameter } from "./list-page.ts";
 
-export interface RobotRouteParts {
-  readonly floor: Pick<Floor, "robots">;
-  readonly robotWriter: RobotWriter;
-}
-
 /** `GET /api/v1/robots` and `GET /api/v1/robots/{robot}`: all that is known of robots. */
-export function addRobotRoutes(server: FastifyInstance, { floor, robotWriter }: RobotRouteParts): void {
+export function addRobotRoutes(
+  server: FastifyInstance,
+  floor: Pick<Floor, "robots">,
+  robotWriter: RobotWriter,
+): void {
   server.get<{ Querystring: Query }>("/api/v1/robots", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);

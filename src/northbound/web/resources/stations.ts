@@ -1,16 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import type { Floor } from "../floor/floor.ts";
-import { type StationJsonParts, stationJson } from "../floor/station-json.ts";
+import type { StationWriter } from "../floor/station-json.ts";
 import { sendProblem } from "../problem.ts";
 import { type Query, sendPage, unknownParameter } from "./list-page.ts";
 
-export interface StationRouteParts extends StationJsonParts {
-  readonly floor: Pick<Floor, "robots" | "stations">;
-}
-
 /** `GET /api/v1/stations`: the stations of the configuration with their values. */
-export function addStationRoutes(server: FastifyInstance, parts: StationRouteParts): void {
-  const { floor } = parts;
+export function addStationRoutes(
+  server: FastifyInstance,
+  floor: Pick<Floor, "robots" | "stations">,
+  stationJson: StationWriter,
+): void {
   server.get<{ Querystring: Query }>("/api/v1/stations", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);
@@ -18,7 +17,7 @@ export function addStationRoutes(server: FastifyInstance, parts: StationRoutePar
       name: "stations",
       items: [...floor.stations()].sort(([a], [b]) => (a < b ? -1 : 1)),
       keyOf: ([name]) => name,
-      write: ([name, facts]) => stationJson(parts, name, facts, floor.robots().keys()),
+      write: ([name, facts]) => stationJson(name, facts, floor.robots().keys()),
     });
   });
 }

@@ -1,16 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { type TagSource, tagProtocols } from "../../../contracts/tags.ts";
+import { isoTime } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Tag, Tags } from "../api/tag.ts";
-import { timeTextOrNull } from "../floor/time-text.ts";
 import { sendProblem } from "../problem.ts";
 import { cursorOf, type Query, readPage, repeatedParameter, textIn, unknownParameter } from "./list-page.ts";
 import { type FoundTag, findTags } from "./tag-search.ts";
-
-export interface TagRouteParts {
-  readonly tags: readonly TagSource[];
-  readonly clock: Pick<Clock, "nowMs">;
-}
 
 const tagFilters = ["robot", "station", "protocol", "text", "address"] as const;
 
@@ -24,7 +19,11 @@ const MOST_WAITING = 16;
  * `GET /api/v1/tags`: every OPC UA node and every MQTT topic, with its present value. Nodes that are not
  * built yet are counted, and not built.
  */
-export function addTagRoutes(server: FastifyInstance, { tags: sources, clock }: TagRouteParts): void {
+export function addTagRoutes(
+  server: FastifyInstance,
+  sources: readonly TagSource[],
+  clock: Pick<Clock, "nowMs">,
+): void {
   const search = createQueue(MOST_WAITING);
 
   server.get<{ Querystring: Query }>("/api/v1/tags", async ({ query }, reply) => {
@@ -78,8 +77,8 @@ function tagJson({ protocol, address, group, tag }: FoundTag, nowMs: number, isC
     clipped: isLong,
     quality,
     status,
-    source_time: timeTextOrNull(sourceTimeMs),
-    received_at: timeTextOrNull(receivedAtMs),
+    source_time: isoTime(sourceTimeMs),
+    received_at: isoTime(receivedAtMs),
     age_ms: receivedAtMs === null ? null : Math.max(0, nowMs - receivedAtMs),
   };
 }

@@ -1,18 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import type { BatteryTrends, LatencyTrend, Trend } from "../../../contracts/trends.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
+import { timeText } from "../../../models/json-text.ts";
 import type * as api from "../api/trend.ts";
 import type { Floor } from "../floor/floor.ts";
-import { timeText } from "../floor/time-text.ts";
 import { sendProblem } from "../problem.ts";
 
-export interface TrendRouteParts {
-  readonly floor: Pick<Floor, "robots">;
-  readonly trends: BatteryTrends & LatencyTrend;
-}
-
 /** `GET /api/v1/robots/{robot}/battery-trend` and `GET /api/v1/command-latency`: hours, from memory. */
-export function addTrendRoutes(server: FastifyInstance, { floor, trends }: TrendRouteParts): void {
+export function addTrendRoutes(
+  server: FastifyInstance,
+  floor: Pick<Floor, "robots">,
+  trends: BatteryTrends & LatencyTrend,
+): void {
   server.get<{ Params: { robot: string } }>(
     "/api/v1/robots/:robot/battery-trend",
     async ({ params: { robot } }, reply) => {

@@ -7,7 +7,8 @@ import type { EventRing } from "./event-ring.ts";
 /** A browser opens six connections to a host over HTTP/1.1, for all its tabs together. */
 const MOST_OF_BROWSER = 4;
 
-export interface ReaderParts {
+/** What readers are sent. */
+interface ReaderSources {
   readonly ring: EventRing;
   readonly robotIds: () => Iterable<RobotId>;
   /** Those of these robots that exist, as a snapshot has them. */
@@ -58,8 +59,8 @@ const PIECE_EVENTS = 100;
 const FULL = `${MOST_STREAMS} readers follow the gateway, and most of them are of this user: close some`;
 const REPLACED = "four other tabs of this browser follow the gateway: close one of them";
 
-export function createReaders(parts: ReaderParts): Readers {
-  const { ring, at } = parts;
+export function createReaders(sources: ReaderSources): Readers {
+  const { ring, at } = sources;
   const clients = new Set<StreamClient>();
   const browsers = createBrowserBound((client) => end(client, "replaced", REPLACED, false));
 
@@ -102,7 +103,7 @@ export function createReaders(parts: ReaderParts): Readers {
   function pump(client: StreamClient): void {
     if (client.isPumping || !clients.has(client)) return;
     if (client.response.writableLength > ENOUGH_UNREAD_BYTES) return;
-    const text = nextRobots(parts, client) ?? nextEvents(parts, client);
+    const text = nextRobots(sources, client) ?? nextEvents(sources, client);
     if (text === null) return;
     send(client, text);
     client.isPumping = true;
@@ -120,7 +121,7 @@ export function createReaders(parts: ReaderParts): Readers {
     add({ response, browser, whose, lastEventId }, first) {
       if (clients.size >= MOST_STREAMS && !makeRoom(whose)) return false;
       const { from, missing } = ring.resume(lastEventId);
-      const left = new Set(parts.robotIds());
+      const left = new Set(sources.robotIds());
       const client = { response, browser, whose, left, isCurrent: false, nextEvent: from, isPumping: false };
       clients.add(client);
       browsers.add(client);
@@ -160,18 +161,18 @@ function userOf({ part, peer }: WhoseStream): string {
 }
 
 /** The next piece of the snapshot; null: it is complete. */
-function nextRobots(parts: ReaderParts, client: StreamClient): string | null {
+function nextRobots(sources: ReaderSources, client: StreamClient): string | null {
   if (client.isCurrent) return null;
   const ids = [...client.left].slice(0, PIECE_ROBOTS);
   for (const id of ids) client.left.delete(id);
   client.isCurrent = client.left.size === 0;
-  const body: SnapshotRobots = { robots: parts.robots(ids), more: !client.isCurrent };
+  const body: SnapshotRobots = { robots: sources.robots(ids), more: !client.isCurrent };
   // Until its first tick a page shows nothing as true, and the next tick may be a second away.
-  return messageText("robots", body) + (client.isCurrent ? parts.tickAgain() : "");
+  return messageText("robots", body) + (client.isCurrent ? sources.tickAgain() : "");
 }
 
 /** The next events for the client; null: it has all. */
-function nextEvents({ ring, at }: ReaderParts, client: StreamClient): string | null {
+function nextEvents({ ring, at }: ReaderSources, client: StreamClient): string | null {
   if (client.nextEvent >= ring.next()) return null;
   let text = "";
   if (client.nextEvent < ring.first()) {

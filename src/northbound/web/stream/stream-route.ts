@@ -5,17 +5,6 @@ import type { WhoseStream } from "./client.ts";
 import { MOST_STREAMS } from "./readers.ts";
 import type { Stream } from "./stream.ts";
 
-export interface StreamRouteParts {
-  readonly stream: Pick<Stream, "add">;
-  /**
-   * The name of the cookie: a browser sends the cookies of a host to all its ports. Null: there are no
-   * browsers.
-   */
-  readonly browserCookie: string | null;
-  /** The user of a request. */
-  readonly whose: (request: FastifyRequest) => WhoseStream;
-}
-
 interface Route {
   readonly Querystring: { readonly last_event_id?: unknown };
 }
@@ -28,7 +17,20 @@ const ID_BYTES = 16;
  */
 export function addStreamRoute(
   server: FastifyInstance,
-  { stream, browserCookie, whose }: StreamRouteParts,
+  {
+    stream,
+    browserCookie,
+    whose,
+  }: {
+    readonly stream: Pick<Stream, "add">;
+    /**
+     * The name of the cookie: a browser sends the cookies of a host to all its ports. Null: there are no
+     * browsers.
+     */
+    readonly browserCookie: string | null;
+    /** The user of a request. */
+    readonly whose: (request: FastifyRequest) => WhoseStream;
+  },
 ): void {
   // A HEAD request would read the stream, and get nothing of it.
   server.get<Route>("/api/v1/stream", { exposeHeadRoute: false }, (request, reply) => {

@@ -1,11 +1,12 @@
 import type { CommandLog, LoggedCommand } from "../../../contracts/command-log.ts";
-import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Peer } from "../../../contracts/peers.ts";
-import type { FleetEvent } from "../../../domain/event.ts";
+import { namedEventJson } from "../../../models/event.ts";
+import { timeText } from "../../../models/json-text.ts";
 import { type Clock, every } from "../../../platform/clock.ts";
 import type { Tick } from "../api/stream.ts";
-import { timeText } from "../floor/time-text.ts";
-import { changeBody, type MessageParts, snapshotBody } from "./bodies.ts";
+import type { Floor } from "../floor/floor.ts";
+import type { RobotWriter } from "../floor/robot-json.ts";
+import type { Bodies } from "./bodies.ts";
 import { messageText } from "./client.ts";
 import { createEventRing } from "./event-ring.ts";
 import { createReaders, type NewReader } from "./readers.ts";
@@ -14,17 +15,6 @@ const LONGEST_MS = 10_000;
 
 /** More than are sent within that time. */
 const MOST_KEPT = 16;
-
-export interface StreamParts extends MessageParts {
-  readonly places: Pick<PlaceAges, "listAgeMs">;
-  readonly isFleetLinkUp: () => boolean;
-  /** False: the component that keeps values and their quality up to date is stalled. */
-  readonly areValuesKept: () => boolean;
-  readonly commandLog: Pick<CommandLog, "follow">;
-  /** The JSON object of an event, as MQTT publishes it. */
-  readonly eventJson: (event: FleetEvent) => string;
-  readonly clock: Clock;
-}
 
 /** The live state and events of `GET /api/v1/stream`, for all its readers. */
 export interface Stream {
@@ -48,10 +38,28 @@ const MOST_EVENTS = 1_000;
 /** Commands that reach a stage between two flushes. */
 const MOST_COMMANDS = 500;
 
-export function createStream(parts: StreamParts): Stream {
-  const { floor, clock, robotWriter } = parts;
-  const ring = createEventRing(parts.sessionId, MOST_EVENTS);
-  const ticks = createTicks(parts.sessionId, clock);
+export function createStream({
+  floor,
+  bodies,
+  robotWriter,
+  sessionId,
+  tickFacts,
+  areValuesKept,
+  commandLog,
+  clock,
+}: {
+  readonly floor: Floor;
+  readonly bodies: Bodies;
+  readonly robotWriter: Pick<RobotWriter, "whole">;
+  readonly sessionId: string;
+  readonly tickFacts: () => Omit<Tick, "at" | "id">;
+  /** False: the component that keeps values and their quality up to date is stalled. */
+  readonly areValuesKept: () => boolean;
+  readonly commandLog: Pick<CommandLog, "follow">;
+  readonly clock: Clock;
+}): Stream {
+  const ring = createEventRing(sessionId, MOST_EVENTS);
+  const ticks = createTicks(sessionId, clock);
   const commands = new Map<number, LoggedCommand>();
   const readers = createReaders({
     ring,
@@ -66,30 +74,23 @@ export function createStream(parts: StreamParts): Stream {
     at: () => timeText(clock.nowMs()),
     tickAgain() {
       const id = ticks.last();
-      return id === null || !parts.areValuesKept() ? "" : tickText(id);
+      return id === null || !areValuesKept() ? "" : tickText(id);
     },
   });
 
   function tickText(id: string): string {
-    const listAgeMs = parts.places.listAgeMs();
-    const body: Tick = {
-      at: timeText(clock.nowMs()),
-      id,
-      configuration: parts.configuration(),
-      fleet_link_up: parts.isFleetLinkUp(),
-      poll_age_ms: listAgeMs === null ? null : Math.round(listAgeMs),
-    };
+    const body: Tick = { at: timeText(clock.nowMs()), id, ...tickFacts() };
     return messageText("tick", body);
   }
 
   function flush(): void {
     readers.closeSlow();
     const news = floor.takeNews();
-    for (const event of news.events) ring.push(`{"kind":"${event.kind}",${parts.eventJson(event).slice(1)}`);
+    for (const event of news.events) ring.push(namedEventJson(event, sessionId));
     const reached = [...commands.values()];
     commands.clear();
     if (readers.count === 0) return;
-    const body = changeBody(parts, news, reached);
+    const body = bodies.change(news, reached);
     readers.changed(news.robots.keys());
     readers.sendAll(body === null ? null : messageText("change", body));
   }
@@ -98,7 +99,7 @@ export function createStream(parts: StreamParts): Stream {
     floor.tick();
     flush();
     // A tick means that the shown values are true now.
-    if (parts.areValuesKept()) readers.sendAll(tickText(ticks.next()));
+    if (areValuesKept()) readers.sendAll(tickText(ticks.next()));
   }
 
   function follow(command: LoggedCommand): void {
@@ -111,10 +112,10 @@ export function createStream(parts: StreamParts): Stream {
   return {
     ticks,
     peers: readers.peers,
-    add: (reader) => readers.add(reader, () => messageText("snapshot", snapshotBody(parts))),
+    add: (reader) => readers.add(reader, () => messageText("snapshot", bodies.snapshot())),
     open() {
       const over = new AbortController();
-      const leave = parts.commandLog.follow(follow);
+      const leave = commandLog.follow(follow);
       let rounds = 0;
       every(clock, FLUSH_MS, over.signal, () => {
         rounds += 1;

@@ -1,4 +1,4 @@
-import { shortestFloat } from "../../platform/float.ts";
+import { shortestFloat } from "../platform/float.ts";
 
 /** Text that JSON must escape: quotes, backslashes, control characters and surrogates. */
 const needsEscape = /["\\\p{Cc}\p{Surrogate}]/u;
@@ -24,12 +24,16 @@ const PLACES = 16;
 const secondAt: number[] = new Array(PLACES).fill(Number.NaN);
 const secondText: string[] = new Array(PLACES).fill("");
 
+/** A time of the gateway's clock as ISO 8601, UTC, with milliseconds. */
+export function timeText(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
 /**
- * Milliseconds since 1970 as ISO 8601, UTC, with exactly three digits of a second; null for a time outside
- * the range of a Timestamp (a robot's clock may have any).
+ * The same; null: there is none, or it is outside the years 1 to 9999 (a robot's clock may have any time).
  */
-export function isoTime(timeMs: number): string | null {
-  if (!(timeMs >= EARLIEST_MS && timeMs <= LATEST_MS)) return null;
+export function isoTime(timeMs: number | null): string | null {
+  if (timeMs === null || !(timeMs >= EARLIEST_MS && timeMs <= LATEST_MS)) return null;
   const whole = Math.floor(timeMs);
   const second = Math.floor(whole / 1000);
   const place = second & (PLACES - 1);

@@ -1,13 +1,7 @@
 import { z } from "zod";
-import type {
-  DescribedOperation,
-  OperationManual,
-  RequestField,
-} from "../../../contracts/operation-manual.ts";
-import { commandRequest } from "../api/command.ts";
-import { type JsonSchema, schemaRef } from "./models.ts";
+import { commandRequest } from "../../.build/northbound/web/api/command.js";
 
-const numbers: Readonly<Record<string, JsonSchema>> = {
+const scalars = {
   string: { type: "string" },
   bool: { type: "boolean" },
   bytes: { type: "string", contentEncoding: "base64" },
@@ -21,42 +15,33 @@ const numbers: Readonly<Record<string, JsonSchema>> = {
 };
 
 /** The schema of the body of a command, and one for the request of each operation. */
-export function commandSchemas(catalogue: OperationManual): Readonly<Record<string, JsonSchema>> {
+export function commandSchemas(catalogue) {
   const operations = [...catalogue.values()];
-  const requests = operations.map((operation) => [requestName(operation), requestSchema(operation)] as const);
   return {
     CommandRequest: { oneOf: operations.map(bodySchema) },
-    ...Object.fromEntries(requests),
+    ...Object.fromEntries(
+      operations.map((operation) => [`${operation.name}Request`, requestSchema(operation)]),
+    ),
   };
 }
 
-function requestName({ name }: DescribedOperation): string {
-  return `${name}Request`;
-}
-
 /** The body of a command of one operation: the fields of every command, and its own request. */
-function bodySchema(operation: DescribedOperation): JsonSchema {
-  const {
-    $schema: _draft,
-    additionalProperties: _none,
-    properties,
-    required,
-  } = z.toJSONSchema(commandRequest);
-  const isRequired = operation.fields.some((field) => field.isRequired);
+function bodySchema({ name, fields }) {
+  const { properties, required = [] } = z.toJSONSchema(commandRequest);
   return {
-    title: operation.name,
+    title: name,
     type: "object",
     properties: {
       ...properties,
-      operation: { const: operation.name },
-      request: schemaRef(requestName(operation)),
+      operation: { const: name },
+      request: { $ref: `#/components/schemas/${name}Request` },
     },
-    required: [...(required ?? []), ...(isRequired ? ["request"] : [])],
+    required: [...required, ...(fields.some(({ isRequired }) => isRequired) ? ["request"] : [])],
     additionalProperties: false,
   };
 }
 
-function requestSchema({ summary, role, fields, examples }: DescribedOperation): JsonSchema {
+function requestSchema({ summary, role, fields, examples }) {
   return {
     ...objectSchema(fields),
     description: `${summary} Needs the role ${role}. Names may be written in snake_case too.`,
@@ -64,7 +49,7 @@ function requestSchema({ summary, role, fields, examples }: DescribedOperation):
   };
 }
 
-function objectSchema(fields: readonly RequestField[]): JsonSchema {
+function objectSchema(fields) {
   const required = fields.filter(({ isRequired }) => isRequired).map(({ jsonName }) => jsonName);
   return {
     type: "object",
@@ -73,15 +58,15 @@ function objectSchema(fields: readonly RequestField[]): JsonSchema {
   };
 }
 
-function fieldSchema(field: RequestField): JsonSchema {
+function fieldSchema(field) {
   const one = valueSchema(field);
   const schema = field.isList ? { type: "array", items: one } : one;
   if (field.oneOf === null) return schema;
   return { ...schema, description: `At most one field of the group ${field.oneOf} may be set.` };
 }
 
-function valueSchema({ type, values, fields }: RequestField): JsonSchema {
+function valueSchema({ type, values, fields }) {
   if (values.length > 0) return { enum: values };
   // A message without fields in the catalogue may be any JSON.
-  return numbers[type] ?? (fields.length === 0 ? {} : objectSchema(fields));
+  return scalars[type] ?? (fields.length === 0 ? {} : objectSchema(fields));
 }
