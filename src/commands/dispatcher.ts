@@ -90,7 +90,6 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     },
     stage: createAttributionStage(room.attribution, [room.observations, conveyors, holds, permits]),
     reviewRights(isGone) {
-      permits.follow();
       leases.review(isGone);
       permits.review(isGone);
     },

@@ -50,7 +50,7 @@ export interface DispatcherParts {
   /** The audit log of earlier runs; absent: it does not outlive a run. */
   readonly auditLines?: AuditLines;
   /** The stations of the configuration. */
-  readonly stations: readonly StationOptions[];
+  readonly stations: Live<readonly StationOptions[]>;
   readonly stopRequest: MakeStopRequest;
   /** The hold on this robot, or (null) on all robots, has changed. Synchronous; never throws. */
   readonly onHold?: (robotId: RobotId | null) => void;

@@ -137,7 +137,10 @@ function rank(role: Role): number {
 }
 
 /** The rights of sources before they have said which command. A station's own `users` go before the rules. */
-export function commandRights(rights: Live<Rights>, stations: readonly StationOptions[]): CommandRights {
+export function commandRights(
+  rights: Live<Rights>,
+  stations: Live<readonly StationOptions[]>,
+): CommandRights {
   const anywhere = rightsAnywhere(rights);
   const some = { operation: null, role: "operator" } as const;
   return {
@@ -146,7 +149,7 @@ export function commandRights(rights: Live<Rights>, stations: readonly StationOp
       refusedRight(anywhere.now(), { source, operation, role, robotId: null }),
     refusedLift: (source, robotId) => refusedLift(rights.now(), source, robotId),
     refusedStation(source, station) {
-      const known = stations.find(({ name }) => name === station);
+      const known = stations.now().find(({ name }) => name === station);
       if (known === undefined) return `there is no station ${quoted(station)}`;
       return (
         refusedStationUser(known, source) ?? refusedRight(anywhere.now(), { ...some, source, robotId: null })

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { configHash } from "../config/config-hash.ts";
 import type { Config } from "../config/load.ts";
 import { runningConfig } from "../config/running-config.ts";
@@ -7,7 +6,7 @@ import type { Sink } from "../contracts/link.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import type { Component, Health } from "../platform/component.ts";
 import { lockFolder } from "../platform/folder-lock.ts";
-import { createLive } from "../platform/live.ts";
+import { createLive, type Live } from "../platform/live.ts";
 import type { Hang } from "../platform/liveness.ts";
 import { noLaterThan } from "../platform/no-later-than.ts";
 import { logOutages } from "../platform/outage-log.ts";
@@ -56,7 +55,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     log.error({ err: error }, "what follows from the new configuration failed in one part"),
   );
   const running = runningConfig(live);
-  const reloads = createReloadGate(live.pick(configHash).now);
+  const reloads = createReloadGate(live.pick(configHash));
   let open: Pick<Gateway, "health" | "hang" | "runningMs"> | null = null;
   return {
     reload: reloads.request,
@@ -112,14 +111,13 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
       if ((dispatcher.health().figures?.stopsOwed ?? 0) > 0) resolve();
     });
     await addComponents(components, run, core, fleetBegins);
-    followReloads(run, core);
+    followReloads(live, run, core);
     logOutages({ clock, log, health }, signal);
     const reload = createReload({
       source: configuration ?? null,
       live,
-      hash: reloads.hash,
+      hash: reloads.hash.now,
       refusals: reloads.refusals,
-      consequences: reloads.consequences,
       audit,
       clock,
       log,
@@ -165,18 +163,14 @@ async function inDataFolder(
 
 /** What follows for commands and alarms when another configuration holds, after the northbounds. */
 function followReloads(
-  { surroundings: { logLevels }, reloads }: Run,
+  live: Live<Config>,
+  { config, surroundings: { logLevels } }: Run,
   { state, stages: { stations, alarms }, pipeline, commands: { dispatcher } }: Core,
 ): void {
-  reloads.onReload((before, now) => {
-    if (now.log.level !== before.log.level) logLevels?.set(null, now.log.level, "a reload");
-  });
-  reloads.onReload((before, now) => dispatcher.reviewRights(goneUsers(before, now)));
-  reloads.onReload((before, now) => {
-    if (isDeepStrictEqual(before.stations, now.stations)) return;
-    pipeline.enterAfter("stations", stations.review(state.snapshot()));
-  });
-  reloads.onReload(() => {
+  config.log.level.onChange((_was, is) => logLevels?.set(null, is, "a reload"));
+  live.onChange((was, is) => dispatcher.reviewRights(goneUsers(was, is)));
+  config.stations.onChange(() => pipeline.enterAfter("stations", stations.review(state.snapshot())));
+  config.alarms.battery.onChange(() => {
     alarms.reviewBatteries(state.snapshot());
     pipeline.enterAfter("attribution", { changes: [], events: [] });
   });

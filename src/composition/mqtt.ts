@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
-import type { ReloadRefusal } from "../contracts/reload.ts";
 import { createLinkRunner } from "../delivery/link-runner.ts";
 import { ofGateway } from "../domain/alarm.ts";
 import { createBroker } from "../northbound/mqtt/broker/broker.ts";
@@ -9,7 +7,6 @@ import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
 import type { Component } from "../platform/component.ts";
-import type { Now } from "../platform/live.ts";
 import { mergedHealth } from "../platform/merged-health.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run } from "./run.ts";
@@ -28,7 +25,7 @@ export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
 /** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
 export function mqtt(
   options: MqttOptions,
-  { config, surroundings, work, sessionId, outbox, readiness, reloads }: Run,
+  { config, surroundings, work, sessionId, outbox, readiness }: Run,
   { stages, fanOut, commands, health }: Core,
 ): MqttNorthbound {
   const { acts, intake } = commands;
@@ -41,13 +38,6 @@ export function mqtt(
     options.broker.kind === "embedded"
       ? createBroker({ options: options.broker, topics, clientId, clock, log, audit: intake })
       : null;
-  reloads.onReload((before) => {
-    const was = before.mqtt?.broker;
-    if (was?.kind !== "embedded" || broker === null) return;
-    broker.usersChanged(was.users);
-    const { broker: is } = options;
-    if (is.kind === "embedded" && !isDeepStrictEqual(was.tls, is.tls)) broker.certificateChanged();
-  });
   const link = createMqttLink({
     options,
     topics,
@@ -65,13 +55,11 @@ export function mqtt(
     arrivals: broker?.arrivals ?? null,
     onDuplicate: (holds, text) => stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
-  reloads.onReload(() => {
+  options.placement.onChange(() => {
     const move = live.follow();
     if (move.isMoved) broker?.topicsMoved();
     link.topicsMoved(move);
-    link.certificatesChanged();
   });
-  reloads.refuseReload((next) => refusedMqtt(options, next.mqtt));
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
   const runner = createLinkRunner(link, {
     outlet: fanOut.attachOutlet(link.name, QUEUE, outbox ?? undefined),
@@ -86,14 +74,4 @@ export function mqtt(
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
   const { tags, peers } = link;
   return { components: broker === null ? [component] : [broker, component], tags, peers };
-}
-
-/** What of the live keys cannot change all the same. */
-function refusedMqtt(is: MqttOptions, next: Now<MqttOptions> | null): readonly ReloadRefusal[] {
-  if (next === null) return [];
-  const reason = "restart to change it";
-  const areEmbedded = is.broker.kind === "embedded" && next.broker.kind === "embedded";
-  const hasTls = (one: Pick<MqttOptions, "broker">) =>
-    one.broker.kind === "embedded" && one.broker.tls !== null;
-  return areEmbedded && hasTls(is) !== hasTls(next) ? [{ path: "mqtt.certificate", reason }] : [];
 }

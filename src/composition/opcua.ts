@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { pathText } from "../config/problem.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
+import type { Now } from "../platform/live.ts";
 import { builtAt, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run } from "./run.ts";
@@ -29,7 +29,7 @@ export async function opcua(
       builtAt: builtAt(),
       sessionId,
       startedAtMs: clock.nowMs(),
-      configHash: reloads.hash,
+      configHash: reloads.hash.now,
       fleetLinkUp: () => link.now().isUp,
     },
     commander: intake,
@@ -50,17 +50,6 @@ export async function opcua(
     random: surroundings.random,
     log,
   });
-  reloads.onReload((before) => server.usersChanged(before.opcua?.users ?? []));
-  reloads.onReload((before, now) => {
-    if (!isDeepStrictEqual(before.stations, now.stations)) server.stationsChanged();
-  });
-  reloads.onReload((before, now) => {
-    if (!isDeepStrictEqual(before.opcua?.robots, now.opcua?.robots)) server.robotsChanged();
-  });
-  reloads.onReload(server.certificateChanged);
-  reloads.onReload((before, now) => {
-    if (!isDeepStrictEqual(before.opcua?.authorities, now.opcua?.authorities)) server.authoritiesChanged();
-  });
   reloads.refuseReload((next) => [
     ...server.refusedStations(next.opcua?.stations ?? []),
     ...server
@@ -69,18 +58,14 @@ export async function opcua(
         const path = pathText(["opcua", "robots", robotId, ...(key === null ? [] : [key])]);
         return { path, reason };
       }),
-    ...refusedCertificate(options, next.opcua),
+    ...refusedUri(options, next.opcua),
   ]);
   fanOut.attachSink(server.name, server, QUEUE);
   return server;
 }
 
-/** A reload cannot change the server's name, nor whether it makes its own certificate. */
-function refusedCertificate(is: OpcUaOptions, next: OpcUaOptions | null): readonly ReloadRefusal[] {
-  if (next === null) return [];
-  const path = "opcua.certificate";
-  if ((is.certificate === null) !== (next.certificate === null))
-    return [{ path, reason: "restart to change it: the gateway makes its own, or not, from its start on" }];
-  if (is.applicationUri === next.applicationUri) return [];
-  return [{ path, reason: `restart to change it: it is for ${next.applicationUri}` }];
+/** A reload cannot change the server's name. */
+function refusedUri(is: OpcUaOptions, next: Now<OpcUaOptions> | null): readonly ReloadRefusal[] {
+  if (next === null || is.applicationUri === next.applicationUri) return [];
+  return [{ path: "opcua.certificate", reason: `restart to change it: it is for ${next.applicationUri}` }];
 }

@@ -2,19 +2,16 @@ import type { Config } from "../config/load.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import { type Source, sourceKey } from "../domain/command.ts";
 import type { Health } from "../platform/component.ts";
-import type { Consequence, FindRefusals, Reload } from "./reload.ts";
+import type { Live } from "../platform/live.ts";
+import type { FindRefusals, Reload } from "./reload.ts";
 
-/** Holds requests back until the gateway can reload, and knows what a reload leads to. */
+/** Holds requests back until the gateway can reload, and knows who may refuse one. */
 export interface ReloadGate {
   readonly request: ReloadConfiguration;
   /** Of the present configuration. */
-  readonly hash: () => string;
-  /** Registers a function that is called when a reload has changed the configuration. */
-  onReload(follow: Consequence): void;
+  readonly hash: Live<string>;
   /** Registers a function that is asked whether a reload may change the configuration. */
   refuseReload(refusalsOf: FindRefusals): void;
-  /** In the order in which they were registered. */
-  readonly consequences: readonly Consequence[];
   readonly refusals: FindRefusals;
   open(reload: Reload): void;
   /** The gateway has ended: waiting requests are refused. */
@@ -22,25 +19,22 @@ export interface ReloadGate {
   health(): Health;
 }
 
-export function createReloadGate(hash: () => string): ReloadGate {
+export function createReloadGate(hash: Live<string>): ReloadGate {
   let settle: (reload: Reload | null) => void = () => {};
   const opened = new Promise<Reload | null>((resolve) => {
     settle = resolve;
   });
   let health: () => Health = () => ({ state: "up" });
-  const consequences: Consequence[] = [];
   const finders: FindRefusals[] = [];
   return {
     hash,
-    onReload: (follow) => void consequences.push(follow),
     refuseReload: (refusalsOf) => void finders.push(refusalsOf),
-    consequences,
     refusals: (next) => finders.flatMap((refusalsOf) => refusalsOf(next)),
     async request(by) {
       const reload = await opened;
       if (reload !== null) return reload.request(by);
       const refused = [{ path: "", reason: "the gateway has ended" }];
-      return { applied: [], refused, warnings: [], hash: hash() };
+      return { applied: [], refused, warnings: [], hash: hash.now() };
     },
     open(reload) {
       health = reload.health;

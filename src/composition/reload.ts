@@ -18,9 +18,6 @@ export interface ConfigurationSource {
   read(): Promise<LoadResult>;
 }
 
-/** Applies another configuration to a component. Synchronous. */
-export type Consequence = (before: Config, now: Config) => void;
-
 /** Why a component cannot take another configuration, by key. Synchronous; changes nothing. */
 export type FindRefusals = (next: Config) => readonly ReloadRefusal[];
 
@@ -32,8 +29,6 @@ export interface ReloadDependencies {
   readonly hash: () => string;
   /** Of what may be changed otherwise. */
   readonly refusals: FindRefusals;
-  /** Called in order once the new configuration is in force. */
-  readonly consequences: readonly Consequence[];
   readonly audit: AuditSink;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,7 +53,7 @@ interface Next {
 }
 
 export function createReload(parts: ReloadDependencies): Reload {
-  const { source, live, hash: hashOf, log } = parts;
+  const { source, live, hash: hashOf } = parts;
   let settings = source?.settings ?? null;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -88,21 +83,9 @@ export function createReload(parts: ReloadDependencies): Reload {
       ...refusals,
     ];
     if (refused.length > 0) return { applied: [], refused, warnings };
-    if (applied.length > 0) apply(read.config);
+    if (applied.length > 0) live.replace(read.config);
     settings = read.settings;
     return { applied, refused: [], warnings };
-  }
-
-  function apply(config: Config): void {
-    const before = live.now();
-    live.replace(config);
-    for (const follow of parts.consequences) {
-      try {
-        follow(before, config);
-      } catch (error) {
-        log.error({ err: error }, "what follows from the new configuration failed in one part");
-      }
-    }
   }
 
   async function run({ askers }: { readonly askers: ReadonlySet<string> }): Promise<ReloadResult> {

@@ -15,14 +15,14 @@ import { QUEUE, type Run } from "./run.ts";
 /** The web listener, and how a reload changes it. */
 export function web(
   options: NonNullable<RunningConfig["web"]>,
-  { config, surroundings, readiness, reloads }: Run,
+  { config, surroundings, readiness }: Run,
   { stages, commands, catalogue, health, metrics }: Core,
   api: FleetApi,
   clientCertificates: ClientCertificates | null,
 ): Component {
   const { clock, log, simulatedFaults: faults } = surroundings;
   const { dispatcher, intake, acts } = commands;
-  const server = createWebServer(options, {
+  return createWebServer(options, {
     gatewayId: config.gateway.id,
     consoleFolder: consoleFolder(),
     api,
@@ -42,12 +42,6 @@ export function web(
     clock,
     log: log.child({ part: "web" }),
   });
-  reloads.onReload(server.configurationChanged);
-  reloads.refuseReload(({ web: next }) => {
-    if (next === null || (next.tls === null) === (options.tls.now() === null)) return [];
-    return [{ path: "web.tls", reason: "restart to change whether the listener speaks TLS" }];
-  });
-  return server;
 }
 
 /** The control socket. */
@@ -118,7 +112,7 @@ export function fleetApi(
   const { dispatcher, commandLog } = commands;
   const clock = work.clock("api");
   let configuration = 0;
-  reloads.onReload(() => {
+  reloads.hash.onChange(() => {
     configuration += 1;
   });
   return createFleetApi({

@@ -1,4 +1,5 @@
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
+import type { Now } from "../platform/live.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { dataDir } from "./load.ts";
 import { type Environment, readNamedFiles } from "./named-files.ts";
@@ -22,9 +23,11 @@ export interface ConfiguredCertificates {
   readonly dataDir: string;
   readonly files: readonly CertificateFile[];
   /** Null: the configuration has no OPC UA, or its section has a mistake. */
-  readonly opcua: Pick<
-    OpcUaOptions,
-    "applicationUri" | "host" | "hostname" | "isHostnameAssumed" | "alternateHostnames" | "certificate"
+  readonly opcua: Now<
+    Pick<
+      OpcUaOptions,
+      "applicationUri" | "host" | "hostname" | "isHostnameAssumed" | "alternateHostnames" | "certificate"
+    >
   > | null;
 }
 

@@ -1,5 +1,6 @@
 import { type ConfigPath, pathText } from "./problem.ts";
-import { entryRows, type ReloadRow, reloadRows, rowOf } from "./reload-rows.ts";
+import { configSchema } from "./schema.ts";
+import { stepsTo } from "./schema-walk.ts";
 import type { Settings } from "./settings.ts";
 
 /** The changes between two configurations, by path. */
@@ -18,26 +19,22 @@ export function differencesOf(before: Settings, after: Settings): Differences {
   const needRestart = new Set<string>();
   for (const [key, { path }] of new Map([...before, ...after])) {
     if (before.get(key)?.digest === after.get(key)?.digest) continue;
-    const row = rowOf(reloadRows, path);
-    const entry = entryOf(row.path, path, before, after);
-    const takes = entry === null ? row.takes : takesOfEntry(entry, row, has(after, entry));
-    (takes === "reload" ? live : needRestart).add(pathText(entry ?? path));
+    const change = changeAt(path, before, after);
+    (change.isLive ? live : needRestart).add(pathText(change.path));
   }
   return { live: [...live].filter((path) => !needRestart.has(path)), needRestart: [...needRestart] };
 }
 
-function takesOfEntry(entry: ConfigPath, row: ReloadRow, isAdded: boolean): ReloadRow["takes"] {
-  const found = entryRows.find(({ path }) => path === entry.slice(0, -1).join("."));
-  if (found === undefined) return row.takes;
-  return isAdded ? found.added : found.gone;
-}
-
-/** The entry or section of the path if only one of the configurations has it; null: both have it. */
-function entryOf(row: string, path: ConfigPath, before: Settings, after: Settings): ConfigPath | null {
-  // A path without a star is a section.
-  const star = row.split(".").indexOf("*");
-  const entry = path.slice(0, Math.max(0, star) + 1);
-  return has(before, entry) && has(after, entry) ? null : entry;
+/** What has changed at this value, or above it, and whether a reload takes it. */
+function changeAt(path: ConfigPath, before: Settings, after: Settings) {
+  let isLive = false;
+  for (const step of stepsTo(configSchema, path)) {
+    const isThere = has(after, step.path);
+    if (step.isOptional && has(before, step.path) !== isThere)
+      return { path: step.path, isLive: step.reloads?.includes(isThere ? "added" : "gone") ?? isLive };
+    isLive ||= step.reloads?.includes("changed") ?? false;
+  }
+  return { path, isLive };
 }
 
 function has(settings: Settings, entry: ConfigPath): boolean {

@@ -25,6 +25,18 @@ export function file(kind: FileKind, description: string) {
   return schema;
 }
 
+/** What may become of a key without a restart. */
+export type Reloads = readonly ("added" | "changed" | "gone")[];
+
+/** The parts of the schema that a reload changes. */
+export const liveFields = z.registry<{ readonly reloads: Reloads }>();
+
+/** Marks a key, or the entries of a record: a reload changes it with all below it. `reloads`: only so far. */
+export function live<T extends z.ZodType>(schema: T, reloads: Reloads = ["added", "changed", "gone"]): T {
+  liveFields.add(schema, { reloads });
+  return schema;
+}
+
 /** A duration in whole milliseconds. */
 export function milliseconds(least: number, most: number, usual: number, description: string) {
   return z.int().min(least).max(most).default(usual).describe(description);

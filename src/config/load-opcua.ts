@@ -1,5 +1,6 @@
 import type { Catalogue } from "../contracts/operation.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
+import type { Now } from "../platform/live.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { problemAt, problemsOf } from "./issues.ts";
 import type { NamedFiles } from "./named-files.ts";
@@ -14,7 +15,9 @@ type OpcUaResult =
   | {
       readonly ok: true;
       /** Null: the file has no such section. */
-      readonly opcua: Pick<OpcUaOptions, "robots" | "stations" | "missionSlots" | "users" | "limits"> | null;
+      readonly opcua: Now<
+        Pick<OpcUaOptions, "robots" | "stations" | "missionSlots" | "users" | "limits">
+      > | null;
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 

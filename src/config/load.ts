@@ -39,7 +39,7 @@ export interface RunningConfig {
     /** Absolute. */
     readonly dataDir: string;
   };
-  readonly log: { readonly level: LogLevel };
+  readonly log: { readonly level: Live<LogLevel> };
   readonly fleet: FleetOptions;
   readonly quality: QualityTimes;
   /** Null: off, because the file has no such section. The same holds for the next three. */
@@ -53,10 +53,10 @@ export interface RunningConfig {
   readonly rights: Live<Rights>;
   readonly intake: IntakeOptions;
   readonly dispatcher: DispatcherOptions;
-  readonly stations: readonly StationOptions[];
+  readonly stations: Live<readonly StationOptions[]>;
   readonly alarms: {
     /** Percent of charge at which an alarm is raised. */
-    readonly battery: Live<{ readonly low: number; readonly critical: number }>;
+    readonly battery: Live<ConfigFile["alarms"]["battery"]>;
   };
   /** What the gateway shows to others, of which the end is watched. */
   readonly certificates: Live<readonly OwnCertificate[]>;

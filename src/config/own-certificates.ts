@@ -39,7 +39,7 @@ function listed({
   certificates,
   opcua,
 }: Pick<RunningConfig, "certificates" | "opcua">): readonly OwnCertificate[] {
-  if (opcua === null || opcua.certificate !== null) return certificates.now();
+  if (opcua === null || opcua.certificate.now() !== null) return certificates.now();
   const path = join(opcua.dataDir, "opcua/server/own/certs/certificate.pem");
   return [...certificates.now(), { key: "opcua", path }];
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { liveFields, type Reloads } from "./fields.ts";
 import type { ConfigPath } from "./problem.ts";
 
 /** A value of the file beside the schema that it must fit. */
@@ -10,19 +11,58 @@ export interface SchemaPlace {
 
 /** The schema inside `optional`, `default`, `nullable` and their like. */
 export function bare(schema: z.core.$ZodType): z.core.$ZodType {
-  let inner = schema;
-  for (;;) {
-    if (inner instanceof z.ZodPipe) inner = inner.def.in;
-    else if (
-      inner instanceof z.ZodOptional ||
-      inner instanceof z.ZodDefault ||
-      inner instanceof z.ZodPrefault ||
-      inner instanceof z.ZodNullable ||
-      inner instanceof z.ZodReadonly
-    )
-      inner = inner.def.innerType;
-    else return inner;
+  return layers(schema).at(-1) ?? schema;
+}
+
+function layers(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  if (schema instanceof z.ZodPipe) return [schema, ...layers(schema.def.in)];
+  const isWrapper =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodReadonly;
+  return isWrapper ? [schema, ...layers(schema.def.innerType)] : [schema];
+}
+
+/** A key on the way to a value, or an entry of a record. */
+export interface Step {
+  readonly path: ConfigPath;
+  /** What a reload changes of it by its own mark; null: it has none. */
+  readonly reloads: Reloads | null;
+  /** Whether it can be left out as a whole. */
+  readonly isOptional: boolean;
+}
+
+/** The way to a value, from its section down, as far as the schema goes. */
+export function* stepsTo(schema: z.core.$ZodType, path: ConfigPath): Generator<Step> {
+  let parent = bare(schema);
+  for (const [place, key] of path.entries()) {
+    const child = childOf(parent, String(key));
+    if (child === undefined) return;
+    const isEntry = parent instanceof z.ZodRecord;
+    parent = bare(child);
+    // A record without entries is one that is left out.
+    const isOptional = isEntry || (child instanceof z.ZodOptional && !(parent instanceof z.ZodRecord));
+    yield { path: path.slice(0, place + 1), reloads: reloadsOf(child), isOptional };
   }
+}
+
+/** All keys that have a mark; `*` is an entry of a record. */
+export function* liveKeys(
+  schema: z.core.$ZodType,
+  path: ConfigPath = [],
+): Generator<{ readonly path: string; readonly reloads: Reloads }> {
+  const reloads = reloadsOf(schema);
+  if (reloads !== null) yield { path: path.join("."), reloads };
+  const inner = bare(schema);
+  if (inner instanceof z.ZodRecord) yield* liveKeys(inner.def.valueType, [...path, "*"]);
+  if (inner instanceof z.ZodObject)
+    for (const [key, child] of Object.entries(inner.def.shape)) yield* liveKeys(child, [...path, key]);
+}
+
+function reloadsOf(schema: z.core.$ZodType): Reloads | null {
+  return layers(schema).flatMap((layer) => liveFields.get(layer) ?? [])[0]?.reloads ?? null;
 }
 
 /** Every value that has a schema, from the root down, valid or not. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { liveFields } from "./fields.ts";
 import { alarmsSection } from "./sections/alarms.ts";
 import { commandsSection } from "./sections/commands.ts";
 import { controlSection } from "./sections/control.ts";
@@ -36,7 +37,14 @@ export type ConfigFile = z.output<typeof configSchema>;
 /** The JSON schema of the file, for editors that complete and check while typing. */
 export function configJsonSchema(): Readonly<Record<string, unknown>> {
   return {
-    ...z.toJSONSchema(configSchema, { io: "input", target: "draft-7" }),
+    ...z.toJSONSchema(configSchema, {
+      io: "input",
+      target: "draft-7",
+      override({ zodSchema, jsonSchema }) {
+        if (liveFields.get(zodSchema)?.reloads.includes("changed") !== true) return;
+        jsonSchema.description = [jsonSchema.description, "A reload changes it."].filter(Boolean).join(" ");
+      },
+    }),
     title: "Fleetgate configuration",
   };
 }

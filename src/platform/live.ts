@@ -64,18 +64,16 @@ function viewOf<T>(now: () => T, onChange: (follow: Follow<T>) => Disposable): L
       // Messages read it: the same whole has the same part.
       let whole = now();
       let value = part(whole);
+      const partOf = (newest: typeof whole) => {
+        if (newest !== whole) [whole, value] = [newest, part(newest)];
+        return value;
+      };
       return viewOf(
-        () => {
-          const newest = now();
-          if (newest !== whole) {
-            whole = newest;
-            value = part(newest);
-          }
-          return value;
-        },
+        () => partOf(now()),
         (follow) =>
           onChange((was, is) => {
-            const [before, after] = [part(was), part(is)];
+            const before = was === whole ? value : part(was);
+            const after = partOf(is);
             if (!isDeepStrictEqual(before, after)) follow(before, after);
           }),
       );

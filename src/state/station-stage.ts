@@ -20,6 +20,7 @@ import {
   type VisibleStation,
 } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Live } from "../platform/live.ts";
 import type { Log } from "../platform/log.ts";
 import { createStationRobots, type SeenRobot, stationRobot } from "./station-robots.ts";
 import { createStationStore } from "./station-store.ts";
@@ -48,18 +49,18 @@ interface Station {
 }
 
 /**
- * @param stations those of the configuration. A reload changes the list and the destinations
+ * @param stations those of the configuration
  * @param file the file of the counters
  */
 export function createStationStage(
-  stations: readonly PlacedStation[],
+  stations: Live<readonly PlacedStation[]>,
   file: string,
   clock: Clock,
   log: Log,
 ): StationStage {
   const memory = createStationStore(file, clock.nowMs, log);
   const robots = createStationRobots();
-  const registry = new Map(stations.map((place): [string, Station] => [place.name, opened(place)]));
+  const registry = new Map(stations.now().map((place): [string, Station] => [place.name, opened(place)]));
   let fleetQuality: Quality = "unknown";
 
   function opened(place: PlacedStation): Station {
@@ -143,7 +144,7 @@ export function createStationStage(
       return { changes: [changeOf(station)], events: [] };
     },
     review(values) {
-      const removed = follow(registry, stations, opened);
+      const removed = follow(registry, stations.now(), opened);
       robots.see(values);
       fleetQuality = robots.best();
       const changed = Array.from(registry.values(), lookAgain);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StationOptions } from "../../src/commands/options.ts";
+import { createLive } from "../../src/platform/live.ts";
 import { createHarness, mission, missions, plc } from "./commands-harness.ts";
 
 /** Stations that change while the gateway runs. */
@@ -8,7 +9,7 @@ const guarded = { name: "Gate", destinations: ["G1"], heartbeatMs: 5_000, permit
 const nobody = () => false;
 
 async function open(...first: readonly StationOptions[]) {
-  const stations = [...first];
+  const stations = createLive<readonly StationOptions[]>(first);
   const harness = await createHarness({ stations });
   return { harness, stations, dispatcher: harness.dispatcher };
 }
@@ -37,7 +38,7 @@ describe("a station that leases a robot", () => {
     const { dispatcher, stations, harness } = await leased();
     const next = [{ ...dock, destinations: ["D1", "D3"] }, guarded];
     expect(dispatcher.refusedStations(next)).toEqual([]);
-    stations.splice(0, 1, ...next);
+    stations.replace(next);
     dispatcher.reviewRights(nobody);
     harness.clock.advance(2_000);
     expect(dispatcher.stations.leaseOf("AMR01")).toMatchObject({ station: "Dock" });
@@ -50,24 +51,26 @@ describe("a station that comes or goes", () => {
     const at = mission("m", "D1", { state: "STATE_SUCCEEDED" });
     await harness.see(missions("AMR01", harness.clock.nowMs(), at));
     expect(await dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({ code: "MALFORMED" });
-    stations.push(dock);
+    stations.replace([dock]);
     dispatcher.reviewRights(nobody);
     expect(await dispatcher.stations.ask("Dock", plc, "AMR01")).toBeNull();
     dispatcher.stations.release("Dock", plc, "AMR01");
-    stations.pop();
+    stations.replace([]);
     dispatcher.reviewRights(nobody);
     expect(await dispatcher.stations.ask("Dock", plc, "AMR01")).toMatchObject({ code: "MALFORMED" });
   });
 
   it("requires its permit from the first start on, and no more when it is gone", async () => {
     const { harness, stations, dispatcher } = await open();
-    stations.push(guarded);
+    stations.replace([guarded]);
+    // Its tags are made in this turn, before rights are looked at: they must not show a consent.
+    expect(dispatcher.permits.permitOf("Gate")).toMatchObject({ isRequired: true, isGiven: false });
     dispatcher.reviewRights(nobody);
     const refused = await harness.send("Go", { robot: "AMR01", to: "G1" });
     expect(refused.outcome).toMatchObject({ code: "NO_PERMIT" });
     dispatcher.permits.heartbeat("Gate", plc);
     expect(dispatcher.permits.write("Gate", plc, true)).toBeNull();
-    stations.pop();
+    stations.replace([]);
     dispatcher.reviewRights(nobody);
     expect(dispatcher.permits.write("Gate", plc, true)).toMatchObject({ code: "MALFORMED" });
     await harness.send("Go", { robot: "AMR01", to: "G1" });

@@ -26,11 +26,12 @@ import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Mission } from "../../src/domain/mission.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import type { Quality } from "../../src/domain/quality.ts";
-import { createLive } from "../../src/platform/live.ts";
+import { createLive, type Live } from "../../src/platform/live.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import type { AlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createFakeState } from "../delivery/fake-state.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
+import { asLive } from "../support/live.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { emptyAlarmBook } from "../support/test-alarms.ts";
@@ -100,7 +101,7 @@ export interface HarnessOptions {
   readonly clock?: ManualClock;
   readonly options?: Partial<DispatcherOptions> & { readonly rights?: Rights["rules"] };
   readonly intake?: Partial<IntakeOptions>;
-  readonly stations?: readonly StationOptions[];
+  readonly stations?: readonly StationOptions[] | Live<readonly StationOptions[]>;
   readonly catalogue?: Catalogue;
   /** Whether the session to the service is there from the start; it is unless told. */
   readonly isLinkUp?: boolean;
@@ -181,7 +182,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
     progress: commandLog,
     eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
     ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
-    stations: parts.stations ?? [],
+    stations: asLive<readonly StationOptions[]>(parts.stations ?? []),
     stopRequest: testStopRequest,
     onHold: (robotId) => held.push(robotId),
   });

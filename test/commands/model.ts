@@ -90,7 +90,7 @@ export class World {
       }),
       deliver: () => {},
       audit: () => {},
-      stations: [],
+      stations: createLive([]),
       stopRequest: testStopRequest,
     });
   }

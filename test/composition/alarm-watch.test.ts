@@ -37,7 +37,7 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   certificates = createOwnCertificates({
     certificates: createLive([{ key: "mqtt.certificate", path: certificate }]),
-    opcua: hasOpcUa ? ({ certificate: null, dataDir } as never) : null,
+    opcua: hasOpcUa ? ({ certificate: createLive(null), dataDir } as never) : null,
   });
   const watch = createAlarmWatch({
     dataDir,

@@ -1,11 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import { type Differences, differencesOf } from "../../src/config/differences.ts";
-import { isUnder, reloadRows } from "../../src/config/reload-rows.ts";
+import type { Config, RunningConfig } from "../../src/config/load.ts";
 import { runningConfig } from "../../src/config/running-config.ts";
-import { configSchema } from "../../src/config/schema.ts";
-import { bare } from "../../src/config/schema-walk.ts";
 import { createLive } from "../../src/platform/live.ts";
+import { nowOf } from "../support/live.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -82,40 +80,15 @@ describe("what differs between two configurations", () => {
   });
 });
 
-describe("the rows of what a reload changes", () => {
-  it("have every key of the schema once, and no key that is not there", () => {
-    const keys = [...leaves(configSchema, [])];
-    expect(keys.length).toBeGreaterThan(100);
-    const rowsOf = (key: readonly string[]) => reloadRows.filter((row) => isUnder(row, key));
-    expect(keys.filter((key) => rowsOf(key).length !== 1).map((key) => key.join("."))).toEqual([]);
-    const unused = reloadRows.filter((row) => !keys.some((key) => isUnder(row, key)));
-    expect(unused).toEqual([]);
-  });
-});
-
-function* leaves(schema: z.core.$ZodType, path: readonly string[]): Generator<readonly string[]> {
-  const inner = bare(schema);
-  if (inner instanceof z.ZodObject) {
-    for (const [key, child] of Object.entries(inner.def.shape)) yield* leaves(child, [...path, key]);
-  } else if (inner instanceof z.ZodRecord) yield* leaves(inner.def.valueType, [...path, "*"]);
-  else yield path;
-}
-
-/** What holds now: each live value in place of itself. */
-function valuesOf(whole: unknown): unknown {
-  if (typeof whole !== "object" || whole === null || whole instanceof Map) return whole;
-  if ("now" in whole && typeof whole.now === "function") return valuesOf(whole.now());
-  if (Array.isArray(whole)) return whole.map(valuesOf);
-  return Object.fromEntries(Object.entries(whole).map(([key, value]) => [key, valuesOf(value)]));
-}
-
 describe("a running configuration", () => {
   it("shows at once what was replaced, and keeps the rest", async () => {
     const first = await folder.config(plant);
     const live = createLive(first);
     const config = runningConfig(live);
-    expect(valuesOf(config)).toEqual(first);
+    expect(nowOf(config)).toEqual(first);
     const text = plant
+      .replace("level: info", "level: warn")
+      .replace("{ hmi: { password: two } }", "{ hmi: { password: one } }")
       .replace("one, role: operator", "one, role: engineer")
       .replace("[A], users: [line1]", "[B], heartbeatMs: 2000, load: CW")
       .replace("mqtt: {", "mqtt: { placement: { robot: 'site/{robot}' },")
@@ -123,9 +96,27 @@ describe("a running configuration", () => {
       .replace("rights:", "alarms: { battery: { low: 30 } }\nrights:");
     const next = await folder.config(text);
     live.replace(next);
-    expect(valuesOf(config)).toEqual(next);
-    expect(config.opcua?.users[0]?.role).toBe("engineer");
-    expect(config.stations[0]).toMatchObject({ heartbeatMs: 2_000, users: undefined });
+    expect(nowOf(config)).toEqual(next);
+    expect(config.opcua?.users.now()[0]?.role).toBe("engineer");
+    expect(config.stations.now()[0]).toMatchObject({ heartbeatMs: 2_000, users: undefined });
     expect(config.alarms.battery.now().low).toBe(30);
+  });
+
+  it("is no configuration, nor is a copy of a section: the type check finds what would freeze a value", async () => {
+    const config = runningConfig(createLive(await folder.config(plant)));
+    const { mqtt, opcua } = config;
+    // @ts-expect-error the copy has live values
+    const frozen: Config = { ...config };
+    expect(frozen.rights).toBe(config.rights);
+    type Section<K extends keyof Config> = NonNullable<Config[K]>;
+    if (mqtt?.broker.kind !== "embedded" || opcua === null) throw new Error("a section is missing");
+    expectTypeOf({ ...mqtt }).not.toExtend<Section<"mqtt">>();
+    expectTypeOf({ ...mqtt.broker }).not.toExtend<Section<"mqtt">["broker"]>();
+    expectTypeOf({ ...opcua }).not.toExtend<Section<"opcua">>();
+    expectTypeOf<NonNullable<RunningConfig["web"]>>().not.toExtend<Section<"web">>();
+    // @ts-expect-error the list is read by `now()`
+    expect(() => opcua.users.map(({ name }) => name)).toThrow();
+    // @ts-expect-error a spread of it has no entries
+    expect(() => [...config.stations]).toThrow();
   });
 });

@@ -131,7 +131,7 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
     deliver: (batch) => pipeline.enter(batch),
     alarmRegistry: emptyAlarmBook(clock),
     audit: () => {},
-    stations: [],
+    stations: createLive([]),
     stopRequest,
   });
   const pipeline = createPipeline(state, [dispatcher.stage, makers.stage]);

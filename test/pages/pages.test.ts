@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { entryRows, reloadRows } from "../../src/config/reload-rows.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { liveKeys } from "../../src/config/schema-walk.ts";
 import { alarmRules } from "../../src/domain/alarm.ts";
 import { gatewayErrors } from "../../src/domain/errors.ts";
 import { anchors, pages } from "./page.ts";
@@ -48,15 +49,19 @@ it("one page lists every key that a reload changes, and no other", () => {
   const [, section = ""] = readFileSync("docs/operate.md", "utf8").split("### What needs no restart");
   const [rows = ""] = section.split("\n\nAll other keys");
   const listed = Array.from(rows.matchAll(/^\| (`[^|]+`) \|/gm), ([, keys = ""]) => keys.split(", ")).flat();
-  const entries = entryRows
-    .filter(({ added }) => added === "reload")
-    .map(({ path, gone }) => (gone === "reload" ? `an entry of \`${path}\`` : `a new entry of \`${path}\``));
+  const keys = [...liveKeys(configSchema)];
+  const entries = keys
+    .filter(({ reloads }) => !reloads.includes("changed"))
+    .map(({ path, reloads }) => {
+      const what = reloads.includes("gone") ? "an entry" : "a new entry";
+      return `${what} of \`${path.replace(/\.\*$/, "")}\``;
+    });
   const listedEntries = Array.from(
     rows.matchAll(/^\| (an? (?:new )?entry of [^|]+) \|/gm),
     ([, text]) => text,
   );
   expect(listedEntries.sort()).toEqual(entries.sort());
-  const live = reloadRows.filter(({ takes }) => takes === "reload").map(({ path }) => `\`${path}\``);
+  const live = keys.filter(({ reloads }) => reloads.includes("changed")).map(({ path }) => `\`${path}\``);
   expect(listed.sort()).toEqual(live.sort());
 });
 

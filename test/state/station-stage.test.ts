@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import type { VisibleStation } from "../../src/domain/station-visits.ts";
+import { createLive, type Live } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createStationStage, type StationStage } from "../../src/state/station-stage.ts";
 import { createFakeState } from "../delivery/fake-state.ts";
@@ -24,7 +25,8 @@ const stations = [
   { name: "dock", destinations: ["P7"] },
   { name: "gate", destinations: ["P8"] },
 ];
-const open = (list = stations): StationStage => createStationStage(list, file, clock, silentLog);
+const open = (list: Live<typeof stations> = createLive(stations)): StationStage =>
+  createStationStage(list, file, clock, silentLog);
 const viewOf = (stage: StationStage) => stage.view?.(createFakeState()) ?? expect.fail("it has no view");
 const apply = (stage: StationStage, ...changes: StateChange[]) =>
   stage.apply({ changes, events: [] }, () => expect.fail("a station waits for nothing")).changes;
@@ -73,7 +75,7 @@ it("tells a station once that shows something else, and no other", () => {
 
 it("passes a batch on as it is where there are no stations", () => {
   const batch = { changes: [robot("good")], events: [] };
-  expect(open([]).apply(batch, () => {})).toBe(batch);
+  expect(open(createLive<typeof stations>([])).apply(batch, () => {})).toBe(batch);
 });
 
 it("answers with what a station shows now, and with the very change while that is the same", () => {
@@ -128,7 +130,7 @@ it.each(["", "[]", '{"dock":{"cycles":"many"}}', '{"dock":null}'])(
 );
 
 it("goes on with other stations and destinations, and keeps the counters of those that stay", () => {
-  const list = [{ name: "dock", destinations: ["P7"] }];
+  const list = createLive([{ name: "dock", destinations: ["P7"] }]);
   const stage = open(list);
   see(stage, robot("good"));
   see(stage, at("P7"));
@@ -137,7 +139,7 @@ it("goes on with other stations and destinations, and keeps the counters of thos
   const counted = shownOf(stage, "dock").counters;
   expect(counted.cycles).toBe(1);
 
-  list.splice(0, 1, { ...(list[0] as (typeof list)[0]) }, { name: "gate", destinations: ["P7"] });
+  list.replace([...list.now(), { name: "gate", destinations: ["P7"] }]);
   const added = stationsOf(stage.review([]).changes);
   expect(added.map(({ station, shown }) => [station, shown.sight.here?.robotId])).toEqual([
     ["dock", "r1"],
@@ -146,7 +148,7 @@ it("goes on with other stations and destinations, and keeps the counters of thos
   expect(shownOf(stage, "dock").counters).toEqual(counted);
 
   // The robot did not leave: no cycle is counted.
-  list.splice(0, 2, { name: "dock", destinations: ["P9"] });
+  list.replace([{ name: "dock", destinations: ["P9"] }]);
   expect(stage.review([]).changes.map((change) => change.kind)).toEqual(["station_removed", "station"]);
   expect(shownOf(stage, "dock").counters).toMatchObject({ cycles: 1, aborted: 1 });
   expect(
@@ -160,16 +162,16 @@ it("goes on with other stations and destinations, and keeps the counters of thos
     station: "gate",
   });
 
-  list.push({ name: "gate", destinations: ["P7"] });
+  list.replace([...list.now(), { name: "gate", destinations: ["P7"] }]);
   expect(stationsOf(stage.review([]).changes).map(({ station }) => station)).toEqual(["dock", "gate"]);
   expect(shownOf(stage, "gate").counters.aborted).toBe(0);
 });
 
 it("knows the robots of before the first station", () => {
-  const list: typeof stations = [];
+  const list = createLive<typeof stations>([]);
   const stage = open(list);
   see(stage, robot("good"), at("P7"));
-  list.push({ name: "dock", destinations: ["P7"] });
+  list.replace([{ name: "dock", destinations: ["P7"] }]);
   const [change] = stationsOf(stage.review([robot("good"), at("P7")]).changes);
   expect(change?.shown.sight.here?.robotId).toBe("r1");
 });

@@ -26,7 +26,7 @@ export async function tryPlantBroker(
     ...trial.missing.map(({ what, advice }) => wrong("broker limits", what, advice)),
     ...trial.published.map(ownTopic),
     filtersPart(trial.refusedFilters),
-    namesPart(trial, broker.username !== null || broker.clientCert !== null),
+    namesPart(trial, broker.username !== null || broker.tls.now().clientCert !== null),
   ];
 }
 

@@ -73,12 +73,12 @@ async function trySecure(endpoint: Endpoint, config: Config, signal: AbortSignal
   const { host, port, speaks } = endpoint;
   if (speaks === "mqtts") {
     const broker = mqtt?.broker.kind === "external" ? mqtt.broker : null;
-    const own = broker?.clientCert ?? null;
+    const own = broker?.tls.clientCert ?? null;
     const client = own === null ? null : { certificate: own.cert, key: own.key };
     const options = {
       host,
       port,
-      ca: broker?.ca ?? null,
+      ca: broker?.tls.ca ?? null,
       client,
       protocols: [],
       tunnel: null,

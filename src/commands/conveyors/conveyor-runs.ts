@@ -274,7 +274,7 @@ function maxRunMsOf(
   index: number,
 ): number | null {
   if (station === null) return options.maxRunMs;
-  const found = stations.find(({ name }) => name === station);
+  const found = stations.now().find(({ name }) => name === station);
   return found?.maxRunMsOf?.get(index) ?? found?.maxRunMs ?? options.maxRunMs;
 }
 

@@ -200,7 +200,8 @@ function createLeaseEnds(
         if (!rules.isHere(lease.station, lease.robotId)) end(lease, "left");
         else if (!rules.isVisible(lease.robotId)) end(lease, "out_of_sight");
       }
-      for (const lease of lapsed(registry.leases(), stations, clock.monotonicMs())) end(lease, "lapsed");
+      for (const lease of lapsed(registry.leases(), stations.now(), clock.monotonicMs()))
+        end(lease, "lapsed");
     },
     review(isGone) {
       for (const lease of registry.leases().values()) {

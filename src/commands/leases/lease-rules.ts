@@ -43,7 +43,7 @@ export interface LeaseRules {
 
 export function createLeaseRules(parts: LeaseRuleParts): LeaseRules {
   const { observations } = parts;
-  const stationOf = (name: string) => parts.stations.find((station) => station.name === name);
+  const stationOf = (name: string) => parts.stations.now().find((station) => station.name === name);
 
   function refusedUse(station: StationOptions, source: Source, robotId: RobotId): string | null {
     const asked = { source, operation: null, role: "operator", robotId } as const;

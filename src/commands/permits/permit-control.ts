@@ -5,6 +5,7 @@ import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Live } from "../../platform/live.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StationOptions } from "../options.ts";
 import type { Shared } from "../parts.ts";
@@ -31,8 +32,6 @@ export interface PermitControl extends Permits {
    * The heartbeat of this user of the station has changed. It renews the permit that the user has written.
    */
   heartbeat(station: string, source: Source): void;
-  /** The configuration has other stations. */
-  follow(): void;
   /** The gateway runs: a permit that no PLC has given after a while counts as lost. */
   start(): void;
   /**
@@ -52,7 +51,7 @@ export interface PermitControl extends Permits {
 
 /** A station that requires a permit. */
 interface Guarded {
-  readonly station: StationOptions;
+  readonly station: Live<StationOptions>;
   readonly pauses: PermitPauses | null;
   permit: Permit;
   /** The last result; `unknown` from the start until a PLC has had time to come back. */
@@ -66,20 +65,21 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
   const { clock } = parts;
   const guards = new Map<string, Guarded>();
   follow();
+  parts.stations.onChange(follow);
   let startedAtMs = Number.POSITIVE_INFINITY;
   const anywhere = rightsAnywhere(parts.rights);
 
   /** A station that a reload adds has no permit until its PLC gives it. */
   function follow(): void {
-    const guarded = parts.stations.filter(({ permit }) => permit !== undefined);
-    for (const [name, { station }] of guards) if (!guarded.includes(station)) guards.delete(name);
+    const guarded = parts.stations.now().filter(({ permit }) => permit !== undefined);
+    for (const name of guards.keys()) if (!guarded.some((each) => each.name === name)) guards.delete(name);
     for (const station of guarded) {
       if (!guards.has(station.name)) guards.set(station.name, guardOf(station, parts));
     }
   }
 
   const whyNot = ({ permit, station }: Guarded) =>
-    whyNotGiven(permit, station.heartbeatMs, clock.monotonicMs());
+    whyNotGiven(permit, station.now().heartbeatMs, clock.monotonicMs());
 
   /** Logs a changed permit, and does what follows from it. */
   function look(guard: Guarded, by: Source | null): void {
@@ -101,7 +101,7 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
   /** A PLC that has sent nothing yet may still be coming back; one that has written FALSE is not. */
   function isEarly({ permit, station }: Guarded): boolean {
     if (permit.level?.isGiven === false) return false;
-    return clock.monotonicMs() - startedAtMs <= Math.max(COMES_BACK_MS, station.heartbeatMs);
+    return clock.monotonicMs() - startedAtMs <= Math.max(COMES_BACK_MS, station.now().heartbeatMs);
   }
 
   function refusedWrite(station: StationOptions, source: Source): string | null {
@@ -110,14 +110,13 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
   }
 
   return {
-    follow,
     start() {
       startedAtMs = clock.monotonicMs();
     },
     write(name, source, isGiven) {
       const guard = guards.get(name);
       if (guard === undefined) return refusal("MALFORMED", `station ${quoted(name)} requires no permit`);
-      const refused = refusedWrite(guard.station, source);
+      const refused = refusedWrite(guard.station.now(), source);
       if (refused !== null) return refusal("NOT_ALLOWED", refused);
       guard.permit = written(guard.permit, isGiven, source);
       look(guard, source);
@@ -138,9 +137,10 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
       if (guards.size === 0 || start.destination === null) return null;
       const goals = goalsOf(start, robotId === null ? undefined : parts.observations.missions(robotId));
       for (const guard of guards.values()) {
-        const goal = goals.find((each) => guard.station.destinations.includes(each));
+        const { name, destinations } = guard.station.now();
+        const goal = goals.find((each) => destinations.includes(each));
         const reason = goal === undefined ? null : whyNot(guard);
-        if (goal !== undefined && reason !== null) return notPermitted(guard.station.name, goal, reason);
+        if (goal !== undefined && reason !== null) return notPermitted(name, goal, reason);
       }
       return null;
     },
@@ -160,7 +160,7 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
       for (const guard of guards.values()) {
         const owner = guard.permit.level?.owner;
         if (owner === undefined) continue;
-        if (!isGone(owner) && refusedWrite(guard.station, owner) === null) continue;
+        if (!isGone(owner) && refusedWrite(guard.station.now(), owner) === null) continue;
         guard.permit = revoked(guard.permit);
         look(guard, null);
       }
@@ -169,12 +169,12 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
   };
 }
 
-function guardOf(station: StationOptions, parts: PermitControlParts): Guarded {
-  const { name } = station;
+function guardOf(first: StationOptions, parts: PermitControlParts): Guarded {
+  const { name } = first;
+  const station = parts.stations.pick((list) => list.find((each) => each.name === name) ?? first);
   const owner = () => guard.permit.level?.owner ?? gatewaySource;
   const pause = (robotId: RobotId, missionId: string) => parts.pause(robotId, missionId, name, owner());
-  const pauses =
-    station.permit?.pauseOnLoss === true ? createPermitPauses({ ...parts, station, pause }) : null;
+  const pauses = first.permit?.pauseOnLoss === true ? createPermitPauses({ ...parts, station, pause }) : null;
   const guard: Guarded = { station, pauses, permit: noPermit, found: "unknown" };
   return guard;
 }
@@ -193,12 +193,13 @@ function report(
   by: Source | null,
 ): void {
   const { protocol, name } = by ?? permit.level?.owner ?? gatewaySource;
-  log.info({ station: station.name, user: name, reason }, `permit ${permitIs}`);
+  const { name: stationName } = station.now();
+  log.info({ station: stationName, user: name, reason }, `permit ${permitIs}`);
   audit({
     at: new Date(clock.nowMs()).toISOString(),
     event: "permit",
     permit: permitIs,
-    station: station.name,
+    station: stationName,
     protocol,
     user: name,
     reason,

@@ -2,13 +2,14 @@ import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { placeAt } from "../../domain/station-sight.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Live } from "../../platform/live.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StationOptions } from "../options.ts";
 
 export interface PermitPauseParts {
   readonly clock: Clock;
   readonly observations: Pick<Observations, "sight" | "robots">;
-  readonly station: Pick<StationOptions, "destinations">;
+  readonly station: Live<Pick<StationOptions, "destinations">>;
   /** Pauses a mission. Never rejects. */
   readonly pause: (robotId: RobotId, missionId: string) => Promise<Outcome>;
 }
@@ -45,7 +46,7 @@ export function createPermitPauses(parts: PermitPauseParts): PermitPauses {
   /** By the last values, whatever their quality: a pause too many harms nobody. */
   function look(robotId: RobotId): void {
     if (!isLost || !isDue(paused.get(robotId))) return;
-    const place = placeAt(station.destinations, observations.sight(robotId));
+    const place = placeAt(station.now().destinations, observations.sight(robotId));
     if (place.kind !== "coming" || place.goalsBefore > 0 || !place.isRunning) return;
     const pause: Pause = { state: "under_way", atMs: clock.monotonicMs() };
     paused.set(robotId, pause);

@@ -1,17 +1,19 @@
 import { z } from "zod";
-import { count } from "../fields.ts";
+import { count, live } from "../fields.ts";
 import { type Finding, wrong } from "../finding.ts";
 
 /** `alarms:` the limits at which alarms are raised. */
 export const alarmsSection = z
   .strictObject({
-    battery: z
-      .strictObject({
-        low: count(1, 99, 20, "Percent of charge at which BATTERY_LOW is raised."),
-        critical: count(0, 98, 10, "Percent of charge at which BATTERY_CRITICAL is raised."),
-      })
-      .prefault({})
-      .describe("An alarm ends when the robot is charged, or has 5 % more."),
+    battery: live(
+      z
+        .strictObject({
+          low: count(1, 99, 20, "Percent of charge at which BATTERY_LOW is raised."),
+          critical: count(0, 98, 10, "Percent of charge at which BATTERY_CRITICAL is raised."),
+        })
+        .prefault({})
+        .describe("An alarm ends when the robot is charged, or has 5 % more."),
+    ),
   })
   .prefault({})
   .describe("The limits of alarms.");

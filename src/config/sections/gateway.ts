@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { logLevels } from "../../platform/log.ts";
+import { live } from "../fields.ts";
 
 /** `gateway:` the id of this gateway, and the folder for data that must survive a restart. */
 export const gatewaySection = z
@@ -23,7 +24,9 @@ export const gatewaySection = z
 /** `log:` what is written to standard error. */
 export const logSection = z
   .strictObject({
-    level: z.enum(logLevels).default("info").describe("The least important line that is still written."),
+    level: live(
+      z.enum(logLevels).default("info").describe("The least important line that is still written."),
+    ),
   })
   .prefault({})
   .describe("JSON lines on standard error.");

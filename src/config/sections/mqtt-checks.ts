@@ -29,11 +29,8 @@ function topicFindings(
   { gateway, fleet, opcua, stations = {} }: Partial<ConfigFile>,
 ): readonly Finding[] {
   const plant = { robots: namedRobots(opcua, fleet?.robots), stations: stationPlaces(stations) };
-  const problems = topicProblems({
-    base: mqtt.base ?? `fleetgate/${gateway?.id ?? ""}`,
-    placement: placementOf(mqtt, plant),
-    areRobotsKnown: fleet?.robots !== undefined,
-  });
+  const base = mqtt.base ?? `fleetgate/${gateway?.id ?? ""}`;
+  const problems = topicProblems(base, placementOf(mqtt, plant), fleet?.robots !== undefined);
   return problems.map((problem) => (problem.isWarning ? unwise : wrong)(pathOf(problem), problem.message));
 }
 

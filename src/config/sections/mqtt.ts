@@ -1,8 +1,12 @@
 import { z } from "zod";
-import type { MqttOptions } from "../../northbound/mqtt/options.ts";
+import type {
+  EmbeddedBrokerOptions,
+  ExternalBrokerOptions,
+  MqttOptions,
+} from "../../northbound/mqtt/options.ts";
 import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { Live, Now } from "../../platform/live.ts";
-import { count, file, flag, listen, milliseconds, url } from "../fields.ts";
+import { count, file, flag, listen, live, milliseconds, url } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 import { pathText } from "../problem.ts";
 
@@ -51,25 +55,29 @@ const outboxSection = z
 
 const brokerSchemes = ["mqtt:", "mqtts:", "ws:", "wss:"];
 const MOST_FALLBACKS = 8;
-const placement = z
-  .strictObject({
-    robot: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "What a robot's topics begin with, as acme/munich/{robot}; with {alias}: its alias of opcua.robots, or else its id. Default: <base>/robots/{robot}.",
-      ),
-    station: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "What a station's topics begin with, as acme/munich/{place}/{station}; {place} is stations.<name>.place. Default: <base>/stations/{station}.",
-      ),
-  })
-  .prefault({})
-  .describe("Where robots and stations stand in the topic tree of the plant. Whole topics, not under base.");
+const placement = live(
+  z
+    .strictObject({
+      robot: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "What a robot's topics begin with, as acme/munich/{robot}; with {alias}: its alias of opcua.robots, or else its id. Default: <base>/robots/{robot}.",
+        ),
+      station: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "What a station's topics begin with, as acme/munich/{place}/{station}; {place} is stations.<name>.place. Default: <base>/stations/{station}.",
+        ),
+    })
+    .prefault({})
+    .describe(
+      "Where robots and stations stand in the topic tree of the plant. Whole topics, not under base.",
+    ),
+);
 
 /** `mqtt:` the broker, what is published there, and how commands come from it. */
 export const mqttSection = z
@@ -95,12 +103,14 @@ export const mqttSection = z
     users: z
       .record(
         z.string(),
-        z.strictObject({
-          password: file(
-            "userPassword",
-            "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
-          ),
-        }),
+        live(
+          z.strictObject({
+            password: file(
+              "userPassword",
+              "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
+            ),
+          }),
+        ),
       )
       .optional()
       .describe("Who may log in to the embedded broker, by name; it is the client's name in command topics."),
@@ -108,19 +118,21 @@ export const mqttSection = z
       false,
       "INSECURE, for a demo: programs of this machine need no password at the embedded broker.",
     ),
-    certificate: file(
-      "certificate",
-      "File of the embedded broker's certificate; with it, it speaks TLS (PEM).",
-    ).optional(),
-    key: file("privateKey", "File of the key of certificate (PEM).").optional(),
+    certificate: live(
+      file(
+        "certificate",
+        "File of the embedded broker's certificate; with it, it speaks TLS (PEM).",
+      ).optional(),
+      ["changed"],
+    ),
+    key: live(file("privateKey", "File of the key of certificate (PEM).").optional(), ["changed"]),
     username: z.string().min(1).optional().describe("User at the plant's broker."),
     password: file("password", "File of the user's password.").optional(),
-    ca: file("certificate", "File of the authority to trust instead of the system's (PEM).").optional(),
-    clientCertificate: file(
-      "certificate",
-      "File of our own certificate for the plant's broker (PEM).",
-    ).optional(),
-    clientKey: file("privateKey", "File of the key of clientCertificate (PEM).").optional(),
+    ca: live(file("certificate", "File of the authority to trust instead of the system's (PEM).").optional()),
+    clientCertificate: live(
+      file("certificate", "File of our own certificate for the plant's broker (PEM).").optional(),
+    ),
+    clientKey: live(file("privateKey", "File of the key of clientCertificate (PEM).").optional()),
     clientId: z
       .string()
       .min(1)
@@ -184,7 +196,28 @@ export function mqttOptions(
 
 /** The options of a running gateway, of which a reload changes some. */
 export function runningMqtt(live: Live<Now<MqttOptions>>): MqttOptions {
-  return { ...live.now(), placement: live.pick(({ placement }) => placement) };
+  const { broker } = live.now();
+  return {
+    ...live.now(),
+    broker: broker.kind === "embedded" ? runningEmbedded(broker, live) : runningExternal(broker, live),
+    placement: live.pick(({ placement }) => placement),
+  };
+}
+
+function runningEmbedded(
+  first: Now<EmbeddedBrokerOptions>,
+  live: Live<Now<MqttOptions>>,
+): EmbeddedBrokerOptions {
+  const broker = live.pick((mqtt) => (mqtt.broker.kind === "embedded" ? mqtt.broker : first));
+  return { ...first, users: broker.pick(({ users }) => users), tls: broker.pick(({ tls }) => tls) };
+}
+
+function runningExternal(
+  first: Now<ExternalBrokerOptions>,
+  live: Live<Now<MqttOptions>>,
+): ExternalBrokerOptions {
+  const broker = live.pick((mqtt) => (mqtt.broker.kind === "external" ? mqtt.broker : first));
+  return { ...first, tls: broker.pick(({ tls }) => tls), tlsPaths: broker.pick(({ tlsPaths }) => tlsPaths) };
 }
 
 /** Where robots and stations are, and which there are. */
@@ -195,7 +228,7 @@ export function placementOf(
   return { robot: robot ?? null, station: station ?? null, ...plant };
 }
 
-function embedded(section: MqttSection, files: NamedFiles): MqttOptions["broker"] {
+function embedded(section: MqttSection, files: NamedFiles): Now<EmbeddedBrokerOptions> {
   const listening = section.listen ?? { host: "127.0.0.1", port: 1883 };
   const cert = text(files, "certificate");
   const key = text(files, "key");
@@ -212,7 +245,7 @@ function embedded(section: MqttSection, files: NamedFiles): MqttOptions["broker"
   };
 }
 
-function external(section: MqttSection, files: NamedFiles): MqttOptions["broker"] {
+function external(section: MqttSection, files: NamedFiles): Now<ExternalBrokerOptions> {
   const cert = text(files, "clientCertificate");
   const key = text(files, "clientKey");
   return {
@@ -226,8 +259,7 @@ function external(section: MqttSection, files: NamedFiles): MqttOptions["broker"
     returnMs: section.returnMs,
     username: section.username ?? null,
     password: text(files, "password"),
-    ca: text(files, "ca"),
-    clientCert: cert !== null && key !== null ? { cert, key } : null,
+    tls: { ca: text(files, "ca"), clientCert: cert !== null && key !== null ? { cert, key } : null },
     tlsPaths: {
       ca: path(files, "ca"),
       cert: path(files, "clientCertificate"),

@@ -6,13 +6,16 @@ import type { Family, RobotId } from "../../domain/robot.ts";
 import {
   type KnownRobot,
   type OpcUaAuthorities,
+  type OpcUaCertificate,
   type OpcUaOptions,
   type OpcUaUser,
+  type StationNode,
   defaultOpcUaLimits as usual,
 } from "../../northbound/opcua/options.ts";
+import type { Live, Now } from "../../platform/live.ts";
 import { isPasswordHash } from "../../platform/password.ts";
 import { certificatesIn } from "../../platform/pem.ts";
-import { count, file, identifier, listen } from "../fields.ts";
+import { count, file, identifier, listen, live } from "../fields.ts";
 import { applicationUriOf, revocationListsIn } from "../key-pairs.ts";
 import { isLoopback } from "../loopback.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
@@ -49,54 +52,66 @@ export const opcuaSection = z
       .array(z.string().min(1))
       .default([])
       .describe("Other names and addresses that clients use for this machine."),
-    certificate: file(
-      "applicationCertificate",
-      "File of the server's certificate and, after it, its issuers (PEM). Default: the gateway makes its own.",
-    ).optional(),
-    key: file("privateKey", "File of the key of certificate (PEM).").optional(),
-    authorities: file(
-      "certificate",
-      "File of authorities whose clients are let in without an approval of their own (PEM).",
-    ).optional(),
-    issuers: file(
-      "certificate",
-      "File of issuers that complete the chains of clients, and let nobody in (PEM).",
-    ).optional(),
-    revocationLists: file(
-      "revocationList",
-      "File of the revocation lists of authorities and issuers (PEM). Each of them needs one.",
-    ).optional(),
+    certificate: live(
+      file(
+        "applicationCertificate",
+        "File of the server's certificate and, after it, its issuers (PEM). Default: the gateway makes its own.",
+      ).optional(),
+      ["changed"],
+    ),
+    key: live(file("privateKey", "File of the key of certificate (PEM).").optional(), ["changed"]),
+    authorities: live(
+      file(
+        "certificate",
+        "File of authorities whose clients are let in without an approval of their own (PEM).",
+      ).optional(),
+    ),
+    issuers: live(
+      file(
+        "certificate",
+        "File of issuers that complete the chains of clients, and let nobody in (PEM).",
+      ).optional(),
+    ),
+    revocationLists: live(
+      file(
+        "revocationList",
+        "File of the revocation lists of authorities and issuers (PEM). Each of them needs one.",
+      ).optional(),
+    ),
     users: z
       .record(
         z.string(),
-        z.strictObject({
-          password: file(
-            "userPassword",
-            "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
-          ).optional(),
-          certificate: z
-            .string()
-            .regex(/^\s*(?:[0-9A-Fa-f][\s:]*){40}(?:(?:[0-9A-Fa-f][\s:]*){24})?$/, {
-              error: "write the thumbprint of a certificate: 40 hexadecimal digits (SHA-1), or 64 (SHA-256)",
-            })
-            .optional()
-            .describe(
-              "Thumbprint of the certificate by which the user logs on instead (X.509): SHA-1 or SHA-256. Its common name does not count.",
-            ),
-          role: z.enum(roles).describe("What the user may see and write."),
-          number: z
-            .int()
-            .min(1)
-            .max(2_147_483_647)
-            .optional()
-            .describe("Names the user in a slot's AcceptedByNo, for PLCs without strings."),
-          dryRun: z
-            .boolean()
-            .default(false)
-            .describe(
-              "Its commands through slots and methods, stops too, are checked and answered with Outcome 8, and nothing is sent.",
-            ),
-        }),
+        live(
+          z.strictObject({
+            password: file(
+              "userPassword",
+              "File of the password, as it is or as scrypt:<salt base64>:<hash base64>.",
+            ).optional(),
+            certificate: z
+              .string()
+              .regex(/^\s*(?:[0-9A-Fa-f][\s:]*){40}(?:(?:[0-9A-Fa-f][\s:]*){24})?$/, {
+                error:
+                  "write the thumbprint of a certificate: 40 hexadecimal digits (SHA-1), or 64 (SHA-256)",
+              })
+              .optional()
+              .describe(
+                "Thumbprint of the certificate by which the user logs on instead (X.509): SHA-1 or SHA-256. Its common name does not count.",
+              ),
+            role: z.enum(roles).describe("What the user may see and write."),
+            number: z
+              .int()
+              .min(1)
+              .max(2_147_483_647)
+              .optional()
+              .describe("Names the user in a slot's AcceptedByNo, for PLCs without strings."),
+            dryRun: z
+              .boolean()
+              .default(false)
+              .describe(
+                "Its commands through slots and methods, stops too, are checked and answered with Outcome 8, and nothing is sent.",
+              ),
+          }),
+        ),
       )
       .default({})
       .describe("Who may log on, by name."),
@@ -109,37 +124,42 @@ export const opcuaSection = z
     robots: z
       .record(
         identifier(),
-        z.strictObject({
-          alias: z
-            .string()
-            .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
-            .optional()
-            .describe(
-              "Names the node instead of the id, so that swapping a robot changes no PLC program. Every PLC takes a letter, then letters, digits and _, at most 24 in all.",
-            ),
-          number: z
-            .int()
-            .min(1)
-            .max(2_147_483_647)
-            .optional()
-            .describe("Names the robot in a station's RobotNo, for PLCs without strings."),
-          conveyors: z
-            .array(z.int().min(0).max(255))
-            .default([])
-            .describe("Conveyor indexes that have nodes before the first message."),
-        }),
+        live(
+          z.strictObject({
+            alias: z
+              .string()
+              .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" })
+              .optional()
+              .describe(
+                "Names the node instead of the id, so that swapping a robot changes no PLC program. Every PLC takes a letter, then letters, digits and _, at most 24 in all.",
+              ),
+            number: z
+              .int()
+              .min(1)
+              .max(2_147_483_647)
+              .optional()
+              .describe("Names the robot in a station's RobotNo, for PLCs without strings."),
+            conveyors: z
+              .array(z.int().min(0).max(255))
+              .default([])
+              .describe("Conveyor indexes that have nodes before the first message."),
+          }),
+          ["added"],
+        ),
       )
       .default({})
       .describe(
         "Robots that have nodes from the start, by robot_id; those of fleet.robots have them anyway.",
       ),
-    destinations: z
-      .record(
-        z.string().regex(/^[1-9]\d{0,8}$/, { error: "use a number from 1 to 999999999" }),
-        z.string().min(1).max(254),
-      )
-      .default({})
-      .describe("Destinations by number, for PLCs without strings: what DestinationNo may be."),
+    destinations: live(
+      z
+        .record(
+          z.string().regex(/^[1-9]\d{0,8}$/, { error: "use a number from 1 to 999999999" }),
+          z.string().min(1).max(254),
+        )
+        .default({})
+        .describe("Destinations by number, for PLCs without strings: what DestinationNo may be."),
+    ),
     missionSlots: count(
       1,
       2,
@@ -160,9 +180,9 @@ export function opcUaOptions(
     readonly robots?: readonly RobotId[] | undefined;
     readonly families: Readonly<Record<RobotId, Family>>;
   },
-  stations: OpcUaOptions["stations"],
+  stations: readonly StationNode[],
   files: NamedFiles,
-): OpcUaOptions {
+): Now<OpcUaOptions> {
   const { host, port } = section.listen;
   return {
     host,
@@ -186,16 +206,30 @@ export function opcUaOptions(
   };
 }
 
+/** The options of a running gateway, of which a reload changes some. */
+export function runningOpcUa(live: Live<Now<OpcUaOptions>>): OpcUaOptions {
+  return {
+    ...live.now(),
+    certificate: live.pick(({ certificate }) => certificate),
+    authorities: live.pick(({ authorities }) => authorities),
+    users: live.pick(({ users }) => users),
+    robots: live.pick(({ robots }) => robots),
+    stations: live.pick(({ stations }) => stations),
+    destinations: live.pick(({ destinations }) => destinations),
+  };
+}
+
 /** A certificate of the plant's authority names the application; ours is named for the gateway. */
 function applicationUri(gatewayId: string, files: NamedFiles): string {
   const configured = fileAt(files, "opcua", "certificate");
   return (configured === null ? null : applicationUriOf(configured.text)) ?? `urn:fleetgate:${gatewayId}`;
 }
 
-function certificate(files: NamedFiles): OpcUaOptions["certificate"] {
-  const certificateFile = fileAt(files, "opcua", "certificate")?.path;
-  const keyFile = fileAt(files, "opcua", "key")?.path;
-  return certificateFile === undefined || keyFile === undefined ? null : { certificateFile, keyFile };
+function certificate(files: NamedFiles): OpcUaCertificate | null {
+  const [file, key] = [fileAt(files, "opcua", "certificate"), fileAt(files, "opcua", "key")];
+  return file === null || key === null
+    ? null
+    : { certificateFile: file.path, keyFile: key.path, text: file.text };
 }
 
 function authorities(files: NamedFiles): OpcUaAuthorities {

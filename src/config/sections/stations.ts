@@ -3,7 +3,7 @@ import type { StationOptions } from "../../commands/options.ts";
 import type { Source } from "../../domain/command.ts";
 import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { StationNode } from "../../northbound/opcua/options.ts";
-import { milliseconds, names } from "../fields.ts";
+import { live, milliseconds, names } from "../fields.ts";
 import { type Finding, unwise, wrong } from "../finding.ts";
 import { type ProtocolSections, unknownUserFindings } from "./known-users.ts";
 
@@ -14,62 +14,81 @@ const turns = ["CW", "CCW"] as const;
 export const stationsSection = z
   .record(
     z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: "use 1 to 64 letters, digits, - and _" }),
-    z.strictObject({
-      destinations: names(
-        "Display names of destinations, or codes of points: where the station may lease a robot.",
-      ).min(1),
-      users: names("OPC UA users who may lease robots for it.").min(1).optional(),
-      clients: names(
-        "MQTT clients who may lease robots for it, by the name in their topics. Left out with users: all who may command the robot.",
-      )
-        .min(1)
-        .optional(),
-      heartbeatMs: milliseconds(
-        1_000,
-        600_000,
-        5_000,
-        "A lease ends, a permit is lost, and the conveyors that the station started are stopped when its heartbeat has not changed for so long: the tag Heartbeat, or the counter of its topic beat. With load, 5000 at most.",
-      ),
-      maxRunMs: milliseconds(
-        1_000,
-        3_600_000,
-        60_000,
-        "The gateway stops a conveyor that was started through the station, or during its lease, after so long, whatever the heartbeat does.",
-      ),
-      conveyors: z
-        .record(
-          z.string().regex(/^\d{1,3}$/, { error: "use the index of a conveyor, as 1" }),
-          z.strictObject({
-            maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for this conveyor, by its index."),
-          }),
-        )
-        .default({})
-        .describe("Conveyors of robots that may run for another time at this station, by index."),
-      permit: z
-        .literal("required")
-        .optional()
-        .describe(
-          "required: no start towards the destinations leaves unless the station's PLC has written TRUE to its tag Permit, and its Heartbeat changes. No safety function.",
+    live(
+      z.strictObject({
+        destinations: live(
+          names(
+            "Display names of destinations, or codes of points: where the station may lease a robot.",
+          ).min(1),
         ),
-      pauseOnLoss: z
-        .boolean()
-        .optional()
-        .describe("Pauses each robot that heads for one of the destinations, once, when the permit is lost."),
-      place: z
-        .string()
-        .regex(/^[^/+#{}\p{Cc}]+(?:\/[^/+#{}\p{Cc}]+)*$/u, {
-          error: "use levels of a topic, as assembly/line3/cell7, without + # { } and empty ones",
-        })
-        .max(512)
-        .optional()
-        .describe("The levels for {place} of mqtt.placement.station, as assembly/line3/cell7."),
-      load: z
-        .enum(turns)
-        .optional()
-        .describe(
-          "How a conveyor of a robot turns to take a load from the station; it turns the other way to unload. Gives the slot the motor commands 4 (load) and 5 (unload).",
+        users: live(names("OPC UA users who may lease robots for it.").min(1).optional()),
+        clients: live(
+          names(
+            "MQTT clients who may lease robots for it, by the name in their topics. Left out with users: all who may command the robot.",
+          )
+            .min(1)
+            .optional(),
         ),
-    }),
+        heartbeatMs: live(
+          milliseconds(
+            1_000,
+            600_000,
+            5_000,
+            "A lease ends, a permit is lost, and the conveyors that the station started are stopped when its heartbeat has not changed for so long: the tag Heartbeat, or the counter of its topic beat. With load, 5000 at most.",
+          ),
+        ),
+        maxRunMs: live(
+          milliseconds(
+            1_000,
+            3_600_000,
+            60_000,
+            "The gateway stops a conveyor that was started through the station, or during its lease, after so long, whatever the heartbeat does.",
+          ),
+        ),
+        conveyors: live(
+          z
+            .record(
+              z.string().regex(/^\d{1,3}$/, { error: "use the index of a conveyor, as 1" }),
+              z.strictObject({
+                maxRunMs: milliseconds(1_000, 3_600_000, 60_000, "The same for this conveyor, by its index."),
+              }),
+            )
+            .default({})
+            .describe("Conveyors of robots that may run for another time at this station, by index."),
+        ),
+        permit: z
+          .literal("required")
+          .optional()
+          .describe(
+            "required: no start towards the destinations leaves unless the station's PLC has written TRUE to its tag Permit, and its Heartbeat changes. No safety function.",
+          ),
+        pauseOnLoss: z
+          .boolean()
+          .optional()
+          .describe(
+            "Pauses each robot that heads for one of the destinations, once, when the permit is lost.",
+          ),
+        place: live(
+          z
+            .string()
+            .regex(/^[^/+#{}\p{Cc}]+(?:\/[^/+#{}\p{Cc}]+)*$/u, {
+              error: "use levels of a topic, as assembly/line3/cell7, without + # { } and empty ones",
+            })
+            .max(512)
+            .optional()
+            .describe("The levels for {place} of mqtt.placement.station, as assembly/line3/cell7."),
+        ),
+        load: live(
+          z
+            .enum(turns)
+            .optional()
+            .describe(
+              "How a conveyor of a robot turns to take a load from the station; it turns the other way to unload. Gives the slot the motor commands 4 (load) and 5 (unload).",
+            ),
+        ),
+      }),
+      ["added", "gone"],
+    ),
   )
   .default({})
   .describe("Stations: each a PLC and the destinations that are its own.");

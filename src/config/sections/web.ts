@@ -11,7 +11,7 @@ import {
 } from "../../northbound/web/options.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { pngSize } from "../../platform/png.ts";
-import { file, listen, names } from "../fields.ts";
+import { file, listen, live, names } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
 const LONGEST_NAME = 64;
@@ -23,23 +23,29 @@ const accountName = z.string().refine((name) => isPlainText(name, LONGEST_NAME) 
 
 const robots = names("Only these robots may be commanded, by robot_id. Left out: all.").min(1).optional();
 
-const user = z.strictObject({
-  password: file(
-    "userPassword",
-    "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
-  ),
-  role: z.enum(roles).describe("observer reads, operator moves robots, engineer also sets up webhooks."),
-  robots,
-});
+const user = live(
+  z.strictObject({
+    password: file(
+      "userPassword",
+      "File of the user's password, as it is or as scrypt:<salt base64>:<hash base64>.",
+    ),
+    role: z.enum(roles).describe("observer reads, operator moves robots, engineer also sets up webhooks."),
+    robots,
+  }),
+);
 
-const token = z.strictObject({
-  hash: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, { error: "write sha256: and 64 digits, as fleetgate token prints them" })
-    .describe("The token's hash, as fleetgate token prints it. The token itself stands nowhere."),
-  role: z.enum(roles).describe("What the program may do."),
-  robots,
-});
+const token = live(
+  z.strictObject({
+    hash: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/, {
+        error: "write sha256: and 64 digits, as fleetgate token prints them",
+      })
+      .describe("The token's hash, as fleetgate token prints it. The token itself stands nowhere."),
+    role: z.enum(roles).describe("What the program may do."),
+    robots,
+  }),
+);
 
 const pair = z.array(z.number()).length(2);
 const anchor = z.strictObject({
@@ -58,25 +64,27 @@ const drawing = z.strictObject({
 
 const number = z.string().regex(/^\d{1,9}$/, { error: "write its number" });
 
-const floor = z
-  .strictObject({
-    pointTypes: z
-      .record(
-        number,
-        z.strictObject({
-          name: z.string().min(1).max(60).describe("What points of this type are, as people call them."),
-          shape: z.enum(pointShapes).default("dot").describe("How the floor draws them."),
-        }),
-      )
-      .default({})
-      .describe("What the types of points mean, by number: the fleet service does not say."),
-    drawings: z
-      .record(number, drawing)
-      .default({})
-      .describe("A drawing below the points, by number of the map."),
-  })
-  .prefault({})
-  .describe("What the console's floor shows besides what the fleet service tells.");
+const floor = live(
+  z
+    .strictObject({
+      pointTypes: z
+        .record(
+          number,
+          z.strictObject({
+            name: z.string().min(1).max(60).describe("What points of this type are, as people call them."),
+            shape: z.enum(pointShapes).default("dot").describe("How the floor draws them."),
+          }),
+        )
+        .default({})
+        .describe("What the types of points mean, by number: the fleet service does not say."),
+      drawings: z
+        .record(number, drawing)
+        .default({})
+        .describe("A drawing below the points, by number of the map."),
+    })
+    .prefault({})
+    .describe("What the console's floor shows besides what the fleet service tells."),
+);
 
 /** `web:` health checks, metrics, the console and the HTTP API. */
 export const webSection = z
@@ -85,13 +93,16 @@ export const webSection = z
     hostnames: names(
       "Names under which it answers, besides localhost and the address at which it is reached; a proxy's too.",
     ).default([]),
-    tls: z
-      .strictObject({
-        certificate: file("certificate", "File of the certificate and, after it, its issuers (PEM)."),
-        key: file("privateKey", "File of the key of certificate (PEM)."),
-      })
-      .optional()
-      .describe("With it, the listener speaks TLS. Beyond loopback it must."),
+    tls: live(
+      z
+        .strictObject({
+          certificate: file("certificate", "File of the certificate and, after it, its issuers (PEM)."),
+          key: file("privateKey", "File of the key of certificate (PEM)."),
+        })
+        .optional()
+        .describe("With it, the listener speaks TLS. Beyond loopback it must."),
+      ["changed"],
+    ),
     users: z
       .record(accountName, user)
       .default({})
@@ -100,16 +111,18 @@ export const webSection = z
       .record(accountName, token)
       .default({})
       .describe("Programs that send a token instead of a log-in, by name."),
-    commands: z
-      .strictObject({
-        from: z
-          .array(z.string().refine(isNetwork, { error: "write an address or a network, as 10.1.2.0/24" }))
-          .min(1)
-          .optional()
-          .describe("Addresses and networks from which robots may be moved. Left out: all."),
-      })
-      .prefault({})
-      .describe("Commands over this listener."),
+    commands: live(
+      z
+        .strictObject({
+          from: z
+            .array(z.string().refine(isNetwork, { error: "write an address or a network, as 10.1.2.0/24" }))
+            .min(1)
+            .optional()
+            .describe("Addresses and networks from which robots may be moved. Left out: all."),
+        })
+        .prefault({})
+        .describe("Commands over this listener."),
+    ),
     floor,
   })
   .describe(

@@ -4,21 +4,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createBrokerOrder } from "./broker-order.ts";
 import { createBrokerTls } from "./client/broker-tls.ts";
-import { correctStatus, reachable } from "./client/checking.ts";
+import { correctStatus, type LeftStatus, reachable } from "./client/checking.ts";
 import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
-import { statusPayload } from "./status.ts";
-
-export interface BrokersParts {
-  readonly options: MqttOptions;
-  readonly sessionId: string;
-  readonly statusTopic: string;
-  /** What the gateway has last said on the status topic. */
-  readonly latestStatus: () => string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Opens the gateway's connection to a broker. */
-  readonly open: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>;
-}
 
 /** The brokers of the configuration, and the certificates for them. */
 export interface Brokers {
@@ -28,39 +15,39 @@ export interface Brokers {
   figures(isConnected: boolean): { readonly connected: number; readonly brokerIndex: number };
   /** All of them, in the order of preference. */
   peers(isConnected: boolean): readonly Peer[];
-  /** The configuration may name other certificates: for the next connection. */
-  certificatesChanged(): void;
   /** What is wrong although there is a connection. */
   problems(): readonly (string | null)[];
 }
 
-export function createBrokers(parts: BrokersParts): Brokers {
-  const { options, sessionId, clock, log } = parts;
-  const tls = createBrokerTls(options, clock, log);
-  const brokers = brokersOf(options);
+/**
+ * @param openAt opens the gateway's connection to a broker
+ * @param left what the status topic should say at a broker that the gateway has left
+ */
+export function createBrokers(
+  options: MqttOptions,
+  openAt: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>,
+  left: () => LeftStatus,
+  clock: Clock,
+  log: Log,
+): Brokers {
+  const tls = options.broker.kind === "embedded" ? null : createBrokerTls(options.broker, clock, log);
+  const brokers = brokersOf(options, tls?.texts);
   let openedAtMs: number | null = null;
   const order = createBrokerOrder({
     brokers,
     clock,
     log,
     async open(broker, signal) {
-      const connection = await parts.open(tls.applyTo(broker), signal);
+      const connection = await openAt(broker, signal);
       openedAtMs = clock.nowMs();
       return connection;
     },
-    reachable: (broker, ...rest) => reachable(tls.applyTo(broker), clock, ...rest),
-    correctStatus(broker, signal) {
-      const left = {
-        topic: parts.statusTopic,
-        offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
-        latest: parts.latestStatus(),
-      };
-      return correctStatus(tls.applyTo(broker), clock, left, signal);
-    },
+    reachable: (broker, ...rest) => reachable(broker, clock, ...rest),
+    correctStatus: (broker, signal) => correctStatus(broker, clock, left(), signal),
   });
   return {
     connect(signal) {
-      tls.watch(signal);
+      tls?.watch(signal);
       return order.connect(signal);
     },
     figures: (isConnected) => ({ connected: Number(isConnected), brokerIndex: order.place() }),
@@ -77,8 +64,7 @@ export function createBrokers(parts: BrokersParts): Brokers {
           detail: isUsed ? "" : order.reason(place),
         };
       }),
-    certificatesChanged: tls.follow,
-    problems: () => [order.problem(), tls.problem()],
+    problems: () => [order.problem(), tls?.problem() ?? null],
   };
 }
 

@@ -15,28 +15,22 @@ import { type HealthReport, healthPayload, healthSignature } from "./health.ts";
 import { openLeftoverChains } from "./leftover-chains.ts";
 import { openLeftoverTopics } from "./leftover-topics.ts";
 import { createLoss, type Loss } from "./loss.ts";
+import type { MqttOptions } from "./options.ts";
 import type { PublishState, RemoveTopic } from "./publish.ts";
 import type { PublishedTopics } from "./published-topics.ts";
 import { createRefresh } from "./refresh.ts";
 import { statusPayload } from "./status.ts";
 import { createTagWriter } from "./tags.ts";
 import type { TopicRegistry } from "./topic-registry.ts";
-import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 import { createValueWriter } from "./values.ts";
 
 /** The content and the counts of one connection. */
 export interface ConnectionParts {
+  readonly options: MqttOptions;
   readonly topics: Topics;
   readonly sessionId: string;
-  readonly gatewayId: string;
   readonly stopping: AbortSignal;
-  readonly stateQos: 0 | 1;
-  /** Null: retained state cannot expire (MQTT 3.1.1). */
-  readonly refreshMs: number | null;
-  readonly tags: boolean;
-  /** The robots that the configuration names now. */
-  readonly robots: () => readonly PlacedRobot[];
   /** The ages of robots' positions, over all connections. */
   readonly ages: Map<RobotId, Age>;
   readonly clock: Clock;
@@ -45,17 +39,10 @@ export interface ConnectionParts {
   readonly counts: PublishCounts;
   /** The topics that are published now. */
   readonly registry: TopicRegistry;
-  /**
-   * The topics that this gateway has published at this broker over its runs; null: the broker loses them with
-   * the gateway.
-   */
-  readonly record: PublishedTopics | null;
   /** Whether no other gateway with the same id is known at the broker. */
   readonly isAlone: () => boolean;
   /** The arrival of events at the gateway's own broker; null: the broker stores them. */
   readonly arrivals: EventArrivals | null;
-  /** The size limit of events at this broker; null with the gateway's own. */
-  readonly sizes: SizeLimit | null;
   /** An event was left out because of its size. */
   readonly onTooLarge: (topic: string, limitBytes: number) => void;
   /** This status was published. */
@@ -81,9 +68,21 @@ const STATUS_AGAIN_MS = 2_000;
 /** State expires when so many refreshes have not come (docs/scada.md, State). */
 const REFRESHES_TO_LIVE = 3;
 
-/** Takes over an accepted client, and publishes that the gateway is online. */
-export async function openConnection(client: LimitedClient, parts: ConnectionParts): Promise<Connection> {
-  const { topics, clock, registry } = parts;
+/**
+ * Takes over an accepted client, and publishes that the gateway is online.
+ *
+ * @param record the topics that this gateway has published at this broker over its runs; null: the broker
+ * loses them with the gateway
+ * @param sizes the size limit of events at this broker; null with the gateway's own
+ */
+export async function openConnection(
+  client: LimitedClient,
+  record: PublishedTopics | null,
+  sizes: SizeLimit | null,
+  parts: ConnectionParts,
+): Promise<Connection> {
+  const { options, topics, sessionId, clock, log, registry, counts, isAlone, onTooLarge } = parts;
+  const refreshMs = refreshOf(options);
   // A reload may move the topic: this connection says its goodbye on the topic of its hello.
   const { status } = topics;
   const loss = watchLoss(client);
@@ -92,7 +91,6 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const acks = createAcks(loss);
   const { publish, remove: removeTopic } = statePublisher(client, parts, acks, life.signal);
   registry.begin();
-  const { record } = parts;
   // Before anything with this session's id is published: a later run recognises it by the record.
   await record?.keep();
   record?.note(status);
@@ -106,18 +104,18 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     registry.note(topic, "");
     removeTopic(topic);
   };
-  const tags = parts.tags ? createTagWriter({ ...parts, publish: publishState }) : null;
+  const tags = options.tags ? createTagWriter(topics, publishState, parts.ages, clock) : null;
   const values = createValueWriter({
     topics,
-    sessionId: parts.sessionId,
+    sessionId,
     publish: publishState,
     remove,
     tags,
-    robots: parts.robots,
+    robots: () => options.placement.now().robots,
   });
   const sayStatus = () => {
     const state = parts.stopping.aborted || life.signal.aborted ? "offline" : "online";
-    const payload = statusPayload(state, parts.gatewayId, parts.sessionId, clock.nowMs());
+    const payload = statusPayload(state, options.gatewayId, sessionId, clock.nowMs());
     parts.noteStatus(payload);
     registry.note(status, payload);
     return loss.orElse((done) => {
@@ -136,17 +134,19 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
   const stopFollowing = onAbort(parts.stopping, () => void sayStatus().catch(() => {}));
   life.signal.addEventListener("abort", stopFollowing, { once: true });
   // Not retained, it would have to be repeated: a client that subscribes later would never get it.
-  if (parts.refreshMs !== null && !client.limits.retainAvailable)
-    every(clock, parts.refreshMs, life.signal, () => void sayStatus().catch(() => {}));
+  if (refreshMs !== null && !client.limits.retainAvailable)
+    every(clock, refreshMs, life.signal, () => void sayStatus().catch(() => {}));
   publishHealth(client, parts, life.signal);
   const leftovers =
-    parts.refreshMs === null ? await openLeftoverChains(client, { ...parts, remove }, life.signal) : null;
+    refreshMs === null
+      ? await openLeftoverChains(client, { topics, sessionId, clock, log, remove, isAlone }, life.signal)
+      : null;
   every(clock, TICK_MS, life.signal, () => {
     // A slow broker gets only changes.
     if (!client.isBehind) values.tick();
   });
   const earlier =
-    record === null ? null : openLeftoverTopics(client, { ...parts, record, remove }, life.signal);
+    record === null ? null : openLeftoverTopics(client, { record, clock, log, remove, isAlone }, life.signal);
   const write = (change: StateChange) => {
     registry.about(change);
     values.write(change);
@@ -154,7 +154,7 @@ export async function openConnection(client: LimitedClient, parts: ConnectionPar
     earlier?.note(change);
     leftovers?.note(change);
   };
-  const events = createEventWriter(client, loss, parts);
+  const events = createEventWriter(client, loss, { topics, sessionId, counts, sizes, onTooLarge });
 
   return {
     lost: loss.lost,
@@ -204,7 +204,9 @@ function statePublisher(
   acks: Acks,
   signal: AbortSignal,
 ): { readonly publish: PublishState; readonly remove: RemoveTopic } {
-  const { refreshMs, clock, counts, stateQos } = parts;
+  const { options: of, clock, counts } = parts;
+  const { stateQos } = of;
+  const refreshMs = refreshOf(of);
   const expirySeconds = refreshMs === null ? null : Math.ceil((refreshMs * REFRESHES_TO_LIVE) / 1000);
   const options: IClientPublishOptions = {
     qos: stateQos,
@@ -283,4 +285,9 @@ function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: Ab
   };
   look();
   every(clock, HEALTH_LOOK_MS, signal, look);
+}
+
+/** State expires with MQTT 5 only; null: it cannot. */
+function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number | null {
+  return broker.kind === "external" && protocolVersion === 5 ? refreshMs : null;
 }

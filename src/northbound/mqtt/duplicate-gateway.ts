@@ -7,9 +7,6 @@ import { createTakeoverWatch } from "./client-takeover.ts";
 import { statusPayload } from "./status.ts";
 
 export interface DuplicateParts {
-  /** The `status` topic of this gateway's id. */
-  readonly topic: string;
-  readonly gatewayId: string;
   readonly sessionId: string;
   /** Aborted when the gateway is offline for its clients. */
   readonly stopping: AbortSignal;
@@ -47,8 +44,13 @@ const TURN_MS = 10_000;
 /** How many other sessions are remembered. */
 const MOST_SESSIONS = 64;
 
-export function createDuplicateWatch(parts: DuplicateParts): DuplicateWatch {
-  const { topic, gatewayId, sessionId, clock, log } = parts;
+/** @param topic the `status` topic of this gateway's id */
+export function createDuplicateWatch(
+  topic: string,
+  gatewayId: string,
+  parts: DuplicateParts,
+): DuplicateWatch {
+  const { sessionId, clock, log } = parts;
   const duplicates = new Set<string>();
   let notified = false;
   const takeover = createTakeoverWatch(clock, notify);

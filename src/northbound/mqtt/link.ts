@@ -55,8 +55,6 @@ export interface MqttParts {
 export interface MqttLink extends Link {
   /** A reload has moved topics: publishes all of them anew, and clears the old ones. */
   topicsMoved(move: TopicsMove): void;
-  /** A reload may have named other certificates for the broker: the next connection uses them. */
-  certificatesChanged(): void;
   health(): Health;
   readonly tags: TagSource;
   /** The brokers. */
@@ -69,7 +67,8 @@ const FIRST_ANSWERS_MS = 30_000;
 
 /** MQTT as a link: each `connect` is one session with the broker. */
 export function createMqttLink(parts: MqttParts): MqttLink {
-  const { options, clock, log, sessionId, topics, commander, acts, replyBounds } = parts;
+  const { options, clock, log, sessionId, stopping, topics, onDuplicate, health, arrivals } = parts;
+  const { commander, acts, replyBounds } = parts;
   const counts: PublishCounts = { state: 0, events: 0 };
   const commands = createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds });
   const will = {
@@ -80,36 +79,36 @@ export function createMqttLink(parts: MqttParts): MqttLink {
   const noteStatus = (payload: string) => {
     latestStatus = payload;
   };
-  const duplicates = createDuplicateWatch({
-    ...parts,
-    noteStatus,
-    topic: topics.status,
-    gatewayId: options.gatewayId,
-  });
-  const records = createTopicRecords(parts, topics.taskChainFilter);
+  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
+  const duplicates = createDuplicateWatch(topics.status, options.gatewayId, watch);
+  const records = createTopicRecords(parts.topicsFiles, topics.taskChainFilter, sessionId, log);
   const moves = createMoves();
   let connected = false;
-  const registry = createTopicRegistry({ topics, clock, isConnected: () => connected });
-  const connectionParts: Omit<ConnectionParts, "record" | "robots" | "sizes" | "onTooLarge"> = {
-    ...parts,
-    gatewayId: options.gatewayId,
-    stateQos: options.stateQos,
-    refreshMs: refreshOf(options),
-    tags: options.tags,
+  const registry = createTopicRegistry(topics, () => connected, clock);
+  const limits = createLimitReport(options, clock, log);
+  const connectionParts: ConnectionParts = {
+    options,
+    topics,
+    sessionId,
+    stopping,
+    health,
+    arrivals,
+    clock,
+    log,
     ages: new Map(),
     counts,
     registry,
     isAlone: () => duplicates.problem() === null,
     noteStatus,
+    onTooLarge: limits.onTooLarge,
   };
-  const limits = createLimitReport(options, clock, parts.log);
   const clientParts = {
     will,
     maximumPacketSize: LARGEST_PACKET,
     openBroker: parts.openBroker,
     leftOut: limits,
   };
-  const sizesOf = createSizeLimits(clock, parts.log);
+  const sizesOf = createSizeLimits(clock, log);
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
     const client = await openClient(brokerOptions, { ...clientParts, sort: commands.sorter() }, signal);
@@ -120,13 +119,8 @@ export function createMqttLink(parts: MqttParts): MqttLink {
       // Awaited below, unless the connection is lost first, which is then the error.
       watching.catch(() => {});
       for (const move of moves.take()) await records.move(move, parts.retained);
-      const connection = await openConnection(client, {
-        ...connectionParts,
-        sizes: sizesOf(brokerOptions),
-        onTooLarge: limits.onTooLarge,
-        robots: () => options.placement.now().robots,
-        record: records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options)),
-      });
+      const record = records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options));
+      const connection = await openConnection(client, record, sizesOf(brokerOptions), connectionParts);
       await watching;
       if (client.limits.wildcardsAvailable) await commands.serve(client);
       connected = true;
@@ -142,12 +136,12 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     }
   }
 
-  const brokers = createBrokers({
-    ...parts,
-    statusTopic: topics.status,
-    latestStatus: () => latestStatus,
-    open,
+  const left = () => ({
+    topic: topics.status,
+    offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
+    latest: latestStatus,
   });
+  const brokers = createBrokers(options, open, left, clock, log);
 
   return {
     name: "mqtt",
@@ -155,7 +149,6 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     peers: () => brokers.peers(connected),
     connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
     topicsMoved: moves.add,
-    certificatesChanged: brokers.certificatesChanged,
     health() {
       const figures = {
         ...brokers.figures(connected),
@@ -208,11 +201,6 @@ function createMoves() {
       };
     },
   };
-}
-
-/** State expires with MQTT 5 only. */
-function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number | null {
-  return broker.kind === "external" && protocolVersion === 5 ? refreshMs : null;
 }
 
 /** Gives up if it is aborted, or if no answer has come in time. */

@@ -1,5 +1,5 @@
 import type { Live } from "../../platform/live.ts";
-import type { TlsPaths } from "../../platform/tls-files.ts";
+import type { TlsPaths, TlsTexts } from "../../platform/tls-files.ts";
 import type { Placement } from "./topic-templates.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
@@ -21,9 +21,9 @@ export interface EmbeddedBrokerOptions {
    * client name. Clients from elsewhere still need a user.
    */
   readonly anonymousLoopback: boolean;
-  readonly users: readonly BrokerUser[];
+  readonly users: Live<readonly BrokerUser[]>;
   /** PEM texts; null listens without TLS. */
-  readonly tls: { readonly key: string; readonly cert: string } | null;
+  readonly tls: Live<{ readonly key: string; readonly cert: string } | null>;
 }
 
 /** A broker that somebody else runs. */
@@ -39,12 +39,9 @@ export interface ExternalBrokerOptions {
   readonly returnMs: number;
   readonly username: string | null;
   readonly password: string | null;
-  /** PEM text of the authority that the broker's certificate comes from; null uses the system's. */
-  readonly ca: string | null;
-  /** PEM texts of the gateway's own certificate. */
-  readonly clientCert: { readonly cert: string; readonly key: string } | null;
+  readonly tls: Live<TlsTexts>;
   /** The files with those texts, which are read again when they change. */
-  readonly tlsPaths: TlsPaths;
+  readonly tlsPaths: Live<TlsPaths>;
 }
 
 /** How commands from MQTT are taken (docs/scada.md, Commands). */
@@ -81,14 +78,18 @@ export interface MqttOptions {
   readonly commands: CommandOptions;
 }
 
-/** The options of each broker by itself, in the order in which they are tried. */
-export function brokersOf(options: MqttOptions): readonly MqttOptions[] {
+/**
+ * The options of each broker by itself, in the order in which they are tried.
+ *
+ * @param tls the certificates for the brokers of the plant; absent: those of the options
+ */
+export function brokersOf(options: MqttOptions, tls?: Live<TlsTexts>): readonly MqttOptions[] {
   const { broker } = options;
   if (broker.kind === "embedded") return [options];
   const { url, setting, fallbacks } = broker;
   return [{ url, setting }, ...fallbacks].map((one) => ({
     ...options,
-    broker: { ...broker, ...one, fallbacks: [] },
+    broker: { ...broker, ...one, fallbacks: [], tls: tls ?? broker.tls },
   }));
 }
 

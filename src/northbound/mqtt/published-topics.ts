@@ -64,13 +64,6 @@ export interface PublishedTopicsParts {
 /** The file of a name, of the first broker and of each fallback. */
 export type TopicsFiles = (name: string) => TopicsFile;
 
-export interface TopicRecordsParts {
-  /** Null where the broker forgets topics with the gateway. */
-  readonly topicsFiles: TopicsFiles | null;
-  readonly sessionId: string;
-  readonly log: Log;
-}
-
 /** The record of each broker. */
 export interface TopicRecords {
   /** Null at the gateway's own broker, unless topics have moved. */
@@ -82,10 +75,14 @@ export interface TopicRecords {
 /**
  * The records of what this gateway has published at each of its brokers. That of a broker is read when it is
  * connected to for the first time.
+ *
+ * @param topicsFiles null if the broker forgets topics with the gateway
  */
 export function createTopicRecords(
-  { topicsFiles, sessionId, log }: TopicRecordsParts,
+  topicsFiles: TopicsFiles | null,
   chainFilter: string,
+  sessionId: string,
+  log: Log,
 ): TopicRecords {
   const records = new Map<string, PublishedTopics>();
   let own: PublishedTopics | null = null;
@@ -95,8 +92,8 @@ export function createTopicRecords(
     const name = isFirst
       ? "topics.json"
       : `topics-${hash("sha256", urlOf(options)).slice(0, NAME_DIGITS)}.json`;
-    const parts = { options, chainFilter, sessionId, log };
-    const record = records.get(name) ?? openPublishedTopics({ ...parts, file: topicsFiles(name) });
+    const file = topicsFiles(name);
+    const record = records.get(name) ?? openPublishedTopics({ options, chainFilter, sessionId, file, log });
     records.set(name, record);
     return record;
   };

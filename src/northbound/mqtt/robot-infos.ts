@@ -14,14 +14,6 @@ export interface RobotInfos {
   tick(): void;
 }
 
-export interface RobotInfoParts {
-  readonly topics: Topics;
-  /** The robots that the configuration names now. The same list object until it changes. */
-  readonly robots: () => readonly PlacedRobot[];
-  readonly sessionId: string;
-  readonly publish: PublishState;
-}
-
 interface Info {
   readonly robotId: RobotId;
   readonly alias: string | null;
@@ -34,8 +26,17 @@ interface Info {
 /** A snapshot comes in slices: after so many ticks with new robots the list is published all the same. */
 const MOST_TICKS = 5;
 
-/** The infos that one connection publishes. A robot that was seen stays in the list. */
-export function createRobotInfos({ topics, robots, sessionId, publish }: RobotInfoParts): RobotInfos {
+/**
+ * The infos that one connection publishes. A robot that was seen stays in the list.
+ *
+ * @param robots those that the configuration names now: the same list object until it changes
+ */
+export function createRobotInfos(
+  topics: Topics,
+  robots: () => readonly PlacedRobot[],
+  sessionId: string,
+  publish: PublishState,
+): RobotInfos {
   const aliasOf = createAliases(robots);
   const infos = new Map<RobotId, Info>();
   const news = new Set<Info>();
@@ -104,7 +105,7 @@ export function createRobotInfos({ topics, robots, sessionId, publish }: RobotIn
 }
 
 /** By id, for a list that a reload may replace. */
-function createAliases(robots: RobotInfoParts["robots"]): (robotId: RobotId) => string | null {
+function createAliases(robots: () => readonly PlacedRobot[]): (robotId: RobotId) => string | null {
   let read: readonly PlacedRobot[] = [];
   let aliases = new Map<RobotId, string | null>();
   return (robotId) => {

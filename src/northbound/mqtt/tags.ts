@@ -16,21 +16,20 @@ export interface TagWriter {
   tick(): void;
 }
 
-export interface TagParts {
-  readonly topics: Topics;
-  readonly publish: PublishState;
-  /** The ages of robots' positions, over all connections. */
-  readonly ages: Map<RobotId, Age>;
-  readonly clock: Pick<Clock, "monotonicMs">;
-}
-
 type Tags = ReadonlyArray<readonly [name: string, value: string | number]>;
 
 /**
  * A tag writer for one connection. Only changes are published. A value that does not exist, or is lost, has
  * no topic; `…/valid` says whether the value beside it is known to be true now.
+ *
+ * @param ages of robots' positions, over all connections
  */
-export function createTagWriter({ topics, publish, ages, clock }: TagParts): TagWriter {
+export function createTagWriter(
+  topics: Topics,
+  publish: PublishState,
+  ages: Map<RobotId, Age>,
+  clock: Pick<Clock, "monotonicMs">,
+): TagWriter {
   /** Robots whose position is published, and not good. */
   const ageing = new Map<RobotId, Age>();
   const shown = new Map<string, string>();

@@ -12,14 +12,6 @@ const names = Object.keys(topicTemplates) as TopicName[];
 /** Under each client's own name. */
 const ofClients: readonly TopicName[] = ["command", "reply"];
 
-/** What decides on the topics. */
-export interface TopicParts {
-  readonly base: string;
-  readonly placement: Placement;
-  /** Whether no other robot than those of the placement can appear; then only their names can collide. */
-  readonly areRobotsKnown: boolean;
-}
-
 /** Something wrong with the topics, and the key that is to be changed. */
 export interface TopicProblem {
   readonly at: TopicKey;
@@ -36,13 +28,20 @@ const MOST_BYTES = 1_024;
 const MOST_COLLISIONS = 3;
 const notPlain = /[#+{}\p{Cc}]/u;
 
-/** What is wrong with the topics: one sentence each. */
-export function topicProblems(parts: TopicParts): readonly TopicProblem[] {
-  const { base, placement } = parts;
+/**
+ * What is wrong with the topics: one sentence each.
+ *
+ * @param areRobotsKnown no other robot than those of the placement can appear: only their names can collide
+ */
+export function topicProblems(
+  base: string,
+  placement: Placement,
+  areRobotsKnown: boolean,
+): readonly TopicProblem[] {
   const faults = [...baseProblems(base), ...placementProblems(placement)];
   if (faults.length > 0) return faults;
-  const shapes = shapesOf(parts);
-  return [...sizeProblems(shapes), ...subtreeProblems(shapes, parts), ...collisions(shapes)];
+  const shapes = shapesOf(base, placement, areRobotsKnown);
+  return [...sizeProblems(shapes), ...subtreeProblems(shapes, base), ...collisions(shapes)];
 }
 
 function baseProblems(base: string): readonly TopicProblem[] {
@@ -91,7 +90,7 @@ function templateFault(template: string, wanted: ReadonlyArray<readonly string[]
 }
 
 /** Every topic there can be, by its levels. */
-function shapesOf({ base, placement, areRobotsKnown }: TopicParts): readonly TopicShape[] {
+function shapesOf(base: string, placement: Placement, areRobotsKnown: boolean): readonly TopicShape[] {
   const levelOf = createRobotLevels(placement);
   const robots = areRobotsKnown ? new Set(placement.robots.map(({ robotId }) => levelOf(robotId))) : null;
   return names.flatMap((name) => {
@@ -153,7 +152,7 @@ function largest(shapes: readonly TopicShape[], sizeOf: (shape: TopicShape) => n
 }
 
 /** What stands in the clients' own subtree can be read by one client only. */
-function subtreeProblems(shapes: readonly TopicShape[], { base }: TopicParts): readonly TopicProblem[] {
+function subtreeProblems(shapes: readonly TopicShape[], base: string): readonly TopicProblem[] {
   const own = clientsSubtree(base).split("/");
   const clients = new Set<string>(ofClients);
   const within = shapes.flatMap(({ name, at, levels }): TopicProblem[] => {

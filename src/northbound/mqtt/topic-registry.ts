@@ -16,13 +16,6 @@ export interface TopicRegistry extends TagSource {
   note(topic: string, payload: string): void;
 }
 
-export interface TopicRegistryParts {
-  readonly topics: Pick<Topics, "robot">;
-  /** Whether there is a connection to a broker now. */
-  readonly isConnected: () => boolean;
-  readonly clock: Pick<Clock, "nowMs">;
-}
-
 /** What a value says of itself; of the gateway's own findings nothing. */
 interface Origin {
   readonly quality: Quality;
@@ -32,7 +25,12 @@ interface Origin {
 const own: Origin = { quality: "good", stamp: null };
 const OF_GATEWAY = "";
 
-export function createTopicRegistry({ topics, isConnected, clock }: TopicRegistryParts): TopicRegistry {
+/** @param isConnected whether there is a connection to a broker now */
+export function createTopicRegistry(
+  topics: Pick<Topics, "robot">,
+  isConnected: () => boolean,
+  clock: Pick<Clock, "nowMs">,
+): TopicRegistry {
   const groups = new Map<string, Group>();
   const known = new Map<string, Topic>();
   /** The groups of topics that are published apart from the change that they follow from. */

@@ -77,7 +77,7 @@ export interface Topics {
  * Throws when base or placement cannot work (see `topicProblems`).
  */
 export function createTopics(base: string, placement: Placement = underBase): Topics {
-  const problems = topicProblems({ base, placement, areRobotsKnown: true });
+  const problems = topicProblems(base, placement, true);
   if (problems.length > 0)
     throw new Error(`MQTT topics: ${problems.map(({ message }) => message).join("; ")}`);
   const under = (name: TopicName) => wholeTemplate(base, name, placement);

@@ -45,7 +45,7 @@ export function createValueWriter(parts: ValueParts): ValueWriter {
   const availabilities = new Map<string, string>();
   /** By the number of the online list: task chains know no other name of a robot. */
   const robotIds = new Map<number, string>();
-  const infos = createRobotInfos(parts);
+  const infos = createRobotInfos(topics, parts.robots, sessionId, parts.publish);
 
   const show = (topic: string, robotId: string | null, observed: Observed<unknown>, state: string) => {
     const payload =

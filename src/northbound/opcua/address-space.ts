@@ -31,7 +31,7 @@ import { reviseRequests } from "./node-opcua/sampling.ts";
 import { createTurns } from "./node-opcua/turns.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
 import type { OpcUaStore } from "./opcua-store.ts";
-import type { KnownRobot, OpcUaOptions } from "./options.ts";
+import type { KnownRobot, OpcUaOptions, StationNode } from "./options.ts";
 import { layoutOf } from "./plant-layout.ts";
 import { knownRobots } from "./robot-register.ts";
 import { addRobotTags, type RobotParts, type RobotTags } from "./robot-tags.ts";
@@ -75,7 +75,7 @@ export interface SharedTags extends Pick<GatewayTags, "showLink" | "showHold" | 
   /** The configuration has other stations. */
   followStations(): void;
   /** Why the stations cannot become `next` now, by the key of the configuration. */
-  refusedStations(next: OpcUaOptions["stations"]): readonly ReloadRefusal[];
+  refusedStations(next: readonly StationNode[]): readonly ReloadRefusal[];
   /** The configuration describes more robots. */
   followRobots(): void;
 }
@@ -112,12 +112,12 @@ export function openAddressSpace(
   const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { ...parts, turns });
   const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
   const alarms: AlarmTagParts = { ...parts, addWritable: writes.addTag };
-  const hashNow = () => modelHash(layoutOf(options), methodModels(parts.catalogue));
+  const hashNow = () => modelHash(layoutNow(options), methodModels(parts.catalogue));
   let hash = hashNow();
   const facts = { ...parts.facts, modelHash: () => hash };
   const gateway = addGatewayTags(builder, facts, holds, alarms);
   const slots = slotParts(options, parts, memory, signal);
-  const naming = robotNaming(options);
+  const nameOf = robotNaming(options);
   const account = (context: ISessionContext) => accountOf(context, options);
   const waitMs = watchMethodWait(server, clock);
   const methods = addMethods(builder, { ...slots, accountOf: account, waitMs });
@@ -125,7 +125,7 @@ export function openAddressSpace(
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
   const showLevel = openServiceLevel(addressSpace);
   const stations = addStationFolder(builder, options.stations, {
-    ...stationParts({ nameOf: naming.of, space, slots, holds, alarms }, parts),
+    ...stationParts({ nameOf, space, slots, holds, alarms }, parts),
     addSlot: writes.add,
     hidden: registry.hidden,
   });
@@ -148,7 +148,7 @@ export function openAddressSpace(
   };
   findOnDemand(namespace, space, registry.hidden);
   takeLargeRequests(server, space, turns);
-  space.open(knownRobots(options.robots, memory.robots.seen), {
+  space.open(knownRobots(options.robots.now(), memory.robots.seen), {
     list: robots.list,
     build: (name, robot) => addKnownRobot(builder, robots.find(name), robot, robotParts),
     changed: () => robots.show(space.counts()),
@@ -177,8 +177,7 @@ export function openAddressSpace(
       hash = hashNow();
     },
     followRobots() {
-      naming.follow();
-      space.add(options.robots);
+      space.add(options.robots.now());
       hash = hashNow();
     },
     showLink(nowMs) {
@@ -211,7 +210,7 @@ function stationParts(
     holds,
     alarms,
   }: {
-    readonly nameOf: RobotNaming["of"];
+    readonly nameOf: RobotNaming;
     readonly space: FleetSpace;
     readonly slots: SlotParts;
     readonly holds: HoldTagParts;
@@ -230,23 +229,19 @@ function stationParts(
   };
 }
 
-/** The names of robots for stations. */
-interface RobotNaming {
-  /** Alias and number of the configuration; without them, the id and 0. */
-  of(robotId: RobotId): { readonly name: string; readonly number: number };
-  /** The configuration describes other robots. */
-  follow(): void;
-}
+/** The name of a robot for stations: alias and number of the configuration; without them, the id and 0. */
+type RobotNaming = (robotId: RobotId) => { readonly name: string; readonly number: number };
 
 function robotNaming({ robots }: OpcUaOptions): RobotNaming {
-  const known = new Map<RobotId, ReturnType<RobotNaming["of"]>>();
-  function follow(): void {
-    known.clear();
-    for (const { robotId, alias, number } of robots)
-      known.set(robotId, { name: alias ?? robotId, number: number ?? 0 });
-  }
-  follow();
-  return { of: (robotId) => known.get(robotId) ?? { name: robotId, number: 0 }, follow };
+  const known = robots.pick((list) => new Map(list.map((robot) => [robot.robotId, robot])));
+  return (robotId) => {
+    const { alias = null, number = null } = known.now().get(robotId) ?? {};
+    return { name: alias ?? robotId, number: number ?? 0 };
+  };
+}
+
+function layoutNow({ stations, robots, missionSlots, limits }: OpcUaOptions) {
+  return layoutOf({ stations: stations.now(), robots: robots.now(), missionSlots, limits });
 }
 
 function slotParts(

@@ -34,15 +34,13 @@ export interface LogOnGate {
 /** Characters of a user's name in a log line. */
 const LONGEST_NAME = 64;
 
-export interface LogOnGateParts {
-  /** Whether the configuration has a user of this name. */
-  readonly isUser: (name: string) => boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly audit: RefusalAudit;
-}
-
-export function createLogOnGate({ isUser, clock, log, audit }: LogOnGateParts): LogOnGate {
+/** @param isUser whether the configuration has a user of this name */
+export function createLogOnGate(
+  isUser: (name: string) => boolean,
+  clock: Clock,
+  log: Log,
+  audit: RefusalAudit,
+): LogOnGate {
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
   const queue = createPasswordQueue();

@@ -1,5 +1,6 @@
 import type { Role } from "../../domain/command.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import type { Live } from "../../platform/live.ts";
 
 /** A user that may log on, and its rights. Secrets come from files, read by the configuration. */
 export interface OpcUaUser {
@@ -58,24 +59,31 @@ export interface OpcUaOptions {
   /** Identifies this server: the URI of a configured certificate, otherwise `urn:fleetgate:<gateway id>`. */
   readonly applicationUri: string;
   /** Files of a certificate (its issuers after it) and its key, PEM; null: the gateway makes its own. */
-  readonly certificate: { readonly certificateFile: string; readonly keyFile: string } | null;
-  readonly authorities: OpcUaAuthorities;
+  readonly certificate: Live<OpcUaCertificate | null>;
+  readonly authorities: Live<OpcUaAuthorities>;
   /** The server's key, and the trusted and rejected client certificates, are in `<dataDir>/opcua`. */
   readonly dataDir: string;
-  readonly users: readonly OpcUaUser[];
+  readonly users: Live<readonly OpcUaUser[]>;
   /**
    * Anonymous users and unencrypted sessions with this role, for a demo. Refused unless `host` is a loopback
    * address; null in every other case.
    */
   readonly insecureLoopback: { readonly role: Role } | null;
-  readonly robots: readonly KnownRobot[];
+  readonly robots: Live<readonly KnownRobot[]>;
   /** Stations of the configuration: each has a slot, and tags. */
-  readonly stations: readonly StationNode[];
+  readonly stations: Live<readonly StationNode[]>;
   /** Destinations by the numbers for PLCs without strings. */
-  readonly destinations: ReadonlyMap<number, string>;
+  readonly destinations: Live<ReadonlyMap<number, string>>;
   /** How many mission slots each robot has, one for each program. */
   readonly missionSlots: number;
   readonly limits: OpcUaLimits;
+}
+
+/** The files of the server's certificate and its key, and what the first of them has: another text counts. */
+export interface OpcUaCertificate {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly text: string;
 }
 
 /** Certificates and revocation lists of the plant's CAs, each as PEM. */

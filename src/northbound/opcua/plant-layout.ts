@@ -1,3 +1,4 @@
+import type { Now } from "../../platform/live.ts";
 import { nodeName } from "./node-name.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { createRobotNames } from "./robot-names.ts";
@@ -29,7 +30,7 @@ export interface RobotLayout {
 }
 
 /** The options on which nodes depend. */
-export type LayoutOptions = Pick<OpcUaOptions, "stations" | "robots" | "missionSlots"> & {
+export type LayoutOptions = Now<Pick<OpcUaOptions, "stations" | "robots" | "missionSlots">> & {
   readonly limits: Pick<OpcUaOptions["limits"], "maxRobots">;
 };
 

@@ -67,7 +67,7 @@ export async function securityOptions(
     rootFolder: join(pkiFolder, "users"),
     automaticallyAcceptUnknownCertificate: false,
   });
-  await placeAuthorities(serverFolder, options.authorities).catch((error: unknown) =>
+  await placeAuthorities(serverFolder, options.authorities.now()).catch((error: unknown) =>
     log.error(
       { folder: serverFolder, cause: describeError(error) },
       "OPC UA's authorities cannot be written: their clients may be refused",
@@ -76,12 +76,13 @@ export async function securityOptions(
   await serverCertificateManager.initialize();
   await userCertificateManager.initialize();
   const insecure = options.insecureLoopback !== null;
+  const certificate = options.certificate.now();
   return {
     clientCertificates,
     serverCertificateManager,
     userCertificateManager,
-    certificateFile: options.certificate?.certificateFile ?? ownCertificateFile(serverCertificateManager),
-    privateKeyFile: options.certificate?.keyFile ?? serverCertificateManager.privateKey,
+    certificateFile: certificate?.certificateFile ?? ownCertificateFile(serverCertificateManager),
+    privateKeyFile: certificate?.keyFile ?? serverCertificateManager.privateKey,
     allowAnonymous: insecure,
     securityModes: insecure
       ? [MessageSecurityMode.None, MessageSecurityMode.SignAndEncrypt]
@@ -94,13 +95,13 @@ export async function securityOptions(
     ],
     userManager: {
       isValidUserAsync(name, password, callback) {
-        isUser(() => options.users.find((user) => user.name === name), password).then(
+        isUser(() => options.users.now().find((user) => user.name === name), password).then(
           (valid) => callback(null, valid),
           (error: Error) => callback(error),
         );
       },
       getUserRoles(name) {
-        const role = options.users.find((user) => user.name === name)?.role;
+        const role = options.users.now().find((user) => user.name === name)?.role;
         return makeRoles(role === undefined ? "Anonymous" : opcUaRoles[role]);
       },
     },
@@ -149,7 +150,7 @@ function refuseUnsafe(options: OpcUaOptions): void {
       `opcua.insecureLoopback is for loopback addresses only, and the server listens on ${options.host}`,
     );
   }
-  if (options.users.some((user) => user.name === ANONYMOUS)) {
+  if (options.users.now().some((user) => user.name === ANONYMOUS)) {
     throw new Error(`opcua.users: the name "${ANONYMOUS}" means a session without a user; choose another`);
   }
 }
@@ -162,7 +163,7 @@ const offered = new WeakMap<object, readonly UserTokenPolicy[]>();
  * users have changed.
  */
 export function offerLogOns(server: OPCUAServer, { users }: OpcUaOptions): void {
-  const hasCertificates = users.some(({ certificate }) => certificate !== undefined);
+  const hasCertificates = users.now().some(({ certificate }) => certificate !== undefined);
   for (const endpoint of server.endpoints) {
     for (const description of endpoint.endpointDescriptions()) {
       const all = offered.get(description) ?? description.userIdentityTokens ?? [];
@@ -178,7 +179,7 @@ export function offerLogOns(server: OPCUAServer, { users }: OpcUaOptions): void 
 export function accountOf(context: ISessionContext, options: OpcUaOptions): Account | null {
   const token = context.session?.userIdentityToken;
   if (token instanceof UserNameIdentityToken) {
-    const user = options.users.find((candidate) => candidate.name === token.userName);
+    const user = options.users.now().find((candidate) => candidate.name === token.userName);
     if (user === undefined) return null;
     const { name, role, isDryRun = false, number } = user;
     return { name, role, isDryRun, number: number ?? 0, origin: originOf(context) };

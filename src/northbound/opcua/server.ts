@@ -39,7 +39,7 @@ import { listSessions } from "./node-opcua/session-list.ts";
 import { ageByMonotonicClock, closeKeylessChannels } from "./node-opcua/steady-times.ts";
 import { reportUriRefusals, type UriRefusals } from "./node-opcua/uri-refusals.ts";
 import type { OpcUaOptions } from "./options.ts";
-import { followOptions, type OptionsChanges, showNewCertificate } from "./options-changes.ts";
+import { followOptions, type RefusedChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
 import { giveAnonymousRole, offerLogOns, securityOptions } from "./security.ts";
@@ -52,7 +52,7 @@ const RENEWAL_CHECK_MS = 86_400_000;
 const TEMPORARY = "with a certificate of this run only: the disk does not take one";
 
 /** The OPC UA server: a component that updates its tags at once from its sink. */
-export interface OpcUaServer extends Component, Sink, OptionsChanges {
+export interface OpcUaServer extends Component, Sink, RefusedChanges {
   /** `opc.tcp://host:port` while it listens. */
   url(): string | null;
   readonly tags: TagSource;
@@ -188,7 +188,8 @@ async function openServer(
     const times = { nowMs: clock.nowMs(), builtAtMs: facts.builtAt.getTime() };
     return keepOwnCertificate(security.serverCertificateManager, contentOf(options), times, log);
   };
-  if (options.certificate === null) await renew();
+  const makesOwn = options.certificate.now() === null;
+  if (makesOwn) await renew();
   const server = new OPCUAServer({
     ...security,
     nodesets: [nodesets.standard, fleetNodeset],
@@ -212,11 +213,11 @@ async function openServer(
     deliverEvents();
     showSampleRate(server);
     // Before the bounds of sessions, which need the user.
-    checkLogOns(server, options, { clock, log, audit });
+    checkLogOns(server, options, clock, log, audit);
     const bounds = boundSessions(server, options, clock, log);
     const uris = reportUriRefusals(server, clock, log);
     const rejected = endRejectedClients(server, clientCertificates, clock, log, signal);
-    if (options.certificate === null) {
+    if (makesOwn) {
       const show = () => showNewCertificate(server);
       watchOwnCertificate(security.serverCertificateManager, clock, signal, log, show);
       every(clock, RENEWAL_CHECK_MS, signal, () => {

@@ -2,6 +2,7 @@ import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
+import type { Live } from "../../platform/live.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
@@ -11,7 +12,7 @@ import type { StationNode } from "./options.ts";
 import { addPermitTags, type PermitTagParts } from "./permit-tags.ts";
 import { addStationTags, type StationTagParts } from "./station-tags.ts";
 
-export interface StationFolderParts extends Omit<StationParts, "station"> {
+export interface StationFolderParts extends Omit<StationParts, "name" | "load"> {
   readonly permits: Permits;
   readonly alarms: AlarmTagParts;
   readonly tags: Omit<PermitTagParts, "permits"> & StationTagParts;
@@ -35,10 +36,9 @@ export interface StationFolder {
 
 type StationNodes = ReturnType<typeof addStation>;
 
-/** @param stations those of the configuration; `follow` reads it again */
 export function addStationFolder(
   builder: NodeBuilder,
-  stations: readonly StationNode[],
+  stations: Live<readonly StationNode[]>,
   parts: StationFolderParts,
 ): StationFolder {
   let root: Folder | null = null;
@@ -46,6 +46,8 @@ export function addStationFolder(
   const made = new Map<string, StationNodes>();
   /** Functions that put the nodes of a hidden station back. */
   const hidden = new Map<string, () => void>();
+  const loadOf = (name: string) =>
+    stations.pick((list) => list.find((station) => station.name === name)?.load ?? null);
   const isShown = (name: string) => made.has(name) && !hidden.has(name);
   const shown = () => [...made].flatMap(([name, station]) => (isShown(name) ? [station] : []));
 
@@ -58,7 +60,7 @@ export function addStationFolder(
       parts.hidden.delete(nodeName(name));
     }
     root ??= builder.root("Stations", stationsType);
-    const found = made.get(name) ?? addStation(builder, root, station, parts);
+    const found = made.get(name) ?? addStation(builder, root, station, { ...parts, load: loadOf(name) });
     made.set(name, found);
     return found.folder;
   }
@@ -70,10 +72,11 @@ export function addStationFolder(
   }
 
   function follow(): void {
-    const names = new Set(stations.map(({ name }) => name));
+    const now = stations.now();
+    const names = new Set(now.map(({ name }) => name));
     const gone = shown().filter(({ name }) => !names.has(name));
     for (const station of gone) hide(station.name, station);
-    const added = stations.filter(({ name }) => !isShown(name)).map(add);
+    const added = now.filter(({ name }) => !isShown(name)).map(add);
     if (root === null) return;
     const { node } = root;
     builder.changed([
@@ -113,13 +116,17 @@ export function addStationFolder(
 const BUSY = "a command of its slot has no outcome yet: wait for it, or restart";
 const OTHER_PERMIT = "restart to change it: its tags were made otherwise";
 
-function addStation(builder: NodeBuilder, root: Folder, station: StationNode, parts: StationFolderParts) {
-  const { name, needsPermit } = station;
+function addStation(
+  builder: NodeBuilder,
+  root: Folder,
+  { name, needsPermit }: StationNode,
+  parts: StationFolderParts & Pick<StationParts, "load">,
+) {
   const folder = builder.folder(root, nodeName(name));
   const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
   const tags = addStationTags(builder, folder, name, parts.tags);
   const alarms = addAlarmTags(builder, folder, name, parts.alarms);
-  const slot = addStationSlot(builder, folder, { ...parts, station });
+  const slot = addStationSlot(builder, folder, { ...parts, name });
   parts.addSlot(slot);
   return { name, folder, alarms, slot, permit, tags };
 }

@@ -63,8 +63,6 @@ export interface WebParts
 /** The web server as a component; `url` is null until it listens. */
 export interface WebServer extends Component {
   url(): string | null;
-  /** Applies changed users, tokens or certificates of the configuration. */
-  configurationChanged(): void;
 }
 
 /**
@@ -80,16 +78,16 @@ export function createWebServer(options: Omit<WebOptions, "floor">, parts: WebPa
   let leave = () => {};
   const connections = createWebConnections(listenerBounds, parts.clock, parts.log);
   const access = createAccess(options.access.now, { ...parts, isTls: options.tls.now() !== null });
+  options.access.onChange(access.changed);
+  options.tls.onChange((_was, is) => {
+    showCertificate(listener, is);
+    tlsFault = listenerTlsProblem("web.tls", is);
+  });
   return {
     name: "web",
     health: () => listenerHealth({ ...health, figures: access.figures() }, connections, tlsFault),
     hang: () => closedPort(listener),
     url: () => url,
-    configurationChanged() {
-      access.changed();
-      showCertificate(listener, options.tls.now());
-      tlsFault = listenerTlsProblem("web.tls", options.tls.now());
-    },
     async run(signal, ready) {
       const server = makeServer(options, parts, connections, access);
       tlsFault = listenerTlsProblem("web.tls", options.tls.now());

@@ -1,4 +1,5 @@
 import type { OpcUaOptions } from "../../../src/northbound/opcua/options.ts";
+import type { Now } from "../../../src/platform/live.ts";
 
 const user = {
   name: "line 1",
@@ -9,7 +10,7 @@ const user = {
 const none = { alias: null, number: null, family: "unknown", conveyorIndexes: [] } as const;
 
 /** Each optional member is there in one of them, and lacks in one. */
-export const plants: ReadonlyArray<readonly [name: string, options: Partial<OpcUaOptions>]> = [
+export const plants: ReadonlyArray<readonly [name: string, options: Partial<Now<OpcUaOptions>>]> = [
   [
     "everything",
     {

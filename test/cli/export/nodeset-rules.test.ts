@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Files, plantFiles, typeFiles } from "../../../src/cli/export/plant-files.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { opcUaOptions } from "../../northbound/opcua/opcua-harness.ts";
+import { nowOf } from "../../support/live.ts";
 import { plants } from "./export-harness.ts";
 import { nodeSetProblems, standardNodeSet } from "./nodeset-rules.ts";
 
@@ -10,7 +11,7 @@ const catalogue = createCatalogue();
 const options = { opcServer: "Fleetgate", hasInstances: true };
 const nodeSetOf = (files: Files) => [...(files["Fleetgate.NodeSet2.xml"] ?? [])].join("");
 const plantSet = (changed: Parameters<typeof opcUaOptions>[0]) =>
-  nodeSetOf(plantFiles(opcUaOptions(changed), catalogue, options).files);
+  nodeSetOf(plantFiles(nowOf(opcUaOptions(changed)), catalogue, options).files);
 
 describe("an exported NodeSet keeps the rules of OPC UA part 6, annex F", () => {
   it("with the types alone", () => {

@@ -25,12 +25,13 @@ import {
   type RunningServer,
   startServer,
 } from "../../northbound/opcua/opcua-harness.ts";
+import { nowOf } from "../../support/live.ts";
 import { plants } from "./export-harness.ts";
 import { factsOfFile, factsOfServer, referencesOfFile, referencesOfServer } from "./nodeset-attributes.ts";
 import { readNodeSet } from "./nodeset-reader.ts";
 
 describe.each(plants)("the export of a plant with %s", (_name, changed) => {
-  const options = opcUaOptions(changed);
+  const options = nowOf(opcUaOptions(changed));
   const catalogue = createCatalogue();
   let running: RunningServer;
   let bare: BareServer;

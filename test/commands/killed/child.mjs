@@ -83,7 +83,7 @@ const dispatcher = createDispatcher({
   robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
   deliver: () => {},
   audit: () => {},
-  stations: [],
+  stations: createLive([]),
   stopRequest: () => ({ operation: move.name, request: {} }),
 });
 const intake = createIntake({

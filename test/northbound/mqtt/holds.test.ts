@@ -121,7 +121,7 @@ test("what holds a robot, and all robots, is retained state, and a flat tag", ()
   const topics = createTopics(base);
   const shown: Array<readonly [string, string]> = [];
   const publish = (topic: string, payload: string) => void shown.push([topic.slice(base.length), payload]);
-  const tags = createTagWriter({ topics, publish, ages: new Map(), clock: systemClock });
+  const tags = createTagWriter(topics, publish, new Map(), systemClock);
   const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: () => [] };
   const { write } = createValueWriter(parts);
   const hold = { isHeld: true, by: ["opcua:plc1", "mqtt:scada (all)"], isStored: false };

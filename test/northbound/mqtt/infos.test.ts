@@ -20,7 +20,7 @@ function openWriter() {
     shown.set(topic.slice(base.length + 1), payload);
   };
   const topics = createTopics(base, placement);
-  const tags = createTagWriter({ topics, publish, ages: new Map(), clock });
+  const tags = createTagWriter(topics, publish, new Map(), clock);
   const parts = { topics, sessionId: "s1", publish, remove: () => {}, tags, robots: () => robots };
   const writer = createValueWriter(parts);
   const json = (topic: string): unknown => JSON.parse(shown.get(topic) ?? "null");

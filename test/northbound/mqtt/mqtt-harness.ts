@@ -29,8 +29,8 @@ export const embedded: EmbeddedBrokerOptions = {
   host: "127.0.0.1",
   port: 0,
   anonymousLoopback: true,
-  users: [],
-  tls: null,
+  users: createLive([]),
+  tls: createLive(null),
 };
 
 /** A broker of the plant, and those for when it is away. */
@@ -43,9 +43,8 @@ export function external(url: string, ...fallbacks: readonly string[]): External
     returnMs: 60_000,
     username: null,
     password: null,
-    ca: null,
-    clientCert: null,
-    tlsPaths: { ca: null, cert: null, key: null },
+    tls: createLive({ ca: null, clientCert: null }),
+    tlsPaths: createLive({ ca: null, cert: null, key: null }),
   };
 }
 

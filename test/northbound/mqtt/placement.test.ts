@@ -52,7 +52,7 @@ describe("topics in the tree of a plant", () => {
 });
 
 function problems(placement: Partial<Placement>, { base = "fleetgate/gw", areRobotsKnown = true } = {}) {
-  const found = topicProblems({ base, placement: { ...underBase, ...placement }, areRobotsKnown });
+  const found = topicProblems(base, { ...underBase, ...placement }, areRobotsKnown);
   return found.map(({ at, message, isWarning }) => {
     const key = "station" in at ? `stations.${at.station}.place` : at.join(".");
     return `${isWarning ? "warning " : ""}${key}: ${message}`;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createServer } from "node:tls";
 import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
+import { createLive } from "../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -27,7 +28,7 @@ afterEach(async () => {
 });
 
 test("the embedded broker speaks TLS to clients that trust its authority", async () => {
-  const options = { ...embedded, tls: { cert: pems.cert, key: pems.key } };
+  const options = { ...embedded, tls: createLive({ cert: pems.cert, key: pems.key }) };
   const broker = newBroker(options);
   cleanups.push(await start(broker));
   const connection = await newLink({
@@ -51,7 +52,11 @@ test("an external broker must show a certificate of the given authority", async 
   const address = server.address();
   const url = `mqtts://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 
-  const trusting = newLink({ options: mqttOptions({ broker: { ...external(url), ca: pems.ca } }) });
+  const trusting = newLink({
+    options: mqttOptions({
+      broker: { ...external(url), tls: createLive({ ca: pems.ca, clientCert: null }) },
+    }),
+  });
   const connection = await trusting.connect(never);
   await connection[Symbol.asyncDispose]();
   await expect(newLink({ options: mqttOptions({ broker: external(url) }) }).connect(never)).rejects.toThrow(
@@ -105,8 +110,13 @@ test("a new certificate of the gateway's is used by the next connection, and the
       if (text.includes("files have changed")) changes += 1;
     },
   };
-  const clientCert = { cert: before.certificate, key: before.key };
-  const broker = { ...external(url), ca: authority.certificate, clientCert, tlsPaths: paths };
+  const textsOf = ({ certificate: cert, key }: typeof before) => ({
+    ca: authority.certificate,
+    clientCert: { cert, key },
+  });
+  const files = createLive({ tls: textsOf(before), tlsPaths: paths });
+  const [tls, tlsPaths] = [files.pick((now) => now.tls), files.pick((now) => now.tlsPaths)];
+  const broker = { ...external(url), tls, tlsPaths };
   const link = newLink({ options: mqttOptions({ broker }), clock, log });
   const connection = await link.connect(never);
   await write(after);
@@ -123,11 +133,10 @@ test("a new certificate of the gateway's is used by the next connection, and the
   expect(seen).toEqual(["DNS:before", "DNS:after"]);
 
   // A reload names other files: no look at the disk is waited for.
-  const tlsPaths = { ...paths, cert: join(folder, "other.pem"), key: join(folder, "other-key.pem") };
-  await writeFile(tlsPaths.cert, other.certificate);
-  await writeFile(tlsPaths.key, other.key);
-  Object.assign(broker, { clientCert: { cert: other.certificate, key: other.key }, tlsPaths });
-  link.certificatesChanged();
+  const others = { ...paths, cert: join(folder, "other.pem"), key: join(folder, "other-key.pem") };
+  await writeFile(others.cert, other.certificate);
+  await writeFile(others.key, other.key);
+  files.replace({ tls: textsOf(other), tlsPaths: others });
   expect(link.health().state).toBe("up");
   await next[Symbol.asyncDispose]();
   const third = await link.connect(never);
@@ -136,16 +145,15 @@ test("a new certificate of the gateway's is used by the next connection, and the
 });
 
 test("the embedded broker shows a new certificate to new clients, and open connections go on", async () => {
-  const options = { ...embedded, tls: { cert: pems.cert, key: pems.key } };
-  const broker = newBroker(options);
+  const tls = createLive({ cert: pems.cert, key: pems.key });
+  const broker = newBroker({ ...embedded, tls });
   cleanups.push(await start(broker));
   const url = `mqtts://127.0.0.1:${broker.port()}`;
   const before = await listen(url, { ca: pems.ca });
   cleanups.push(() => before.client.endAsync(true));
   const authority = await createAuthority(Date.now());
   const next = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
-  options.tls = { cert: next.certificate, key: next.key };
-  broker.certificateChanged();
+  tls.replace({ cert: next.certificate, key: next.key });
   await expect(listen(url, { ca: pems.ca })).rejects.toThrow(/certificate/);
   const after = await listen(url, { ca: authority.certificate });
   cleanups.push(() => after.client.endAsync(true));
@@ -153,15 +161,14 @@ test("the embedded broker shows a new certificate to new clients, and open conne
 });
 
 test("the embedded broker listens with a certificate that TLS does not take, says why, and takes a better one", async () => {
-  const options = { ...embedded, tls: await weakCertificate() };
-  const broker = newBroker(options);
+  const tls = createLive(await weakCertificate());
+  const broker = newBroker({ ...embedded, tls });
   cleanups.push(await start(broker));
   expect(broker.health()).toMatchObject({
     state: "degraded",
     detail: expect.stringMatching(/^every TLS handshake fails: the certificate of mqtt has a key/),
   });
-  options.tls = { cert: pems.cert, key: pems.key };
-  broker.certificateChanged();
+  tls.replace({ cert: pems.cert, key: pems.key });
   const { client } = await listen(`mqtts://127.0.0.1:${broker.port()}`, { ca: pems.ca });
   cleanups.push(() => client.endAsync(true));
   expect(broker.health()).toMatchObject({ state: "up" });

@@ -72,6 +72,6 @@ test("an event of no single robot has no empty level", () => {
 });
 
 test.each(["", "/a", "a/", "$SYS/a", "a/#", "a/+/b"])("the base %j is refused", (base) => {
-  const problems = topicProblems({ base, placement: underBase, areRobotsKnown: false });
+  const problems = topicProblems(base, underBase, false);
   expect(problems.map(({ at }) => at)).toEqual([["base"]]);
 });

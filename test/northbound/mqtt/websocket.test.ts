@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Aedes } from "aedes";
 import { afterEach, describe, expect, it } from "vitest";
 import { createWebSocketStream, WebSocketServer } from "ws";
+import { createLive } from "../../../src/platform/live.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { newLink } from "./link-harness.ts";
@@ -64,7 +65,8 @@ describe("MQTT over WebSocket", () => {
     const own = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
     const port = await startBroker(createTlsServer({ cert: own.certificate, key: own.key }));
     const broker = external(`wss://127.0.0.1:${port}/plant/mqtt`);
-    const trusting = newLink({ options: mqttOptions({ broker: { ...broker, ca: authority.certificate } }) });
+    const tls = createLive({ ca: authority.certificate, clientCert: null });
+    const trusting = newLink({ options: mqttOptions({ broker: { ...broker, tls } }) });
     await (await trusting.connect(never))[Symbol.asyncDispose]();
     await expect(newLink({ options: mqttOptions({ broker }) }).connect(never)).rejects.toThrow(
       /authority that is not trusted.*let mqtt\.ca name/,

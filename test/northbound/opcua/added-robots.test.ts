@@ -3,6 +3,8 @@ import { methodModels } from "../../../src/northbound/opcua/commands/method-mode
 import { modelHash } from "../../../src/northbound/opcua/model-hash.ts";
 import type { KnownRobot } from "../../../src/northbound/opcua/options.ts";
 import { layoutOf } from "../../../src/northbound/opcua/plant-layout.ts";
+import { createLive, type LiveSource } from "../../../src/platform/live.ts";
+import { nowOf } from "../../support/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { robotChange } from "./changes.ts";
 import { createFakeCommander, fakeCatalogue, succeeded } from "./fake-commands.ts";
@@ -17,14 +19,14 @@ const described = (robotId: string, changed: Partial<KnownRobot> = {}): KnownRob
 const first = described("r1", { alias: "AMR01" });
 const stations = [{ name: "dock", needsPermit: false, load: null }] as const;
 const limits = { ...opcUaOptions().limits, maxRobots: 4 };
-let robots: KnownRobot[];
+let robots: LiveSource<readonly KnownRobot[]>;
 let running: RunningServer;
 let plc: Caller;
 let commander = createFakeCommander();
 let clock = createManualClock();
 
 beforeEach(async () => {
-  robots = [first];
+  robots = createLive([first]);
   commander = createFakeCommander();
   clock = createManualClock();
   running = await startServer({ robots, stations, limits }, { commander, clock });
@@ -37,8 +39,7 @@ afterEach(async () => {
 });
 
 function add(...more: KnownRobot[]): void {
-  robots.push(...more);
-  running.server.robotsChanged();
+  robots.replace([...robots.now(), ...more]);
 }
 const refused = (...more: KnownRobot[]) =>
   running.server
@@ -55,7 +56,7 @@ it("has the nodes of a robot under its alias as soon as it is described, and the
   );
   clock.advance(1_000);
   const exported = modelHash(
-    layoutOf(opcUaOptions({ robots: [first, more], stations, limits })),
+    layoutOf(nowOf(opcUaOptions({ robots: [first, more], stations, limits }))),
     methodModels(fakeCatalogue()),
   );
   expect(await plc.value("Gateway.ModelHash")).toBe(exported);

@@ -5,7 +5,9 @@ import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { OpcUaOptions, OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import type { OpcUaAuthorities, OpcUaOptions, OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createLive } from "../../../src/platform/live.ts";
+import type { Given } from "../../support/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { openSession, startServer } from "./opcua-harness.ts";
 import { createPlantAuthority, type IssuedFiles, type PlantAuthority } from "./plant-authority.ts";
@@ -32,16 +34,21 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const noAuthorities: OpcUaOptions["authorities"] = { trusted: [], issuers: [], revocationLists: [] };
+const noAuthorities: OpcUaAuthorities = { trusted: [], issuers: [], revocationLists: [] };
+const shownOf = ({ certificateFile, privateKeyFile: keyFile }: IssuedFiles, text = certificateFile) => ({
+  certificateFile,
+  keyFile,
+  text,
+});
 /** A folder of its own: that of other tests has clients that were refused. */
 const usual = (folder: string) => ({ ...options({}), dataDir: folder });
 
-const options = (authorities: Partial<OpcUaOptions["authorities"]>): Partial<OpcUaOptions> => ({
+const options = (authorities: Partial<OpcUaAuthorities>): Partial<Given<OpcUaOptions>> => ({
   dataDir,
   users: [plc1],
   insecureLoopback: null,
   applicationUri: "urn:plant:gateway",
-  certificate: { certificateFile: server.certificateFile, keyFile: server.privateKeyFile },
+  certificate: shownOf(server),
   authorities: { ...noAuthorities, ...authorities },
 });
 
@@ -70,17 +77,9 @@ it("an issuer that only completes chains lets nobody in, and an authority that i
 });
 
 it("clients of an authority that a reload adds are let in; those of one that it takes are ended", async () => {
-  let authorities = noAuthorities;
-  const running = await startServer({
-    ...usual(join(dataDir, "changing-server")),
-    get authorities() {
-      return authorities;
-    },
-  });
-  const follow = (next: Partial<OpcUaOptions["authorities"]>) => {
-    authorities = { ...noAuthorities, ...next };
-    running.server.authoritiesChanged();
-  };
+  const authorities = createLive(noAuthorities);
+  const running = await startServer({ ...usual(join(dataDir, "changing-server")), authorities });
+  const follow = (next: Partial<OpcUaAuthorities>) => authorities.replace({ ...noAuthorities, ...next });
   const list = await authority.revoke();
   follow({ trusted: [authority.pem], revocationLists: [list] });
   // In the same turn: a client waits until the authority is trusted.
@@ -105,24 +104,15 @@ it("clients of an authority that a reload adds are let in; those of one that it 
 });
 
 it("a disk that takes no authorities is told in the health, until it takes them", async () => {
-  let authorities = noAuthorities;
+  const authorities = createLive(noAuthorities);
   const clock = createManualClock();
-  const running = await startServer(
-    {
-      ...usual(join(dataDir, "full-server")),
-      get authorities() {
-        return authorities;
-      },
-    },
-    { clock },
-  );
+  const running = await startServer({ ...usual(join(dataDir, "full-server")), authorities }, { clock });
   // A file in the place of the folder takes nothing, also for root.
   const folder = join(dataDir, "full-server/opcua/server/issuers/crl");
   await rm(folder, { recursive: true });
   await writeFile(folder, "");
   const list = await authority.revoke();
-  authorities = { ...noAuthorities, trusted: [authority.pem], revocationLists: [list] };
-  running.server.authoritiesChanged();
+  authorities.replace({ ...noAuthorities, trusted: [authority.pem], revocationLists: [list] });
   const health = () => running.server.health();
   await expect.poll(() => health().state).toBe("degraded");
   expect(health().detail).toContain("cannot be written");
@@ -138,17 +128,14 @@ it("another file that the configuration names is shown to new clients", async ()
   const application = { uri: "urn:plant:gateway", names: ["localhost"] };
   const next = await authority.issue(join(dataDir, "other-file"), application);
   const list = await authority.revoke();
-  let shown = server;
+  const certificate = createLive(shownOf(server));
   const running = await startServer({
     ...usual(join(dataDir, "other-file-server")),
     authorities: { ...noAuthorities, trusted: [authority.pem], revocationLists: [list] },
-    get certificate() {
-      return { certificateFile: shown.certificateFile, keyFile: shown.privateKeyFile };
-    },
+    certificate,
   });
   const before = await openSession(running.url, { user, secure: true, identity: client });
-  shown = next;
-  running.server.certificateChanged();
+  certificate.replace(shownOf(next));
   const after = await openSession(running.url, { user, secure: true, identity: client });
   const [endpoint] = await after.client.getEndpoints();
   const { serialNumber } = new X509Certificate(await readFile(next.certificateFile));
@@ -163,9 +150,10 @@ it("the server's certificate that is written over is shown to new clients, with 
   const application = { uri: "urn:plant:gateway", names: ["localhost"] };
   const files = await authority.issue(join(dataDir, "written-over"), application);
   const list = await authority.revoke();
+  const certificate = createLive(shownOf(files, "first"));
   const running = await startServer({
     ...options({ trusted: [authority.pem], revocationLists: [list] }),
-    certificate: { certificateFile: files.certificateFile, keyFile: files.privateKeyFile },
+    certificate,
     // The folder of the other tests has the client among those that were refused.
     dataDir: join(dataDir, "written-over-server"),
   });
@@ -182,7 +170,7 @@ it("the server's certificate that is written over is shown to new clients, with 
   const next = await authority.issue(join(dataDir, "next"), application);
   await copyFile(next.certificateFile, files.certificateFile);
   await copyFile(next.privateKeyFile, files.privateKeyFile);
-  running.server.certificateChanged();
+  certificate.replace(shownOf(files, "second"));
   const second = serialOf(await readFile(next.certificateFile));
   expect(second).not.toBe(first);
   expect(await shown()).toBe(second);

@@ -8,6 +8,7 @@ import {
 } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StationNode } from "../../../src/northbound/opcua/options.ts";
+import { createLive, type LiveSource } from "../../../src/platform/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { robotChange } from "./changes.ts";
 import { createFakeCommander, succeeded } from "./fake-commands.ts";
@@ -18,14 +19,14 @@ import { int32, text } from "./slots-harness.ts";
 const dock: StationNode = { name: "dock", needsPermit: false, load: null };
 const gate: StationNode = { name: "gate", needsPermit: true, load: "CW" };
 const robots = [{ robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [0] }] as const;
-let stations: StationNode[];
+let stations: LiveSource<readonly StationNode[]>;
 let running: RunningServer;
 let plc: Caller;
 let commander = createFakeCommander();
 let clock = createManualClock();
 
 beforeEach(async () => {
-  stations = [];
+  stations = createLive([]);
   commander = createFakeCommander();
   clock = createManualClock();
   running = await startServer({ robots, stations }, { commander, clock });
@@ -38,8 +39,7 @@ afterEach(async () => {
 });
 
 function change(...next: StationNode[]): void {
-  stations.splice(0, stations.length, ...next);
-  running.server.stationsChanged();
+  stations.replace(next);
 }
 async function browsed(): Promise<readonly (string | null)[]> {
   const { references, statusCode } = await plc.session.browse({

@@ -4,6 +4,7 @@ import type { MethodModel } from "../../../src/northbound/opcua/model/method.ts"
 import { modelHash } from "../../../src/northbound/opcua/model-hash.ts";
 import type { KnownRobot, StationNode } from "../../../src/northbound/opcua/options.ts";
 import { layoutOf } from "../../../src/northbound/opcua/plant-layout.ts";
+import { nowOf } from "../../support/live.ts";
 import { fakeCatalogue } from "./fake-commands.ts";
 import { opcUaOptions, openSession, startServer } from "./opcua-harness.ts";
 
@@ -24,7 +25,7 @@ const plant = {
 };
 const methods = methodModels(fakeCatalogue());
 const hashOf = (changed: Parameters<typeof opcUaOptions>[0], ofMethods = methods) =>
-  modelHash(layoutOf(opcUaOptions({ ...plant, ...changed })), ofMethods);
+  modelHash(layoutOf(nowOf(opcUaOptions({ ...plant, ...changed }))), ofMethods);
 
 describe("ModelHash", () => {
   it("is the same number in each build, until the types change", () => {

@@ -29,11 +29,13 @@ import {
 } from "../../../src/northbound/opcua/options.ts";
 import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
+import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createTestActs, noLeases, type TestTargets } from "../../support/fake-acts.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
 import { allRights } from "../../support/intake-harness.ts";
+import { type Given, withLive } from "../../support/live.ts";
 import { noAlarms } from "../../support/test-alarms.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "./fake-commands.ts";
 import { createFakeDisk } from "./memory-store.ts";
@@ -41,26 +43,25 @@ import { createFakeDisk } from "./memory-store.ts";
 /** Keys take a second to make: one folder for every test of a file. */
 const pkiDir = mkdtempSync(join(tmpdir(), "fleetgate-opcua-"));
 
-/** @param changed a getter in it stays one, as in a configuration that a reload changes */
-export function opcUaOptions(changed: Partial<OpcUaOptions> = {}): OpcUaOptions {
+export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaOptions {
   const usual: OpcUaOptions = {
     host: "127.0.0.1",
     port: 0,
     hostname: "localhost",
     alternateHostnames: ["127.0.0.1"],
     applicationUri: "urn:fleetgate:test",
-    certificate: null,
-    authorities: { trusted: [], issuers: [], revocationLists: [] },
+    certificate: createLive(null),
+    authorities: createLive({ trusted: [], issuers: [], revocationLists: [] }),
     dataDir: pkiDir,
-    users: [],
+    users: createLive([]),
     insecureLoopback: { role: "operator" },
-    robots: [],
-    stations: [],
-    destinations: new Map(),
+    robots: createLive([]),
+    stations: createLive([]),
+    destinations: createLive(new Map()),
     missionSlots: 1,
     limits: defaultOpcUaLimits,
   };
-  return Object.defineProperties(usual, Object.getOwnPropertyDescriptors(changed));
+  return withLive(usual, changed);
 }
 
 /**
@@ -139,7 +140,7 @@ export function accountsOf({ users, insecureLoopback }: OpcUaOptions): Rights["a
     ({ source: { protocol: "opcua", name }, role, key }) as const;
   const anonymous = insecureLoopback === null ? [] : [insecureLoopback.role];
   return [
-    ...users.map(({ name, role }) => account(name, role, `opcua.users.${name}.role`)),
+    ...users.now().map(({ name, role }) => account(name, role, `opcua.users.${name}.role`)),
     ...anonymous.map((role) => account("anonymous", role, "opcua.insecureLoopback.role")),
   ];
 }
@@ -152,7 +153,7 @@ export interface RunningServer {
 
 /** Runs the server until `stop`; rejects when it does not come up. */
 export async function startServer(
-  options: Partial<OpcUaOptions> = {},
+  options: Partial<Given<OpcUaOptions>> = {},
   parts: Changed = {},
 ): Promise<RunningServer> {
   const all = opcUaOptions(options);

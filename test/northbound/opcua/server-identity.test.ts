@@ -30,7 +30,7 @@ const rights = commandRights(
     ],
     accounts: users.map(({ name, role }) => ({ source: { protocol: "opcua", name }, role, key: name })),
   }),
-  [],
+  createLive([]),
 );
 let isLinkUp = true;
 let running: RunningServer;

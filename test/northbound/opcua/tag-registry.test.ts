@@ -2,17 +2,18 @@ import { AttributeIds, NodeClass } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { TagSource } from "../../../src/contracts/tags.ts";
 import type { StationNode } from "../../../src/northbound/opcua/options.ts";
+import { createLive, type LiveSource } from "../../../src/platform/live.ts";
 import { seeNodes } from "./browse-tree.ts";
 import { conveyorChange, mission, missionChange, queueOf, receivedAtMs, robotChange } from "./changes.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const dock: StationNode = { name: "dock 1.a", needsPermit: true, load: "CW" };
-let stations: StationNode[];
+let stations: LiveSource<readonly StationNode[]>;
 let running: RunningServer;
 let plc: Caller;
 
 beforeEach(async () => {
-  stations = [dock];
+  stations = createLive([dock]);
   running = await startServer({
     robots: [{ robotId: "r1", alias: "AMR01", number: 7, family: "cart", conveyorIndexes: [0] }],
     stations,
@@ -93,8 +94,7 @@ it("says of which robot, or of which station, each is", () => {
     ]),
   );
   expect(ownersOf()).toHaveLength(3);
-  stations.splice(0);
-  running.server.stationsChanged();
+  stations.replace([]);
   expect(ownersOf()).toHaveLength(2);
 });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { shareAmongUsers } from "../../../src/northbound/opcua/node-opcua/user-shares.ts";
 import type { OpcUaUser } from "../../../src/northbound/opcua/options.ts";
+import { createLive } from "../../../src/platform/live.ts";
 
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
   name,
@@ -11,7 +12,7 @@ const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
 });
 const capacity = { total: 20, perUser: 15, ofCommander: 4, ofReader: 1 };
 const users = [user("eyes", "observer"), user("ears", "observer"), user("hands", "operator")];
-const shares = shareAmongUsers({ users, insecureLoopback: null }, capacity);
+const shares = shareAmongUsers({ users: createLive(users), insecureLoopback: null }, capacity);
 
 function fill(name: string, open: Map<string, number>): number {
   for (let count = 0; ; count += 1) {
@@ -53,7 +54,10 @@ it("in any order of arrival, there are never too many sessions, and no user lack
 
 it("more users than places leave nothing that is kept, and somebody still gets in", () => {
   const many = Array.from({ length: 50 }, (_, index) => user(`u${index}`, "operator"));
-  const crowded = shareAmongUsers({ users: many, insecureLoopback: { role: "observer" } }, capacity);
+  const crowded = shareAmongUsers(
+    { users: createLive(many), insecureLoopback: { role: "observer" } },
+    capacity,
+  );
   expect(crowded.hasRoom("u1", new Map())).toBe(true);
   expect(crowded.hasRoom("u1", new Map([["u2", 20]]))).toBe(false);
 });

@@ -147,7 +147,6 @@ describe("HTTP/2", () => {
     await once(stream, "data");
     const closed = once(stream, "close");
     access.replace({ ...openAccess, users: [{ ...anna, role: "observer" }] });
-    server.configurationChanged();
     await closed;
     expect((await ask("/api/v1/robots", cookie)).status).toBe(401);
   });

@@ -80,7 +80,7 @@ describe("rights", () => {
     const server = fastify();
     addJsonBodies(server);
     addRightsRoutes(server, {
-      rights: commandRights(createLive({ rules: [rule], accounts: [] }), []),
+      rights: commandRights(createLive({ rules: [rule], accounts: [] }), createLive([])),
       catalogue: fakeCatalogue(),
       commander: harness.commander,
       senderOf: () => [source, null],

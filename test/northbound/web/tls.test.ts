@@ -97,7 +97,6 @@ it("a client whose handshake ends after the stop does not hold the stop up", asy
 it("shows a new certificate to new connections, and keeps those that are open", async () => {
   const before = await secured();
   tls.replace(textsOf(second));
-  server.configurationChanged();
   const after = await secured();
   expect(before.getPeerCertificate().subjectaltname).toContain("first");
   expect(after.getPeerCertificate().subjectaltname).toContain("second");
@@ -127,7 +126,6 @@ it("listens with a certificate that TLS does not take, says why no handshake suc
   });
   await expect(secured()).rejects.toThrow();
   tls.replace(textsOf(first));
-  server.configurationChanged();
   (await secured()).destroy();
   expect(server.health()).toMatchObject({ state: "up" });
 });

@@ -159,7 +159,6 @@ describe("a stream", () => {
     expect(response.status).toBe(200);
     const ended = response.text().catch(() => "ended");
     harness.access = { users: [], tokens: [token], movesFrom: null };
-    harness.server.configurationChanged();
     expect(await ended).toBe("ended");
     expect((await fetch(`${harness.url}/api/v1/stream`, { headers: { cookie } })).status).toBe(401);
   });

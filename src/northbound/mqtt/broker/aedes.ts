@@ -13,13 +13,6 @@ import { type Identities, nameOf } from "./identities.ts";
 import { clientOf, type ForwardedPacket, holdRetained } from "./inner-client.ts";
 import { mayPublish, mayRead } from "./rights.ts";
 
-/** The dependencies of aedes. */
-export interface AedesParts extends AuthenticateParts {
-  readonly topics: Topics;
-  readonly arrivals: EventTraffic;
-  readonly connections: Pick<ConnectionLog, "failed">;
-}
-
 const CONNECT_TIMEOUT_MS = 5_000;
 const DELIVERIES_AT_ONCE = 1_000;
 const QOS2_HALF_OPEN = 20;
@@ -28,8 +21,13 @@ const LONGEST_ID = 64;
 const LONGEST_REASON = 200;
 
 /** aedes with our users and rights. */
-export async function createAedes(parts: AedesParts): Promise<Aedes> {
-  const { log, identities, arrivals, sockets } = parts;
+export async function createAedes(
+  authenticate: AuthenticateParts,
+  topics: Topics,
+  arrivals: EventTraffic,
+  connections: Pick<ConnectionLog, "failed">,
+): Promise<Aedes> {
+  const { log, identities, sockets } = authenticate;
   let repeats: Repeats | null = null;
   const aedes: Aedes = await Aedes.createBroker({
     concurrency: DELIVERIES_AT_ONCE,
@@ -41,8 +39,8 @@ export async function createAedes(parts: AedesParts): Promise<Aedes> {
       packet.clean = true;
       callback(null, true);
     },
-    authenticate: createAuthenticate(parts, (id) => clientOf(aedes, id)),
-    ...rightsOf(parts, (client, packet) => repeats?.isRepeat(client, packet) ?? false),
+    authenticate: createAuthenticate(authenticate, (id) => clientOf(aedes, id)),
+    ...rightsOf(topics, identities, arrivals, (...message) => repeats?.isRepeat(...message) ?? false),
   });
   const ofClients = createRepeats(aedes.id);
   repeats = ofClients;
@@ -55,12 +53,14 @@ export async function createAedes(parts: AedesParts): Promise<Aedes> {
   });
   reportTraffic(aedes, arrivals);
   showRetainFlag(aedes, identities, log);
-  logProblems(aedes, parts);
+  logProblems(aedes, connections, log);
   return aedes;
 }
 
 function rightsOf(
-  { topics, identities, arrivals }: AedesParts,
+  topics: Topics,
+  identities: Identities,
+  arrivals: EventTraffic,
   isRepeat: Repeats["isRepeat"],
 ): Pick<AedesOptions, "authorizePublish" | "authorizeSubscribe" | "authorizeForward"> {
   return {
@@ -105,7 +105,7 @@ function isBadLogIn(error: Error): boolean {
   return "returnCode" in error && error.returnCode === BAD_LOG_IN;
 }
 
-function logProblems(aedes: Aedes, { connections, log }: Pick<AedesParts, "connections" | "log">): void {
+function logProblems(aedes: Aedes, connections: Pick<ConnectionLog, "failed">, log: Log): void {
   // aedes' types lack this event; without a listener it would end the process.
   const emitter: EventEmitter = aedes;
   emitter.on("error", (error) => log.error({ err: error }, "the embedded MQTT broker failed at a delivery"));

@@ -40,10 +40,10 @@ export function createAuthenticate(
   clientOf: (id: string) => Client | undefined,
 ): NonNullable<AedesOptions["authenticate"]> {
   const { options, own, sockets, identities, clock, log } = parts;
-  const logins = createLogins(() => options.users, options.anonymousLoopback);
+  const logins = createLogins(options.users.now, options.anonymousLoopback);
   const delays = createLogOnDelays(clock);
   const hold = createLogOnHold(delays, clock);
-  const isUser = (name: string) => options.users.some((user) => user.name === name);
+  const isUser = (name: string) => options.users.now().some((user) => user.name === name);
   const reports = createLogOnReports(clock, isUser, (count) => {
     report({ username: "" }, `${count} more log-ins have failed within a minute`);
     log.warn({ count }, "more MQTT log-ins failed than the log names");

@@ -10,7 +10,7 @@ import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
 import { listenError } from "../../../platform/port-taken.ts";
 import { listenerTlsProblem, usablePair } from "../../../platform/server-tls.ts";
-import type { EmbeddedBrokerOptions } from "../options.ts";
+import type { BrokerUser, EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { createAedes } from "./aedes.ts";
 import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
@@ -26,12 +26,6 @@ export interface EmbeddedBroker extends Component {
   port(): number;
   /** A stream for the gateway itself, which may write everywhere. Throws while the broker is not open. */
   open(): Duplex;
-  /**
-   * `options.users` has changed: ends the connections of users that are gone, or that log in in another way.
-   */
-  usersChanged(before: EmbeddedBrokerOptions["users"]): void;
-  /** `options.tls` has changed: new connections use it. Open connections continue. */
-  certificateChanged(): void;
   /** The topics of its retained messages. */
   retained(): Promise<readonly string[]>;
   /** The topics of events have changed. */
@@ -66,12 +60,25 @@ interface Running {
 
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
-  const { options, log } = parts;
-  const arrivals = createEventArrivals(() => parts.topics.eventFilters, parts.clock);
+  const { options, topics, clientId, clock, log, audit } = parts;
+  const arrivals = createEventArrivals(() => topics.eventFilters, clock);
   let running: Running | null = null;
   let tlsFault: string | null = null;
   /** The streams that `open` made. A client on one of them is the gateway itself. */
   const own = new WeakSet<object>();
+
+  options.users.onChange((was, is) => {
+    endRevoked(running, was, is, log);
+    warnOfNames(is, log);
+  });
+  // New connections use it. Open connections continue.
+  options.tls.onChange((_was, is) => {
+    const server = running?.server;
+    if (is === null || !(server instanceof TlsServer)) return;
+    server.setSecureContext(usablePair(is));
+    tlsFault = listenerTlsProblem("mqtt", is);
+    log.info({}, "the embedded MQTT broker shows another certificate");
+  });
 
   const up = (): Running => {
     if (running === null) throw new Error("the embedded MQTT broker is not up");
@@ -82,14 +89,15 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     name: "mqtt-broker",
     async run(signal, ready) {
       warnOfOptions(options, log);
-      const users = () => options.users.map(({ name }) => nameOf({ kind: "user", name }));
+      const users = () => options.users.now().map(({ name }) => nameOf({ kind: "user", name }));
       const identities = createIdentities();
-      const sockets = createClientSockets(parts.clock, log, users, signal);
-      const connections = createConnectionLog(parts.clock, log);
-      const aedes = await createAedes({ ...parts, own, sockets, identities, arrivals, connections });
+      const sockets = createClientSockets(clock, log, users, signal);
+      const connections = createConnectionLog(clock, log);
+      const logIns = { options, clientId, own, sockets, identities, clock, log, audit };
+      const aedes = await createAedes(logIns, topics, arrivals, connections);
       arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, connections);
-      tlsFault = listenerTlsProblem("mqtt", options.tls);
+      tlsFault = listenerTlsProblem("mqtt", options.tls.now());
       try {
         await listen(server, options);
         running = { aedes, server, sockets, identities };
@@ -115,26 +123,6 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       readAllAtOnce(far);
       aedes.handle(far);
       return near;
-    },
-    usersChanged(before) {
-      const kept = new Map(options.users.map(({ name, password }) => [name, password]));
-      const revoked = before.filter(({ name, password }) => kept.get(name) !== password);
-      for (const { name } of revoked) {
-        const ended = running?.identities.end(name) ?? 0;
-        if (ended > 0)
-          log.info(
-            { user: name, connections: ended },
-            "MQTT clients were disconnected: the configuration took their user, or its password",
-          );
-      }
-      warnOfNames(options.users, log);
-    },
-    certificateChanged() {
-      const server = running?.server;
-      if (options.tls === null || !(server instanceof TlsServer)) return;
-      server.setSecureContext(usablePair(options.tls));
-      tlsFault = listenerTlsProblem("mqtt", options.tls);
-      log.info({}, "the embedded MQTT broker shows another certificate");
     },
     topicsMoved: () => arrivals.topicsMoved(),
     async retained() {
@@ -171,12 +159,12 @@ function createListener(
     connections.opened(socket);
     aedes.handle(socket);
   };
-  if (options.tls === null) return createServer((socket) => take(socket));
+  const tls = options.tls.now();
+  if (tls === null) return createServer((socket) => take(socket));
   /** By address and port of the peer, which are the same before and after the handshake. */
   const handshaking = new Map<string, Socket>();
-  const server = createTlsServer(
-    { ...usablePair(options.tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
-    (socket) => take(socket, handshaking.get(peerOf(socket))),
+  const server = createTlsServer({ ...usablePair(tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, (socket) =>
+    take(socket, handshaking.get(peerOf(socket))),
   );
   server.on("connection", (socket) => {
     const peer = peerOf(socket);
@@ -235,10 +223,28 @@ function warnOfOptions(options: EmbeddedBrokerOptions, log: Log): void {
       { host: options.host, port: options.port },
       "INSECURE: the embedded MQTT broker lets any program on this machine send commands under any client name",
     );
-  warnOfNames(options.users, log);
+  warnOfNames(options.users.now(), log);
 }
 
-function warnOfNames(users: EmbeddedBrokerOptions["users"], log: Log): void {
+/** Ends the connections of users that are gone, or that log in in another way. */
+function endRevoked(
+  running: Running | null,
+  was: readonly BrokerUser[],
+  is: readonly BrokerUser[],
+  log: Log,
+): void {
+  const kept = new Map(is.map(({ name, password }) => [name, password]));
+  for (const { name, password } of was) {
+    const ended = kept.get(name) === password ? 0 : (running?.identities.end(name) ?? 0);
+    if (ended > 0)
+      log.info(
+        { user: name, connections: ended },
+        "MQTT clients were disconnected: the configuration took their user, or its password",
+      );
+  }
+}
+
+function warnOfNames(users: readonly BrokerUser[], log: Log): void {
   for (const { name } of users)
     if (unusableName(name))
       log.warn(

@@ -1,49 +1,41 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Clock, every } from "../../../platform/clock.ts";
+import { createLive, type Live } from "../../../platform/live.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createTlsFiles, TLS_FILES_LOOK_MS, type TlsFiles } from "../../../platform/tls-files.ts";
-import type { ExternalBrokerOptions, MqttOptions } from "../options.ts";
+import { createTlsFiles, TLS_FILES_LOOK_MS, type TlsTexts } from "../../../platform/tls-files.ts";
+import type { ExternalBrokerOptions } from "../options.ts";
 
 /** The certificates for the brokers of the plant, as their files have them now. */
 export interface BrokerTls {
+  /** For the next connection. One that is open goes on as it is. */
+  readonly texts: Live<TlsTexts>;
   /** Reads the files again when they change, until the signal is aborted. Once is enough. */
   watch(signal: AbortSignal): void;
-  /** The configuration may name other files: the next connection uses them. */
-  follow(): void;
-  /** For the next connection. One that is open goes on as it is. */
-  applyTo(options: MqttOptions): MqttOptions;
   /** Why the files as they are now are not used; null when they are. */
   problem(): string | null;
 }
 
-/** @param options whose paths a reload changes */
-export function createBrokerTls({ broker }: MqttOptions, clock: Clock, log: Log): BrokerTls {
-  if (broker.kind === "embedded")
-    return { watch() {}, follow() {}, applyTo: (options) => options, problem: () => null };
-  let paths = broker.tlsPaths;
-  let files = filesOf(broker, clock, log);
+export function createBrokerTls({ tls, tlsPaths }: ExternalBrokerOptions, clock: Clock, log: Log): BrokerTls {
+  const open = () => createTlsFiles(tlsPaths.now(), tls.now(), clock, log);
+  const texts = createLive(tls.now());
+  let files = open();
   let isWatching = false;
+  async function look(): Promise<void> {
+    await files.look();
+    texts.replace(files.current());
+  }
+  tlsPaths.onChange(() => {
+    files = open();
+    texts.replace(files.current());
+    void look();
+  });
   return {
+    texts,
     watch(signal) {
       if (isWatching) return;
       isWatching = true;
-      void files.look();
-      every(clock, TLS_FILES_LOOK_MS, signal, () => void files.look());
+      void look();
+      every(clock, TLS_FILES_LOOK_MS, signal, () => void look());
     },
-    follow() {
-      if (isDeepStrictEqual(paths, broker.tlsPaths)) return;
-      paths = broker.tlsPaths;
-      files = filesOf(broker, clock, log);
-      void files.look();
-    },
-    applyTo: (options) =>
-      options.broker.kind === "embedded"
-        ? options
-        : { ...options, broker: { ...options.broker, ...files.current() } },
     problem: () => files.problem(),
   };
-}
-
-function filesOf({ tlsPaths, ca, clientCert }: ExternalBrokerOptions, clock: Clock, log: Log): TlsFiles {
-  return createTlsFiles(tlsPaths, { ca, clientCert }, clock, log);
 }

@@ -50,7 +50,8 @@ function dialWebSocket(broker: ExternalBrokerOptions, handshakeMs: number): Dupl
 }
 
 /** RFC 6066 allows no IP address as the server's name. */
-function tlsOptions({ url, ca, clientCert }: ExternalBrokerOptions) {
+function tlsOptions({ url, tls }: ExternalBrokerOptions) {
+  const { ca, clientCert } = tls.now();
   const { host } = brokerAddress(url);
   return {
     ...(isIP(host) === 0 ? { servername: host } : {}),

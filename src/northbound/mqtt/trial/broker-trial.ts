@@ -104,7 +104,7 @@ async function tryTopics(
   const attempt = (from: MqttClient, topic: string) => pass(from, topic, arrivals, parts);
   const published = await Promise.all(own.map((topic) => attempt(client, topic)));
   const asOther = takesCommands ? await attempt(client, command) : null;
-  const isKnown = broker.username !== null || broker.clientCert !== null;
+  const isKnown = broker.username !== null || broker.tls.now().clientCert !== null;
   const anonymous =
     takesCommands && isKnown
       ? await tryAnonymous(options, broker, (other) => attempt(other, command), parts)
@@ -126,7 +126,8 @@ async function tryAnonymous(
   attempt: (client: MqttClient) => Promise<TopicTrial>,
   parts: TrialParts,
 ) {
-  const nobody = { ...broker, username: null, password: null, clientCert: null };
+  const tls = broker.tls.pick((texts) => ({ ...texts, clientCert: null }));
+  const nobody = { ...broker, username: null, password: null, tls };
   let client: MqttClient;
   try {
     client = await connect({ ...options, broker: nobody, clientId: NAME }, parts);

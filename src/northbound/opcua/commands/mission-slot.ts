@@ -144,7 +144,7 @@ function addMissionSlot(
   }
 
   function requestOf(mission: MissionParameters | { readonly problem: string }): Draft {
-    return "problem" in mission ? mission : missionRequest(mission, robotNow(), parts.destinations);
+    return "problem" in mission ? mission : missionRequest(mission, robotNow(), parts.destinations.now());
   }
 
   /** `Command`: the operation and its object. */

@@ -4,6 +4,7 @@ import type { Commander, CommandRecords, RefusalAudit } from "../../../contracts
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
 import type { MakeStopRequest } from "../../../contracts/stop-request.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import type { Live } from "../../../platform/live.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
@@ -25,7 +26,7 @@ export interface SlotParts {
   /** Unique for each run: request ids begin with it. */
   readonly run: string;
   /** Destinations by the numbers for PLCs without strings. */
-  readonly destinations: ReadonlyMap<number, string>;
+  readonly destinations: Live<ReadonlyMap<number, string>>;
   /** The user of a session, like that of `Writer`; empty: none. */
   readonly userOf: (context: ISessionContext) => string;
   readonly clock: Clock;

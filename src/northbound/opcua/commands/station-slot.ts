@@ -4,6 +4,7 @@ import type { Stations } from "../../../contracts/stations.ts";
 import type { ActName } from "../../../domain/acts.ts";
 import { type Outcome, refusal } from "../../../domain/outcome.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
+import type { Live } from "../../../platform/live.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { timesAt } from "../node-opcua/tag.ts";
@@ -42,7 +43,9 @@ const anyNumber = numberKind(() => true);
 export interface StationParts {
   readonly stations: Stations;
   readonly acts: Pick<Acts, "run">;
-  readonly station: StationNode;
+  /** The station. */
+  readonly name: string;
+  readonly load: Live<StationNode["load"]>;
   readonly findRobot: FindRobot;
   readonly slots: SlotParts;
 }
@@ -57,9 +60,8 @@ export interface StationSlot extends Slot {
 export function addStationSlot(
   builder: NodeBuilder,
   parent: Folder,
-  { stations, acts, station, findRobot, slots: parts }: StationParts,
+  { stations, acts, name: stationName, load, findRobot, slots: parts }: StationParts,
 ): StationSlot {
-  const { name: stationName } = station;
   const folder = builder.folder(parent, "Slot");
   const place = { builder, folder, clock: parts.clock };
   const parameters = addStationParameters(place, findRobot);
@@ -80,7 +82,7 @@ export function addStationSlot(
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
     if (robot === undefined) return { text: "no robot", refused: noRobot(order.robotName) };
     lastOrdered = robot;
-    return leaseDraft(order, robot) ?? robotDraft(order, robot, parts.destinations, station.load);
+    return leaseDraft(order, robot) ?? robotDraft(order, robot, parts.destinations.now(), load.now());
   }
 
   /** An operation on the robot's lease; null for other operations. */

@@ -14,12 +14,6 @@ import { originOfChannel } from "../security.ts";
 import { certificateName, certificateProblem, userOfCertificate } from "../user-certificates.ts";
 import { lower } from "./lower.ts";
 
-export interface LogOnParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly audit: RefusalAudit;
-}
-
 /** The parts of node-opcua's channel and messages that are needed here. */
 interface Channel {
   readonly clientCertificate: Buffer | null;
@@ -71,10 +65,15 @@ function certifiedUser(name: string, proof: X509IdentityToken): UserNameIdentity
  * Lets users log on by the thumbprint of a certificate, and delays the attempts that follow failed ones. For
  * an initialised server. Refusals are audited.
  */
-export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: LogOnParts): void {
-  const { clock } = parts;
-  const isUser = (name: string) => options.users.some((user) => user.name === name);
-  const gate = createLogOnGate({ ...parts, isUser });
+export function checkLogOns(
+  server: OPCUAServer,
+  options: OpcUaOptions,
+  clock: Clock,
+  log: Log,
+  audit: RefusalAudit,
+): void {
+  const isUser = (name: string) => options.users.now().some((user) => user.name === name);
+  const gate = createLogOnGate(isUser, clock, log, audit);
   const own = lower<LogOnServer>(server, "isValidUserIdentityToken");
   const activate = own._on_ActivateSessionRequest.bind(server);
   const isValid = own.isValidUserIdentityToken.bind(server);
@@ -84,7 +83,7 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
     _on_ActivateSessionRequest(message, channel) {
       const { userIdentityToken: token } = message.request;
       if (token instanceof X509IdentityToken) {
-        const user = userOfCertificate(options.users, token.certificateData);
+        const user = userOfCertificate(options.users.now(), token.certificateData);
         if (user !== undefined) message.request.userIdentityToken = certifiedUser(user.name, token);
       }
       return activate(message, channel);
@@ -103,7 +102,10 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
         isValid(channel, session, token, signature, endpoint, answer);
         return;
       }
-      const user = applicant(userOfCertificate(options.users, proof.certificateData)?.name ?? "", channel);
+      const user = applicant(
+        userOfCertificate(options.users.now(), proof.certificateData)?.name ?? "",
+        channel,
+      );
       const problem = certificateProblem(proof.certificateData, clock.nowMs());
       if (problem !== null) {
         gate.failedAgain(user, problem);
@@ -120,7 +122,7 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
       const proof = proofOf(token);
       // A reload may have removed the user, or its certificate, meanwhile.
       if (proof !== undefined)
-        answer(null, userOfCertificate(options.users, proof.certificateData)?.name === nameIn(token));
+        answer(null, userOfCertificate(options.users.now(), proof.certificateData)?.name === nameIn(token));
       else if (!(token instanceof UserNameIdentityToken)) isAuthorized(channel, session, token, answer);
       else {
         const user = applicant(token.userName ?? "", channel);
@@ -141,7 +143,7 @@ export function checkLogOns(server: OPCUAServer, options: OpcUaOptions, parts: L
   // The list of users decides, and no folder of node-opcua's.
   const checker = lower<CertificateChecker>(server.userCertificateManager, "checkCertificate");
   Reflect.set(checker, "checkCertificate", (certificate: Buffer, answer: Answer) => {
-    const isKnown = userOfCertificate(options.users, certificate) !== undefined;
+    const isKnown = userOfCertificate(options.users.now(), certificate) !== undefined;
     answer(null, isKnown ? StatusCodes.Good : StatusCodes.BadCertificateUntrusted);
   });
 }

@@ -1,5 +1,5 @@
 import type { Role } from "../../../domain/command.ts";
-import type { OpcUaOptions } from "../options.ts";
+import type { OpcUaOptions, OpcUaUser } from "../options.ts";
 import { ANONYMOUS } from "../security.ts";
 
 const READER: Role = "observer";
@@ -29,15 +29,12 @@ export function shareAmongUsers(
   capacity: Capacity,
 ): UserShares {
   const { total, perUser } = capacity;
-  let { users } = options;
-  let own = ownShares(options, capacity);
-
+  const shares = options.users.pick((users) =>
+    ownShares([...users, ...anonymous(options.insecureLoopback)], capacity),
+  );
   return {
     hasRoom(user, taken) {
-      if (options.users !== users) {
-        users = options.users;
-        own = ownShares(options, capacity);
-      }
+      const own = shares.now();
       const mine = taken.get(user) ?? 0;
       if (mine < (own.get(user) ?? 0)) return true;
       if (mine >= perUser) return false;
@@ -52,17 +49,17 @@ export function shareAmongUsers(
 
 /** The own share of each user. */
 function ownShares(
-  { users, insecureLoopback }: Pick<OpcUaOptions, "users" | "insecureLoopback">,
+  everybody: readonly Pick<OpcUaUser, "name" | "role">[],
   { total, ofCommander, ofReader }: Capacity,
 ): ReadonlyMap<string, number> {
-  const everybody = [
-    ...users,
-    ...(insecureLoopback === null ? [] : [{ name: ANONYMOUS, role: insecureLoopback.role }]),
-  ];
   const commanders = everybody.filter(({ role }) => role !== READER).length;
   const readers = everybody.length - commanders;
   // All own shares together leave a quarter for all.
   const forCommander = Math.min(ofCommander, Math.floor(total / 2 / Math.max(1, commanders)));
   const forReader = Math.min(ofReader, Math.floor(total / 4 / Math.max(1, readers)));
   return new Map(everybody.map(({ name, role }) => [name, role === READER ? forReader : forCommander]));
+}
+
+function anonymous(insecureLoopback: OpcUaOptions["insecureLoopback"]) {
+  return insecureLoopback === null ? [] : [{ name: ANONYMOUS, role: insecureLoopback.role }];
 }

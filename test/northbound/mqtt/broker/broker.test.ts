@@ -8,6 +8,7 @@ import { isLoopback } from "../../../../src/northbound/mqtt/broker/rights.ts";
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../../src/platform/clock.ts";
+import { createLive } from "../../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
 import { PortTaken } from "../../../../src/platform/port-taken.ts";
@@ -18,7 +19,7 @@ const users = [
   { name: "plc1", password: "one" },
   { name: "plc2", password: "two" },
 ];
-const secured: EmbeddedBrokerOptions = { ...embedded, anonymousLoopback: false, users };
+const secured: EmbeddedBrokerOptions = { ...embedded, anonymousLoopback: false, users: createLive(users) };
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
 afterEach(async () => {
@@ -69,7 +70,7 @@ describe("who comes in", () => {
 
   test("a user whose password is kept as a hash", async () => {
     const kept = await hashPassword("one");
-    const { url } = await startBroker({ ...secured, users: [{ name: "plc1", password: kept }] });
+    const { url } = await startBroker({ ...secured, users: createLive([{ name: "plc1", password: kept }]) });
     // Twice: the second time it is known already.
     for (const _time of [1, 2]) await login(url, "plc1", "one");
     for (const password of ["two", kept, ""]) {

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { generate, type Packet, parser } from "mqtt-packet";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
+import { createLive } from "../../../../src/platform/live.ts";
 import { newBroker } from "../link-harness.ts";
 import { embedded, start } from "../mqtt-harness.ts";
 
@@ -10,7 +11,7 @@ const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let broker: EmbeddedBroker;
 
 beforeEach(async () => {
-  const users = ["hmi", "scada", "wall"].map((name) => ({ name, password: name }));
+  const users = createLive(["hmi", "scada", "wall"].map((name) => ({ name, password: name })));
   broker = newBroker({ ...embedded, anonymousLoopback: false, users });
   cleanups.push(await start(broker));
 });

@@ -7,6 +7,7 @@ import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/opti
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../../src/simulator/tls/certificate.ts";
+import { type Given, withLive } from "../../../support/live.ts";
 import { createManualClock, type ManualClock } from "../../../support/manual-clock.ts";
 import { base, embedded, noAudit, start } from "../mqtt-harness.ts";
 
@@ -27,10 +28,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function open(more: Partial<EmbeddedBrokerOptions>): Promise<void> {
+async function open(more: Partial<Given<EmbeddedBrokerOptions>>): Promise<void> {
   const line = (fields: object, message: string) => void lines.push({ ...fields, message });
   const log: Log = { ...silentLog, info: line, warn: line };
-  const options = { ...embedded, anonymousLoopback: false, users, ...more };
+  const options = withLive(embedded, { anonymousLoopback: false, users, ...more });
   broker = createBroker({
     options,
     topics: createTopics(base),

@@ -4,6 +4,7 @@ import type { RefusalAudit } from "../../../../src/contracts/commander.ts";
 import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
+import { createLive } from "../../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
 import { createManualClock, type ManualClock } from "../../../support/manual-clock.ts";
 import { base, embedded, start } from "../mqtt-harness.ts";
@@ -12,7 +13,7 @@ const users = [
   { name: "plc1", password: "one" },
   { name: "plc2", password: "two" },
 ];
-const options: EmbeddedBrokerOptions = { ...embedded, anonymousLoopback: false, users };
+const options: EmbeddedBrokerOptions = { ...embedded, anonymousLoopback: false, users: createLive(users) };
 const WRONG = 4;
 const LATER = 3;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
