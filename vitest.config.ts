@@ -96,10 +96,10 @@ const compiledSource: Plugin = {
   name: "compiled-source",
   enforce: "pre",
   resolveId(id, importer) {
-    if (importer === undefined || !id.startsWith(".") || !id.endsWith(".ts")) return;
+    if (importer === undefined || !/^\..*\.[jt]s$/.test(id)) return;
     const path = relative(source, resolve(dirname(importer), id));
     if (path.startsWith("..") || path.startsWith("console/")) return;
-    return join(import.meta.dirname, ".build", path.replace(/ts$/, "js"));
+    return join(import.meta.dirname, ".build", path.replace(/\.ts$/, ".js"));
   },
 };
 
