@@ -33,12 +33,8 @@ export function openApiFile(): string {
   return existsSync(built) ? built : fileURLToPath(new URL("../config/openapi.json", import.meta.url));
 }
 
-/**
- * What the build made of the console: beside the program, and in dist/ for sources that run as they are. Null
- * where nothing was built.
- */
+/** What the build made of the console; null: it was not built. */
 export function consoleFolder(): string | null {
-  const place = import.meta.url.endsWith(".ts") ? "../dist/console" : "./console";
-  const folder = fileURLToPath(new URL(place, import.meta.url));
+  const folder = fileURLToPath(new URL("../dist/console", import.meta.url));
   return existsSync(folder) ? folder : null;
 }

@@ -19,7 +19,7 @@ const collect: () => void = runInNewContext("gc");
 
 const robotCount = Number(process.argv[2]);
 const isCart = (place: number) => place % 10 < CARTS_OF_TEN;
-const places = Array.from({ length: robotCount }, (_unused, place) => place);
+const places = Array.from({ length: robotCount }, (_unused, index) => index);
 
 /** What is heard of a robot first. */
 function firstNews(place: number): readonly StateChange[] {

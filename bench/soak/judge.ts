@@ -95,7 +95,7 @@ export function reachOf(periods: readonly Period[]): readonly Reach[] {
 
 /** Why the figures of a run mean nothing: a soak in which nothing happened must not pass. */
 export function faultsOf(periods: readonly Period[]): readonly string[] {
-  return periods.flatMap(({ happened, tokens, plc, replies, latency }, place) => {
+  return periods.flatMap(({ happened, tokens, plc, replies, latency }, index) => {
     const missing = [
       ...incidents.filter((incident) => (happened[incident] ?? 0) === 0),
       ...(tokens === 0 ? ["token refresh"] : []),
@@ -104,6 +104,6 @@ export function faultsOf(periods: readonly Period[]): readonly string[] {
       ...(replies === 0 ? ["command over MQTT"] : []),
       ...(latency.messages - latency.disturbed === 0 ? ["message to time"] : []),
     ];
-    return missing.map((what) => `period ${place + 1} had no ${what}`);
+    return missing.map((what) => `period ${index + 1} had no ${what}`);
   });
 }

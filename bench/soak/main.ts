@@ -75,12 +75,12 @@ async function runPeriods(plant: Plant, tell: (period: Period) => void): Promise
     const before = { tokens: plant.tokens(), plc: { ...plant.plc }, replies: repliesOf(plant) };
     const happened: Partial<Record<Incident, number>> = {};
     const schedule = scheduleOf(length, random);
-    for (const [place, { incident, at }] of schedule.entries()) {
+    for (const [index, { incident, at }] of schedule.entries()) {
       await pause(Math.max(0, startMs + at * lengthMs - performance.now()));
       const tookMs = await happen(incident);
       if (options.verbose) console.error(`${incident}: recovered after ${Math.round(tookMs)} ms`);
       happened[incident] = (happened[incident] ?? 0) + 1;
-      if (planted !== undefined && place < PLANTED) plant.plant(planted satisfies Leak);
+      if (planted !== undefined && index < PLANTED) plant.plant(planted satisfies Leak);
     }
     await pause(Math.max(0, startMs + lengthMs - performance.now()));
     endsAt += length;

@@ -33,5 +33,5 @@ export function scheduleOf(days: number, random: () => number): readonly Appoint
   });
   drawn.sort((one, other) => one.order - other.order);
   // Evenly, each somewhere in its part: none falls into the one before.
-  return drawn.map(({ incident }, place) => ({ incident, at: (place + random() / 2) / drawn.length }));
+  return drawn.map(({ incident }, index) => ({ incident, at: (index + random() / 2) / drawn.length }));
 }

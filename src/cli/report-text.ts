@@ -13,8 +13,8 @@ const WIDTH = 100;
 export function wrapped(names: readonly string[]): readonly string[] {
   if (names.length === 0) return ["nothing"];
   const lines: string[] = [""];
-  for (const [place, name] of names.entries()) {
-    const text = place === names.length - 1 ? name : `${name}, `;
+  for (const [index, name] of names.entries()) {
+    const text = index === names.length - 1 ? name : `${name}, `;
     const last = lines.length - 1;
     if ((lines[last] ?? "").length + text.length > WIDTH) lines.push(text);
     else lines[last] += text;

@@ -44,8 +44,8 @@ export interface RightsQuestion {
  */
 export function grantsOf({ rules, accounts }: Rights, source: Source): readonly Grant[] {
   const account = accounts.find((each) => sameSource(each.source, source));
-  const grants = rules.flatMap((rule, place) =>
-    isFor(rule.source, source) ? [grantOf(rule, `rights[${place}]`, account)] : [],
+  const grants = rules.flatMap((rule, index) =>
+    isFor(rule.source, source) ? [grantOf(rule, `rights[${index}]`, account)] : [],
   );
   if (account === undefined || grants.length > 0) return grants;
   const { role, key: roleBy, bound } = account;

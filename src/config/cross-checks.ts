@@ -157,8 +157,8 @@ function webRobots(web: WebSection, fleet: FleetSection | undefined): readonly F
   return (["users", "tokens"] as const).flatMap((kind) =>
     Object.entries<{ readonly robots?: readonly string[] | undefined }>(web[kind]).flatMap(
       ([name, account]) =>
-        (account.robots ?? []).flatMap((robotId, place) =>
-          unknownRobot(robotId, ["web", kind, name, "robots", place]),
+        (account.robots ?? []).flatMap((robotId, index) =>
+          unknownRobot(robotId, ["web", kind, name, "robots", index]),
         ),
     ),
   );

@@ -39,6 +39,6 @@ function changeAt(path: ConfigPath, before: Settings, after: Settings) {
 
 function has(settings: Settings, entry: ConfigPath): boolean {
   for (const { path } of settings.values())
-    if (entry.every((part, place) => path[place] === part)) return true;
+    if (entry.every((part, index) => path[index] === part)) return true;
   return false;
 }

@@ -37,14 +37,14 @@ export interface Step {
 /** The way to a value, from its section down, as far as the schema goes. */
 export function* stepsTo(schema: z.core.$ZodType, path: ConfigPath): Generator<Step> {
   let parent = bare(schema);
-  for (const [place, key] of path.entries()) {
+  for (const [index, key] of path.entries()) {
     const child = childOf(parent, String(key));
     if (child === undefined) return;
     const isEntry = parent instanceof z.ZodRecord;
     parent = bare(child);
     // A record without entries is one that is left out.
     const isOptional = isEntry || (child instanceof z.ZodOptional && !(parent instanceof z.ZodRecord));
-    yield { path: path.slice(0, place + 1), reloads: reloadsOf(child), isOptional };
+    yield { path: path.slice(0, index + 1), reloads: reloadsOf(child), isOptional };
   }
 }
 

@@ -26,10 +26,10 @@ export function conveyorEvents(
   events: FleetEvent[],
 ): void {
   const atMs = stamp.receivedAtMs;
-  for (let place = 0; place < after.length; place += 1) {
-    const to = after[place];
+  for (let index = 0; index < after.length; index += 1) {
+    const to = after[index];
     if (to === undefined) continue;
-    const from = earlierSelf(before, to.index, place) ?? earlierSelf(published, to.index, place);
+    const from = earlierSelf(before, to.index, index) ?? earlierSelf(published, to.index, index);
     if (from !== null && sameConveyor(from, to)) continue;
     const eventId = eventIds.of("conveyor", robotId, stamp, textOf(from), textOf(to));
     const jump = published === null ? {} : ({ jump: true } as const);

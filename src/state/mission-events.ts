@@ -31,11 +31,11 @@ export function missionEvents(
   events: FleetEvent[],
 ): void {
   const atMs = stamp.receivedAtMs;
-  for (let place = 0; place < after.missions.length; place += 1) {
-    const mission = after.missions[place];
+  for (let index = 0; index < after.missions.length; index += 1) {
+    const mission = after.missions[index];
     if (mission === undefined) continue;
     const { missionId, state: to, owner } = mission;
-    const from = earlierSelf(before, missionId, place)?.state ?? published?.get(missionId) ?? null;
+    const from = earlierSelf(before, missionId, index)?.state ?? published?.get(missionId) ?? null;
     if (from !== null && sameCode(from, to)) continue;
     const eventId = eventIds.of("mission", robotId, stamp, missionId, textOf(from), textOf(to));
     const what = { robotId, atMs, missionId, from, to, owner, command: null };

@@ -85,8 +85,8 @@ export async function tryAll(
     if (fault === "delay-taken-late") await harness.clock.pass(LATE_MS);
     const record = harness.simulator.control.record(since);
     const webhooksAfter = await webhookUrls(harness);
-    return attempts.map((attempt, place) => {
-      const outcome = outcomes[place];
+    return attempts.map((attempt, index) => {
+      const outcome = outcomes[index];
       if (outcome === undefined) throw new Error(`${attempt.name} has no outcome`);
       const known = knownOf(attempt, record);
       // The record does not tell of webhooks; the service's list does.

@@ -66,9 +66,9 @@ const robotLine = fc
   })
   .map((steps) => {
     let sequence = 0;
-    return steps.map(({ step, reset }, place) => {
-      sequence = reset && place > 0 ? 0 : sequence + step;
-      return mark(sequence, 1_000 + place);
+    return steps.map(({ step, reset }, index) => {
+      sequence = reset && index > 0 ? 0 : sequence + step;
+      return mark(sequence, 1_000 + index);
     });
   });
 
@@ -76,8 +76,8 @@ const robotLine = fc
 function listen(messages: readonly SequenceMark[], start: SequenceMark | null = null) {
   let held = start;
   let wantsSnapshot = false;
-  messages.forEach((message, place) => {
-    const verdict = evaluateSequence(held, message, place === 0);
+  messages.forEach((message, index) => {
+    const verdict = evaluateSequence(held, message, index === 0);
     if (verdict === "fresh" || verdict === "reset") held = message;
     if (verdict === "regressed") wantsSnapshot = true;
   });
@@ -103,7 +103,7 @@ test("repeats change nothing", () => {
 test("whatever is lost: a listener holds the newest, or its number is larger, or it asks for a snapshot", () => {
   fc.assert(
     fc.property(robotLine, fc.infiniteStream(fc.boolean()), (line, keep) => {
-      const received = line.filter((_, place) => place === 0 || keep.next().value);
+      const received = line.filter((_, index) => index === 0 || keep.next().value);
       const last = received.at(-1);
       const { held, wantsSnapshot } = listen(received);
       const isAhead = (held?.sequence ?? 0) >= (last?.sequence ?? 0);

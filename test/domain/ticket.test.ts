@@ -190,7 +190,7 @@ test("0 changes nothing", () => {
 describe("Closed", () => {
   test("has the last eight, newest first; a repetition moves none", () => {
     const state = rotated(opened(), 10);
-    const closing = Array.from({ length: CLOSED_SHOWN + 1 }, (_each, place) => -(FIRST + place));
+    const closing = Array.from({ length: CLOSED_SHOWN + 1 }, (_each, index) => -(FIRST + index));
     const full = written(state, ...closing);
     const shown = closing.map((number) => -number).reverse();
     expect(full.closed).toEqual(shown.slice(0, CLOSED_SHOWN));
@@ -199,7 +199,7 @@ describe("Closed", () => {
 
   test("has a number again that eight others have pushed out, when it is written again", () => {
     const state = rotated(opened(), 10);
-    const closing = Array.from({ length: CLOSED_SHOWN + 1 }, (_each, place) => -(FIRST + place));
+    const closing = Array.from({ length: CLOSED_SHOWN + 1 }, (_each, index) => -(FIRST + index));
     const full = written(state, ...closing);
     expect(full.closed).not.toContain(FIRST);
     expect(written(full, -FIRST).closed[0]).toBe(FIRST);

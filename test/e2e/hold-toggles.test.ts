@@ -86,8 +86,8 @@ async function startService(): Promise<{
 
 /** Writes TRUE and FALSE in turn, as fast as they are answered. Resolves when the signal is aborted. */
 async function toggle(plc: Plc, signal: AbortSignal): Promise<void> {
-  const writes = Array.from({ length: WRITES }, (_, place) => {
-    const value = { dataType: "Boolean", value: place % 2 === 0 } as const;
+  const writes = Array.from({ length: WRITES }, (_, index) => {
+    const value = { dataType: "Boolean", value: index % 2 === 0 } as const;
     return [`Robots.${TOGGLED}.Hold`, value] as const;
   });
   while (!signal.aborted) expect(new Set(await plc.write(...writes))).toEqual(new Set(["Good"]));

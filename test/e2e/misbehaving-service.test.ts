@@ -34,7 +34,7 @@ const MOST_GROWTH_BYTES = 60_000_000;
 
 const newWorst = (): Worst => ({
   random: seededRandom(seed),
-  names: Array.from({ length: 12 }, (_, place) => `odd-${place}`) as [string, ...string[]],
+  names: Array.from({ length: 12 }, (_, index) => `odd-${index}`) as [string, ...string[]],
 });
 
 const gateway =

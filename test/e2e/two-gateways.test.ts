@@ -35,8 +35,8 @@ function commandsOf(text: string): CommandsHealth["figures"] | undefined {
 
 test("missions that another gateway sends to the same fleet are counted, shown, and raise an alarm", async () => {
   await harness.mqtt.on(`robots/${ROBOT}/availability`, (text) => text === "good");
-  for (const [place, table] of tables.entries()) {
-    const reply = await harness.mqtt.send("CreateMission", `own${place}`, toTable(table));
+  for (const [index, table] of tables.entries()) {
+    const reply = await harness.mqtt.send("CreateMission", `own${index}`, toTable(table));
     await over(String(reply.response?.mission_id));
   }
   expect(harness.mqtt.texts(`robots/${ROBOT}/event/alarm`), "our own are no alarm").toEqual([]);

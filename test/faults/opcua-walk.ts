@@ -75,8 +75,8 @@ async function readAll(session: ClientSession, nodeIds: readonly string[]): Prom
     const values = await session.read(
       some.flatMap((nodeId) => shownAttributes.map((attributeId) => ({ nodeId, attributeId }))),
     );
-    values.forEach(({ value }, place) => {
-      lines.push(`${some[Math.floor(place / shownAttributes.length)]} ${JSON.stringify(value)}`);
+    values.forEach(({ value }, index) => {
+      lines.push(`${some[Math.floor(index / shownAttributes.length)]} ${JSON.stringify(value)}`);
     });
   }
   return lines;

@@ -181,7 +181,7 @@ test("nor does a list over gRPC whose elements are empty", async () => {
 
 test("a list over gRPC says the same in turns as in one", async () => {
   const webhook = (place: number) => ({ id: `w${place}`, url: "https://example.com", enabled: true });
-  const webhooks = Array.from({ length: 500 }, (_, place) => webhook(place));
+  const webhooks = Array.from({ length: 500 }, (_, index) => webhook(index));
   const few = await okEndingOf(ListWebhooksResponseSchema, bytesOf(webhooks.slice(0, 2)));
   const many = await okEndingOf(ListWebhooksResponseSchema, bytesOf(webhooks));
   const listed = ({ responseJson }: { readonly responseJson: string }) =>
@@ -199,10 +199,10 @@ function bytesOf(webhooks: MessageInitShape<typeof ListWebhooksResponseSchema>["
 }
 
 test("an online list of 6,000 robots is read in turns", async () => {
-  const robots = Array.from({ length: 6_000 }, (_, place) => ({
+  const robots = Array.from({ length: 6_000 }, (_, index) => ({
     ...{
-      id: String(place + 1),
-      name: `r${place + 1}`,
+      id: String(index + 1),
+      name: `r${index + 1}`,
       ip: "10.0.0.1",
       areaId: 1,
       mapId: 1,

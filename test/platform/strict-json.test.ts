@@ -24,7 +24,7 @@ describe("JSON in which a key stands twice", () => {
   it("is found at any depth, and in no more time than the text is long", () => {
     const deep = `${'{"c":1,"c":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     expect(readJson(deep)).toMatchObject({ path: [], key: "c" });
-    const many = `{${Array.from({ length: 40_000 }, (_, place) => `"k${place}":0`).join()},"k0":1}`;
+    const many = `{${Array.from({ length: 40_000 }, (_, index) => `"k${index}":0`).join()},"k0":1}`;
     expect(readJson(many)).toMatchObject({ key: "k0" });
     expect(readJson(`"${"\\\\".repeat(100_000)}"`)).toMatchObject({ ok: true });
   });

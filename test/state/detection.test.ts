@@ -26,7 +26,7 @@ const limits = detectionLimits(
 );
 const STEP_MS = 50;
 /** Where in the gateway's own rhythm the loss falls. */
-const phases = Array.from({ length: 30 }, (_, place) => place * 70);
+const phases = Array.from({ length: 30 }, (_, index) => index * 70);
 
 interface Watched {
   readonly clock: ManualClock;

@@ -75,7 +75,7 @@ function gapsOf(options: LayoutOptions, { robots }: PlantLayout): readonly strin
     return ["no robot is among the tags: name each under opcua.robots, carts in fleet.families too"];
   }
   const unknown = robots.filter(
-    ({ isCart }, place) => !isCart && options.robots[place]?.family === "unknown",
+    ({ isCart }, index) => !isCart && options.robots[index]?.family === "unknown",
   );
   if (unknown.length === 0) return [];
   const names = unknown.map(({ name }) => name).join(", ");

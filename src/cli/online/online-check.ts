@@ -54,8 +54,8 @@ export async function checkOnline(config: Config, parts: OnlineParts): Promise<r
   report(...wires.map(({ part }) => part));
 
   const isThere = (key: string) => {
-    const place = endpoints.findIndex((endpoint) => endpoint.key === key);
-    return place < 0 || wires[place]?.part.state === "ok";
+    const index = endpoints.findIndex((endpoint) => endpoint.key === key);
+    return index < 0 || wires[index]?.part.state === "ok";
   };
   await tryService(config, isThere, parts, report);
   await tryBrokers(

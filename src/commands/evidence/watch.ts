@@ -201,7 +201,7 @@ function sameType(wanted: MissionType, seen: MissionType | null): boolean {
 }
 
 function sameGoals(wanted: readonly Goal[], seen: readonly Goal[]): boolean {
-  return wanted.length === seen.length && wanted.every((goal, place) => sameGoal(goal, seen[place]));
+  return wanted.length === seen.length && wanted.every((goal, index) => sameGoal(goal, seen[index]));
 }
 
 /** Poses travel as 32-bit floats, so they are compared as floats. */

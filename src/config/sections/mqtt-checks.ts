@@ -100,7 +100,7 @@ function urlFindings(mqtt: MqttSection): readonly Finding[] {
   const findings: Finding[] = [];
   const brokers = [
     { path: ["mqtt", "broker"], url: mqtt.broker },
-    ...(mqtt.fallbackBrokers ?? []).map((url, place) => ({ path: ["mqtt", "fallbackBrokers", place], url })),
+    ...(mqtt.fallbackBrokers ?? []).map((url, index) => ({ path: ["mqtt", "fallbackBrokers", index], url })),
   ];
   if (brokers.every(({ url }) => !isEncrypted(url)))
     findings.push(
@@ -110,8 +110,8 @@ function urlFindings(mqtt: MqttSection): readonly Finding[] {
         "needs TLS: write mqtts:// or wss:// in the broker's URL",
       ),
     );
-  for (const [place, { path, url }] of brokers.entries()) {
-    if (brokers.findIndex((other) => other.url === url) < place) findings.push(wrong(path, "is there twice"));
+  for (const [index, { path, url }] of brokers.entries()) {
+    if (brokers.findIndex((other) => other.url === url) < index) findings.push(wrong(path, "is there twice"));
     if (mqtt.password === undefined || isEncrypted(url) || isLoopback(new URL(url).hostname)) continue;
     const secure = url.startsWith("ws:") ? "wss://" : "mqtts://";
     findings.push(unwise(path, `the password travels without TLS; ${secure} would protect it`));

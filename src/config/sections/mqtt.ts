@@ -252,9 +252,9 @@ function external(section: MqttSection, files: NamedFiles): Now<ExternalBrokerOp
     kind: "external",
     url: section.broker,
     setting: "mqtt.broker",
-    fallbacks: (section.fallbackBrokers ?? []).map((url, place) => ({
+    fallbacks: (section.fallbackBrokers ?? []).map((url, index) => ({
       url,
-      setting: pathText(["mqtt", "fallbackBrokers", place]),
+      setting: pathText(["mqtt", "fallbackBrokers", index]),
     })),
     returnMs: section.returnMs,
     username: section.username ?? null,

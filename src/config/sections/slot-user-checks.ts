@@ -28,9 +28,9 @@ export function numberlessFindings(
     Object.values(stations).some(({ users: listed, clients }) =>
       listed === undefined ? clients === undefined : names.every((name) => listed.includes(name)),
     );
-  return users.flatMap((user, place) => {
+  return users.flatMap((user, index) => {
     const other = users
-      .slice(0, place)
+      .slice(0, index)
       .find((each) => isOverlap(user.robots, each.robots) || shareStation([user.name, each.name]));
     if (other === undefined) return [];
     const message = `has no number, nor has ${other.name}, and both may write to one slot: a start of one is refused (1026) while the slot has a command of the other; give each a number`;

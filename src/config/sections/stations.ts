@@ -160,11 +160,11 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
     );
   }
   const users = entries.flatMap(([station, { users = [], clients = [] }]) => [
-    ...users.flatMap((name, place) =>
-      unknownUserFindings(["stations", station, "users", place], "opcua", name, sections),
+    ...users.flatMap((name, index) =>
+      unknownUserFindings(["stations", station, "users", index], "opcua", name, sections),
     ),
-    ...clients.flatMap((name, place) =>
-      unknownUserFindings(["stations", station, "clients", place], "mqtt", name, sections),
+    ...clients.flatMap((name, index) =>
+      unknownUserFindings(["stations", station, "clients", index], "mqtt", name, sections),
     ),
   ]);
   return [...permits, ...users];
@@ -172,8 +172,8 @@ export function stationFindings(section: StationsSection, sections: ProtocolSect
 
 /** As for robots: an S7 does not distinguish names that differ only by case. */
 function alikeFindings(stations: readonly string[]): readonly Finding[] {
-  return stations.flatMap((name, place) => {
-    const alike = stations.slice(0, place).find((other) => other.toLowerCase() === name.toLowerCase());
+  return stations.flatMap((name, index) => {
+    const alike = stations.slice(0, index).find((other) => other.toLowerCase() === name.toLowerCase());
     const text = `differs only by case from "${alike}": some PLCs take them for one`;
     return alike === undefined ? [] : [unwise(["stations", name], text)];
   });

@@ -94,8 +94,8 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
         caption="Who is connected"
         columns={["What", "User or name", "Program", "Address", "State", "Since", "Why"]}
       >
-        {peers.map(({ part, peer }, place) => (
-          <tr key={`${part} ${place}`}>
+        {peers.map(({ part, peer }, index) => (
+          <tr key={`${part} ${index}`}>
             <td>{kinds[peer.kind]}</td>
             <td class="id">{peer.name}</td>
             <td class="id">{peer.client}</td>

@@ -92,11 +92,11 @@ function Field({ field, path, value, set, form }: FieldProps) {
             field={one}
             path={`${path}.${at}`}
             value={item}
-            set={(next) => set(items.map((each, place) => (place === at ? next : each)))}
+            set={(next) => set(items.map((each, index) => (index === at ? next : each)))}
             form={form}
             name={`${sentence(field.name)} ${at + 1}`}
           />
-          <button type="button" onClick={() => set(items.filter((_, place) => place !== at))}>
+          <button type="button" onClick={() => set(items.filter((_, index) => index !== at))}>
             Remove<span class="unseen"> {`${sentence(field.name)} ${at + 1}`}</span>
           </button>
         </div>

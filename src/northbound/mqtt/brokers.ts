@@ -52,8 +52,8 @@ export function createBrokers(
     },
     figures: (isConnected) => ({ connected: Number(isConnected), brokerIndex: order.place() }),
     peers: (isConnected) =>
-      brokers.map((broker, place) => {
-        const isUsed = isConnected && place === order.place();
+      brokers.map((broker, index) => {
+        const isUsed = isConnected && index === order.place();
         return {
           kind: "broker",
           name: brokerName(broker),
@@ -61,7 +61,7 @@ export function createBrokers(
           address: addressOf(broker),
           state: isUsed ? "connected" : isConnected ? "unused" : "lost",
           sinceMs: isUsed ? openedAtMs : null,
-          detail: isUsed ? "" : order.reason(place),
+          detail: isUsed ? "" : order.reason(index),
         };
       }),
     problems: () => [order.problem(), tls?.problem() ?? null],

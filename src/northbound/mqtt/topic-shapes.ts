@@ -74,8 +74,8 @@ export function collisionOf(a: readonly Level[], b: readonly Level[]): string | 
 /** What two topics can have in common, as far as the shorter one goes; null: they differ before. */
 export function commonBeginning(a: readonly Level[], b: readonly Level[]): string | null {
   const common: string[] = [];
-  for (let place = 0; place < Math.min(a.length, b.length); place += 1) {
-    const level = commonLevel(a[place] ?? "", b[place] ?? "");
+  for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
+    const level = commonLevel(a[index] ?? "", b[index] ?? "");
     if (level === null) return null;
     common.push(level);
   }

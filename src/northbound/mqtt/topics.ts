@@ -179,8 +179,8 @@ function levelReader(template: string): (topic: string) => Readonly<Record<strin
     const levels = topic.split("/");
     if (levels.length !== wanted.length) return null;
     const read: Record<string, string> = {};
-    for (const [place, { level, name }] of wanted.entries()) {
-      const given = levels[place] ?? "";
+    for (const [index, { level, name }] of wanted.entries()) {
+      const given = levels[index] ?? "";
       if (name !== undefined) read[name] = given;
       else if (given !== level) return null;
     }

@@ -23,12 +23,12 @@ export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
     show(goals, status, times) {
       if (status === shownStatus && shown !== null && areSame(shown, goals)) return;
       [shown, shownStatus] = [goals, status];
-      for (let place = 0; place < LISTED_GOALS; place += 1) {
-        const goal = goals[place];
+      for (let index = 0; index < LISTED_GOALS; index += 1) {
+        const goal = goals[index];
         const pose = goal?.kind === "pose" ? goal.pose : null;
-        shownNames[place] = goalText(goal);
-        shownXs[place] = millimetres(pose?.xMeters);
-        shownYs[place] = millimetres(pose?.yMeters);
+        shownNames[index] = goalText(goal);
+        shownXs[index] = millimetres(pose?.xMeters);
+        shownYs[index] = millimetres(pose?.yMeters);
       }
       if (shownNames.some(isTooLong)) names.fail(StatusCodes.BadOutOfRange, times);
       else names.setList(shownNames, status, times);
@@ -45,8 +45,8 @@ export function addGoalTags(builder: NodeBuilder, folder: Folder): GoalTags {
 /** Nearly always true: then the lists need not be made. */
 function areSame(ones: readonly Goal[], others: readonly Goal[]): boolean {
   if (ones.length !== others.length) return false;
-  for (let place = 0; place < ones.length; place += 1) {
-    const [one, other] = [ones[place], others[place]];
+  for (let index = 0; index < ones.length; index += 1) {
+    const [one, other] = [ones[index], others[index]];
     if (one === undefined || other === undefined || !isSameGoal(one, other)) return false;
   }
   return true;

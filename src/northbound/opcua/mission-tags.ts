@@ -63,10 +63,10 @@ const shownStates: number[] = new Array(LISTED_MISSIONS).fill(0);
 
 function fillLists(queue: MissionQueue): void {
   const first = Math.max(0, queue.missions.length - LISTED_MISSIONS);
-  for (let place = 0; place < LISTED_MISSIONS; place += 1) {
-    const mission = queue.missions[first + place];
-    shownIds[place] = mission?.missionId ?? "";
-    shownStates[place] = mission === undefined ? 0 : codeNumber(missionStateNames, mission.state);
+  for (let index = 0; index < LISTED_MISSIONS; index += 1) {
+    const mission = queue.missions[first + index];
+    shownIds[index] = mission?.missionId ?? "";
+    shownStates[index] = mission === undefined ? 0 : codeNumber(missionStateNames, mission.state);
   }
 }
 

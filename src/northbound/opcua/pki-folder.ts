@@ -63,7 +63,7 @@ function lasting(path: string): PkiFolder {
 /** A file that a full disk has left empty counts as missing. */
 async function missingOf(folder: string): Promise<readonly string[]> {
   const sizes = await Promise.all(MADE.map((name) => sizeOf(join(folder, name))));
-  return MADE.filter((_, place) => !sizes[place]);
+  return MADE.filter((_, index) => !sizes[index]);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -71,7 +71,7 @@ function addExceptionTags(builder: NodeBuilder, robot: Folder): ExceptionTags {
 }
 
 function filled(texts: readonly string[]): readonly string[] {
-  return Array.from({ length: LISTED_EXCEPTIONS }, (_unused, place) => fittingText(texts[place] ?? ""));
+  return Array.from({ length: LISTED_EXCEPTIONS }, (_unused, index) => fittingText(texts[index] ?? ""));
 }
 
 /** A robot's `Position` folder: its place in the last GetOnlineRobots. */

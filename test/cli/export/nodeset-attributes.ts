@@ -97,16 +97,16 @@ export async function factsOfServer(
   };
   const [english, german] = [await read(callers.en), await read(callers.de)];
   return new Map(
-    paths.map((path, place) => {
-      const nodeClass = String(english(place, "NodeClass"));
+    paths.map((path, index) => {
+      const nodeClass = String(english(index, "NodeClass"));
       const texts = ["DisplayName", "Description"].flatMap((name) => [
-        [`${name} en`, english(place, name)],
-        [`${name} de`, german(place, name)],
+        [`${name} en`, english(index, name)],
+        [`${name} de`, german(index, name)],
       ]);
       const others = ["BrowseName", "WriteMask", ...Object.keys(byClass[nodeClass] ?? {})];
       const facts = [...others, "DataType", "ValueRank", "ArrayDimensions"].map((name) => [
         name,
-        english(place, name),
+        english(index, name),
       ]);
       return [path, { NodeClass: nodeClass, ...Object.fromEntries([...texts, ...facts]) }];
     }),
@@ -150,12 +150,12 @@ export async function referencesOfServer(
         resultMask: 63,
       })),
     );
-    for (const [place, { references }] of browsed.entries()) {
+    for (const [index, { references }] of browsed.entries()) {
       for (const { referenceTypeId, nodeId } of references ?? []) {
         const [type, to] = [referenceTypeId, nodeId].map((id) =>
           id.toString().replace("ns=0;", "").replace("ns=2;", "ns=1;"),
         );
-        texts.push(`ns=1;s=${some[place]} ${type} ${to}`);
+        texts.push(`ns=1;s=${some[index]} ${type} ${to}`);
       }
     }
   }

@@ -85,7 +85,7 @@ function membersOf(all: readonly ReadNode[], byId: ReadonlyMap<string, ReadNode>
 }
 
 function repeated(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts.filter((text, place) => texts.indexOf(text) !== place))];
+  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))];
 }
 
 /** One compiler takes the line, and another takes white space as a part of the name. */

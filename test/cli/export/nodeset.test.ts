@@ -104,8 +104,8 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
       const [method = ""] = new RegExp(`NodeId="ns=1;s=${path}"[\\s\\S]*?</UAMethod>`).exec(nodeSet) ?? [];
       const [inEnglish, inGerman] = [await argumentsOf(english, path), await argumentsOf(german, path)];
       const all = [...inGerman.inputs, ...inGerman.outputs];
-      for (const [place, [argument, , , en]] of [...inEnglish.inputs, ...inEnglish.outputs].entries()) {
-        const texts = `<Description Locale="en">${en}</Description><Description Locale="de">${all[place]?.[3]}<`;
+      for (const [index, [argument, , , en]] of [...inEnglish.inputs, ...inEnglish.outputs].entries()) {
+        const texts = `<Description Locale="en">${en}</Description><Description Locale="de">${all[index]?.[3]}<`;
         expect(method, path).toContain(`<ArgumentDescription><Name>${argument}</Name>${texts}`);
       }
     }

@@ -90,7 +90,7 @@ describe("a new mission on a robot whose command is under way", () => {
   });
 
   it("does not gather events without end, nor tell them out of order", () => {
-    const many = Array.from({ length: 300 }, (_, place) => alarmEvent(String(place + 2), "r1"));
+    const many = Array.from({ length: 300 }, (_, index) => alarmEvent(String(index + 2), "r1"));
     offer(alarmEvent("0", "r1"), mission("1", "r1"), ...many);
     expect(told).toEqual(["0"]);
     clock.advance(0);

@@ -54,7 +54,7 @@ describe("rights", () => {
 describe("bounds", () => {
   const full = "too many commands wait for their outcome";
   const many = (count: number, changes: (place: number) => Partial<Envelope> = () => ({})) =>
-    Array.from({ length: count }, (_, place) => submit({ requestId: `b${place}`, ...changes(place) }));
+    Array.from({ length: count }, (_, index) => submit({ requestId: `b${index}`, ...changes(index) }));
 
   it("QUEUE_FULL: 512 of one source, at every protocol; others are served", async () => {
     many(512);

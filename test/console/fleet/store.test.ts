@@ -165,7 +165,7 @@ describe("changes", () => {
       ["mqtt:scada/b", null],
       ["mqtt:scada/a", "succeeded"],
     ]);
-    const many = Array.from({ length: 600 }, (_, place) => command(place, `c${place}`));
+    const many = Array.from({ length: 600 }, (_, index) => command(index, `c${index}`));
     page.say("change", { at, commands: many });
     expect(page.store.fleet.value?.commands.size).toBe(500);
     expect(page.store.fleet.value?.commands.has("mqtt:scada/c599")).toBe(true);

@@ -72,8 +72,8 @@ function stateLine({ server, programs, clients, orphans, facts }: World): string
   const { open, accepted, doneId, closed, current, disk } = server.registry.tickets;
   const owner = current === null ? "" : ` slot ${current.id} ${current.phase}`;
   const slot = `NextId ${open} AcceptedId ${accepted?.id ?? 0} (user ${accepted?.userNo ?? "-"}) DoneId ${doneId}`;
-  const states = programs.map(({ shape, phase, my, isBusy }, place) => {
-    const written = textOf(clients[place]?.connection?.queue ?? []);
+  const states = programs.map(({ shape, phase, my, isBusy }, index) => {
+    const written = textOf(clients[index]?.connection?.queue ?? []);
     return `user ${shape.user} ${phase}, my ${my}${isBusy ? " busy" : ""}, on its way [${written}]`;
   });
   const held = orphans.map(({ queue }) => `held [${textOf(queue)}]`);

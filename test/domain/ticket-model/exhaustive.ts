@@ -47,13 +47,13 @@ export function explore(
     for (const node of near) {
       // What cannot happen changes nothing, so that the next move can have the same copy.
       let copy: World | null = null;
-      for (const [place, { move }] of bounds.entries()) {
-        if (node.left[place] === 0) continue;
+      for (const [index, { move }] of bounds.entries()) {
+        if (node.left[index] === 0) continue;
         const world: World = copy ?? copyWorld(node.world);
         copy = world;
         if (!make(world, move)) continue;
         copy = null;
-        const then = node.left.map((times, each) => (each === place ? times - 1 : times));
+        const then = node.left.map((times, each) => (each === index ? times - 1 : times));
         const step = { move, before: node.step };
         const { violation } = world.facts;
         if (violation !== null) return found(violation, step);
@@ -80,8 +80,8 @@ function pathTo(last: Step): readonly Move[] {
 /** 53 bits of a text (cyrb53): two of a million texts share one in less than a case of 10,000. */
 function hash(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
-  for (let place = 0; place < text.length; place += 1) {
-    const code = text.charCodeAt(place);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
     high = Math.imul(high ^ code, 2654435761);
     low = Math.imul(low ^ code, 1597334677);
   }

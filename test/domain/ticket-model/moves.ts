@@ -117,7 +117,7 @@ const table = {
   },
   "is dropped by the relay": (world: World, who: number) => {
     if (world.orphans[who] === undefined) return false;
-    world.orphans = world.orphans.filter((_orphan, place) => place !== who);
+    world.orphans = world.orphans.filter((_orphan, index) => index !== who);
     return true;
   },
   "save lands": (world: World) => {

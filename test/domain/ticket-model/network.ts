@@ -116,9 +116,9 @@ export function driverStep(client: Client, program: Program, writesNumberFirst: 
     return;
   }
   const changed: WriteRequest[] = [];
-  for (const [place, value] of client.copied.entries()) {
-    const isDue = program.shape.isCyclic || program.mustWrite || client.written[place] !== value;
-    if (isDue) changed.push(requestOf(place, value));
+  for (const [index, value] of client.copied.entries()) {
+    const isDue = program.shape.isCyclic || program.mustWrite || client.written[index] !== value;
+    if (isDue) changed.push(requestOf(index, value));
   }
   for (const request of writesNumberFirst ? changed : changed.reverse()) put(client, request);
   program.mustWrite = false;

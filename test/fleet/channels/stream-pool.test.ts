@@ -100,10 +100,10 @@ test.each([0, 1_000, 4_900])(
     await clock.settle(60_000);
     expect(attemptsAtMs.length).toBeGreaterThan(5);
     const overAtMs = attemptsAtMs.map((atMs) => atMs + connectMs - sharedForMs);
-    for (const [place, atMs] of attemptsAtMs.slice(1).entries()) {
-      const sharedAtMs = (attemptsAtMs[place] ?? 0) - sharedForMs;
+    for (const [index, atMs] of attemptsAtMs.slice(1).entries()) {
+      const sharedAtMs = (attemptsAtMs[index] ?? 0) - sharedForMs;
       expect(atMs - sharedAtMs).toBeLessThanOrEqual(Math.max(connectMs, backoffCapMs));
-      expect(atMs).toBeGreaterThanOrEqual(overAtMs[place] ?? 0);
+      expect(atMs).toBeGreaterThanOrEqual(overAtMs[index] ?? 0);
     }
   },
 );

@@ -174,7 +174,7 @@ test("a service that names ever more chains makes the gateway follow 10,000 of t
     clock: createManualClock(),
     log: silentLog,
     sink: () => {},
-    current: () => Array.from({ length: 10_007 }, (_, place) => place + 1),
+    current: () => Array.from({ length: 10_007 }, (_, index) => index + 1),
   });
   await chains.turn();
   expect([chains.followed, identifiers.refused]).toEqual([10_000, 7]);

@@ -46,7 +46,7 @@ test.each([
     });
     const run = session.run(stopping.signal);
     while (askedAtMs.length < 4) await clock.settle(1_000);
-    const ages = askedAtMs.slice(1).map((atMs, place) => atMs - (askedAtMs[place] ?? 0));
+    const ages = askedAtMs.slice(1).map((atMs, index) => atMs - (askedAtMs[index] ?? 0));
     for (const ageMs of ages) {
       expect(ageMs).toBeGreaterThanOrEqual(leastMs);
       expect(ageMs).toBeLessThanOrEqual(mostMs);

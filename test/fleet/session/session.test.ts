@@ -153,7 +153,7 @@ test("the time that a request hung counts as waited: at first 7 s apart at most,
   answer = "hung";
   start();
   await pass(1_800_000);
-  const gapsMs = askedAtMs.slice(1).map((atMs, place) => atMs - (askedAtMs[place] ?? 0));
+  const gapsMs = askedAtMs.slice(1).map((atMs, index) => atMs - (askedAtMs[index] ?? 0));
   for (const gapMs of gapsMs.slice(0, 3)) expect(gapMs).toBeLessThanOrEqual(7_000);
   expect(Math.max(...gapsMs)).toBeLessThanOrEqual(25_000);
   expect(Math.max(...gapsMs.slice(30))).toBeLessThanOrEqual(20_100);
@@ -213,7 +213,7 @@ test.each(["1", "0.001", "5"])(
     retryAfter = seconds;
     const session = start();
     await pass(900_000);
-    const gapsMs = askedAtMs.slice(1).map((atMs, place) => atMs - (askedAtMs[place] ?? 0));
+    const gapsMs = askedAtMs.slice(1).map((atMs, index) => atMs - (askedAtMs[index] ?? 0));
     // Once in 5 minutes a little longer: the quick ones of the beginning count as well.
     expect(Math.max(...gapsMs)).toBeLessThanOrEqual(30_000);
     expect(gapsMs.filter((gapMs) => gapMs > 21_000).length).toBeLessThanOrEqual(2);

@@ -64,7 +64,7 @@ test("robots that are refused are asked for as seldom as their streams, and hold
     if (robotId.startsWith("foreign") && !mayKnow) return refused("PERMISSION_DENIED");
     return robotId.startsWith("serve") ? refused("INVALID_ARGUMENT") : ok;
   });
-  for (let place = 0; place < 20; place += 1) families.ask(`foreign-${place}`);
+  for (let index = 0; index < 20; index += 1) families.ask(`foreign-${index}`);
   families.ask("cart-1");
   families.ask("serve-1");
   await clock.settle(backoffCapMs * 4);

@@ -103,7 +103,7 @@ test.each([
       clock.after(share * resyncMs, subscription.renewSoon);
     });
     await pass(200_000);
-    const gapsMs = openedAtMs.slice(1).map((atMs, place) => atMs - (openedAtMs[place] ?? 0));
+    const gapsMs = openedAtMs.slice(1).map((atMs, index) => atMs - (openedAtMs[index] ?? 0));
     expect(gapsMs.length).toBeGreaterThan(9);
     expect(Math.max(...gapsMs)).toBeLessThanOrEqual(LATEST_RENEWAL * resyncMs + 100);
     // The first four are in haste, at 1, 2, 4 and 8 s.

@@ -79,8 +79,8 @@ function replies(client: string): Map<string, Record<string, unknown>> {
 test("a stop behind another client's flood waits for a small part of it only", async () => {
   broker.say([...flood("guest"), command("hmi", "ControlConveyor", "stop")]);
   await expect.poll(() => submitted.find(({ requestId }) => requestId === "stop")).toBeDefined();
-  const place = submitted.findIndex(({ requestId }) => requestId === "stop");
-  expect(lookedAt[place]).toBeLessThan(FLOOD / 10);
+  const index = submitted.findIndex(({ requestId }) => requestId === "stop");
+  expect(lookedAt[index]).toBeLessThan(FLOOD / 10);
 });
 
 test("each message of a flood is acknowledged and answered, and what is over the rate is refused with a code", async () => {

@@ -98,12 +98,12 @@ test("what another session leaves on the status topic does not hide that this ga
   await ear.client.publishAsync(status, lastWill, { qos: 1, retain: true });
   const isLastWill = ({ text }: { text: string }) => text === lastWill;
   await ear.on("status", isLastWill);
-  const place = ear.received.findIndex(isLastWill);
+  const index = ear.received.findIndex(isLastWill);
   const isOnline = ({ text }: { text: string }) => {
     const { state, session_id: sessionId } = JSON.parse(text) as Record<string, string>;
     return `${state} ${sessionId}` === "online s1";
   };
-  await ear.on("status", (message) => isOnline(message) && ear.received.indexOf(message) > place);
+  await ear.on("status", (message) => isOnline(message) && ear.received.indexOf(message) > index);
   // Who comes later is told that, and nothing else.
   const late = await listen(broker.url);
   cleanups.push(() => late.client.endAsync(true));

@@ -39,7 +39,7 @@ export function external(url: string, ...fallbacks: readonly string[]): External
     kind: "external",
     url,
     setting: "mqtt.broker",
-    fallbacks: fallbacks.map((other, place) => ({ url: other, setting: `mqtt.fallbackBrokers[${place}]` })),
+    fallbacks: fallbacks.map((other, index) => ({ url: other, setting: `mqtt.fallbackBrokers[${index}]` })),
     returnMs: 60_000,
     username: null,
     password: null,

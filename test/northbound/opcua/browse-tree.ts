@@ -59,15 +59,15 @@ export async function seeNodes(
     nodeIds.map((nodeId) => ({ nodeId, browseDirection: BrowseDirection.Forward, resultMask: 63 })),
   );
   const [inEnglish, inGerman] = [await readAll(english, nodeIds), await readAll(german, nodeIds)];
-  const level = paths.map((path, place): SeenNode => {
-    const references = browsed[place]?.references ?? [];
+  const level = paths.map((path, index): SeenNode => {
+    const references = browsed[index]?.references ?? [];
     const targets = (type: ReferenceTypeIds) =>
       references.filter(({ referenceTypeId }) => referenceTypeId.value === type);
     const members = [...targets(ReferenceTypeIds.HasComponent), ...targets(ReferenceTypeIds.HasProperty)].map(
       ({ nodeId }) => nodeId.toString().slice(PREFIX.length),
     );
     const isOwn = (member: string) => member.startsWith(`${path}.`);
-    const [nodeClass, , , dataType, dimensions, value, access, notifier, browseName] = inEnglish[place] ?? [];
+    const [nodeClass, , , dataType, dimensions, value, access, notifier, browseName] = inEnglish[index] ?? [];
     return {
       path,
       browseName: String(browseName?.value.value),
@@ -78,8 +78,8 @@ export async function seeNodes(
       status: value?.statusCode.name ?? "",
       writable: ((access?.value.value ?? 0) & 2) !== 0,
       notifies: notifier?.value.value === 1,
-      english: textsOf(inEnglish[place]),
-      german: textsOf(inGerman[place]),
+      english: textsOf(inEnglish[index]),
+      german: textsOf(inGerman[index]),
       shared: members.filter((member) => !isOwn(member)),
       children: members.filter(isOwn),
     };
@@ -101,7 +101,7 @@ async function readAll({ session }: Caller, nodeIds: readonly string[]): Promise
   const values = await session.read(
     nodeIds.flatMap((nodeId) => attributes.map((attributeId) => ({ nodeId, attributeId }))),
   );
-  return nodeIds.map((_, place) => values.slice(place * attributes.length, (place + 1) * attributes.length));
+  return nodeIds.map((_, index) => values.slice(index * attributes.length, (index + 1) * attributes.length));
 }
 
 function textsOf(values: readonly DataValue[] | undefined): readonly [LocalizedText, LocalizedText] {

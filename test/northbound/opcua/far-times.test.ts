@@ -16,13 +16,13 @@ afterEach(async () => {
 
 test("a robot whose clock shows a time that OPC UA cannot say is shown with the gateway's", async () => {
   const far = [9.2e21, -9.2e21, Number.NaN, 8.64e15, 8.64e15 + 1, -62_135_596_801_000, 253_402_300_800_000];
-  for (const [place, sourceTimeMs] of far.entries()) {
-    const change = batteryChange("r1", 10 + place);
+  for (const [index, sourceTimeMs] of far.entries()) {
+    const change = batteryChange("r1", 10 + index);
     if (change.kind !== "battery") throw new Error("no battery");
     const { observed } = change;
     const stamp = { ...observed.stamp, sourceTimeMs };
     running.server.write({ changes: [{ ...change, observed: { ...observed, stamp } }], events: [] });
-    await plc.until("Robots.r1.Battery.ChargePercent", 10 + place);
+    await plc.until("Robots.r1.Battery.ChargePercent", 10 + index);
     const { sourceTimestamp } = await plc.read("Robots.r1.Battery.ChargePercent");
     expect(sourceTimestamp?.getTime(), String(sourceTimeMs)).toBe(observed.stamp.receivedAtMs);
   }

@@ -16,7 +16,7 @@ import { type Caller, openSession, type RunningServer, startServer } from "./opc
 const ROBOT = "ns=2;s=Robots.AMR01";
 
 /** All attributes that there are (OPC UA part 6, A.1). */
-const attributeIds = Array.from({ length: 27 }, (_unused, place) => place + 1);
+const attributeIds = Array.from({ length: 27 }, (_unused, index) => index + 1);
 
 let running: RunningServer;
 let caller: Caller;
@@ -50,8 +50,8 @@ it("a robot's nodes, references, data types and attributes are those that progra
 async function describeNode(nodeId: string, lines: string[]): Promise<void> {
   const references = await referencesOf(nodeId);
   const values = await caller.session.read(attributeIds.map((attributeId) => ({ nodeId, attributeId })));
-  const attributes = attributeIds.flatMap((attributeId, place) => {
-    const text = attributeText(attributeId, values[place]);
+  const attributes = attributeIds.flatMap((attributeId, index) => {
+    const text = attributeText(attributeId, values[index]);
     return text === null ? [] : [`${AttributeIds[attributeId]} ${text}`];
   });
   const targets = references.map(({ referenceTypeId, isForward, nodeId: target }) => {

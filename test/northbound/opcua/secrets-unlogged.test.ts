@@ -112,7 +112,7 @@ it("a password in a request that cannot be read is in no log", async () => {
   const { channel: first, token } = await createSession();
   first.hangUp();
   const whole = encoded(activation(token, login("any")));
-  const places = Array.from({ length: Math.ceil(whole.length / 7) }, (_, place) => place * 7);
+  const places = Array.from({ length: Math.ceil(whole.length / 7) }, (_, index) => index * 7);
   for (const at of places) {
     const spoilt = Buffer.from(whole);
     spoilt.fill(0xff, at, Math.min(at + 4, spoilt.length));

@@ -54,8 +54,8 @@ it("says what a client reads: value, status and times", async () => {
   const tags = tagsOf(running.server.tags).filter(({ name }) => !/Age|Heartbeat|Uptime|Time$/.test(name));
   const nodesToRead = tags.map(({ name }) => ({ nodeId: `ns=2;s=${name}`, attributeId: AttributeIds.Value }));
   const read = await plc.session.read(nodesToRead);
-  for (const [place, tag] of tags.entries()) {
-    const { statusCode, value, sourceTimestamp, serverTimestamp } = read[place] ?? {};
+  for (const [index, tag] of tags.entries()) {
+    const { statusCode, value, sourceTimestamp, serverTimestamp } = read[index] ?? {};
     const plain: unknown = ArrayBuffer.isView(value?.value)
       ? Array.from(value.value as Int32Array)
       : value?.value;

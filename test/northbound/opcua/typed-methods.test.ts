@@ -103,8 +103,8 @@ describe("a method with typed arguments", () => {
         { commands: [{ index: 1, command: "COMMAND_CONVEYOR_MOTOR_STOP" }] },
       ],
     ];
-    for (const [place, [method, given, operation, request]] of cases.entries()) {
-      const requestId = `order ${place}`;
+    for (const [index, [method, given, operation, request]] of cases.entries()) {
+      const requestId = `order ${index}`;
       const answer = call(method, requestId, ...given);
       const sent = await commander.next();
       expect(sent.command).toMatchObject({ operation, requestId: `call/${requestId}`, robotId: "r1" });
@@ -112,7 +112,7 @@ describe("a method with typed arguments", () => {
       sent.end(succeeded("m-1"));
       expect(await answer).toMatchObject({ statusCode: StatusCodes.Good, outcome: 3, errorId: 0 });
       expect(await call(method, requestId, ...given)).toMatchObject({ outcome: 3 });
-      expect(commander.submitted).toHaveLength(place + 1);
+      expect(commander.submitted).toHaveLength(index + 1);
     }
   });
 

@@ -310,7 +310,7 @@ describe("the bounds of the stream", () => {
   it("end the oldest of the user with most when too many read, and no other's", async () => {
     const other = await follow({ "fleetgate-user": "eva" });
     const [first, second] = [await follow(), await follow()];
-    for (let place = 3; place < MOST_STREAMS; place += 1) await follow();
+    for (let index = 3; index < MOST_STREAMS; index += 1) await follow();
     await follow({ "fleetgate-user": "ben" });
     expect(await first.next("closed")).toMatchObject({ code: "replaced", reconnect: false });
     await follow();
@@ -319,7 +319,7 @@ describe("the bounds of the stream", () => {
   });
 
   it("let so many read, and tell the next one when each user has one", async () => {
-    for (let place = 0; place < MOST_STREAMS; place += 1) await follow({ "fleetgate-user": `user${place}` });
+    for (let index = 0; index < MOST_STREAMS; index += 1) await follow({ "fleetgate-user": `user${index}` });
     expect(await harness.ask("GET", "/api/v1/stream")).toMatchObject({
       status: 503,
       body: { detail: expect.stringContaining(`${MOST_STREAMS} readers`) },

@@ -126,7 +126,7 @@ describe("streams of a browser", () => {
     ]);
     const cookie = cookieOf(first);
     const others = [];
-    for (let place = 0; place < 4; place += 1) others.push(await follow({ cookie: `other=1; ${cookie}` }));
+    for (let index = 0; index < 4; index += 1) others.push(await follow({ cookie: `other=1; ${cookie}` }));
     expect(await first.next("closed")).toMatchObject({ code: "replaced", reconnect: false });
     await first.ended;
     await harness.clock.settle(1_000);
@@ -138,7 +138,7 @@ describe("streams of a browser", () => {
 
   it("are counted for each browser, whatever a cookie of this name says", async () => {
     const readers = [];
-    for (let place = 0; place < 6; place += 1)
+    for (let index = 0; index < 6; index += 1)
       readers.push(await follow({ cookie: "fleetgate_browser_x=y" }));
     await harness.clock.settle(1_000);
     for (const reader of readers) expect(await reader.next("tick")).toMatchObject({ id: "s1.1" });

@@ -146,7 +146,7 @@ it("keeps no more than so many bytes, and loses the oldest", async () => {
   const kept = (await texts(saved.path)).map((text) => Number(text.slice(0, 2)));
   expect(saved.bytes).toBeLessThanOrEqual(MEGABYTE);
   expect(kept.length).toBeGreaterThan(7);
-  expect(kept).toEqual(kept.map((_, place) => 40 - kept.length + place));
+  expect(kept).toEqual(kept.map((_, index) => 40 - kept.length + index));
   const onDisk = segmentFiles().reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   expect(onDisk).toBeLessThanOrEqual(MEGABYTE);
 });

@@ -2,9 +2,9 @@
 export function filtersMeet(one: string, other: string): boolean {
   const ones = one.split("/");
   const others = other.split("/");
-  for (let place = 0; ; place += 1) {
-    const level = ones[place];
-    const otherLevel = others[place];
+  for (let index = 0; ; index += 1) {
+    const level = ones[index];
+    const otherLevel = others[index];
     // A filter that ends with # matches the level above it, too (MQTT 3.1.1, 4.7.1.2).
     if (level === "#" || otherLevel === "#") return true;
     if (level === undefined || otherLevel === undefined) return level === otherLevel;

@@ -137,12 +137,12 @@ export function createFrameSorter(
 /** The remaining length: seven bits a byte, lowest first, at most four bytes (MQTT 3.1.1, 2.2.3). */
 function frameAt(data: Buffer, at: number): Frame | "partial" | "broken" {
   let length = 0;
-  for (let place = 0; place < 4; place += 1) {
-    const byte = data[at + 1 + place];
+  for (let index = 0; index < 4; index += 1) {
+    const byte = data[at + 1 + index];
     if (byte === undefined) return "partial";
-    length += (byte & 0x7f) * 2 ** (7 * place);
+    length += (byte & 0x7f) * 2 ** (7 * index);
     if ((byte & 0x80) === 0) {
-      const bodyAt = at + 2 + place;
+      const bodyAt = at + 2 + index;
       return { bodyAt, end: bodyAt + length };
     }
   }

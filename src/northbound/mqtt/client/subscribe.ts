@@ -16,7 +16,7 @@ export function subscribe(
     client.subscribe([...filters], options, (error, _subscriptions, answer) => {
       const codes = answer?.granted;
       if (codes?.length === filters.length)
-        resolve(filters.filter((_filter, place) => Number(codes[place]) >= REFUSED));
+        resolve(filters.filter((_filter, index) => Number(codes[index]) >= REFUSED));
       else reject(error ?? new Error("the broker answered a subscription with other filters"));
     });
   });

@@ -53,8 +53,8 @@ export function addMissionSlots(
   ...rest: readonly [RobotId, () => Family, () => RobotSight, SlotParts]
 ): MissionSlots {
   const first = addMissionSlot(builder, robot, "MissionSlot", ...rest);
-  const further = Array.from({ length: count - 1 }, (_unused, place) =>
-    addMissionSlot(builder, robot, `MissionSlot${place + 2}`, ...rest),
+  const further = Array.from({ length: count - 1 }, (_unused, index) =>
+    addMissionSlot(builder, robot, `MissionSlot${index + 2}`, ...rest),
   );
   const slots = [first, ...further];
   return {

@@ -53,12 +53,12 @@ export function deliverEvents(): void {
   item._enqueue_event = function (fields) {
     const { queue, queueSize, discardOldest, clientHandle } = this;
     const event = new EventFieldList({ clientHandle, eventFields: fields });
-    const place = queue.findIndex((each) => overflows.has(each));
-    const count = queue.length - (place < 0 ? 0 : 1);
+    const index = queue.findIndex((each) => overflows.has(each));
+    const count = queue.length - (index < 0 ? 0 : 1);
     // At the beginning if the oldest events were discarded, otherwise at the end.
-    if (count < queueSize) queue.splice(discardOldest || place < 0 ? queue.length : place, 0, event);
+    if (count < queueSize) queue.splice(discardOldest || index < 0 ? queue.length : index, 0, event);
     else {
-      if (place < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this, deliver));
+      if (index < 0) queue.splice(discardOldest ? 0 : queue.length, 0, overflowOf(this, deliver));
       if (discardOldest) queue.splice(1, 1);
       else queue.splice(queue.length - 2, 1);
       queue.splice(discardOldest ? queue.length : queue.length - 1, 0, event);

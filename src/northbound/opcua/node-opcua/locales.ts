@@ -55,9 +55,9 @@ export function answerInLocales(
   engine.read = async (context: ISessionContext, request: ReadRequest): Promise<DataValue[]> => {
     const answers = await read(context, request);
     if (isGerman(context)) {
-      for (const [place, { attributeId }] of (request.nodesToRead ?? []).entries()) {
+      for (const [index, { attributeId }] of (request.nodesToRead ?? []).entries()) {
         if (!isText(attributeId)) continue;
-        const answer = answers[place];
+        const answer = answers[index];
         const text = germanOf(answer?.value.value);
         if (answer !== undefined && text !== null) answer.value.value = text;
       }

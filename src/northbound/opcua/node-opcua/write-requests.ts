@@ -90,7 +90,7 @@ export function takeWriteRequests(
     const asked = new Map<Slot, Asked>();
     const mayWrite = writersOf(context);
     const turn = parts.turns.begin();
-    for (const [place, node] of nodes.entries()) {
+    for (const [index, node] of nodes.entries()) {
       await turn();
       // The session may have ended during the turns of others, and with it its parameters and tickets.
       if (hasEnded(context)) return nodes.map(() => StatusCodes.BadSessionClosed);
@@ -106,7 +106,7 @@ export function takeWriteRequests(
       }
       const writer = mayWrite(target.slot, target.kind !== "parameter");
       if (writer === null) results.push(StatusCodes.BadUserAccessDenied);
-      else results.push(writeTarget(target, node, place, asked, writer));
+      else results.push(writeTarget(target, node, index, asked, writer));
     }
     for (const [slot, { written, places, isAmbiguous }] of asked) {
       const writer = mayWrite(slot, true);

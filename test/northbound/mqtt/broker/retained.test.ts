@@ -68,7 +68,7 @@ async function seenBySlowSubscriber(replacement: string): Promise<Map<string, st
   const { broker, own } = await startBroker();
   const publish = (topic: string, payload: string | Buffer) =>
     own.publishAsync(topic, payload, { qos: 1, retain: true });
-  for (let place = 0; place < TOPICS; place += 1) await publish(topicOf(place), OLD);
+  for (let index = 0; index < TOPICS; index += 1) await publish(topicOf(index), OLD);
   await publish(LAST, "last");
 
   const { client, socket } = await connectReader(broker.port());
@@ -83,7 +83,7 @@ async function seenBySlowSubscriber(replacement: string): Promise<Map<string, st
   client.subscribe(`${base}/#`);
   socket.pause();
   while (Number(broker.health().figures?.backlogBytes) < 64 * 1024) await setImmediate();
-  for (let place = 0; place < TOPICS; place += 1) await publish(topicOf(place), replacement);
+  for (let index = 0; index < TOPICS; index += 1) await publish(topicOf(index), replacement);
   socket.resume();
   await isThrough;
   return seen;
