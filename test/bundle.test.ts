@@ -23,7 +23,7 @@ function partWith(module: string): string {
 }
 
 describe("the bundle", () => {
-  it.each(["gateway", "northbound/web/server", "simulator/simulator", "cli/program"])(
+  it.each(["composition/gateway", "northbound/web/server", "simulator/simulator", "cli/program"])(
     "%s loads nothing of node-opcua, which a gateway without OPC UA does not need",
     (module) => {
       const loaded = [...loadedWith(partWith(`.build/${module}.js`))];

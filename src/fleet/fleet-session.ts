@@ -136,6 +136,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
         stop();
         outer.removeEventListener("abort", leave);
         await Promise.allSettled(runs);
+        await maps?.settled();
         await http[Symbol.asyncDispose]();
       }
     },
@@ -228,7 +229,7 @@ function createMaps(
     clock,
     signal,
   });
-  return { settle: cache.settle, want: once.want };
+  return { settle: cache.settle, want: once.want, settled: once.settled };
 }
 
 interface PollingParts {

@@ -4,6 +4,8 @@ import { type Clock, sleep } from "../../platform/clock.ts";
 export interface MapsOnce {
   /** Fetches the maps that were not fetched yet, one after the other. */
   want(mapIds: ReadonlySet<number>): void;
+  /** Resolves when none is fetched or written any more. */
+  settled(): Promise<void>;
 }
 
 export interface MapsOnceParts {
@@ -37,5 +39,6 @@ export function createMapsOnce({ isKept, ask, retryMs, clock, signal }: MapsOnce
         last = last.then(() => see(mapId));
       }
     },
+    settled: () => last,
   };
 }
