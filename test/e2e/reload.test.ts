@@ -257,6 +257,11 @@ describe("robots that a reload describes", () => {
     const line1 = await plc("line1");
     expect(await line1.value("Robots.AMR09.RobotId")).toBe("cart-09");
 
+    // A robot that was not seen may be held in the first seconds of a session to the fleet only.
+    const fleet = () => gateway.health().fleet?.state;
+    simulator.control.apply({ kind: "cut", forMs: 1_000 });
+    await expect.poll(fleet, { timeout: 30_000 }).not.toBe("up");
+    await expect.poll(fleet, { timeout: 30_000 }).toBe("up");
     const hold = (on: boolean) =>
       hmi.publish("command/Hold", JSON.stringify({ id: `hold-${on}`, robot_id: "cart-09", hold: on }));
     await hold(true);
