@@ -33,12 +33,12 @@ async function late(topic: string): Promise<Shown> {
   return shown;
 }
 
-/** Publishes about alarms, and gives the answer. */
-async function tell(action: string, fields: object): Promise<unknown> {
+/** Publishes an act, and gives the answer. */
+async function tell(act: string, fields: object): Promise<unknown> {
   const client = await mqtt.connectAsync(harness.mqttUrl, { reconnectPeriod: 0 });
   asked += 1;
   const payload = JSON.stringify({ id: `a${asked}`, ...fields });
-  await client.publishAsync(`${BASE}/clients/e2e/alarm/${action}`, payload, { qos: 1 });
+  await client.publishAsync(`${BASE}/clients/e2e/command/${act}`, payload, { qos: 1 });
   await client.endAsync(true);
   return JSON.parse(await harness.mqtt.replyText(`a${asked}`));
 }
@@ -61,7 +61,7 @@ test("an alarm stands for whoever comes late, and is acknowledged from MQTT and 
   await harness.plc.shows(`Robots.${ROBOT}.Alarms.HighestSeverity`, 600);
 
   const [critical, low] = shown.alarms.map(({ id }) => id);
-  expect(await tell("ack", { alarm_id: critical })).toMatchObject({ outcome: "succeeded" });
+  expect(await tell("AcknowledgeAlarm", { alarm_id: critical })).toMatchObject({ outcome: "succeeded" });
   expect(await harness.plc.write([`Robots.${ROBOT}.Alarms.Ack`, text(low ?? "")])).toEqual(["Good"]);
   const isAcknowledged = (payload: string) => {
     const { alarms } = JSON.parse(payload) as Shown;
@@ -83,7 +83,9 @@ test("an alarm stands for whoever comes late, and is acknowledged from MQTT and 
 });
 
 test("a robot out of service has no alarms, and takes commands", async () => {
-  expect(await tell("service", { robot_id: ROBOT, out_of_service: true })).toMatchObject({ code: "OK" });
+  expect(await tell("SetOutOfService", { robot_id: ROBOT, out_of_service: true })).toMatchObject({
+    code: "OK",
+  });
   await harness.plc.shows(`Robots.${ROBOT}.Alarms.OutOfService`, true);
   harness.simulator().control.happen({ kind: "battery", robotId: ROBOT, percent: 8 });
   await harness.plc.shows(`Robots.${ROBOT}.Battery.ChargePercent`, 8);

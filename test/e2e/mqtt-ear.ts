@@ -27,7 +27,7 @@ export interface MqttEar {
   on(topic: string, is?: (text: string) => boolean, from?: number): Promise<Received>;
   /** The texts heard on a topic so far, in order. */
   texts(topic: string): readonly string[];
-  /** Publishes on a topic of its own, as `hold/cart-01`. */
+  /** Publishes on a topic of its own, as `command/Hold`. */
   publish(topic: string, text: string): Promise<void>;
   /** Publishes a command as `text`. */
   sendText(operation: string, text: string): Promise<void>;

@@ -17,6 +17,8 @@ const READ_CYCLES = 4;
 const ANSWER_WITHIN_MS = 50_000;
 /** So long a start stays under way of which the answer is lost, at least. */
 const EVIDENCE_MS = 2_000;
+/** So long the service waits for a robot: less than the 10 s for which the next command may wait behind. */
+const CONFIRM_WAIT_MS = 5_000;
 const block = parseStructuredText(FG_COMMAND);
 /** Conveyor and direction. */
 const CW = [1, 2] as const;
@@ -27,7 +29,10 @@ const STOP = [1, 1] as const;
 
 let harness: E2eHarness;
 beforeAll(async () => {
-  harness = await openE2eHarness({}, { commands: { evidenceMs: EVIDENCE_MS } });
+  harness = await openE2eHarness(
+    { confirmWaitMs: CONFIRM_WAIT_MS },
+    { commands: { evidenceMs: EVIDENCE_MS } },
+  );
   await harness.plc.shows(`Robots.${ROBOT}.Conveyors.1.Rolling`, false);
 });
 afterAll(() => harness.close());
