@@ -107,7 +107,8 @@ export async function startOutboxScene(
       const record = () => simulator.control.record(0);
       const readAudit = () => readFileSync(auditPath, "utf8").trim().split("\n");
       await vi.waitFor(() => {
-        expect(unfinishedMissions(published, record(), missions.isMissed)).toEqual([]);
+        const unfinished = unfinishedMissions(published, record(), missions.isMissed);
+        expect(unfinished.map((text) => `${text}, ${missions.when(text)}`)).toEqual([]);
         expect(judgeCommands(published, readAudit())).toEqual([]);
       }, LAST_EVENTS_MS);
       expect(await daemon.stop()).toBe(0);
@@ -187,6 +188,11 @@ function watchMissions(simulator: RunningSimulator) {
       // On a busy machine the timer may be late: what has happened so far has not happened later.
       look();
       gaps.push({ fromMs, toMs: Date.now() });
+    },
+    /** When the mission with which a text begins changed last, for the report of a failure. */
+    when(text: string) {
+      const atMs = changedAtMs.get(text.split(" ", 1)[0] ?? "") ?? Number.NaN;
+      return `changed ${gaps.map(({ fromMs, toMs }) => `${atMs - fromMs} to ${atMs - toMs}`).join(", ")} ms after the gaps`;
     },
     isMissed(missionId: string) {
       const atMs = changedAtMs.get(missionId) ?? 0;
