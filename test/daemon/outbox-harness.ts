@@ -18,8 +18,11 @@ const LOAD_MS = 25;
 const COMMAND_SHARE = 0.2;
 /** Real time before a fault, at least: any moment is to be met. */
 export const CALM_MS = 300;
-/** Before a kill: what has happened then may not be on the disk. With the time of two looks. */
-const DURABLE_MS = 200;
+/**
+ * Before a kill: what has happened then may not be on the disk. Far longer than the gateway needs: on a busy
+ * machine it is a few tenths of a second behind.
+ */
+const DURABLE_MS = 1_000;
 /** From an open stream to the first look at what it brings. */
 const LOOK_MS = 5;
 const STREAMS_MS = 60_000;
