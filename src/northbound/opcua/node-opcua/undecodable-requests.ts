@@ -48,7 +48,7 @@ const NO_HANDLE = 0xdead_beef;
 /** The longest list of a request: twice the limit of a service. */
 const LONGEST_LIST = 20_000;
 /** All lists of a message together: decoding as many small items takes a turn that nobody notices. */
-const MOST_ITEMS = 50_000;
+const MOST_ITEMS = 40_000;
 
 /** The decoded part of such requests, with the reason why decoding failed. */
 const undecodable = new WeakMap<object, StatusCode>();
