@@ -41,7 +41,7 @@ it("acknowledges alarms by id, or all, and names the nearest for an id that is n
   expect(await run("ack", "ROBOT_LOSD-1", "ROBOT_LOST-1")).toEqual({
     code: 4,
     out: [
-      'ROBOT_LOSD-1: refused: MALFORMED\n  alarm: no alarm stands with the id "ROBOT_LOSD-1"',
+      'ROBOT_LOSD-1: refused: MALFORMED\n  alarm_id: there is no alarm with the id "ROBOT_LOSD-1"',
       "  the nearest alarm is ROBOT_LOST-1",
       "ROBOT_LOST-1: acknowledged by cli:bob",
     ].join("\n"),

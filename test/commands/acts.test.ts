@@ -74,14 +74,14 @@ describe("the table of acts", () => {
     [
       "HoldAll",
       { hold: true, user: "opcua:plc" },
-      "user: stands beside hold false only, and names whose hold is lifted",
+      "user: only with hold false: it names the user whose hold is lifted",
     ],
     ["Heartbeat", { station, counter: 1.5 }, "counter: must be a whole number"],
     ["LeaseRobot", { station: "Moon", robot_id }, 'there is no station "Moon"'],
     ["ReleaseRobot", { station: "Moon", robot_id }, 'there is no station "Moon"'],
     ["Heartbeat", { station: "Moon", counter: 1 }, 'there is no station "Moon"'],
     ["ResetCounters", { station: "Moon" }, 'there is no station "Moon"'],
-    ["AcknowledgeAlarm", { alarm_id: "x" }, 'alarm: no alarm stands with the id "x"'],
+    ["AcknowledgeAlarm", { alarm_id: "x" }, 'alarm_id: there is no alarm with the id "x"'],
   ])("MALFORMED: refuses %s %j, and audits it", async (name, fields, message) => {
     const harness = await harnessAtDock();
     const outcome = await harness.acts.answer(name, { source: scada, requestId: "7", fields });

@@ -55,7 +55,7 @@ export function createPerformers(
     { source, isTag }: Pick<ActRequest, "source" | "isTag">,
   ): Outcome {
     if (isHeld && user !== undefined)
-      return refusal("MALFORMED", "user: stands beside hold false only, and names whose hold is lifted");
+      return refusal("MALFORMED", "user: only with hold false: it names the user whose hold is lifted");
     const notAllowed = user === undefined ? null : rights.refusedLift(source, robotId);
     if (notAllowed !== null) return refusal("NOT_ALLOWED", notAllowed);
     const unknown = robotId === null || isTag === true ? null : holds.refusedName(robotId);
@@ -86,7 +86,7 @@ export function createPerformers(
       const { alarm_id } = fields;
       const alarm = alarms.find(alarm_id);
       if (alarm === undefined)
-        return refusal("MALFORMED", `alarm: no alarm stands with the id ${quoted(alarm_id)}`);
+        return refusal("MALFORMED", `alarm_id: there is no alarm with the id ${quoted(alarm_id)}`);
       const { acknowledged, code } = alarm;
       if (acknowledged === null) {
         alarms.acknowledge(alarm_id, source);

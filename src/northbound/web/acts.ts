@@ -70,5 +70,5 @@ export function addActRoutes(
 function repeated(inPath: JsonObject, body: unknown): string | null {
   if (!isJsonObject(body)) return "the body must be a JSON object";
   const field = Object.keys(inPath).find((name) => Object.hasOwn(body, name));
-  return field === undefined ? null : `${field}: stands in the address already`;
+  return field === undefined ? null : `${field}: is in the address already`;
 }

@@ -84,7 +84,7 @@ describe("refusals with a reply", () => {
       "AMR01",
       { hold: true, user: "mqtt:line1" },
       "MALFORMED",
-      "user: stands beside hold false only, and names whose hold is lifted",
+      "user: only with hold false: it names the user whose hold is lifted",
     ],
     ["a robot that is none", "nope", { hold: true }, "UNKNOWN_ROBOT", 'robot "nope" was never heard of'],
   ])("%s", async (_what, robotId, fields, code, message) => {

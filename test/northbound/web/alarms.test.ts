@@ -50,7 +50,7 @@ it("says of an acknowledgement that it is not on the disk yet", async () => {
 it("refuses an unknown alarm, a user without the right and a wrong user, and audits it", async () => {
   expect(await ack("NONE-1")).toMatchObject({
     status: 404,
-    body: { code: "MALFORMED", detail: 'alarm: no alarm stands with the id "NONE-1"' },
+    body: { code: "MALFORMED", detail: 'alarm_id: there is no alarm with the id "NONE-1"' },
   });
   expect(await ack("BATTERY_LOW-1", "ann")).toMatchObject({ status: 403, body: { code: "NOT_ALLOWED" } });
   expect(await ack("DISK_FULL-1", "%")).toMatchObject({ status: 400, body: { code: "MALFORMED" } });

@@ -48,7 +48,7 @@ describe("a hold by the control socket", () => {
       { hold: true, robot: "r1" },
       '"robot": is not a field of Hold; it has robot_id, hold and user',
     ],
-    ["the robot of the address", { hold: true, robot_id: "r2" }, "robot_id: stands in the address already"],
+    ["the robot of the address", { hold: true, robot_id: "r2" }, "robot_id: is in the address already"],
     ["no hold", {}, "hold: is missing"],
   ])("MALFORMED: refuses %s", async (_what, body, detail) => {
     expect(await hold("r1", body)).toMatchObject({ status: 400, body: { code: "MALFORMED", detail } });
