@@ -33,7 +33,7 @@ describePages("the floor in a browser", (pages) => {
     const { page, gateway } = await open();
     await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
     const from = await page.evaluate<Seen>(markSeen);
-    const way = page.evaluate<readonly Seen[]>(wayOf(2_600));
+    const way = page.evaluate<readonly Seen[]>(wayOf(from, 2_600));
     gateway.send("change", { at: at(1), robots: [{ robot_id: ROBOT, place: placed(8, 4, at(1)) }] });
     const xs = (await way).map(({ x }) => x);
     const to = xs.at(-1) ?? 0;
@@ -64,7 +64,7 @@ describePages("the floor in a browser", (pages) => {
     const { page, gateway } = await open({ reducedMotion: "reduce" });
     await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
     const from = await page.evaluate<Seen>(markSeen);
-    const way = page.evaluate<readonly Seen[]>(wayOf(1_500));
+    const way = page.evaluate<readonly Seen[]>(wayOf(from, 500));
     gateway.send("change", { at: at(1), robots: [{ robot_id: ROBOT, place: placed(8, 4, at(1)) }] });
     const xs = (await way).map(({ x }) => x);
     const to = xs.at(-1) ?? 0;
@@ -136,12 +136,14 @@ const markSeen = `(() => {
   return { x: sumX / count, isFull: count > 100 };
 })()`;
 
-/** Where the mark was in each frame for so long. */
-const wayOf = (ms: number) => `new Promise((resolve) => {
+/** Where the mark was in each frame, until so long after it has left where it was. */
+const wayOf = (from: Seen, ms: number) => `new Promise((resolve) => {
   const seen = [];
-  const endMs = performance.now() + ${ms};
+  let endMs = Number.POSITIVE_INFINITY;
   const look = () => {
     seen.push(${markSeen});
+    const hasLeft = Math.abs(seen.at(-1).x - ${from.x}) > 1;
+    if (hasLeft && endMs === Number.POSITIVE_INFINITY) endMs = performance.now() + ${ms};
     if (performance.now() > endMs) resolve(seen);
     else requestAnimationFrame(look);
   };
