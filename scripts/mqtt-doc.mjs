@@ -4,8 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { asyncApiDocument } from "../.build/northbound/mqtt/models/async-api.js";
-import { examplesOn } from "../.build/northbound/mqtt/models/examples.js";
+import { asyncApiDocument, examplesOn } from "../.build/northbound/mqtt/models/async-api.js";
 import { messageSchemas } from "../.build/northbound/mqtt/models/messages.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");

@@ -1,6 +1,5 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
-import type { SectionRun } from "../section-run.ts";
-import { pause } from "../section-run.ts";
+import { pause, type SectionRun } from "../section-run.ts";
 import { openLive, type PageMemory, pageMemory } from "./browser.ts";
 import { type ConsoleFleet, collected, openReaders } from "./open.ts";
 import type { Collected } from "./protocol.ts";

@@ -1,5 +1,4 @@
-import type { SectionRun } from "../section-run.ts";
-import { pause } from "../section-run.ts";
+import { pause, type SectionRun } from "../section-run.ts";
 import { type ConsoleFleet, openReaders } from "./open.ts";
 
 export const CHANGES_A_SECOND = 2_000;

@@ -2,11 +2,11 @@ import { Command } from "commander";
 import { nearest } from "../config/nearest.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
-import { alarmRows } from "./alarm-rows.ts";
 import { listOf, textOf } from "./answer-fields.ts";
 import { askGateway, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
 import { exitCodes, malformed } from "./exit.ts";
+import { columns, localTime } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { endWithReader } from "./unread-output.ts";
 
@@ -117,4 +117,23 @@ function answerText(id: string, answer: JsonObject, standing: JsonObject): strin
     listOf(standing, "alarms").map((alarm) => textOf(alarm, "id")),
   );
   return meant === undefined ? text : `${text}\n  the nearest alarm is ${meant}`;
+}
+
+/** Alarms in a table; the last column has their texts. */
+export function alarmRows(found: readonly JsonObject[]): readonly string[] {
+  return columns(
+    found.map((alarm) => [
+      textOf(alarm, "priority"),
+      alarmWords(alarm),
+      localTime(textOf(alarm, "since")),
+      textOf(alarm, "id"),
+      textOf(alarm, "robot_id") || textOf(alarm, "station") || textOf(alarm, "source"),
+      textOf(alarm, "text"),
+    ]),
+  );
+}
+
+function alarmWords(alarm: JsonObject): string {
+  const state = alarm.active === true ? "active" : "returned";
+  return typeof alarm.acknowledged_by === "string" ? `${state}, acknowledged` : state;
 }

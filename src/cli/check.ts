@@ -7,8 +7,7 @@ import { checkReport } from "./check-report.ts";
 import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
 import { type Part, partText } from "./online/part.ts";
-import { unitEnvironment } from "./unit-environment.ts";
-import { readForUnit } from "./unit-reading.ts";
+import { readForUnit, unitEnvironment } from "./unit-environment.ts";
 
 interface CheckOptions {
   readonly config: string;

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { Command } from "commander";
+import { stringify } from "yaml";
 import type { Config } from "../config/load.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
@@ -11,11 +12,10 @@ import { renewStore } from "../platform/stores/kept-store.ts";
 import { runSupervised } from "../platform/supervisor.ts";
 import type { Endpoints, Simulator } from "../simulator/simulator.ts";
 import { configurationOrExit } from "./configuration.ts";
-import { type DemoPorts, demoConfig, portsFrom, usualPorts } from "./demo-config.ts";
 import { createDemoFaults } from "./demo-faults.ts";
 import { fail } from "./exit.ts";
 import { createNarrator } from "./narrator.ts";
-import { logWarnings } from "./node-warnings.ts";
+import { logWarnings } from "./node-version.ts";
 import { port } from "./option.ts";
 import { demoFolder, simulatorOptions } from "./simulator-options.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -162,4 +162,66 @@ function demoGreeting(fleet: Endpoints, ports: DemoPorts, configuration: string)
     "",
     "What happens (time in UTC):",
   ].join("\n");
+}
+
+/** The ports of the demo: counted from its base port, or the usual ones of the protocols. */
+interface DemoPorts {
+  readonly grpc: number;
+  readonly https: number;
+  readonly mqtt: number;
+  readonly opcua: number;
+  readonly web: number;
+}
+
+/** The default ports of the protocols' clients. */
+const usualPorts: DemoPorts = { grpc: 7443, https: 7444, mqtt: 1883, opcua: 4840, web: 8080 };
+
+/** Five ports in a row. */
+function portsFrom(base: number): DemoPorts {
+  return { grpc: base, https: base + 1, mqtt: base + 2, opcua: base + 3, web: base + 4 };
+}
+
+/**
+ * The demo's configuration as a file, which `fleetgate run` accepts too. It opens everything to programs of
+ * this machine, and says so. It contains only addresses, because a machine without /etc/hosts cannot resolve
+ * `localhost`.
+ */
+function demoConfig(demo: {
+  readonly dataDir: string;
+  readonly ports: DemoPorts;
+  readonly ca: string;
+  readonly credentials: string;
+  readonly locations: readonly string[];
+}): string {
+  const { ports } = demo;
+  const everyone = (protocol: string) => ({ source: { protocol: protocol, name: "*" }, role: "engineer" });
+  const file = stringify({
+    gateway: { id: "demo", dataDir: demo.dataDir },
+    log: { level: "warn" },
+    fleet: {
+      grpc: { address: `127.0.0.1:${ports.grpc}` },
+      https: `https://127.0.0.1:${ports.https}`,
+      ca: demo.ca,
+      credentials: demo.credentials,
+      locations: demo.locations,
+    },
+    mqtt: {
+      broker: "embedded",
+      listen: { host: "127.0.0.1", port: ports.mqtt },
+      anonymousLoopback: true,
+      tags: true,
+      commands: { requireExpiry: false },
+    },
+    opcua: {
+      listen: { host: "127.0.0.1", port: ports.opcua },
+      hostname: "127.0.0.1",
+      insecureLoopback: { role: "engineer" },
+      destinations: { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" },
+    },
+    web: { listen: { host: "127.0.0.1", port: ports.web } },
+    stations: { dock: { destinations: ["Station A"] } },
+    commands: { drainMs: 1_000 },
+    rights: ["mqtt", "opcua", "web", "cli"].map(everyone),
+  });
+  return `# Written by fleetgate demo at each start. INSECURE: every program of this machine may read and command.\n${file}`;
 }

@@ -1,4 +1,4 @@
-import { CertificateRefused } from "../northbound/opcua/certificate-store/refused.ts";
+import { CertificateRefused } from "../northbound/opcua/certificate-store/store.ts";
 import { FolderLocked } from "../platform/folder-lock.ts";
 import { FolderUnsafe } from "../platform/folder-owner.ts";
 import { describeError } from "../platform/log.ts";

@@ -1,8 +1,13 @@
 import type { Batch, Sink } from "../contracts/link.ts";
 import type { FleetEvent } from "../domain/event.ts";
-import type { Goal } from "../domain/goal.ts";
 import { holderName } from "../domain/hold.ts";
-import { currentGoal, currentMission, type Mission, type MissionQueue } from "../domain/mission.ts";
+import {
+  currentGoal,
+  currentMission,
+  type Goal,
+  type Mission,
+  type MissionQueue,
+} from "../domain/mission.ts";
 import type { RobotId } from "../domain/robot.ts";
 
 /** Writes one line of text. */

@@ -1,3 +1,5 @@
+import type { Log } from "../platform/log.ts";
+
 /** The oldest Node.js that runs the gateway: that of `engines` in package.json. */
 const OLDEST = { major: 20, minor: 19 } as const;
 
@@ -14,4 +16,16 @@ export function oldNodeProblem(version: string): string | null {
     `needs Node.js ${OLDEST.major}.${OLDEST.minor} or newer, and this is ${version}: install a newer one from ` +
     "nodejs.org, or Fleetgate's Debian package or tarball, which have their own"
   );
+}
+
+/**
+ * Logs each warning of Node.js: a reader of the log expects only JSON. Deprecations concern only developers,
+ * so their level is debug.
+ */
+export function logWarnings(log: Log): void {
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => {
+    if (warning.name === "DeprecationWarning") log.debug({ err: warning }, "Node.js warns");
+    else log.warn({ err: warning }, "Node.js warns");
+  });
 }

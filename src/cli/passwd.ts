@@ -1,12 +1,12 @@
+import { randomBytes, randomInt } from "node:crypto";
 import type { Readable } from "node:stream";
 import { Command } from "commander";
-import { fileProblem, firstLine } from "../config/named-files.ts";
-import { hashPassword } from "../platform/password.ts";
+import { fileProblem, firstLine, hasOuterSpace } from "../config/named-files.ts";
+import { digestOf, hashPassword, isPasswordHash } from "../platform/password.ts";
 import { plainText } from "../platform/plain-file.ts";
 import { fail, Refused, refuse } from "./exit.ts";
 import { secretAccess, writeNewFile } from "./new-file.ts";
-import { askNewPassword, newPasswordProblem } from "./new-password.ts";
-import { openTerminal } from "./terminal.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
 
 /** `fleetgate passwd`: the hash of a password, for the file of a user. */
 export function passwdCommand(): Command {
@@ -60,4 +60,62 @@ async function inputText(input: Readable): Promise<string> {
   } catch (error) {
     throw new Refused([`standard input ${fileProblem(error)}`]);
   }
+}
+
+/** Without characters that are easily confused on paper or on a panel. */
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+const GROUPS = 4;
+const LONGEST = 256;
+
+/** A password that nobody guesses and a person can type: 79 random bits. */
+export function inventPassword(): string {
+  const group = () => Array.from({ length: GROUPS }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+  return Array.from({ length: GROUPS }, group).join("-");
+}
+
+/** Why a text is no password, as the end of a sentence; null: it is one. It is never quoted. */
+export function newPasswordProblem(password: string): string | null {
+  if (password === "") return "is empty";
+  if (password.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  if (hasOuterSpace(password)) return "begins or ends with a space";
+  if (/\p{Cc}/u.test(password)) return "has characters that cannot be typed everywhere";
+  return isPasswordHash(password) ? "is a hash already" : null;
+}
+
+/**
+ * Asks for a password until it was typed twice in the same way.
+ *
+ * @param orEmpty the meaning of an empty answer, in brackets, which then gives ""; null: it is refused
+ */
+export async function askNewPassword(
+  terminal: Terminal,
+  question: string,
+  orEmpty: string | null = null,
+): Promise<string> {
+  const hint = orEmpty === null ? "" : ` [${orEmpty}]`;
+  for (;;) {
+    const password = await terminal.askSecret(`${question}${hint}: `);
+    if (password === "" && orEmpty !== null) return "";
+    const problem = newPasswordProblem(password);
+    if (problem !== null) terminal.say(`  the password ${problem}`);
+    else if ((await terminal.askSecret("The same again: ")) === password) return password;
+    else terminal.say("  these were two different passwords");
+  }
+}
+
+const SECRET_BYTES = 32;
+
+/** `fleetgate token`: a token for a program, and the hash by which the gateway knows it. */
+export function tokenCommand(): Command {
+  return new Command("token")
+    .description("make a token for a program that uses the web listener, and print it with its hash")
+    .addHelpText(
+      "after",
+      "\nGive the token to the program, which sends it as Authorization: Bearer TOKEN. The hash is for" +
+        "\nweb.tokens.<name>.hash. The token is shown once: nobody can find it from the hash.",
+    )
+    .action(() => {
+      const token = `fgt_${randomBytes(SECRET_BYTES).toString("base64url")}`;
+      process.stdout.write(`token: ${token}\nhash:  sha256:${digestOf(token).toString("hex")}\n`);
+    });
 }

@@ -13,14 +13,13 @@ import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
 import { logLevelCommand } from "./log-level.ts";
-import { passwdCommand } from "./passwd.ts";
+import { passwdCommand, tokenCommand } from "./passwd.ts";
 import { recordCommand } from "./record.ts";
 import { reloadCommand } from "./reload.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status/command.ts";
 import { tailCommand } from "./tail/command.ts";
-import { tokenCommand } from "./token.ts";
 import { watchCommand } from "./watch.ts";
 
 /** `fleetgate` with all its subcommands. */

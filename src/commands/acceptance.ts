@@ -13,7 +13,7 @@ import {
   timeToLeaveMs,
 } from "./intake-checks.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
-import { type ProgressParts, reportProgress } from "./log/progress.ts";
+import { type ProgressParts, reportProgress } from "./log/command-log.ts";
 import { damaged, fault, shuttingDown, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import { refusedOnRobot } from "./rights.ts";

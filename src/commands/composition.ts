@@ -1,9 +1,13 @@
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
-import { createSteadyWall } from "../platform/steady-wall.ts";
+import { createSteadyWall } from "../platform/clock-watch.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
-import { type Attribution, createAttribution } from "./attribution/attribution.ts";
-import { createForeignWatch, type ForeignWatch } from "./attribution/foreign-watch.ts";
+import {
+  type Attribution,
+  createAttribution,
+  createForeignWatch,
+  type ForeignWatch,
+} from "./attribution/attribution.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
 import { type ConveyorRuns, createConveyorRuns } from "./conveyors/conveyor-runs.ts";
 import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-search.ts";

@@ -1,5 +1,4 @@
-import type { CommandRights } from "../contracts/command-rights.ts";
-import type { CommandRecords } from "../contracts/commander.ts";
+import type { CommandRecords, CommandRights } from "../contracts/commander.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import type { Stage } from "../contracts/stage.ts";
 import type { Source } from "../domain/command.ts";
@@ -12,7 +11,7 @@ import { type Composition, composeCommands } from "./composition.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
 import type { Execution } from "./intake/execution.ts";
 import { isOwnStop } from "./intake-checks.ts";
-import { pruneJournal } from "./journal/pruning.ts";
+import { pruneJournal } from "./journal/durable-journal.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
 import type { StationOptions } from "./options.ts";
 import { shuttingDown } from "./own-refusals.ts";

@@ -5,7 +5,7 @@ import { ending, type Outcome, refusal } from "../domain/outcome.ts";
 import { unknownRobot } from "../domain/refusals.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { SteadyWall } from "../platform/steady-wall.ts";
+import type { SteadyWall } from "../platform/clock-watch.ts";
 import type { Observations } from "./evidence/observations.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";

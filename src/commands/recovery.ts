@@ -5,7 +5,7 @@ import { isWatchRule, type WatchBaseline } from "./evidence/watch.ts";
 import { readRequest } from "./intake/request.ts";
 import { createJob, type Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
-import { reportProgress } from "./log/progress.ts";
+import { reportProgress } from "./log/command-log.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
 /** More commands than end while a disk takes an event. */

@@ -1,4 +1,4 @@
-import type { CommandRights } from "../contracts/command-rights.ts";
+import type { CommandRights } from "../contracts/commander.ts";
 import type { Operation, ParsedRequest } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
 import { type Role, roles, type Source, sameSource } from "../domain/command.ts";

@@ -1,4 +1,4 @@
-import type { CertificateEnd, OwnCertificates } from "../config/own-certificates.ts";
+import type { CertificateEnd, OwnCertificates } from "../config/certificate-files.ts";
 import type { StateAlarm } from "../contracts/alarms.ts";
 import type { FanOut } from "../delivery/fan-out.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
@@ -6,7 +6,7 @@ import type { AlarmCondition } from "../domain/alarm-life.ts";
 import type { FleetSession } from "../fleet/fleet-session.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import { aborted, type Component } from "../platform/component.ts";
-import { type FreeBytes, freeBytes } from "../platform/disk-space.ts";
+import { type FreeBytes, freeBytes } from "../platform/disk-health.ts";
 import { createWatchdog } from "../platform/liveness.ts";
 import { LEAST_FREE_BYTES } from "../platform/store.ts";
 
@@ -110,4 +110,30 @@ function soonestEnd(ends: readonly CertificateEnd[], nowMs: number): AlarmCondit
     .join("; ");
   const isLast = first.endMs - nowMs < LAST_DAYS * DAY_MS;
   return isLast ? { holds: true, text, severity: LAST_DAYS_SEVERITY } : { holds: true, text };
+}
+
+const LINK_DOWN = "the gateway has no session to the fleet service";
+
+/** Whether there is a session to the fleet service, since when, and the alarm while there is none. */
+export function createLinkWatch(state: StateAlarm, clock: Clock) {
+  let link = { isUp: false, changedAtMs: clock.nowMs() };
+  const say = () => state(ofGateway, "FLEET_LINK_DOWN", { holds: !link.isUp, text: LINK_DOWN });
+  return {
+    now: () => link,
+    /**
+     * Counts from when the session begins to connect: the duration of the gateway's start is no failure of
+     * the link.
+     */
+    watch: <T extends Component>(session: T): T => ({
+      ...session,
+      run(signal, ready) {
+        say();
+        return session.run(signal, ready);
+      },
+    }),
+    note(isUp: boolean): void {
+      if (isUp !== link.isUp) link = { isUp, changedAtMs: clock.nowMs() };
+      say();
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
 import type { Component } from "../platform/component.ts";
-import { mergedHealth } from "../platform/merged-health.ts";
+import { mergedHealth } from "../platform/health-history.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run } from "./run.ts";
 

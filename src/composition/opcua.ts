@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pathText } from "../config/problem.ts";
+import { pathText } from "../config/finding.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { openMemory } from "../northbound/opcua/opcua-store.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../config/load.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { Clock } from "../platform/clock.ts";
-import { freeBytes } from "../platform/disk-space.ts";
+import { freeBytes } from "../platform/disk-health.ts";
 import type { Log } from "../platform/log.ts";
 import { createRecorder, type Recorder } from "../platform/recorder/recorder.ts";
 import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";

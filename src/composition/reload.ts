@@ -1,13 +1,14 @@
 import type { AuditSink } from "../commands/audit/audit.ts";
-import { differencesOf } from "../config/differences.ts";
+import type { ConfigProblem } from "../config/finding.ts";
 import type { Config, LoadResult } from "../config/load.ts";
-import type { ConfigProblem } from "../config/problem.ts";
+import { differencesOf } from "../config/running-config.ts";
 import type { Settings } from "../config/settings.ts";
 import type { ReloadConfiguration, ReloadRefusal, ReloadResult } from "../contracts/reload.ts";
 import { clip } from "../domain/clip.ts";
+import { type Source, sourceKey } from "../domain/command.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
-import type { LiveSource } from "../platform/live.ts";
+import type { Live, LiveSource } from "../platform/live.ts";
 import { describeError, type Log } from "../platform/log.ts";
 
 /** The source of the configuration, for a gateway that can read it again. */
@@ -19,7 +20,7 @@ export interface ConfigurationSource {
 }
 
 /** Why a component cannot take another configuration, by key. Synchronous; changes nothing. */
-export type FindRefusals = (next: Config) => readonly ReloadRefusal[];
+type FindRefusals = (next: Config) => readonly ReloadRefusal[];
 
 export interface ReloadDependencies {
   /** Null: the gateway was made without a file. */
@@ -35,7 +36,7 @@ export interface ReloadDependencies {
 }
 
 /** Reads the configuration again while the gateway runs. */
-export interface Reload {
+interface Reload {
   readonly request: ReloadConfiguration;
   /** The gateway stops: nothing is changed any more. */
   close(): void;
@@ -182,4 +183,63 @@ function problemOf({ refused }: ReloadResult): string | null {
   if (refused.length === 0) return null;
   const lines = refused.slice(0, MOST_SHOWN).map(lineOf).join("; ");
   return clip(`the configuration file is not what the gateway runs with: ${lines}`, LONGEST_PROBLEM);
+}
+
+/** Holds requests back until the gateway can reload, and knows who may refuse one. */
+export interface ReloadGate {
+  readonly request: ReloadConfiguration;
+  /** Of the present configuration. */
+  readonly hash: Live<string>;
+  /** Registers a function that is asked whether a reload may change the configuration. */
+  refuseReload(refusalsOf: FindRefusals): void;
+  readonly refusals: FindRefusals;
+  open(reload: Reload): void;
+  /** The gateway has ended: waiting requests are refused. */
+  end(): void;
+  health(): Health;
+}
+
+export function createReloadGate(hash: Live<string>): ReloadGate {
+  let settle: (reload: Reload | null) => void = () => {};
+  const opened = new Promise<Reload | null>((resolve) => {
+    settle = resolve;
+  });
+  let health: () => Health = () => ({ state: "up" });
+  const finders: FindRefusals[] = [];
+  return {
+    hash,
+    refuseReload: (refusalsOf) => void finders.push(refusalsOf),
+    refusals: (next) => finders.flatMap((refusalsOf) => refusalsOf(next)),
+    async request(by) {
+      const reload = await opened;
+      if (reload !== null) return reload.request(by);
+      const refused = [{ path: "", reason: "the gateway has ended" }];
+      return { applied: [], refused, warnings: [], hash: hash.now() };
+    },
+    open(reload) {
+      health = reload.health;
+      settle(reload);
+    },
+    end: () => settle(null),
+    health: () => health(),
+  };
+}
+
+/** Whether a source is a user of one configuration that the next one does not have. */
+export function goneUsers(before: Config, now: Config): (source: Source) => boolean {
+  const kept = new Set(usersOf(now).map(sourceKey));
+  const gone = new Set(
+    usersOf(before)
+      .map(sourceKey)
+      .filter((key) => !kept.has(key)),
+  );
+  return (source) => gone.has(sourceKey(source));
+}
+
+function usersOf({ rights, mqtt }: Config): readonly Source[] {
+  const clients = mqtt?.broker.kind === "embedded" ? mqtt.broker.users : [];
+  return [
+    ...rights.accounts.map(({ source }) => source),
+    ...clients.map(({ name }) => ({ protocol: "mqtt", name }) as const),
+  ];
 }

@@ -9,8 +9,7 @@ import type { Log, LogLevels } from "../platform/log.ts";
 import type { Readiness } from "../platform/readiness.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
 import type { Recordings } from "./recordings.ts";
-import type { ConfigurationSource } from "./reload.ts";
-import type { ReloadGate } from "./reload-gate.ts";
+import type { ConfigurationSource, ReloadGate } from "./reload.ts";
 import type { Stores } from "./stores.ts";
 
 /** What the gateway gets from its caller. */

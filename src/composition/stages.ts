@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { RunningConfig } from "../config/load.ts";
-import type { Holds } from "../contracts/holds.ts";
+import type { Holds } from "../contracts/acts.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createAlarmRegistry } from "../state/alarm-registry.ts";

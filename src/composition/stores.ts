@@ -13,8 +13,7 @@ import { eventsFormat } from "../fleet/webhooks/event-id-store.ts";
 import { ticketsFormat } from "../northbound/opcua/opcua-store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
-import { diskHealth } from "../platform/disk-health.ts";
-import { freeBytes } from "../platform/disk-space.ts";
+import { diskHealth, freeBytes } from "../platform/disk-health.ts";
 import { createJournalStream, JOURNAL_PATH } from "../platform/journal-stream.ts";
 import { createLineFile } from "../platform/line-file.ts";
 import type { Log } from "../platform/log.ts";
@@ -27,8 +26,8 @@ import {
   systemParts,
 } from "../platform/store.ts";
 import { loseStore, openKeptStore, prepareStore } from "../platform/stores/kept-store.ts";
-import { isReadOnly } from "../platform/stores/read-only.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
+import { isReadOnly } from "../platform/stores/record-walk.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
 
 /** The file of the audit log, and its copy in the journal if that is configured. Opens nothing. */

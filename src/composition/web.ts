@@ -7,7 +7,7 @@ import { createFleetApi, type FleetApi, type ProtocolViews } from "../northbound
 import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
 import type { Component } from "../platform/component.ts";
-import { freeBytes } from "../platform/disk-space.ts";
+import { freeBytes } from "../platform/disk-health.ts";
 import { consoleFolder, openApiFile, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run } from "./run.ts";

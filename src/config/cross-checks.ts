@@ -9,12 +9,15 @@ import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
 import { type OpcUaSection, opcUaAccounts } from "./sections/opcua.ts";
 import { opcUaFindings } from "./sections/opcua-checks.ts";
-import type { RightsSection } from "./sections/rights.ts";
-import { operationFindings, ownRoleFindings, rightsUserFindings } from "./sections/rights-checks.ts";
+import {
+  operationFindings,
+  ownRoleFindings,
+  type RightsSection,
+  rightsUserFindings,
+} from "./sections/rights.ts";
 import { numberlessFindings } from "./sections/slot-user-checks.ts";
 import { stationFindings } from "./sections/stations.ts";
-import { type WebSection, webAccounts } from "./sections/web.ts";
-import { webFindings } from "./sections/web-checks.ts";
+import { type WebSection, webAccounts, webFindings } from "./sections/web.ts";
 
 /** The sections without problems of their own. */
 export type SoundSections = Partial<ConfigFile>;

@@ -9,7 +9,7 @@ import {
   type YAMLError,
 } from "yaml";
 import { messageOf } from "../platform/error-text.ts";
-import type { ConfigPath, ConfigProblem } from "./problem.ts";
+import type { ConfigPath, ConfigProblem } from "./finding.ts";
 
 /** A parsed YAML file, which also knows the line of each value. */
 export interface ConfigDocument {

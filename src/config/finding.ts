@@ -1,5 +1,3 @@
-import type { ConfigPath } from "./problem.ts";
-
 /** The result of a check of several keys. A warning does not keep the gateway from starting. */
 export interface Finding {
   readonly path: ConfigPath;
@@ -29,4 +27,28 @@ export function together(
   if (hasFirst === hasSecond) return [];
   const [there, missing] = hasFirst ? [first, second] : [second, first];
   return [wrong([...path, there], `needs ${missing} beside it`)];
+}
+
+/** A place in the configuration: keys, and numbers for places in lists. */
+export type ConfigPath = readonly PropertyKey[];
+
+/** A problem of a configuration, and where it is. */
+export interface ConfigProblem {
+  /** As `fleet.grpc.address` or `rights[2].role`; empty for the file as a whole. */
+  readonly path: string;
+  /** The line of the file, from 1; null: it concerns no line. */
+  readonly line: number | null;
+  /** What is wrong and what would be right. Never the content of a secret. */
+  readonly message: string;
+}
+
+/** A path as a person writes it. */
+export function pathText(path: ConfigPath): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else if (/^[\w-]+$/.test(String(part))) text += text === "" ? String(part) : `.${String(part)}`;
+    else text += `[${JSON.stringify(String(part))}]`;
+  }
+  return text;
 }

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DispatcherOptions, IntakeOptions, Rights, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
@@ -12,11 +13,9 @@ import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
-import { type Finding, unwise, wrong } from "./finding.ts";
-import { folderProblems } from "./folder-mode.ts";
+import { type ConfigProblem, type Finding, unwise, wrong } from "./finding.ts";
 import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles } from "./named-files.ts";
-import type { ConfigProblem } from "./problem.ts";
 import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
@@ -201,4 +200,31 @@ export function dataDir(file: Pick<ConfigFile, "gateway">, path: string, env: En
   // systemd separates several folders by colons; the first is the service's own.
   const state = env.STATE_DIRECTORY?.split(":", 1)[0];
   return resolve(folder, file.gateway.dataDir ?? (state === undefined || state === "" ? "data" : state));
+}
+
+/** Write for the group, write for others. */
+const OTHERS_MAY_WRITE = 0o022;
+
+/**
+ * Who besides the user `uid` may change the content of a folder, each as a sentence with the command that
+ * corrects it. Empty for a folder that does not exist yet: the gateway makes it for its own user alone.
+ *
+ * @param uid null: the system has no users by number
+ */
+export async function folderProblems(path: string, uid: number | null): Promise<readonly string[]> {
+  const about = await stat(path).catch(() => null);
+  if (about === null || !about.isDirectory()) return [];
+  const mode = (about.mode & 0o7777).toString(8).padStart(4, "0");
+  const problems: string[] = [];
+  if ((about.mode & OTHERS_MAY_WRITE) !== 0) {
+    problems.push(
+      `${path} can be written by users besides its owner (mode ${mode}), who could forge the record of commands: chmod go-w ${path}`,
+    );
+  }
+  if (uid !== null && about.uid !== uid) {
+    problems.push(
+      `${path} belongs to user ${about.uid} (mode ${mode}), and this program runs as user ${uid}: run the gateway as its owner, or chown ${uid} ${path} && chmod 700 ${path}`,
+    );
+  }
+  return problems;
 }

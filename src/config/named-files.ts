@@ -5,12 +5,12 @@ import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
 import { NoPlainFile, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
-import { tlsProblem } from "../platform/server-tls.ts";
+import { tlsProblem } from "../platform/tls-files.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
+import { type ConfigPath, type ConfigProblem, pathText } from "./finding.ts";
 import { problemAt } from "./issues.ts";
 import { applicationCertificateProblem, keyOf, revocationListProblem } from "./key-pairs.ts";
-import { type ConfigPath, type ConfigProblem, pathText } from "./problem.ts";
 import { places } from "./schema-walk.ts";
 
 /**

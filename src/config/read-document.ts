@@ -1,8 +1,8 @@
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { SoundSections } from "./cross-checks.ts";
 import { type ConfigDocument, type DocumentResult, readDocument } from "./document.ts";
+import type { ConfigProblem } from "./finding.ts";
 import { fileProblem } from "./named-files.ts";
-import type { ConfigProblem } from "./problem.ts";
 import { configSchema } from "./schema.ts";
 
 /** A row for each of ten thousand robots takes less than 2 MB. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { liveFields, type Reloads } from "./fields.ts";
-import type { ConfigPath } from "./problem.ts";
+import type { ConfigPath } from "./finding.ts";
 
 /** A value of the file beside the schema that it must fit. */
 export interface SchemaPlace {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { type ConfigPath, pathText } from "./finding.ts";
 import { fileAt, type NamedFiles } from "./named-files.ts";
-import { type ConfigPath, pathText } from "./problem.ts";
 import type { ConfigFile } from "./schema.ts";
 
 /** One key of the file, defaults included. A list is one setting. */

@@ -8,7 +8,7 @@ import { createStore, showTitle } from "./store.ts";
 import { sleep, visibilityChange } from "./stream/browser.ts";
 import { followStream, StreamEnded } from "./stream/stream.ts";
 import { createLiveness } from "./trust/liveness.ts";
-import type { Moment } from "./trust/moment.ts";
+import type { Moment } from "./trust/time-text.ts";
 import { PageContext } from "./views/context.ts";
 import { Frame } from "./views/frame.tsx";
 

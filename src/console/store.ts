@@ -3,11 +3,9 @@ import type { Robot } from "../northbound/web/api/robot.ts";
 import type { StreamMessages } from "../northbound/web/api/stream.ts";
 import { type EventLog, listening, withEvent, withGap } from "./fleet/events.ts";
 import { begun, changed, type Fleet, type Hearing, ticked, withRobots } from "./fleet/fleet.ts";
-import type { ServerSentEvent } from "./stream/server-sent-events.ts";
-import { StreamEnded, type StreamState } from "./stream/stream.ts";
-import { createBacklog } from "./trust/backlog.ts";
-import type { Liveness } from "./trust/liveness.ts";
-import type { Moment } from "./trust/moment.ts";
+import { type ServerSentEvent, StreamEnded, type StreamState } from "./stream/stream.ts";
+import { createBacklog, type Liveness } from "./trust/liveness.ts";
+import type { Moment } from "./trust/time-text.ts";
 
 /** The state for the views. Each signal is replaced as a whole. */
 export interface Store {

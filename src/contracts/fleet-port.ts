@@ -1,4 +1,6 @@
 import type { GrpcCodeName } from "../domain/errors.ts";
+import type { RobotId } from "../domain/robot.ts";
+import type { Stop } from "../domain/stops.ts";
 import type { OpaqueRequest } from "./operation.ts";
 
 /** How one call to the service ended. Nothing in it has been guessed. */
@@ -54,3 +56,12 @@ export interface FleetPort {
     order?: CallOrder,
   ): Promise<CallEnding>;
 }
+
+/** A stop as a request of the catalogue, in proto3 JSON. */
+export interface StopRequest {
+  readonly operation: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** Makes the request of a stop, for code that names no operation. */
+export type MakeStopRequest = (robotId: RobotId, stop: Stop) => StopRequest;

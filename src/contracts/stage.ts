@@ -1,3 +1,4 @@
+import type { FleetUpdate } from "../domain/update.ts";
 import type { CurrentState } from "./fleet-view.ts";
 import type { Batch } from "./link.ts";
 
@@ -15,3 +16,6 @@ export interface Stage {
   /** The same for values that are read: `before` is the view of the stages before. Absent: it adds none. */
   view?(before: CurrentState): CurrentState;
 }
+
+/** Takes the updates of the southbound. Synchronous; never throws. */
+export type UpdateSink = (update: FleetUpdate) => void;

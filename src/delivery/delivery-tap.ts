@@ -1,6 +1,9 @@
 import type { Batch } from "../contracts/link.ts";
+import { changeKey, type StateChange } from "../domain/change.ts";
+import type { FleetEvent } from "../domain/event.ts";
+import type { Observed } from "../domain/observed.ts";
+import { hideSecrets } from "../platform/crash/hide-secrets.ts";
 import type { RecorderTap } from "../platform/recorder/tap.ts";
-import { deliveredText } from "./delivered-text.ts";
 
 /** Records what the northbounds get. */
 export interface DeliveryTap {
@@ -41,4 +44,48 @@ function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   if (one.length !== other.length) return false;
   for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
   return true;
+}
+
+/**
+ * What a northbound got at `atMs`, as lines of a recording. A robot's values are not copied. Quality,
+ * sequence number, the message's age at its receipt, and the time since then identify the message, which is
+ * recorded itself. Both times are in milliseconds: such short numbers take half the time of whole times.
+ */
+export function deliveredText({ changes, events }: Batch, atMs: number): string {
+  let text = "";
+  for (const change of changes) text += `${changeText(change, atMs)}\n`;
+  for (const event of events) text += `event ${eventText(event)}\n`;
+  return text;
+}
+
+function changeText(change: StateChange, atMs: number): string {
+  switch (change.kind) {
+    case "mission":
+    case "battery":
+    case "conveyor":
+    case "presence":
+    case "task_chain":
+      return `${changeKey(change)} ${observedText(change.observed, atMs)}`;
+    case "robot":
+      return `robot/${change.robotId} ${change.quality} ${change.family}`;
+    case "map":
+      return `map/${change.mapId} ${change.map === null ? "gone" : `${change.map.bytes} bytes`}`;
+    case "task_chain_evicted":
+      return `task_chain/${change.chainId} evicted`;
+    default:
+      return `${changeKey(change)} ${JSON.stringify(change)}`;
+  }
+}
+
+function observedText({ quality, stamp }: Observed<unknown>, atMs: number): string {
+  const { sequence, sourceTimeMs, receivedAtMs } = stamp;
+  const age = sourceTimeMs === null ? "-" : receivedAtMs - sourceTimeMs;
+  return `${quality} ${sequence ?? "-"} ${age} ${atMs - receivedAtMs}`;
+}
+
+/** Without the answers of commands, which are recorded as they came. A refusal may quote the request. */
+function eventText(event: FleetEvent): string {
+  if (event.kind !== "command") return JSON.stringify(event);
+  const text = JSON.stringify({ ...event, outcome: { ...event.outcome, responseJson: undefined } });
+  return event.outcome.message === "" ? text : hideSecrets(text, []);
 }

@@ -1,4 +1,4 @@
-import type { Presence } from "./presence.ts";
+import type { Presence } from "./robot.ts";
 
 /** What a robot reports of itself (`amrException` of the online list), as texts. */
 export interface AmrException {

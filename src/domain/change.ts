@@ -5,9 +5,8 @@ import type { FleetMap } from "./fleet-map.ts";
 import type { HoldState } from "./hold.ts";
 import type { MissionQueue } from "./mission.ts";
 import type { Observed } from "./observed.ts";
-import type { Presence } from "./presence.ts";
 import type { Quality } from "./quality.ts";
-import type { Family, RobotId } from "./robot.ts";
+import type { Family, Presence, RobotId } from "./robot.ts";
 import type { VisibleStation } from "./station-visits.ts";
 import type { TaskChain } from "./task-chain.ts";
 

@@ -1,5 +1,4 @@
 import { type Coded, codeText } from "./coded.ts";
-import type { Goal } from "./goal.ts";
 
 /** MissionState.State by number (proto/fleet/v1/mission.proto). */
 export const missionStateNames = [
@@ -117,3 +116,19 @@ export function mayHaveArrived({ feedback }: Mission): boolean {
   if (feedback === null || (feedback.family !== "cart" && feedback.family !== "serve")) return true;
   return feedback.status === "STATUS_ARRIVED";
 }
+
+/** A place on the map in metres and radians. */
+export interface Pose {
+  readonly xMeters: number;
+  readonly yMeters: number;
+  readonly headingRadians: number;
+}
+
+/**
+ * Where a mission sends a robot: a destination's display name, a pose, or a kind
+ * of goal that this version does not know.
+ */
+export type Goal =
+  | { readonly kind: "destination"; readonly destinationId: string }
+  | { readonly kind: "pose"; readonly pose: Pose }
+  | { readonly kind: "none" };

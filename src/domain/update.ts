@@ -3,8 +3,7 @@ import type { Conveyor } from "./conveyor.ts";
 import type { FleetMap } from "./fleet-map.ts";
 import type { MissionQueue } from "./mission.ts";
 import type { Stamp } from "./observed.ts";
-import type { Presence } from "./presence.ts";
-import type { Family, RobotId } from "./robot.ts";
+import type { Family, Presence, RobotId } from "./robot.ts";
 import type { TaskChain } from "./task-chain.ts";
 
 /** What robots send on streams of their own. */

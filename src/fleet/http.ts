@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Clock } from "../platform/clock.ts";
 import { within } from "../platform/within.ts";
-import { connectProblem } from "./connect-problem.ts";
 import type { FleetOptions, FleetTimes } from "./options.ts";
+import { connectProblem } from "./proxy-fault.ts";
 
 /** One request to the service over HTTPS. */
 export interface HttpRequest {

@@ -1,15 +1,21 @@
-import { type DescMessage, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type Message,
+  ScalarType,
+  toJson,
+} from "@bufbuild/protobuf";
 import type { Parsed, ParsedRequest, Problem } from "../contracts/operation.ts";
-import type { DescribedOperation, OperationManual } from "../contracts/operation-manual.ts";
+import type { DescribedOperation, OperationManual, RequestField } from "../contracts/operation-manual.ts";
 import { messageOf } from "../platform/error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
 import { chainOperations } from "./operations/chain-operations.ts";
 import { checkMessage } from "./operations/check.ts";
-import { requestFields, robotFieldOf } from "./operations/fields.ts";
-import { type Method, methodOf } from "./operations/method.ts";
 import { missionOperations } from "./operations/mission-operations.ts";
 import { sealRequest } from "./operations/request.ts";
-import type { Row } from "./operations/row.ts";
+import { type Method, methodOf, type Row } from "./operations/row.ts";
 import { webhookOperations } from "./operations/webhook-operations.ts";
 
 /** As canonical JSON: many times the longest known request. Bounds what the gateway keeps of each. */
@@ -113,6 +119,47 @@ function checkRequired({ desc }: Method, required: readonly string[], json: unkn
     const field = desc.input.fields.find((each) => each.name === name);
     const value = json[name] ?? (field === undefined ? undefined : json[field.jsonName]);
     if (value === undefined || value === null || value === "") return { path: name, message: "is required" };
+  }
+  return null;
+}
+
+/**
+ * The fields of a request, from its descriptor; `required` names those without which the request has no
+ * meaning.
+ */
+function requestFields(desc: DescMessage, required: readonly string[]): readonly RequestField[] {
+  return desc.fields.map((field) => ({ ...describe(field), isRequired: required.includes(field.name) }));
+}
+
+function describe(field: DescField): RequestField {
+  const message = field.fieldKind === "map" ? undefined : field.message;
+  const isOpen = message?.typeName.startsWith("google.protobuf.") ?? false;
+  return {
+    name: field.name,
+    jsonName: field.jsonName,
+    type: typeOf(field),
+    isList: field.fieldKind === "list",
+    isRequired: false,
+    oneOf: field.oneof?.name ?? null,
+    values: field.fieldKind === "map" ? [] : (field.enum?.values.map(({ name }) => name) ?? []),
+    fields: message === undefined || isOpen ? [] : message.fields.map(describe),
+  };
+}
+
+function typeOf(field: DescField): string {
+  if (field.fieldKind === "map") return "map";
+  const named = field.message ?? field.enum;
+  if (named !== undefined) return named.name;
+  return field.scalar === undefined ? "unknown" : (ScalarType[field.scalar] ?? "unknown").toLowerCase();
+}
+
+/** Where a request names its robot: by robot_id or by amr_id, at the top level or one level below. */
+function robotFieldOf(fields: readonly RequestField[]): DescribedOperation["robotField"] {
+  for (const { name, jsonName, fields: inner, isList } of fields) {
+    if (name === "robot_id") return { path: [jsonName], by: "id" };
+    if (name === "amr_id") return { path: [jsonName], by: "number" };
+    const within = isList ? null : robotFieldOf(inner);
+    if (within !== null) return { path: [jsonName, ...within.path], by: within.by };
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import type { StopRequest } from "../contracts/stop-request.ts";
+import type { StopRequest } from "../contracts/fleet-port.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Stop } from "../domain/stops.ts";
 

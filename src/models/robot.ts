@@ -8,13 +8,13 @@ import {
   operationStateNames,
   payloadStateNames,
 } from "../domain/conveyor.ts";
-import type { Goal } from "../domain/goal.ts";
 import type { HoldState } from "../domain/hold.ts";
 import {
   currentGoal,
   currentMission,
   type Feedback,
   feedbackStatusNames,
+  type Goal,
   type Mission,
   type MissionQueue,
   type MissionType,

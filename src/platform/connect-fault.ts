@@ -1,7 +1,7 @@
 import { type Socket, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { PeerCertificate } from "node:tls";
 import { messageOf } from "./error-text.ts";
-import { STRONG_ENOUGH } from "./server-tls.ts";
+import { STRONG_ENOUGH } from "./tls-files.ts";
 
 /** The server of a connection, and the keys of the configuration that decide about it. */
 export interface Peer {

@@ -1,5 +1,6 @@
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Health } from "./component.ts";
-import type { FreeBytes } from "./disk-space.ts";
 
 /** The longest time that a write of a store has taken in the last minute, or takes at present. */
 export interface StoreDelay {
@@ -41,4 +42,22 @@ export function diskHealth({ dataDir, freeBytes, leastFreeBytes, isReadOnly, del
     `the disk of ${dataDir} is slow (slowest write of the last minute: ${took}): ${means}; ` +
       "look for a program that writes much, or for errors of the disk (dmesg)",
   );
+}
+
+/** The bytes that this process may still write at `path`; null when the file system does not say. */
+export type FreeBytes = (path: string) => number | null;
+
+/**
+ * Free bytes of `path`, or of the nearest existing folder above it. Never throws. Local file systems answer
+ * from memory within microseconds, also while the disk hangs. To ask on another thread would cost two changes
+ * of thread.
+ */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize, blocks } = statfsSync(path);
+    // A file system without a size of its own has no blocks.
+    return blocks === 0 ? null : bavail * bsize;
+  } catch {
+    return dirname(path) === path ? null : freeBytes(dirname(path));
+  }
 }

@@ -1,8 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Health } from "./component.ts";
 import type { Log } from "./log.ts";
-import type { LongestWork } from "./work-times.ts";
-import { createWorstLately } from "./worst-lately.ts";
+import { createWorstLately, type LongestWork } from "./work-times.ts";
 
 export interface LoopWatchParts {
   readonly clock: Clock;

@@ -2,12 +2,31 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
-import { type FreeBytes, freeBytes } from "./disk-space.ts";
+import { type FreeBytes, freeBytes } from "./disk-health.ts";
 import { makeFolder } from "./make-folder.ts";
-import { commitCause } from "./stores/commit-cause.ts";
-import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/read-only.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
-import { createWorstLately } from "./worst-lately.ts";
+import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/record-walk.ts";
+import { noLaterThan } from "./within.ts";
+import { createWorstLately } from "./work-times.ts";
+
+/**
+ * lmdb gives the cause in the same turn, or never: it may report the error before it makes the promise with
+ * the cause.
+ */
+const GIVEN_WITHIN_MS = 1_000;
+
+/**
+ * Why lmdb has refused a commit. lmdb hides the disk's error in a promise of its own, which may stay pending.
+ */
+export async function commitCause(reason: unknown, clock: Pick<Clock, "after">): Promise<unknown> {
+  if (!(reason instanceof Error) || !("commitError" in reason)) return reason;
+  try {
+    await noLaterThan(clock, GIVEN_WITHIN_MS, Promise.resolve(reason.commitError), null);
+    return reason;
+  } catch (cause) {
+    return cause;
+  }
+}
 
 /** One record to write; `value` undefined removes it. Values are JSON. */
 export interface StoreChange {

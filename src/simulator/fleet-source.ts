@@ -4,8 +4,7 @@ import type { Log } from "../platform/log.ts";
 import { type Control, createControl } from "./control.ts";
 import type { FaultRegistry } from "./faults/registry.ts";
 import type { SimulatorOptions } from "./options.ts";
-import { createReplayOperations } from "./replay/operations.ts";
-import { createPlayer } from "./replay/player.ts";
+import { createPlayer, createReplayOperations } from "./replay/player.ts";
 import { readScript } from "./replay/script.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import type { FaultSwitch } from "./service/command-faults.ts";
@@ -13,7 +12,7 @@ import type { FleetOperations } from "./service/contract.ts";
 import { createOperations } from "./service/operations.ts";
 import { createOwnership } from "./service/ownership.ts";
 import { createWorldDriver } from "./service/world-driver.ts";
-import { openWebhooks } from "./webhooks/open.ts";
+import { openWebhooks } from "./webhooks/webhooks.ts";
 import { createWorld } from "./world/world.ts";
 
 /** The source behind the transports: a world, or a recording. */

@@ -5,12 +5,14 @@ import { aborted, type Component } from "../platform/component.ts";
 import { silentLog } from "../platform/log.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { type IssuedKey, issueKeys } from "./auth/api-key.ts";
-import { loadSigningKey } from "./auth/signing-key.ts";
+import { loadSigningKey } from "./auth/token.ts";
 import type { Control } from "./control.ts";
 import { createFaultRegistry } from "./faults/registry.ts";
 import { openReplay, openWorld, type Service } from "./fleet-source.ts";
 import type { SimulatorOptions } from "./options.ts";
-import { chooseScenario } from "./scenario-choice.ts";
+import { defaultScenario } from "./scenario/default-scenario.ts";
+import { generatedScenario } from "./scenario/generated-scenario.ts";
+import { loadScenario, type Scenario } from "./scenario/scenario.ts";
 import { createFaultSwitch } from "./service/command-faults.ts";
 import { loadIdentity } from "./tls/identity.ts";
 import { createTransports, type Transports } from "./transports.ts";
@@ -168,4 +170,34 @@ function describe(
 
 function isEverywhere(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
+}
+
+/** The scenario of the options, with their overrides. Rejects with a ScenarioError. */
+async function chooseScenario(options: SimulatorOptions): Promise<Scenario> {
+  const scenario = await readSource(options);
+  return {
+    ...scenario,
+    world: {
+      ...scenario.world,
+      seed: options.seed ?? scenario.world.seed,
+      lively: options.lively ?? scenario.world.lively,
+    },
+    timeFactor: options.timeFactor ?? scenario.timeFactor,
+    confirmMs: options.confirmMs ?? scenario.confirmMs,
+    confirmWaitMs: options.confirmWaitMs ?? scenario.confirmWaitMs,
+  };
+}
+
+async function readSource({ scenario, seed, lively }: SimulatorOptions): Promise<Scenario> {
+  const source = scenario ?? { kind: "default" };
+  switch (source.kind) {
+    case "default":
+      return defaultScenario();
+    case "file":
+      return loadScenario(source.path);
+    case "generated":
+      return generatedScenario({ robots: source.robots, lively: lively ?? "none", seed: seed ?? 1 });
+    case "given":
+      return source.scenario;
+  }
 }

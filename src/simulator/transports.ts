@@ -3,19 +3,22 @@ import type { Log } from "../platform/log.ts";
 import { FleetService } from "../wire/fleet/v1/service_pb.js";
 import { Health } from "../wire/grpc/health/v1/health_pb.js";
 import type { ApiKey } from "./auth/api-key.ts";
-import { createExchange, deployedLimits, type ExchangeAnswer, type ExchangeLimits } from "./auth/exchange.ts";
-import type { Limit } from "./auth/rate-limit.ts";
+import {
+  createExchange,
+  deployedLimits,
+  type ExchangeAnswer,
+  type ExchangeLimits,
+  type Limit,
+} from "./auth/exchange.ts";
 import { createTokens } from "./auth/token.ts";
 import type { Control } from "./control.ts";
 import type { ExchangeFault, Fault } from "./faults/fault.ts";
 import type { FaultEffects, FaultRegistry } from "./faults/registry.ts";
 import { fleetMethods } from "./grpc/fleet-methods.ts";
-import { healthMethods } from "./grpc/health.ts";
 import { reflectionMethods } from "./grpc/reflection.ts";
-import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
+import { createGrpcServer, type GrpcServer, healthMethods } from "./grpc/server.ts";
 import { addControlRoutes } from "./http/control-routes.ts";
-import { addExchangeRoute } from "./http/exchange-route.ts";
-import { addOperationRoutes } from "./http/operation-routes.ts";
+import { addExchangeRoute, addOperationRoutes } from "./http/operation-routes.ts";
 import { createHttpServer, type HttpServer } from "./http/server.ts";
 import type { SimulatorOptions } from "./options.ts";
 import type { FleetOperations } from "./service/contract.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { createKeptFile, readNowIfThere } from "../platform/kept-file.ts";
 import { describeError, type Log } from "../platform/log.ts";
-import { noLaterThan } from "../platform/no-later-than.ts";
+import { noLaterThan } from "../platform/within.ts";
 import type { KeptAlarms } from "./alarm-registry.ts";
 
 /** Keeps the alarms over a restart. Never throws. */

@@ -1,6 +1,6 @@
 import type { Stamp } from "../domain/observed.ts";
 import type { RobotId } from "../domain/robot.ts";
-import { contentId } from "../platform/content-id.ts";
+import { contentId } from "../platform/json.ts";
 
 /** Makes ids of events: unique over all sessions of this gateway. */
 export interface EventIds {

@@ -2,22 +2,22 @@ import type { FleetView, PlaceAge, PlaceAges, RobotSummary } from "../contracts/
 import type { Batch } from "../contracts/link.ts";
 import type { PublishedBefore } from "../contracts/published-before.ts";
 import type { StateChange } from "../domain/change.ts";
-import type { QualityTimes } from "../domain/quality.ts";
+import type { FleetMap } from "../domain/fleet-map.ts";
+import type { Observed, Stamp } from "../domain/observed.ts";
+import type { Quality, QualityTimes } from "../domain/quality.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createChangePublisher, robotChange } from "./change-publisher.ts";
-import { currentChange } from "./current.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import { createEventIds } from "./event-ids.ts";
-import { createMapRegistry } from "./map-registry.ts";
 import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
 import { describeCached, type RobotEntry } from "./robot-entry.ts";
 import { createRobotRegistry } from "./robot-registry.ts";
 import { createRobotUpdates, type RobotUpdates } from "./robot-updates.ts";
 import { createStreamRegistry } from "./stream-registry.ts";
-import { createTaskChainRegistry } from "./task-chain-registry.ts";
+import { createTaskChainRegistry, type TaskChainRegistry } from "./task-chain-registry.ts";
 
 /** The options of the fleet state. */
 export interface FleetStateOptions {
@@ -202,4 +202,99 @@ function countGood(robots: Iterable<RobotEntry>): number {
   let good = 0;
   for (const robot of robots) if (robot.published === "good") good += 1;
   return good;
+}
+
+/**
+ * The newest value of the key of `change`, with its quality at `nowMs`. The very same object if nothing is
+ * different, which is nearly always.
+ */
+function currentChange(
+  change: Exclude<StateChange, { kind: "map" }>,
+  robot: RobotEntry | undefined,
+  chains: TaskChainRegistry,
+  reader: QualityReader,
+  nowMs: number,
+): StateChange {
+  // Those that the stages behind the fleet state make, and ends.
+  if (change.kind === "hold" || change.kind === "hold_all" || change.kind === "station") return change;
+  if (change.kind === "robot_alarms" || change.kind === "station_alarms" || change.kind === "alarms")
+    return change;
+  if (change.kind === "task_chain_evicted" || change.kind === "station_removed") return change;
+  if (change.kind === "task_chain") return chains.current(change.chainId, nowMs) ?? change;
+  if (robot === undefined) return change;
+  const { mission, battery, presence } = robot;
+  switch (change.kind) {
+    case "robot": {
+      const quality = reader.ofRobot(robot, nowMs);
+      return quality === change.quality && robot.family === change.family
+        ? change
+        : robotChange(robot, quality);
+    }
+    case "mission":
+      return refreshed(change, mission.received, reader.ofCached(robot, mission, nowMs));
+    case "battery":
+      return refreshed(change, battery.received, reader.ofCached(robot, battery, nowMs));
+    case "presence":
+      return refreshed(change, presence.received, reader.ofCached(robot, presence, nowMs));
+    case "conveyor":
+      return currentConveyor(change, robot, reader, nowMs);
+  }
+}
+
+function currentConveyor(
+  change: Extract<StateChange, { kind: "conveyor" }>,
+  robot: RobotEntry,
+  reader: QualityReader,
+  nowMs: number,
+): StateChange {
+  const { received, gone } = robot.conveyors;
+  const { index } = change.observed.value;
+  const value = received?.value.find((conveyor) => conveyor.index === index);
+  if (received === null || value === undefined) {
+    const observed = gone.find((left) => left.value.index === index);
+    return observed === undefined ? change : { ...change, observed };
+  }
+  const quality = reader.ofCached(robot, robot.conveyors, nowMs);
+  return refreshed(change, { value, stamp: received.stamp }, quality);
+}
+
+function refreshed<T, Change extends { readonly observed: Observed<T> }>(
+  change: Change,
+  received: { readonly value: T; readonly stamp: Stamp } | null,
+  quality: Quality,
+): Change {
+  if (received === null) return change;
+  const { observed } = change;
+  const { value, stamp } = received;
+  const isSame = value === observed.value && stamp === observed.stamp && quality === observed.quality;
+  return isSame ? change : { ...change, observed: { value, stamp, quality } };
+}
+
+/** The maps from the answers of the service. */
+export interface MapRegistry {
+  /** Null: the service no longer has the map. */
+  receive(mapId: number, map: FleetMap | null, changes: StateChange[]): void;
+  describe(changes: StateChange[]): void;
+  current(mapId: number): StateChange | undefined;
+}
+
+/** Keeps the first `limit` maps. A map that is gone keeps its entry, so that its end can be published. */
+function createMapRegistry(limit: number): MapRegistry {
+  const maps = new Map<number, FleetMap | null>();
+  return {
+    receive(mapId, map, changes) {
+      const known = maps.get(mapId);
+      if (known === undefined && (map === null || maps.size >= limit)) return;
+      if (known?.readAtMs === map?.readAtMs && known?.json === map?.json) return;
+      maps.set(mapId, map);
+      changes.push({ kind: "map", mapId, map });
+    },
+    describe(changes) {
+      for (const [mapId, map] of maps) changes.push({ kind: "map", mapId, map });
+    },
+    current(mapId) {
+      const map = maps.get(mapId);
+      return map === undefined ? undefined : { kind: "map", mapId, map };
+    },
+  };
 }

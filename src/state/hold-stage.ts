@@ -1,4 +1,4 @@
-import type { Holds } from "../contracts/holds.ts";
+import type { Holds } from "../contracts/acts.ts";
 import type { Stage } from "../contracts/stage.ts";
 import type { StateChange } from "../domain/change.ts";
 import { isSameHold } from "../domain/hold.ts";

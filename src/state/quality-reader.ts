@@ -1,4 +1,8 @@
+import { QUALITY_TICK_MS } from "../domain/detection.ts";
 import { earlier, type Quality, type QualityTimes, qualityAt, worse } from "../domain/quality.ts";
+import { type Clock, every } from "../platform/clock.ts";
+import { aborted, type Component } from "../platform/component.ts";
+import { createWatchdog } from "../platform/liveness.ts";
 import type { CachedValue, RobotEntry } from "./robot-entry.ts";
 
 /** The session to the service as a whole. Monotonic milliseconds. */
@@ -62,6 +66,29 @@ export function createQualityReader(times: QualityTimes, link: LinkHealth): Qual
       source.streamLostFromMs = doubtedSinceMs;
       source.absentSinceMs = null;
       return qualityAt(source, times, nowMs);
+    },
+  };
+}
+
+/** Sixty ticks. */
+const HANG_MS = 30_000;
+
+/** Quality must be polled, because silence changes it; otherwise stale values would stay good. */
+export function createQualityTicker(clock: Clock, tick: () => void): Component {
+  const watchdog = createWatchdog(HANG_MS, clock);
+  return {
+    name: "quality",
+    health: () => ({ state: "up" }),
+    hang: watchdog.hang,
+    async run(signal, ready) {
+      watchdog.touch();
+      every(clock, QUALITY_TICK_MS, signal, () => {
+        tick();
+        watchdog.touch();
+      });
+      ready();
+      await aborted(signal);
+      watchdog.end();
     },
   };
 }

@@ -3,9 +3,8 @@ import type { StateChange } from "../domain/change.ts";
 import type { Conveyor } from "../domain/conveyor.ts";
 import type { MissionQueue } from "../domain/mission.ts";
 import type { Observed, Stamp } from "../domain/observed.ts";
-import type { Presence } from "../domain/presence.ts";
 import type { Quality } from "../domain/quality.ts";
-import type { Family, RobotId } from "../domain/robot.ts";
+import type { Family, Presence, RobotId } from "../domain/robot.ts";
 import type { StreamId } from "../domain/update.ts";
 
 /** A subscription, or a poll, that brings values. Monotonic milliseconds. */

@@ -1,6 +1,5 @@
 import type { Stamp } from "../domain/observed.ts";
-import type { Presence } from "../domain/presence.ts";
-import type { RobotId } from "../domain/robot.ts";
+import type { Presence, RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { ChangePublisher } from "./change-publisher.ts";
 import type { Draft } from "./draft.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CallFailed } from "../../src/cli/control-client.ts";
-import { followEvents } from "../../src/cli/tail/follow.ts";
+import { followEvents } from "../../src/cli/tail/command.ts";
 import type { JsonObject } from "../../src/platform/json.ts";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutSecrets } from "../../src/cli/log-destination.ts";
+import { withoutSecrets } from "../../src/cli/console-log.ts";
 import { createLog } from "../../src/platform/log.ts";
 
 it("shows no API secret that the service puts into an error, also in JSON", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, expect, it, vi } from "vitest";
 import { secretAccess } from "../../src/cli/new-file.ts";
-import { askNewPassword, inventPassword, newPasswordProblem } from "../../src/cli/new-password.ts";
+import { askNewPassword, inventPassword, newPasswordProblem } from "../../src/cli/passwd.ts";
 import { openTerminal } from "../../src/cli/terminal.ts";
 import { isPassword } from "../../src/platform/password.ts";
 import { endPrograms, newFolder, TEST_TIMEOUT_MS } from "./program.ts";

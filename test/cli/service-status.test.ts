@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { statusText } from "../../src/cli/service-status.ts";
+import { statusText } from "../../src/cli/service-notices.ts";
 import type { Health } from "../../src/platform/component.ts";
 
 const state: Health = { state: "up", figures: { robots: 3, robotsGood: 2 } };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createScreen } from "../../src/cli/status/screen.ts";
+import { createScreen } from "../../src/cli/status/command.ts";
 import { headline, statusLines } from "../../src/cli/status/status-text.ts";
 import { statusReport } from "../../src/northbound/web/status-report.ts";
 import type { JsonObject } from "../../src/platform/json.ts";

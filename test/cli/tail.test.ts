@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventLine } from "../../src/cli/tail/event-text.ts";
+import { eventLine } from "../../src/cli/tail/command.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { namedEventJson } from "../../src/models/event.ts";

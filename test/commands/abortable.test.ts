@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { abortable } from "../../src/commands/abortable.ts";
+import { abortable } from "../../src/commands/intake/intake.ts";
 import { type Outcome, refusal } from "../../src/domain/outcome.ts";
 
 const outcome: Outcome = refusal("QUEUE_FULL", "planted");

@@ -1,3 +1,4 @@
+import type { MakeStopRequest } from "../../src/contracts/fleet-port.ts";
 import type {
   Catalogue,
   EvidenceRule,
@@ -5,7 +6,6 @@ import type {
   ParsedRequest,
   Subject,
 } from "../../src/contracts/operation.ts";
-import type { MakeStopRequest } from "../../src/contracts/stop-request.ts";
 import type { Role } from "../../src/domain/command.ts";
 import { isJsonObject } from "../../src/platform/json.ts";
 import { testRequest } from "../support/test-requests.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createAlarmWatch } from "../../src/composition/alarm-watch.ts";
-import { createOwnCertificates, type OwnCertificates } from "../../src/config/own-certificates.ts";
+import { createOwnCertificates, type OwnCertificates } from "../../src/config/certificate-files.ts";
 import { ofGateway } from "../../src/domain/alarm.ts";
 import { createSelfSigned } from "../../src/platform/keyed-certificate.ts";
 import { createLive } from "../../src/platform/live.ts";

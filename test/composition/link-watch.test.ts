@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLinkWatch } from "../../src/composition/link-watch.ts";
+import { createLinkWatch } from "../../src/composition/alarm-watch.ts";
 import type { Component } from "../../src/platform/component.ts";
 import { createAlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createManualClock } from "../support/manual-clock.ts";

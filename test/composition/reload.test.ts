@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AuditRecord } from "../../src/commands/audit/audit.ts";
-import { createReload, type ReloadDependencies } from "../../src/composition/reload.ts";
-import { createReloadGate } from "../../src/composition/reload-gate.ts";
+import { createReload, createReloadGate, type ReloadDependencies } from "../../src/composition/reload.ts";
 import type { Config, LoadResult } from "../../src/config/load.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { createLog } from "../../src/platform/log.ts";

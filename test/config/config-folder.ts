@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConfigProblem } from "../../src/config/finding.ts";
 import { type Config, type LoadResult, loadConfig } from "../../src/config/load.ts";
-import type { ConfigProblem } from "../../src/config/problem.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 
 /** The shortest configuration that loads. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { configHash } from "../../src/config/config-hash.ts";
+import { configHash } from "../../src/config/running-config.ts";
 
 const config = { gateway: { id: "a" }, robots: new Map([[1, "x"]]), users: [{ name: "u", secret: "one" }] };
 

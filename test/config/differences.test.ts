@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
-import { type Differences, differencesOf } from "../../src/config/differences.ts";
 import type { Config, RunningConfig } from "../../src/config/load.ts";
-import { runningConfig } from "../../src/config/running-config.ts";
+import { type Differences, differencesOf, runningConfig } from "../../src/config/running-config.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { nowOf } from "../support/live.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { folderProblems } from "../../src/config/folder-mode.ts";
+import { folderProblems } from "../../src/config/load.ts";
 
 let folder: string;
 let owner: number;

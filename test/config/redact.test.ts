@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { redact, secretsOf } from "../../src/config/redact.ts";
+import { redact, secretsOf } from "../../src/config/running-config.ts";
 
 it("hides every secret at any depth and shows the rest", () => {
   const config = {

@@ -1,7 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
-import type { Rights } from "../../src/commands/options.ts";
-import { type DispatcherOptions, dispatcherDefaults } from "../../src/commands/options.ts";
+import { type DispatcherOptions, dispatcherDefaults, type Rights } from "../../src/commands/options.ts";
 import type { FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import { createPipeline } from "../../src/delivery/pipeline.ts";

@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../src/contracts/operation.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
-import { methods } from "../../src/fleet/operations/method.ts";
+import { methods } from "../../src/fleet/operations/row.ts";
 import type { RecordEntry } from "../../src/simulator/world/record.ts";
 import { createRobotPool, type TestRobot } from "../contract/contract-harness.ts";
 import { operations, readNames } from "../support/operations.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { noLaterThan } from "../../src/platform/no-later-than.ts";
 import { openStore } from "../../src/platform/store.ts";
+import { noLaterThan } from "../../src/platform/within.ts";
 import { faultSystemCalls, hasStrace } from "../support/system-call-faults.ts";
 
 const cleanups: Array<() => Promise<unknown>> = [];

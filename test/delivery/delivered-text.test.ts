@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deliveredText } from "../../src/delivery/delivered-text.ts";
+import { deliveredText } from "../../src/delivery/delivery-tap.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import { createChunks } from "../../src/platform/recorder/chunks.ts";
 import { entriesIn } from "../../src/platform/recorder/entry.ts";

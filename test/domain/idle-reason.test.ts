@@ -9,8 +9,8 @@ import type {
   MissionStateName,
 } from "../../src/domain/mission.ts";
 import type { Observed } from "../../src/domain/observed.ts";
-import type { Presence } from "../../src/domain/presence.ts";
 import type { Quality } from "../../src/domain/quality.ts";
+import type { Presence } from "../../src/domain/robot.ts";
 import type { TaskChain } from "../../src/domain/task-chain.ts";
 
 function observed<T>(value: T, quality: Quality = "good"): Observed<T> {

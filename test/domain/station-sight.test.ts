@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Conveyor } from "../../src/domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../src/domain/mission.ts";
 import type { Observed } from "../../src/domain/observed.ts";
-import type { Presence } from "../../src/domain/presence.ts";
 import type { Quality } from "../../src/domain/quality.ts";
+import type { Presence } from "../../src/domain/robot.ts";
 import {
   isValidSight,
   placeAt,

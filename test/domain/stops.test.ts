@@ -2,11 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Coded } from "../../src/domain/coded.ts";
 import type { Conveyor } from "../../src/domain/conveyor.ts";
-import type { Mission, MissionStateName } from "../../src/domain/mission.ts";
-import { missionStateNames } from "../../src/domain/mission.ts";
+import { type Mission, type MissionStateName, missionStateNames } from "../../src/domain/mission.ts";
 import type { Observed } from "../../src/domain/observed.ts";
-import type { Presence } from "../../src/domain/presence.ts";
 import { type Quality, qualities } from "../../src/domain/quality.ts";
+import type { Presence } from "../../src/domain/robot.ts";
 import { activitiesOf, activityKey, type RobotSight, stopsOf } from "../../src/domain/stops.ts";
 
 const nothing: RobotSight = { missions: undefined, presence: undefined, conveyors: [] };

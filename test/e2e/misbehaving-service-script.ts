@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { methods } from "../../src/fleet/operations/method.ts";
+import { methods } from "../../src/fleet/operations/row.ts";
 import { pick } from "../../src/simulator/world/random.ts";
 import { OnlineAMRInfoSchema } from "../../src/wire/fleet/http/v1/task_pb.js";
 import {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createClockSkew } from "../../src/fleet/clock-skew.ts";
+import { createClockSkew } from "../../src/fleet/robot-clocks.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { startFleetSession } from "../support/fleet-harness.ts";
 import { createManualClock } from "../support/manual-clock.ts";

@@ -1,6 +1,6 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
-import { TextReader } from "../../src/fleet/text-reader.ts";
+import { TextReader } from "../../src/fleet/decoder.ts";
 
 const bytesOf = (text: string) => new BinaryWriter().string(text).finish();
 const read = (text: string) => new TextReader(bytesOf(text)).string(true);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Coded } from "../../src/domain/coded.ts";
-import type { Goal } from "../../src/domain/goal.ts";
 import {
   feedbackStatusNames,
+  type Goal,
   type Mission,
   type MissionQueue,
   missionStateNames,

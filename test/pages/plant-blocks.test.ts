@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
-import { examplesOn } from "../../src/northbound/mqtt/models/examples.ts";
+import { examplesOn } from "../../src/northbound/mqtt/models/async-api.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { createConfigFolder, minimal } from "../config/config-folder.ts";
 import { newLink } from "../northbound/mqtt/link-harness.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { commitCause } from "../../src/platform/stores/commit-cause.ts";
+import { commitCause } from "../../src/platform/store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 function refused(commitError: Promise<unknown>): Error {

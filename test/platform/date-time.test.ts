@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dateTimeMs } from "../../src/platform/date-time.ts";
+import { dateTimeMs } from "../../src/platform/clock.ts";
 
 test.each([
   ["2026-01-31T12:00:00Z", Date.UTC(2026, 0, 31, 12)],

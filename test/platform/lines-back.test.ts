@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readLinesBack } from "../../src/platform/lines-back.ts";
+import { readLinesBack } from "../../src/platform/line-file.ts";
 
 let directory: string;
 let path: string;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createPasswordQueue } from "../../src/platform/password-queue.ts";
+import { createPasswordQueue } from "../../src/platform/password.ts";
 
 /** Comparisons that end when the test says so, in the order in which they began. */
 function harness() {

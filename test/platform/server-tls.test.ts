@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:tls";
 import { expect, it } from "vitest";
 import { connectFaultOf } from "../../src/platform/connect-fault.ts";
-import { listenerTlsProblem, tlsProblem, usablePair } from "../../src/platform/server-tls.ts";
+import { listenerTlsProblem, tlsProblem, usablePair } from "../../src/platform/tls-files.ts";
 import { tryTls } from "../../src/platform/tls-trial.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { oldCertificate, weakCertificate } from "../support/weak-certificate.ts";

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
-import { checkStore } from "../../src/platform/stores/store-check.ts";
+import { checkStore } from "../../src/platform/stores/kept-store.ts";
 import { seededRandom } from "../../src/simulator/world/random.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createWorstLately } from "../../src/platform/worst-lately.ts";
+import { createWorstLately } from "../../src/platform/work-times.ts";
 
 it("forgets what is older than a minute", () => {
   let nowMs = 12_345_678;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/platform/log.ts";
-import { createClockAlarm } from "../../src/state/clock-alarm.ts";
+import { createClockAlarm } from "../../src/state/alarm-conditions.ts";
 
 function alarm() {
   const told: Array<readonly [boolean, string]> = [];

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createQualityTicker } from "../../src/state/quality-ticker.ts";
+import { createQualityTicker } from "../../src/state/quality-reader.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
 async function run(clock: ManualClock) {

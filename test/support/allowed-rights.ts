@@ -1,4 +1,4 @@
-import type { CommandRights } from "../../src/contracts/command-rights.ts";
+import type { CommandRights } from "../../src/contracts/commander.ts";
 
 /** Everybody may send everything. */
 export const allowedRights: CommandRights = {

@@ -1,5 +1,5 @@
 import type { HoldControl, HoldRequest } from "../../src/commands/holds/hold-control.ts";
-import type { Holds } from "../../src/contracts/holds.ts";
+import type { Holds } from "../../src/contracts/acts.ts";
 import type { Protocol } from "../../src/domain/command.ts";
 import { type HoldState, holderName } from "../../src/domain/hold.ts";
 import { type Outcome, refusal } from "../../src/domain/outcome.ts";

@@ -2,7 +2,7 @@
 import "reflect-metadata";
 import { KeyObject, webcrypto } from "node:crypto";
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509";
-import type { TlsPair } from "../../src/platform/server-tls.ts";
+import type { TlsPair } from "../../src/platform/tls-files.ts";
 
 /** For 127.0.0.1, with a key of RSA that every OpenSSL of today refuses; signed by itself. */
 export async function weakCertificate(): Promise<TlsPair> {

@@ -1,6 +1,5 @@
 import { Command, Option } from "commander";
-import { moveCertificates } from "../../northbound/opcua/certificate-store/move.ts";
-import { select } from "../../northbound/opcua/certificate-store/selection.ts";
+import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";

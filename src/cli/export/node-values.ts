@@ -1,7 +1,7 @@
+import type { Unit } from "../../northbound/opcua/model/member.ts";
 import type { MethodArgument } from "../../northbound/opcua/model/method.ts";
 import { CEFACT, type SharedProperty } from "../../northbound/opcua/model/properties.ts";
 import type { Text } from "../../northbound/opcua/model/text.ts";
-import type { Unit } from "../../northbound/opcua/model/units.ts";
 import { type ArgumentValue, dataTypes } from "./node.ts";
 import { escaped } from "./xml.ts";
 

@@ -1,14 +1,30 @@
 import type { OperationManual } from "../../contracts/operation-manual.ts";
 import { methodModels } from "../../northbound/opcua/commands/method-models.ts";
+import type { ObjectMember, ObjectModel } from "../../northbound/opcua/model/member.ts";
+import type { MethodModel } from "../../northbound/opcua/model/method.ts";
+import { sharedPropertiesOf } from "../../northbound/opcua/model/properties.ts";
+import { robotType } from "../../northbound/opcua/model/robot.ts";
+import { objectTypes } from "../../northbound/opcua/model/types.ts";
 import { modelHash } from "../../northbound/opcua/model-hash.ts";
 import { type LayoutOptions, layoutOf, type PlantLayout } from "../../northbound/opcua/plant-layout.ts";
 import { version } from "../../version.ts";
-import { tagsCsv } from "./csv.ts";
 import { ignitionJson } from "./ignition.ts";
 import { instanceNodes, methodFolderNodes } from "./instance-nodes.ts";
+import {
+  from,
+  methodNodes,
+  named,
+  objectNode,
+  type Rule,
+  sharedNode,
+  sharedPath,
+  standard,
+  tagNodes,
+  to,
+} from "./make-node.ts";
+import type { ExportedNode, NodeGroup, NodeRef, Reference } from "./node.ts";
 import { nodeSetXml } from "./nodeset.ts";
-import { tagsOf } from "./tag.ts";
-import { typeNodes } from "./type-nodes.ts";
+import { type Tag, tagsOf } from "./tag.ts";
 
 /** The contents of files by name. */
 export type Files = Readonly<Record<string, Iterable<string>>>;
@@ -81,4 +97,94 @@ function gapsOf(options: LayoutOptions, { robots }: PlantLayout): readonly strin
   const names = unknown.map(({ name }) => name).join(", ");
   const are = unknown.length === 1 ? "robot is" : "robots are";
   return [`${unknown.length} ${are} without a family in fleet.families, so without conveyors here: ${names}`];
+}
+
+const header = [
+  ...["NodeId", "BrowsePath", "DataType", "ArrayLength", "Unit", "Access", "Description", "ModelHash"],
+];
+
+/** One line for each tag (RFC 4180), with the hash of the whole list. */
+export function* tagsCsv(groups: Iterable<readonly Tag[]>, modelHash: number): Generator<string> {
+  yield line(header);
+  for (const tags of groups) yield tags.map((tag) => line(cellsOf(tag, modelHash))).join("");
+}
+
+function cellsOf(tag: Tag, modelHash: number): readonly string[] {
+  const { nodeId, folders, name, dataType, length, unit, isWritable, description } = tag;
+  return [
+    nodeId,
+    [...folders, name].join("/"),
+    dataType,
+    length === null ? "" : String(length),
+    unit,
+    isWritable ? "rw" : "r",
+    description,
+    String(modelHash),
+  ];
+}
+
+function line(cells: readonly string[]): string {
+  return `${cells.map(cell).join(",")}\r\n`;
+}
+
+/** A text that a spreadsheet would read as a formula gets an apostrophe. */
+export function cell(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+/** Our object types with their members and methods, and the properties that many tags share. */
+function typeNodes(methods: readonly MethodModel[]): NodeGroup {
+  const shared = objectTypes
+    .flatMap(({ tags }) => Object.values(tags))
+    .flatMap(sharedPropertiesOf)
+    .map((property) => [sharedPath(property), property] as const);
+  return [
+    ...[...new Map(shared).values()].map(sharedNode),
+    ...objectTypes.flatMap(nodesOf),
+    ...methods
+      .filter(({ isOfRobots }) => isOfRobots)
+      .flatMap((method) => methodNodes(method, from("HasComponent", { path: robotType.name }))),
+  ];
+}
+
+function nodesOf(type: ObjectModel): readonly ExportedNode[] {
+  const { name, tags, objects = {}, each } = type;
+  const base: NodeRef = type.base === undefined ? standard("BaseObjectType") : { path: type.base.name };
+  const node: ExportedNode = {
+    ...{ kind: "type", path: name, browseName: name, hasStandardName: false },
+    displayName: named(name, type),
+    description: type,
+    parent: null,
+    references: [from("HasSubtype", base)],
+    isAbstract: type.isAbstract === true,
+    variable: null,
+    method: null,
+  };
+  return [
+    node,
+    ...Object.entries(tags).flatMap(([tag, model]) => tagNodes(name, tag, model, ruleOf(model))),
+    ...Object.entries(objects).map(([member, model]) => memberNode(name, member, model, ruleOf(model))),
+    ...(each === undefined ? [] : [memberNode(name, each.name, each, "OptionalPlaceholder")]),
+  ];
+}
+
+function ruleOf({ isOptional }: { readonly isOptional?: true }): Rule {
+  return isOptional === true ? "Optional" : "Mandatory";
+}
+
+/** The object has the very members of its type, not copies. */
+function memberNode(type: string, name: string, member: ObjectMember, rule: Rule): ExportedNode {
+  const displayName = rule === "OptionalPlaceholder" ? null : named(name, member);
+  const parent = from("HasComponent", { path: type });
+  const texts = { displayName, description: member };
+  const node = objectNode(`${type}.${name}`, name, texts, member.model, parent, rule);
+  return { ...node, references: [...node.references, ...membersOf(member.model)] };
+}
+
+/** Properties of types are standard ones: an object need not have them. */
+function membersOf({ name, base, tags, objects = {} }: ObjectModel): readonly Reference[] {
+  const inherited = base === undefined ? [] : membersOf(base);
+  const own = [...Object.keys(tags), ...Object.keys(objects)].filter((key) => tags[key]?.isProperty !== true);
+  return [...inherited, ...own.map((key) => to("HasComponent", { path: `${name}.${key}` }))];
 }

@@ -4,15 +4,15 @@ import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import { refuseForeignPath } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
-import { isThere } from "../new-file.ts";
+import { isThere, secretAccess } from "../new-file.ts";
 import { port } from "../option.ts";
 import { openTerminal } from "../terminal.ts";
-import { instanceOf, type Ports } from "./configuration-text.ts";
-import { interview, type PasswordFiles } from "./interview.ts";
-import { planOf } from "./plan.ts";
-import { type AnswerName, type Given, questions } from "./questions.ts";
+import { configurationText, fileNamesOf, instanceOf, type Ports } from "./configuration-text.ts";
+import { type Interview, interview, type PasswordFiles } from "./interview.ts";
+import { type AnswerName, type Given, outerHosts, questions } from "./questions.ts";
 import { reportOf } from "./report.ts";
-import { placeProblem, refusePlace, writePlan } from "./written-files.ts";
+import { readSource } from "./source-file.ts";
+import { type Plan, type PlannedFile, placeProblem, refusePlace, writePlan } from "./written-files.ts";
 
 /** The path for the unit of the Debian package. */
 const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
@@ -120,4 +120,44 @@ async function undisturbed<Value>(work: () => Promise<Value>): Promise<Value> {
   } finally {
     for (const signal of signals) process.removeListener(signal, ignore);
   }
+}
+
+/** Makes the configuration and its files from the answers. */
+export async function planOf(
+  path: string,
+  dataDir: string,
+  { given, mqttPassword, opcuaPassword }: Interview,
+  ports: Ports,
+): Promise<Plan> {
+  const fileNames = fileNamesOf(path);
+  const files: PlannedFile[] = [];
+  const add = (name: string, text: string, isSecret: boolean) =>
+    files.push({ path: join(dirname(resolve(path)), name), text, isSecret });
+  const copy = async (name: string, source: string | undefined, isSecret: boolean) => {
+    if (source) add(name, await readSource(source), isSecret);
+  };
+  await copy(fileNames.apiKey, given.apiKey, true);
+  await copy(fileNames.fleetCa, given.fleetCa, false);
+  await copy(fileNames.mqttCa, given.mqttCa, false);
+  const hosts = outerHosts(given.host ?? "");
+  if (given.mqtt === "embedded" && hosts.length > 0) {
+    // Loaded here: the other subcommands need no certificates.
+    const { createSelfSigned } = await import("../../platform/keyed-certificate.ts");
+    const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], Date.now());
+    add(fileNames.brokerCertificate, pair.certificate, false);
+    add(fileNames.brokerKey, pair.key, true);
+  }
+  if (mqttPassword !== null) {
+    const user = given.mqttUser ?? "";
+    const name = given.mqtt === "embedded" ? fileNames.mqttPassword(user) : fileNames.brokerPassword;
+    add(name, `${mqttPassword.kept}\n`, true);
+  }
+  if (opcuaPassword !== null)
+    add(fileNames.opcuaPassword(given.opcuaUser ?? ""), `${opcuaPassword.kept}\n`, true);
+  return {
+    path: resolve(path),
+    text: configurationText(resolve(path), dataDir, given, ports),
+    files,
+    secretAccess: secretAccess(),
+  };
 }

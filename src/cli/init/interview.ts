@@ -1,7 +1,7 @@
 import { firstLine } from "../../config/named-files.ts";
 import { hashPassword, isPasswordHash } from "../../platform/password.ts";
 import { Refused } from "../exit.ts";
-import { askNewPassword, inventPassword } from "../new-password.ts";
+import { askNewPassword, inventPassword } from "../passwd.ts";
 import type { Terminal } from "../terminal.ts";
 import { type AnswerName, type Given, type Question, questions } from "./questions.ts";
 import { passwordFileProblem, readSource } from "./source-file.ts";

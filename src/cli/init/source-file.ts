@@ -3,7 +3,7 @@ import type { FileKind } from "../../config/fields.ts";
 import { contentProblem, fileProblem, firstLine, LARGEST_FILE_BYTES } from "../../config/named-files.ts";
 import { isPasswordHash } from "../../platform/password.ts";
 import { readPlainFile } from "../../platform/plain-file.ts";
-import { newPasswordProblem } from "../new-password.ts";
+import { newPasswordProblem } from "../passwd.ts";
 
 /** The text of a file in an answer, as the gateway would read it. */
 export async function readSource(path: string): Promise<string> {

@@ -1,14 +1,24 @@
+import { lookup } from "node:dns/promises";
+import { access, constants } from "node:fs/promises";
+import { isIP } from "node:net";
+import { dirname } from "node:path";
 import type { Config } from "../../config/load.ts";
 import { runningMqtt } from "../../config/sections/mqtt.ts";
 import { brokersOf } from "../../northbound/mqtt/options.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { connectFaultOf } from "../../platform/connect-fault.ts";
+import { freeBytes } from "../../platform/disk-health.ts";
+import { messageOf } from "../../platform/error-text.ts";
+import { folderHolder } from "../../platform/folder-lock.ts";
 import { createLive } from "../../platform/live.ts";
+import { folderFault } from "../../platform/make-folder.ts";
+import { isCode } from "../../platform/socket-probe.ts";
+import { LEAST_FREE_BYTES } from "../../platform/store.ts";
+import { within } from "../../platform/within.ts";
 import { tryPlantBroker } from "./broker.ts";
 import { type Endpoint, endpointsOf } from "./endpoints.ts";
 import { tryListeners } from "./listeners.ts";
-import { gatewayPart, runningGateway, tryDisk } from "./machine.ts";
-import { tryName } from "./names.ts";
-import { type Part, skipped } from "./part.ts";
+import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 import { clockPart, tryKey, tryMissions } from "./service.ts";
 import { tryWire, type Wire } from "./wires.ts";
 
@@ -107,4 +117,78 @@ async function tryService(
     report(skipped("stream", "there is no connection to fleet.grpc.address"));
   else if (jwt === null) report(skipped("stream", "there is no token"));
   else report(await tryMissions(config, jwt, clock, signal));
+}
+
+/** Resolves the name of one endpoint, as the gateway would. */
+async function tryName(endpoint: Endpoint, nowMs: number, signal: AbortSignal): Promise<Part> {
+  const { key, host, isBehindProxy } = endpoint;
+  const part = `name ${key}`;
+  if (isIP(host) !== 0) return ok(part, `${host} is an address`);
+  if (isBehindProxy) return skipped(part, `the proxy resolves ${host}`);
+  try {
+    const found = await within(signal, TRY_MS, (bounded) =>
+      Promise.race([lookup(host, { all: true }), late(bounded)]),
+    );
+    return ok(part, `${host} is ${found.map(({ address }) => address).join(", ")}`);
+  } catch (error) {
+    const { what, advice } = connectFaultOf(error, endpoint, nowMs);
+    return wrong(part, what, advice);
+  }
+}
+
+function late(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = () => reject(Object.assign(new Error("no answer"), { code: "EAI_AGAIN" }));
+    signal.addEventListener("abort", giveUp, { once: true });
+  });
+}
+
+/** A good moment to act (docs/install.md, A full disk). */
+const GOOD_FREE_BYTES = 100_000_000;
+const MEGABYTE = 1_000_000;
+
+/** The process of the gateway on this data folder; null: none runs; undefined: it cannot be read. */
+async function runningGateway(dataDir: string): Promise<string | null | undefined> {
+  try {
+    return await folderHolder(dataDir);
+  } catch {
+    return undefined;
+  }
+}
+
+function gatewayPart(dataDir: string, holder: string | null | undefined): Part {
+  const part = "gateway";
+  if (holder === undefined)
+    return skipped(
+      part,
+      `this user may not look whether a gateway runs on ${dataDir}`,
+      "run this check as root, or as the gateway's own user",
+    );
+  if (holder === null) return ok(part, `none runs on ${dataDir}`);
+  return ok(part, `process ${holder} runs on ${dataDir}; this check leaves it alone`);
+}
+
+/** Whether the data folder can be written, and its free space. Writes nothing. */
+async function tryDisk(dataDir: string): Promise<Part> {
+  const part = "disk gateway.dataDir";
+  const fault = await writeFault(dataDir);
+  if (fault !== null) return wrong(part, `${dataDir} cannot be used`, fault);
+  const free = freeBytes(dataDir);
+  if (free === null) return skipped(part, `the file system of ${dataDir} does not say how much is free`);
+  const megabytes = `${Math.floor(free / MEGABYTE)} MB are free for ${dataDir}`;
+  if (free < LEAST_FREE_BYTES)
+    return wrong(part, megabytes, "make room: below 8 MB nothing but stops is sent to robots");
+  if (free < GOOD_FREE_BYTES) return wrong(part, megabytes, "make room soon: 100 MB is a good moment to act");
+  return ok(part, megabytes);
+}
+
+/** Why this user cannot write in the folder, or in the nearest existing one above it; null: it can. */
+async function writeFault(folder: string): Promise<string | null> {
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    if (isCode(error, "ENOENT") && dirname(folder) !== folder) return writeFault(dirname(folder));
+    return error instanceof Error ? folderFault(folder, error) : messageOf(error);
+  }
 }

@@ -1,6 +1,5 @@
 import type { Config } from "../../config/load.ts";
-import { tryStream } from "../../fleet/trial/stream-trial.ts";
-import { tryToken } from "../../fleet/trial/token-trial.ts";
+import { tryStream, tryToken } from "../../fleet/trial/stream-trial.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 

@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 import type { Config } from "../../config/load.ts";
 import { openTunnel } from "../../fleet/channels/preflight.ts";
-import { createClockSkew } from "../../fleet/clock-skew.ts";
 import { ProxyFailed } from "../../fleet/proxy-fault.ts";
+import { createClockSkew } from "../../fleet/robot-clocks.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { connectFaultOf, lateError } from "../../platform/connect-fault.ts";
 import { type TlsTrial, tryTls } from "../../platform/tls-trial.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../platform/json.ts";
-import { alarmRows } from "../alarm-rows.ts";
+import { alarmRows } from "../alarms.ts";
 import { listOf, numberOf, objectOf, textOf, textsOf } from "../answer-fields.ts";
 import { columns, duration, first, localTime, size } from "../readable.ts";
 

@@ -1,16 +1,70 @@
+import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
+import { Client, errors } from "undici";
 import { nearest } from "../../config/nearest.ts";
 import { systemClock } from "../../platform/clock.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
-import { CallFailed } from "../control-client.ts";
+import { readJson } from "../../platform/strict-json.ts";
+import { numberOf, objectOf, textOf } from "../answer-fields.ts";
+import { asRead, CallFailed, callFailed, outcomeOf } from "../control-client.ts";
 import { type ControlOptions, exitWith, socketOptions, usualSocket } from "../control-command.ts";
 import { exitCodes, malformed } from "../exit.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
-import { eventLine } from "./event-text.ts";
-import { followEvents } from "./follow.ts";
+
+/** The gateway sends a sign of life every 5 s. */
+const SILENCE_MS = 15_000;
+const ANSWER_MS = 5_000;
+
+/**
+ * Follows the events of the gateway. Resolves with the reason why they have ended; rejects with CallFailed
+ * when they never began.
+ * @param onEvent gets each line that is a JSON object, signs of life too
+ * @param silenceMs a gateway that is silent for longer is given up
+ */
+export async function followEvents(
+  socketPath: string,
+  path: string,
+  onEvent: (event: JsonObject) => void,
+  signal: AbortSignal,
+  silenceMs: number = SILENCE_MS,
+): Promise<string> {
+  const client = new Client("http://localhost", {
+    socketPath,
+    headersTimeout: Math.min(silenceMs, ANSWER_MS),
+    bodyTimeout: silenceMs,
+  });
+  let hasBegun = false;
+  let reason = "the gateway closed the connection";
+  try {
+    const answer = await client.request({ method: "GET", path, signal });
+    if (answer.statusCode !== 200) {
+      const problem: unknown = await answer.body.json();
+      // A problem without a code makes it throw.
+      outcomeOf(null, { status: answer.statusCode, body: isJsonObject(problem) ? problem : {} });
+    }
+    for await (const line of createInterface({ input: answer.body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const read = readJson(line);
+      if (!read.ok || !isJsonObject(read.value)) continue;
+      hasBegun = true;
+      if (read.value.kind === "closed") reason = String(read.value.reason);
+      else onEvent(read.value);
+    }
+    return reason;
+  } catch (error) {
+    const isSilent = error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+    if (isSilent) reason = "the gateway gives no sign of life";
+    if (hasBegun) return reason;
+    throw isSilent
+      ? new CallFailed(reason, false, { cause: error })
+      : asRead(callFailed(socketPath, error, signal));
+  } finally {
+    await client.destroy();
+  }
+}
 
 interface Options extends ControlOptions {
   readonly robot: readonly string[];
@@ -104,4 +158,70 @@ function pathOf({ robot, kind }: Options): string {
     ...kind.map((each): [string, string] => ["kind", each]),
   ]).toString();
   return query === "" ? "/api/v1/tail" : `/api/v1/tail?${query}`;
+}
+
+/** One line for a person, in the terminal's time zone. */
+export function eventLine(event: JsonObject): string {
+  const whose = textOf(event, "robot_id") || "-";
+  const marks = [event.jump === true ? "jump" : "", event.historical === true ? "historical" : ""];
+  const mark = marks.filter((text) => text !== "").join(", ");
+  const text = `${textOf(event, "kind")} ${eventText(event)}${mark === "" ? "" : ` (${mark})`}`;
+  return `${localTime(textOf(event, "at"))}  ${whose.padEnd(10)}  ${text}`.trimEnd();
+}
+
+function eventText(event: JsonObject): string {
+  const [from, to] = [coded(event, "from"), coded(event, "to")];
+  switch (event.kind) {
+    case "mission":
+      return `${textOf(event, "mission_id")} ${to}${from === "" ? "" : `, was ${from}`}${byCommand(event)}`;
+    case "conveyor":
+      return conveyorText(objectOf(event, "to"));
+    case "alarm":
+      return `${textOf(event, "code")} ${to}: ${textOf(event, "text")} (${textOf(event, "id")})`;
+    case "command":
+      return commandText(event, to);
+    case "lease":
+      return `${to}: station ${textOf(event, "station")} for ${user(event)} (${textOf(event, "reason")})`;
+    case "hold":
+      return `${to}: ${user(event)}`;
+    case "dropped":
+      return `${numberOf(event, "count")} events: ${textOf(event, "reason")}`;
+    default:
+      return from === "" ? to : `${to}, was ${from}`;
+  }
+}
+
+function byCommand(event: JsonObject): string {
+  const command = textOf(event, "command_id");
+  return command === "" ? "" : `, by ${command}`;
+}
+
+function commandText(event: JsonObject, to: string): string {
+  const message = textOf(event, "message");
+  const code = textOf(event, "code");
+  const why = code === "OK" ? "" : ` (${code}${message === "" ? "" : `: ${message}`})`;
+  const later = textOf(event, "found_later");
+  const found = later === "" ? "" : `; found later: ${later}`;
+  return `${textOf(event, "operation")} ${to}${why}${found}, ${textOf(event, "command_id")}`;
+}
+
+function conveyorText(conveyor: JsonObject): string {
+  const words = ["operation_state", "payload_state", "health_state"].map((name) => coded(conveyor, name));
+  return `${numberOf(conveyor, "index")} ${words.join(", ")}`;
+}
+
+function user(event: JsonObject): string {
+  return `${textOf(event, "protocol")}:${textOf(event, "user")}`;
+}
+
+/**
+ * The last word of an enum's name: `STATE_RUNNING` becomes running. A number without a name stays a number.
+ */
+function coded(object: JsonObject, name: string): string {
+  const value = object[name];
+  if (typeof value === "number") return String(value);
+  const text = textOf(object, name);
+  return /^[A-Z_]+$/.test(text)
+    ? text.slice(text.lastIndexOf("_") + 1).toLowerCase()
+    : text.replace("_", " ");
 }

@@ -1,21 +1,21 @@
 import type { ActRequest, Acts } from "../../contracts/acts.ts";
 import type { AlarmConditionSink, AlarmStore } from "../../contracts/alarms.ts";
 import type { RefusalAudit } from "../../contracts/commander.ts";
-import { type ActName, type ActRule, acts } from "../../domain/acts.ts";
+import { ACT_TEXT_CHARACTERS, type ActField, type ActName, type ActRule, acts } from "../../domain/acts.ts";
+import { quoted } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
-import { unknownOperation } from "../../domain/refusals.ts";
+import { isPlainText, unknownOperation } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { JsonObject } from "../../platform/json.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import type { Live } from "../../platform/live.ts";
 import type { Log } from "../../platform/log.ts";
 import { type AuditSink, actFields } from "../audit/audit.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Rights } from "../options.ts";
 import { refusedRight } from "../rights.ts";
-import { readFields } from "./fields.ts";
 import { type ActTargets, createPerformers, type ReportAct, robotOfAlarm } from "./performers.ts";
 
 /** The acts of users (docs/commands.md, Acts): each is read, checked, performed and audited here. */
@@ -121,4 +121,40 @@ function createRefusalAudit(refused: RefusalAudit["refused"]) {
     }
     refused({ source, requestId, operation: name, robotId, origin }, outcome);
   };
+}
+
+type ReadFields =
+  | { readonly ok: true; readonly fields: JsonObject }
+  | { readonly ok: false; readonly reason: string };
+
+const checks: Readonly<Record<ActField["type"], { readonly expected: string; is(value: unknown): boolean }>> =
+  {
+    text: {
+      expected: `must be text of 1 to ${ACT_TEXT_CHARACTERS} printable characters`,
+      is: (value) => isPlainText(value, ACT_TEXT_CHARACTERS),
+    },
+    boolean: { expected: "must be true or false", is: (value) => typeof value === "boolean" },
+    integer: { expected: "must be a whole number", is: Number.isSafeInteger },
+  };
+
+/** Reads the fields of an act strictly: an unknown field is refused, never ignored. */
+function readFields(name: ActName, value: unknown): ReadFields {
+  const { fields }: ActRule = acts[name];
+  const wrong = (reason: string): ReadFields => ({ ok: false, reason });
+  if (!isJsonObject(value)) return wrong(`${name} must be a JSON object with ${listed(fields)}`);
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(fields, key));
+  if (unknown !== undefined)
+    return wrong(`${quoted(unknown)}: is not a field of ${name}; it has ${listed(fields)}`);
+  for (const [field, { type, isOptional }] of Object.entries(fields)) {
+    const given = Object.hasOwn(value, field) ? value[field] : undefined;
+    if (given === undefined && isOptional === true) continue;
+    if (given === undefined) return wrong(`${field}: is missing`);
+    if (!checks[type].is(given)) return wrong(`${field}: ${checks[type].expected}`);
+  }
+  return { ok: true, fields: value };
+}
+
+function listed(fields: ActRule["fields"]): string {
+  const names = Object.keys(fields);
+  return names.length === 1 ? `${names[0]}` : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

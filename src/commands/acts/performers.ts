@@ -1,6 +1,6 @@
 import type { ActRequest } from "../../contracts/acts.ts";
 import type { AlarmConditionSink } from "../../contracts/alarms.ts";
-import type { CommandRights } from "../../contracts/command-rights.ts";
+import type { CommandRights } from "../../contracts/commander.ts";
 import type { ActFields, ActName } from "../../domain/acts.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { Source } from "../../domain/command.ts";

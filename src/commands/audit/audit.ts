@@ -7,7 +7,9 @@ import { clip } from "../../domain/clip.ts";
 import type { Command, OnBehalfOf } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Health } from "../../platform/component.ts";
 import { isJsonObject } from "../../platform/json.ts";
+import type { LineFile } from "../../platform/line-file.ts";
 
 /**
  * One line of the audit log: usually a command and its outcome. snake_case, like everything that is
@@ -196,4 +198,15 @@ export function faultRecord({ source, address, fault, change }: FaultChange, atM
 
 function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+/**
+ * Commands go on if the audit log cannot be written: an operator who must not send without a record sees it
+ * here.
+ */
+export function auditHealth(audit: LineFile): Health {
+  const problem = audit.problem();
+  const figures = { ...audit.figures() };
+  if (problem === null) return { state: "up", figures };
+  return { state: "degraded", detail: `lines of the audit log are lost: ${problem}`, figures };
 }

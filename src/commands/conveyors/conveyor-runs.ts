@@ -7,8 +7,16 @@ import type { Observations } from "../evidence/observations.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease, StoredRun } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
-import { type ConveyorRun, isKnownToStand, isWatched, pauseMs, type StopReason, stopReasons } from "./run.ts";
-import { createRunRegistry, type RunRegistry } from "./run-registry.ts";
+import {
+  type ConveyorRun,
+  createRunRegistry,
+  isKnownToStand,
+  isWatched,
+  pauseMs,
+  type RunRegistry,
+  type StopReason,
+  stopReasons,
+} from "./run.ts";
 
 export interface ConveyorRunParts
   extends Pick<Shared, "clock" | "log" | "journal" | "stations" | "options" | "alarmRegistry" | "link"> {

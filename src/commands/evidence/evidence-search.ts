@@ -1,13 +1,14 @@
-import type { EvidenceRule } from "../../contracts/operation.ts";
+import type { FleetPort } from "../../contracts/fleet-port.ts";
+import type { EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Log } from "../../platform/log.ts";
 import type { Attribution } from "../attribution/attribution.ts";
 import type { Shared } from "../parts.ts";
 import { seekInAnswers, seekInWatch } from "./seek.ts";
-import { createServiceAnswers, type QueryRule } from "./service-answers.ts";
 import {
   type OpenWatch,
   type SeenTimes,
@@ -224,5 +225,52 @@ function createLateFindings({ clock, attribution, onLate }: EvidenceSearchParts,
     },
     /** The watch has changed. */
     look,
+  };
+}
+
+type QueryRule = Extract<EvidenceRule, { kind: "query" }>;
+
+/** Finds evidence in answers of the service. Never rejects. */
+export interface ServiceAnswers {
+  /** The answers from before the call, condensed; null: they could not be read. */
+  baseline(rule: QueryRule): Promise<unknown>;
+  /** The evidence in the answers, as one sentence; null: none. */
+  evaluate(rule: QueryRule, baseline: unknown): Promise<string | null>;
+}
+
+/** @param deadlineMs how long the service has for one answer */
+function createServiceAnswers(port: FleetPort, log: Log, deadlineMs: number): ServiceAnswers {
+  async function askAll(queries: readonly EvidenceQuery[]): Promise<readonly unknown[] | null> {
+    const answers: unknown[] = [];
+    for (const query of queries) {
+      const request = query.request(answers);
+      if (request === null) return answers;
+      const ending = await port.call(request, deadlineMs);
+      if (ending.kind !== "ok") return null;
+      answers.push(JSON.parse(ending.responseJson));
+    }
+    return answers;
+  }
+
+  return {
+    async baseline(rule) {
+      if (rule.baseline === undefined) return null;
+      try {
+        const answers = await askAll(rule.queries);
+        return answers === null ? null : rule.baseline(answers);
+      } catch (error) {
+        log.warn({ err: error }, "an answer of the service could not be kept as the state before a command");
+        return null;
+      }
+    },
+    async evaluate(rule, baseline) {
+      try {
+        const answers = await askAll(rule.queries);
+        return answers === null ? null : rule.evaluate(answers, baseline);
+      } catch (error) {
+        log.warn({ err: error }, "an answer of the service could not be judged as evidence");
+        return null;
+      }
+    },
   };
 }

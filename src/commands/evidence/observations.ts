@@ -2,8 +2,7 @@ import type { StateChange } from "../../domain/change.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
 import type { Mission, MissionQueue } from "../../domain/mission.ts";
 import type { Observed } from "../../domain/observed.ts";
-import type { Presence } from "../../domain/presence.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { Presence, RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 

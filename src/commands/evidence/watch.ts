@@ -1,8 +1,7 @@
 import type { EvidenceRule } from "../../contracts/operation.ts";
 import { codeText } from "../../domain/coded.ts";
 import type { Conveyor } from "../../domain/conveyor.ts";
-import type { Goal } from "../../domain/goal.ts";
-import type { Mission, MissionQueue, MissionType } from "../../domain/mission.ts";
+import type { Goal, Mission, MissionQueue, MissionType } from "../../domain/mission.ts";
 import type { Observed, Stamp } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 

@@ -15,7 +15,7 @@ import {
 import type { Clock } from "../../platform/clock.ts";
 import type { Live } from "../../platform/live.ts";
 import type { Log } from "../../platform/log.ts";
-import { abortable } from "../abortable.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import type { AuditSink } from "../audit/audit.ts";
 import { digestOf } from "../job.ts";
 import type { IntakeOptions, Rights } from "../options.ts";
@@ -231,4 +231,15 @@ function commandOf(
     ...(origin === undefined ? {} : { origin }),
     ...(station === undefined ? {} : { station }),
   };
+}
+
+/** The outcome, or a rejection with the reason of the signal if it is aborted first. */
+export function abortable(outcome: Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const removeListener = onAbort(signal, () => reject(signal.reason));
+    void outcome.then((value) => {
+      removeListener();
+      resolve(value);
+    });
+  });
 }

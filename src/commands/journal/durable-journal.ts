@@ -1,4 +1,6 @@
 import { BoundedMap } from "../../platform/bounded-map.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import { type Store, type StoreChange, StoreFailed } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
@@ -13,8 +15,8 @@ import {
   madeBy,
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
-import { storedClaims } from "./stored-claims.ts";
-import { packRecord, readRecord, type StoredRecord } from "./stored-record.ts";
+import { packRecord, readRecord, type StoredRecord, storedClaims } from "./stored-record.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
 export const journalFormat: StoreFormat = { store: "journal", version: 3 };
@@ -262,4 +264,40 @@ function recordKey(id: string): string {
 
 function orderKey(number: number): string {
   return `o/${String(number).padStart(SEQUENCE_DIGITS, "0")}`;
+}
+
+const PRUNE_PERIOD_MS = 10_000;
+
+export interface PruningParts {
+  readonly journal: Pick<WatchedJournal, "prune" | "isWritable" | "writeProbe" | "writeMissed">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Removes records from the journal that need no longer be kept, every few seconds until the signal is
+ * aborted. A disk that has failed is tried first: otherwise its health would wait for the next command.
+ * Outcomes that it refused are written as soon as it takes them.
+ */
+export function pruneJournal({ journal, clock, log, signal }: PruningParts): void {
+  let isPruning = false;
+
+  /** Step by step: commands go on in between. */
+  async function prune(): Promise<void> {
+    try {
+      if (!journal.isWritable()) await journal.writeProbe();
+      while (!signal.aborted && (await journal.writeMissed()));
+      while (!signal.aborted && (await journal.prune()));
+    } catch (error) {
+      log.warn({ err: error }, "the journal could not be pruned");
+    }
+    isPruning = false;
+  }
+
+  every(clock, PRUNE_PERIOD_MS, signal, () => {
+    if (isPruning) return;
+    isPruning = true;
+    void prune();
+  });
 }

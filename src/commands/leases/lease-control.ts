@@ -4,7 +4,7 @@ import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import { noLaterThan } from "../../platform/no-later-than.ts";
+import { noLaterThan } from "../../platform/within.ts";
 import type { StopReason } from "../conveyors/run.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease } from "../journal/journal.ts";

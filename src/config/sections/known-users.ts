@@ -1,7 +1,6 @@
 import type { Protocol } from "../../domain/command.ts";
 import { OPEN_USER } from "../../northbound/web/options.ts";
-import { type Finding, unwise, wrong } from "../finding.ts";
-import type { ConfigPath } from "../problem.ts";
+import { type ConfigPath, type Finding, unwise, wrong } from "../finding.ts";
 import type { ControlSection } from "./control.ts";
 import type { MqttSection } from "./mqtt.ts";
 import { type OpcUaSection, opcUaAccounts } from "./opcua.ts";

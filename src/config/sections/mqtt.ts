@@ -7,8 +7,8 @@ import type {
 import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { count, file, flag, listen, live, milliseconds, url } from "../fields.ts";
+import { pathText } from "../finding.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
-import { pathText } from "../problem.ts";
 
 const commandsSection = z
   .strictObject({

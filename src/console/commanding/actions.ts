@@ -1,6 +1,6 @@
 import type { MissionView } from "../../models/robot.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { hasEnded } from "../fleet/goal-text.ts";
+import { hasEnded } from "../fleet/words.ts";
 import type { Wanted } from "./asked.ts";
 
 /** An action of a user on a robot, with a second step. */

@@ -5,7 +5,7 @@ import type { Robot, RobotChange } from "../../northbound/web/api/robot.ts";
 import type { Change, Snapshot, StandingAlarms, Tick } from "../../northbound/web/api/stream.ts";
 import { followed, type Track } from "../floor/track.ts";
 import { createTrail, type Trail } from "../floor/trail.ts";
-import { ageMs, type Dated, type Moment } from "../trust/moment.ts";
+import { ageMs, type Dated, type Moment } from "../trust/time-text.ts";
 
 /** A robot as last received. */
 export interface KnownRobot {

@@ -1,5 +1,12 @@
+import type { AlarmView } from "../../models/alarm.ts";
+import type { GoalView, MissionView } from "../../models/robot.ts";
+import type { Command } from "../../northbound/web/api/command.ts";
+import type { Expiry } from "../../northbound/web/api/connection.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
+import type { SessionFacts } from "../../northbound/web/api/session.ts";
+import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
+import type { TagFilter } from "../route.ts";
 
 /** The state of a robot in few words, and whether somebody should look at it. */
 export interface RobotWord {
@@ -46,4 +53,182 @@ export function sentence(code: string): string {
 export function codeWord(code: string | number, prefix: string): string {
   if (typeof code === "number") return `code ${code}`;
   return sentence(code.startsWith(prefix) ? code.slice(prefix.length) : code);
+}
+
+/**
+ * The operation, with the part of its request that distinguishes it: an UpdateMission may pause, resume or
+ * cancel, and a CreateMission has a goal.
+ */
+export function operationText({ operation, request }: Pick<Command, "operation" | "request">): string {
+  const details = request === null ? [] : detailsOf(request);
+  return details.length === 0 ? operation : `${operation}: ${details.join(", ")}`;
+}
+
+/** The largest number of goals of a request that are named. */
+const MOST_DETAILS = 3;
+const LONGEST_DETAIL = 60;
+
+function detailsOf(request: string): readonly string[] {
+  try {
+    const found: string[] = [];
+    collect(JSON.parse(request), found);
+    const shown = found.slice(0, MOST_DETAILS);
+    return found.length > shown.length ? [...shown, "…"] : shown;
+  } catch {
+    return [];
+  }
+}
+
+/** Collects commands and destinations, wherever the request has them. */
+function collect(value: unknown, found: string[]): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    if (typeof part !== "string") collect(part, found);
+    else if (key === "command") found.push(codeWord(part, "COMMAND_").slice(0, LONGEST_DETAIL));
+    else if (key === "destinationId") found.push(`→ ${part.slice(0, LONGEST_DETAIL)}`);
+  }
+}
+
+/** A goal for people. */
+export function goalText(goal: GoalView): string {
+  if ("destination_id" in goal) return goal.destination_id;
+  if (!("pose" in goal)) return "no goal";
+  const { x_meters: x, y_meters: y } = goal.pose;
+  return `x ${metersText(x)}, y ${metersText(y)}`;
+}
+
+/** JSON has a text for a number that is not finite. */
+function metersText(meters: number | string): string {
+  return typeof meters === "number" ? meters.toFixed(1) : "?";
+}
+
+export function hasEnded({ state }: MissionView): boolean {
+  return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
+}
+
+/** The goal of a robot's current mission, reached or not. */
+export function currentGoalText({ mission }: Robot): string {
+  if (mission?.state == null) return "mission not known";
+  const { current_mission: current, current_goal: goal } = mission.state;
+  const doubt = mission.quality === "good" ? "" : ` (${mission.quality})`;
+  if (current === null) return `no mission${doubt}`;
+  const named = goal === null ? "no goal" : goalText(goal);
+  // The service shows a mission as the current one until another begins.
+  if (hasEnded(current)) return `last mission ${codeWord(current.state, "STATE_")}: ${named}${doubt}`;
+  return `→ ${named}${doubt}`;
+}
+
+/** The state of an alarm: whether it is active, and whether somebody has acknowledged it. */
+export function alarmState({ active, priority, acknowledged_by: by }: AlarmView): {
+  readonly word: string;
+  readonly emphasis: Emphasis;
+} {
+  const word = `${active ? "active" : "returned"}, ${by === null ? "unacknowledged" : "acknowledged"}`;
+  if (!active) return { word, emphasis: "normal" };
+  const isGrave = priority === "urgent" || priority === "high";
+  return { word, emphasis: isGrave && by === null ? "alarm" : "abnormal" };
+}
+
+/**
+ * Why this user may not acknowledge an alarm: only operators of its robot may, or of all robots if it
+ * concerns none.
+ */
+export function whyNotAcknowledged(
+  { robot_id: robotId }: AlarmView,
+  { role, robots }: Pick<SessionFacts, "role" | "robots">,
+): string | null {
+  if (role === "observer") return "only operators may acknowledge it";
+  if (robots === null) return null;
+  if (robotId === undefined) return "only operators of all robots may acknowledge it";
+  return robots.includes(robotId) ? null : "only operators of its robot may acknowledge it";
+}
+
+/** How many alarms are in each state, in words. */
+export function alarmCounts(alarms: readonly AlarmView[]): string {
+  const count = (has: (alarm: AlarmView) => boolean) => alarms.filter(has).length;
+  return [
+    `${count((alarm) => alarm.acknowledged_by === null)} unacknowledged`,
+    `${count((alarm) => alarm.acknowledged_by !== null)} acknowledged`,
+    `${count((alarm) => !alarm.active)} of them returned`,
+  ].join(", ");
+}
+
+/**
+ * How many robots a lost link concerns; empty for any other alarm. Their own alarms rest meanwhile, so that
+ * it is one alarm.
+ */
+export function concernedText(
+  { code, active }: AlarmView,
+  robots: readonly Pick<Robot, "quality">[],
+): string {
+  if (code !== "FLEET_LINK_DOWN" || !active) return "";
+  const concerned = robots.filter(({ quality }) => quality !== "good").length;
+  return `${concerned} of ${robots.length} robots are not good meanwhile`;
+}
+
+/** The figures of a queue in words, without those that are 0. */
+export function figuresText(figures: Readonly<Record<string, number>>): string {
+  const counted = Object.entries(figures).filter(([, value]) => value !== 0);
+  return counted.length === 0
+    ? "nothing waits"
+    : counted.map(([name, value]) => `${sentence(name)} ${value}`).join(", ");
+}
+
+const DAY_S = 86_400;
+const SOON_DAYS = 30;
+
+/** The gateway renews its token by itself; people renew a certificate. */
+export function leftWord({ kind, seconds_left: left }: Expiry): {
+  readonly word: string;
+  readonly emphasis: Emphasis;
+} {
+  if (left === null) return { word: "cannot be read", emphasis: "abnormal" };
+  if (left <= 0) return { word: "expired", emphasis: "alarm" };
+  if (kind === "token") return { word: `${Math.floor(left / 60)} min`, emphasis: "normal" };
+  const days = Math.floor(left / DAY_S);
+  return { word: `${days} days`, emphasis: days < SOON_DAYS ? "abnormal" : "normal" };
+}
+
+/** The value of a tag for people. */
+export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): string {
+  if (value === null) return "no value";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return clipped ? `${text}…` : text;
+}
+
+/** In a row of a list: a payload may be longer than a screen. */
+const ROW_CHARACTERS = 120;
+
+/** The beginning of a value. */
+export function valueStart(tag: Pick<Tag, "value" | "clipped">): string {
+  const text = valueText(tag);
+  return text.length <= ROW_CHARACTERS ? text : `${text.slice(0, ROW_CHARACTERS)}…`;
+}
+
+/** The quality of a tag. If the value is not good, OPC UA's status is more precise. */
+export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">): {
+  readonly word: string;
+  readonly emphasis: Emphasis;
+} {
+  const isGood = quality === "good";
+  const word = isGood || status === null ? quality : `${quality} (${status})`;
+  return { word, emphasis: isGood ? "normal" : "abnormal" };
+}
+
+/** The conditions for the list. Empty texts match all. */
+export interface TagQuery extends TagFilter {
+  /** Exactly this address. */
+  readonly address: string;
+  /** Of the page; empty: the first. */
+  readonly cursor: string;
+}
+
+/** Of one page: a screenful, and little enough for a request every other second. */
+const PAGE_TAGS = 50;
+
+/** The address of a page of tags, under `/api/v1`. */
+export function tagsRequest({ text, robot, protocol, address, cursor }: TagQuery): string {
+  const named = { text: text.trim(), protocol, robot: robot.trim(), address, cursor };
+  const given = Object.entries(named).filter(([, value]) => value !== "");
+  return `/tags?${new URLSearchParams([...given, ["limit", `${PAGE_TAGS}`]])}`;
 }

@@ -1,6 +1,5 @@
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
-import { ageMs, type Dated, type Moment, wallTimeMs } from "../trust/moment.ts";
-import { timeOfDay } from "../trust/time-text.ts";
+import { ageMs, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
 
 export type PointShape = FloorSettings["point_types"][number]["shape"];

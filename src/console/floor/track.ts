@@ -1,4 +1,4 @@
-import { elapsedMs, type Moment } from "../trust/moment.ts";
+import { elapsedMs, type Moment } from "../trust/time-text.ts";
 
 /** A position on a map, in the map's own unit. The service names none; robots of the simulator use metres. */
 export interface Place {

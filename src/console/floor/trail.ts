@@ -1,4 +1,4 @@
-import { elapsedMs, type Moment } from "../trust/moment.ts";
+import { elapsedMs, type Moment } from "../trust/time-text.ts";
 import type { Place } from "./track.ts";
 
 /**

@@ -1,4 +1,55 @@
-import { createEventReader, type ServerSentEvent } from "./server-sent-events.ts";
+import type { Answer } from "../api.ts";
+import { elapsedMs, type Moment } from "../trust/time-text.ts";
+
+/** One server-sent event. */
+export interface ServerSentEvent {
+  /** The last `id` of the stream so far; empty: none yet. */
+  readonly id: string;
+  readonly name: string;
+  readonly data: string;
+}
+
+/** A larger message is not the gateway's. */
+const LONGEST_MESSAGE = 64 * 1024 * 1024;
+
+/**
+ * Reads the text of an event stream, in pieces as they come (HTML, Server-sent events). It is no
+ * `EventSource` (docs/decisions.md, The stream is read by `fetch`).
+ */
+export function createEventReader(onEvent: (event: ServerSentEvent) => void): (piece: string) => void {
+  let rest = "";
+  let [id, name] = ["", ""];
+  let data: string[] = [];
+
+  function line(text: string): void {
+    if (text === "") {
+      end();
+      return;
+    }
+    const at = text.indexOf(":");
+    const field = at < 0 ? text : text.slice(0, at);
+    const value = at < 0 ? "" : text.slice(at + 1).replace(/^ /, "");
+    if (field === "data") data.push(value);
+    if (field === "event") name = value;
+    if (field === "id") id = value;
+  }
+
+  function end(): void {
+    if (data.length > 0) onEvent({ id, name: name === "" ? "message" : name, data: data.join("\n") });
+    name = "";
+    data = [];
+  }
+
+  return (piece) => {
+    rest += piece;
+    if (rest.length > LONGEST_MESSAGE) throw new Error("a message of the stream has no end");
+    // A piece may end between the two characters of a line end.
+    const whole = rest.endsWith("\r") ? rest.slice(0, -1) : rest;
+    const lines = whole.split(/\r\n|\n|\r/);
+    rest = (lines.pop() ?? "") + rest.slice(whole.length);
+    for (const text of lines) line(text);
+  };
+}
 
 /** The state of the stream. */
 export type StreamState =
@@ -148,4 +199,55 @@ async function refusalOf(response: Response): Promise<string> {
 function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return "the gateway is not reached";
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The newest answer of a poll. */
+export interface Polled<T> {
+  /** Null: none has come yet. */
+  readonly value: T | null;
+  /** When the newest answer was requested: it was true then, or later. */
+  readonly askedAt: Moment | null;
+  /** Why the last request failed; empty: it did not. */
+  readonly problem: string;
+}
+
+export const nothingPolled: Polled<never> = { value: null, askedAt: null, problem: "" };
+
+export interface PollParts<T> {
+  readonly ask: (signal: AbortSignal) => Promise<Answer<T>>;
+  readonly onAnswer: (change: (before: Polled<T>) => Polled<T>) => void;
+  readonly isHidden: () => boolean;
+  /** Resolves when the page is hidden or shown, or when the signal aborts. */
+  readonly visibilityChange: (signal: AbortSignal) => Promise<void>;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly now: () => Moment;
+}
+
+/** Between an answer and the next request. */
+export const POLL_MS = 2_000;
+/** If the gateway takes long, the wait is this many times as long, up to a limit. */
+const PARTS = 10;
+const LONGEST_MS = 5_000;
+/** Before the first request: a user may be typing, and each letter changes the request. */
+export const SETTLE_MS = 150;
+
+/** Polls until the signal aborts, and not while the page is hidden. */
+export async function poll<T>(parts: PollParts<T>, signal: AbortSignal): Promise<void> {
+  await parts.sleep(SETTLE_MS, signal);
+  while (!signal.aborted) {
+    if (parts.isHidden()) {
+      await parts.visibilityChange(signal);
+      continue;
+    }
+    const askedAt = parts.now();
+    const answer = await parts.ask(signal);
+    if (signal.aborted) return;
+    parts.onAnswer((before) =>
+      "value" in answer
+        ? { value: answer.value, askedAt, problem: "" }
+        : { ...before, problem: answer.problem },
+    );
+    const tookMs = elapsedMs(askedAt, parts.now());
+    await parts.sleep(Math.min(LONGEST_MS, Math.max(POLL_MS, PARTS * tookMs)), signal);
+  }
 }

@@ -22,3 +22,36 @@ export function ageText(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }
+
+/**
+ * A moment on the two clocks of the browser, in milliseconds. Neither is ever compared with the gateway's
+ * clock.
+ */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/**
+ * The time between two moments: the larger of both clocks, because a sleep stops one, and a user may set the
+ * other back.
+ */
+export function elapsedMs(since: Moment, now: Moment): number {
+  return Math.max(0, now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
+}
+
+/** A time at which something was true, with the age that it had then. */
+export interface Dated {
+  readonly ageWhenSentMs: number;
+  readonly receivedAt: Moment;
+}
+
+/** The present age of a value: its age when it was sent, plus the time since it was received. */
+export function ageMs({ ageWhenSentMs, receivedAt }: Dated, now: Moment): number {
+  return Math.max(0, ageWhenSentMs) + elapsedMs(receivedAt, now);
+}
+
+/** The time of the browser's wall clock at which a value was true. */
+export function wallTimeMs(dated: Dated, now: Moment): number {
+  return now.wallMs - ageMs(dated, now);
+}

@@ -6,7 +6,7 @@ import type {
   Certificates as Facts,
 } from "../../northbound/web/api/certificate.ts";
 import { put } from "../api.ts";
-import type { Moment } from "../trust/moment.ts";
+import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";

@@ -1,9 +1,8 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import { get } from "../api.ts";
-import { operationText } from "../fleet/command-text.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
-import { sentence } from "../fleet/words.ts";
+import { operationText, sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";

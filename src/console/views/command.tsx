@@ -1,5 +1,5 @@
 import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
-import { operationText } from "../fleet/command-text.ts";
+import { operationText } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
 import { commandWord, sourceText, useCommands } from "./command-log.tsx";
 import { Link, Table, Time, Word } from "./parts.tsx";

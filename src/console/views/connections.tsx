@@ -1,5 +1,5 @@
 import type { Connection, Connections as Facts } from "../../northbound/web/api/connection.ts";
-import { figuresText, leftWord } from "../connections/connection-text.ts";
+import { figuresText, leftWord } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { Certificates } from "./certificates.tsx";
 import { Table, Time, Word } from "./parts.tsx";

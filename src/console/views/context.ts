@@ -5,7 +5,7 @@ import type { AskedCommands, Wanted } from "../commanding/asked.ts";
 import type { Route } from "../route.ts";
 import type { SessionState } from "../session/session.ts";
 import type { Store } from "../store.ts";
-import type { Moment } from "../trust/moment.ts";
+import type { Moment } from "../trust/time-text.ts";
 
 /** The dependencies of every view. */
 export interface Page {

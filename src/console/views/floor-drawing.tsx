@@ -3,9 +3,9 @@ import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, type Size, type Zoom, zoomed } from "../floor/camera.ts";
 import { createPainter, markNear, type Painter, type Picture } from "../floor/draw.ts";
-import { fitted } from "../floor/fit.ts";
+import { fitted } from "../floor/picture.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
-import type { Moment } from "../trust/moment.ts";
+import type { Moment } from "../trust/time-text.ts";
 
 export interface DrawingProps {
   readonly state: FloorState;

@@ -2,9 +2,8 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { get } from "../api.ts";
 import { sleep, visibilityChange } from "../stream/browser.ts";
-import { nothingPolled, type Polled, poll } from "../stream/polling.ts";
-import { elapsedMs } from "../trust/moment.ts";
-import { timeOfDay } from "../trust/time-text.ts";
+import { nothingPolled, type Polled, poll } from "../stream/stream.ts";
+import { elapsedMs, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 
 /** After this long without an answer, the shown values are no longer known to be true. */

@@ -2,11 +2,10 @@ import { Component, createRef } from "preact";
 import { useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet, KnownRobot } from "../fleet/fleet.ts";
-import { currentGoalText } from "../fleet/goal-text.ts";
-import { wordOf } from "../fleet/words.ts";
+import { currentGoalText, wordOf } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
-import type { Moment } from "../trust/moment.ts";
+import type { Moment } from "../trust/time-text.ts";
 import { Link, Word } from "./parts.tsx";
 
 /** Of a block of rows: with larger blocks, more than a screenful would be laid out. */

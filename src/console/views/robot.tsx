@@ -1,18 +1,47 @@
 import type { BatteryState, MissionView } from "../../models/robot.ts";
 import type { Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
+import { eventsOf } from "../fleet/events.ts";
 import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
-import { goalText, hasEnded } from "../fleet/goal-text.ts";
-import { codeWord, sentence, wordOf } from "../fleet/words.ts";
+import { codeWord, goalText, hasEnded, sentence, wordOf } from "../fleet/words.ts";
 import { floorAddress, tagsAddress } from "../route.ts";
-import { ageMs, type Moment } from "../trust/moment.ts";
-import { ageText, dateAndTime, timeOfDay } from "../trust/time-text.ts";
-import { AlarmTable } from "./alarm-table.tsx";
+import { ageMs, ageText, dateAndTime, type Moment, timeOfDay } from "../trust/time-text.ts";
+import { AlarmTable } from "./alarms.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import { viewLater } from "./later.tsx";
 import { Link, Table, Time, Word } from "./parts.tsx";
-import { RobotEvents } from "./robot-events.tsx";
+
+const MOST_SHOWN = 20;
+
+/** The events of a robot that the page has received, the newest first. */
+function RobotEvents({ robotId }: { readonly robotId: string }) {
+  const { store } = usePage();
+  const log = store.events.value;
+  if (log === null) return null;
+  const shown = eventsOf(log, robotId, MOST_SHOWN);
+  return (
+    <>
+      {shown.length > 0 && (
+        <Table caption="Events of this robot" columns={["Time", "Event", "Says"]}>
+          {shown.map(({ id, at, kind, text }) => (
+            <tr key={id}>
+              <td>
+                <Time iso={at} isDated />
+              </td>
+              <td>{kind}</td>
+              <td>{text}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <p>
+        {shown.length === 0 ? "Events of this robot: none" : `The newest ${MOST_SHOWN} at most`} since{" "}
+        <Time iso={log.since} isDated />. The page knows none from before.
+      </p>
+    </>
+  );
+}
 
 const BatteryHours = viewLater<{ readonly robotId: string }>(() =>
   import("./trends.tsx").then((module) => module.BatteryHours),

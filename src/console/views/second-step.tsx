@@ -3,9 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
-import { operationText } from "../fleet/command-text.ts";
 import { commandKey, type Fleet } from "../fleet/fleet.ts";
-import { elapsedMs, type Moment } from "../trust/moment.ts";
+import { operationText } from "../fleet/words.ts";
+import { elapsedMs, type Moment } from "../trust/time-text.ts";
 import { sourceText } from "./command-log.tsx";
 import { usePage } from "./context.ts";
 

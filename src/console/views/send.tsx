@@ -4,9 +4,16 @@ import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { Operation, Operations } from "../../northbound/web/api/operation.ts";
 import type { Check, Rights } from "../../northbound/web/api/rights.ts";
 import { get, post } from "../api.ts";
-import { type FormObject, type FormProblem, formOf, problemOf, requestOf } from "../commanding/form.ts";
+import {
+  type FormObject,
+  type FormProblem,
+  formOf,
+  prefilled,
+  problemOf,
+  requestOf,
+  robotNamed,
+} from "../commanding/form.ts";
 import { offersOf } from "../commanding/offers.ts";
-import { prefilled, robotNamed } from "../commanding/prefill.ts";
 import { robotAddress, sendAddress } from "../route.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";

@@ -4,8 +4,7 @@ import type { SimulatedFaultStates } from "../../northbound/web/api/simulator.ts
 import { type Answer, get, put } from "../api.ts";
 import { robotAddress } from "../route.ts";
 import { type FaultRow, faultRows } from "../simulator/faults.ts";
-import { ageMs, type Moment } from "../trust/moment.ts";
-import { ageText } from "../trust/time-text.ts";
+import { ageMs, ageText, type Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Word } from "./parts.tsx";
 

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
+import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/words.ts";
 import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
-import { qualityWord, tagsRequest, valueStart, valueText } from "../tags/tag-text.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";

@@ -8,13 +8,25 @@ import type { CommandChannel } from "../channels/command-channel.ts";
 import type { Http } from "../http.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { MapCache } from "../maps.ts";
-import type { Method } from "../operations/method.ts";
 import { openRequest } from "../operations/request.ts";
+import type { Method } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
-import { hideSecrets } from "../webhooks/hidden-secret.ts";
+import { SECRET_HEADER } from "../webhooks/receiver.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { callHttp } from "./http-call.ts";
+
+/** The header in JSON, in any case: names of HTTP headers are case-insensitive. */
+const SHOWN = new RegExp(`("${SECRET_HEADER}"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, "gi");
+
+/**
+ * The answer of the service without the secrets of gateways. ListWebhooks shows the headers of every
+ * subscription of the distributor, also those of other gateways, and with a gateway's secret anybody can send
+ * it deliveries.
+ */
+export function hideSecrets(responseJson: string): string {
+  return responseJson.replace(SHOWN, '$1"(hidden)"');
+}
 
 /**
  * Their headers and URLs carry secrets, and refusals quote them: only the calls and their codes are recorded.

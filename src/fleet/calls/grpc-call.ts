@@ -5,7 +5,7 @@ import type { GrpcCodeName } from "../../domain/errors.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import { errorText, serviceText } from "../error-text.ts";
 import { okEndingOf } from "../operations/answer.ts";
-import type { Method } from "../operations/method.ts";
+import type { Method } from "../operations/row.ts";
 import { codeName, unhappyEnding } from "./ending.ts";
 
 /** Endings that grpc-js makes up after the service had answered: they prove no refusal. */

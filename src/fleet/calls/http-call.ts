@@ -3,7 +3,7 @@ import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { errorText } from "../error-text.ts";
 import { type Http, NothingSent } from "../http.ts";
 import { okEndingOfJson } from "../operations/answer.ts";
-import type { Method } from "../operations/method.ts";
+import type { Method } from "../operations/row.ts";
 import { codeOfHttp, messageOfHttp, unhappyEnding } from "./ending.ts";
 
 /** The method, URL and body of a request over HTTPS. */

@@ -9,9 +9,9 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
+import { isJsonObject } from "../../platform/json.ts";
 import { createTurns } from "../../platform/turns.ts";
-import { splitList } from "./split-list.ts";
-import { splitMessage } from "./split-message.ts";
+import { splitList, splitMessage } from "./split-list.ts";
 
 type Ok = Extract<CallEnding, { kind: "ok" }>;
 
@@ -151,4 +151,16 @@ function missionIdsOf(message: Message): readonly string[] {
       ? message.missionIds
       : ["missionId" in message ? message.missionId : ""];
   return named.filter((missionId) => typeof missionId === "string" && missionId !== "");
+}
+
+/** A list in an answer, by its snake_case name. Throws if it is missing: that is no evidence. */
+export function listIn(answer: unknown, name: string): readonly unknown[] {
+  const list = isJsonObject(answer) ? answer[name] : undefined;
+  if (!Array.isArray(list)) throw new Error(`the answer has no list ${name}`);
+  return list;
+}
+
+/** A value in an answer by its path; undefined: it is missing. */
+export function valueIn(answer: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => (isJsonObject(at) ? at[name] : undefined), answer);
 }

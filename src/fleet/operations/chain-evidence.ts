@@ -1,6 +1,6 @@
 import type { ChainQuery, EvidenceQuery, EvidenceRule } from "../../contracts/operation.ts";
 import { type Task, TaskService } from "../../wire/fleet/http/v1/task_pb.js";
-import { listIn, valueIn } from "./answers.ts";
+import { listIn, valueIn } from "./answer.ts";
 import { requestOf } from "./request.ts";
 
 const onlineRobots: EvidenceQuery = {

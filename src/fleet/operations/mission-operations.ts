@@ -1,6 +1,5 @@
 import type { Destination, EvidenceRule, Subject } from "../../contracts/operation.ts";
-import type { Goal } from "../../domain/goal.ts";
-import type { MissionStateName, MissionType } from "../../domain/mission.ts";
+import type { Goal, MissionStateName, MissionType } from "../../domain/mission.ts";
 import {
   type ConveyorMotorCommand,
   ConveyorMotorCommand_CommandConveyorMotor,

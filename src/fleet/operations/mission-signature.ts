@@ -1,5 +1,4 @@
-import type { Goal } from "../../domain/goal.ts";
-import type { MissionType } from "../../domain/mission.ts";
+import type { Goal, MissionType } from "../../domain/mission.ts";
 import type { Mission as CartMission } from "../../wire/fleet/v1/cart/cart_pb.js";
 import type { Goal as WireGoal } from "../../wire/fleet/v1/common_pb.js";
 import type { BaseMission, Mission, MissionWorkflow } from "../../wire/fleet/v1/mission_pb.js";

@@ -6,7 +6,7 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import type { OpaqueRequest } from "../../contracts/operation.ts";
-import { type Method, methodOf } from "./method.ts";
+import { type Method, methodOf } from "./row.ts";
 
 /** A request of the catalogue as a message, with its operation. */
 export class FleetRequest {

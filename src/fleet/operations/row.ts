@@ -1,4 +1,13 @@
-import type { DescMessage, DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  type DescService,
+  getOption,
+  type Message,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type {
   Destination,
   EvidenceRule,
@@ -8,6 +17,9 @@ import type {
 } from "../../contracts/operation.ts";
 import type { DescribedOperation } from "../../contracts/operation-manual.ts";
 import type { Effect, Role } from "../../domain/command.ts";
+import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
+import { type Route, route } from "../../wire/fleet/options/v1/route_pb.js";
+import { FleetService } from "../../wire/fleet/v1/service_pb.js";
 
 /**
  * What one request of an operation does, and what may be known of it afterwards (docs/commands.md,
@@ -69,4 +81,37 @@ export function repeatableLate(...alreadyDone: AlreadyDone): RepeatRule {
 /** The evaluation of every read: no effect, so free to be repeated. */
 export function reading(subject: Subject = fleetSubject): Evaluation {
   return { effect: "reads", subject, repeat: repeatable(), evidence: noEvidence };
+}
+
+/** A unary operation of the fleet service, as its descriptor has it. */
+export interface Method {
+  readonly name: string;
+  readonly desc: DescMethod;
+  readonly route: Route;
+  /** Of the gRPC service; the other operations travel over HTTPS only. */
+  readonly hasGrpc: boolean;
+  /** It changes nothing. */
+  readonly reads: boolean;
+}
+
+/** All, by name: those of gRPC and those of HTTP alone. */
+export const methods: ReadonlyMap<string, Method> = new Map(
+  [...unaryMethods(FleetService, true), ...unaryMethods(TaskService, false)].map((each) => [each.name, each]),
+);
+
+/** The operation of this descriptor. Throws if the service has none such. */
+export function methodOf({ name }: DescMethod): Method {
+  const method = methods.get(name);
+  if (method === undefined) throw new Error(`${name} is in no service`);
+  return method;
+}
+
+function unaryMethods(service: DescService, hasGrpc: boolean): Method[] {
+  const found: Method[] = [];
+  for (const desc of service.methods) {
+    if (desc.methodKind !== "unary") continue;
+    const reads = desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+    found.push({ name: desc.name, desc, route: getOption(desc, route), hasGrpc, reads });
+  }
+  return found;
 }

@@ -1,6 +1,6 @@
 import type { EvidenceRule } from "../../contracts/operation.ts";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
-import { listIn, valueIn } from "./answers.ts";
+import { listIn, valueIn } from "./answer.ts";
 import { requestOf } from "./request.ts";
 import { fleetSubject, never, noEvidence, type OperationRow, operation, reading, repeatable } from "./row.ts";
 

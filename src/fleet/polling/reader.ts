@@ -5,7 +5,7 @@ import { codeOfHttp, messageOfHttp } from "../calls/ending.ts";
 import { httpShape } from "../calls/http-call.ts";
 import { errorText } from "../error-text.ts";
 import type { Http, HttpAnswer } from "../http.ts";
-import { methods } from "../operations/method.ts";
+import { methods } from "../operations/row.ts";
 import type { FleetOptions } from "../options.ts";
 import type { Session } from "../session/session.ts";
 

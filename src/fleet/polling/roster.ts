@@ -1,13 +1,12 @@
-import type { UpdateSink } from "../../contracts/update-sink.ts";
-import type { Presence } from "../../domain/presence.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
+import type { Presence, RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { createTurns, type Turns } from "../../platform/turns.ts";
 import type { IdentifierGate, NumberIdentifier } from "../identifiers.ts";
 import { splitList } from "../operations/split-list.ts";
-import { presenceFromJson } from "../translate/presence.ts";
+import { presenceFromJson } from "../translate/robot.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
 import type { ReadOperation } from "./reader.ts";
 

@@ -1,4 +1,4 @@
-import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
@@ -6,8 +6,8 @@ import type { Log } from "../../platform/log.ts";
 import { createTurns } from "../../platform/turns.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { splitList } from "../operations/split-list.ts";
+import { taskChainFromJson } from "../translate/robot.ts";
 import { MalformedAnswer } from "../translate/snake-record.ts";
-import { taskChainFromJson } from "../translate/task-chain.ts";
 import type { ReadOperation } from "./reader.ts";
 
 export interface TaskChainsParts {

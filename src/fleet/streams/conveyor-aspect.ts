@@ -6,7 +6,7 @@ import {
   SubscribeConveyorStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
 import { createDecoder } from "../decoder.ts";
-import { conveyorFromProto } from "../translate/conveyor.ts";
+import { conveyorFromProto } from "../translate/robot.ts";
 import type { Aspect } from "./aspect.ts";
 import type { AspectDependencies } from "./robot-aspects.ts";
 import { createCounts } from "./sequence-tracker.ts";

@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
 import type { Battery } from "../../domain/battery.ts";
 import { quoted } from "../../domain/clip.ts";
 import type { MissionQueue } from "../../domain/mission.ts";
@@ -18,8 +18,8 @@ import {
 import { createDecoder } from "../decoder.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import type { RobotClocks } from "../robot-clocks.ts";
-import { batteryFromProto } from "../translate/battery.ts";
 import { isQueueShown, queueFromProto } from "../translate/mission.ts";
+import { batteryFromProto } from "../translate/robot.ts";
 import { stampFromProto } from "../translate/stamp.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliveredAspect, DeliverySource } from "./delivery-source.ts";

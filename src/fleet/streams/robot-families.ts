@@ -1,4 +1,4 @@
-import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import type { FamilyFinder, FamilyListener } from "./family-finder.ts";
 import { type FamilyStore, transientFamilyStore } from "./family-store.ts";

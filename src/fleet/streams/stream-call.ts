@@ -1,9 +1,9 @@
 import { type Metadata, status } from "@grpc/grpc-js";
-import { grpcCodeNames } from "../../domain/errors.ts";
+import { type GrpcCodeName, grpcCodeNames } from "../../domain/errors.ts";
 import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { noLaterThan } from "../../platform/no-later-than.ts";
 import { onAbort } from "../../platform/on-abort.ts";
+import { noLaterThan } from "../../platform/within.ts";
 import { asIs, authorization, isNoGrpc, withoutStack } from "../channels/grpc-js.ts";
 import type { StreamPermit } from "../channels/pooled-connection.ts";
 import type { StreamPool } from "../channels/stream-pool.ts";
@@ -11,7 +11,6 @@ import { serviceText } from "../error-text.ts";
 import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import type { QuietLimit } from "./quiet-limit.ts";
-import type { StreamEnding } from "./stream-ending.ts";
 
 /** One call of a server stream, from its start to its end. */
 export interface StreamCall {
@@ -190,4 +189,22 @@ async function endingBeforeTaken(
   permit.unanswered();
   stream.cancel();
   return { code: "UNAVAILABLE", message: `no answer within ${connectMs} ms` };
+}
+
+/** The ending of a stream. `message` is the service's or grpc-js's own text. */
+export interface StreamEnding {
+  readonly code: GrpcCodeName;
+  readonly message: string;
+}
+
+const refusals: ReadonlySet<GrpcCodeName> = new Set(["INVALID_ARGUMENT", "NOT_FOUND", "PERMISSION_DENIED"]);
+
+/** Whether the service refuses the request, and is not just unable to serve it. */
+export function isRefusal(ending: StreamEnding): boolean {
+  return refusals.has(ending.code);
+}
+
+/** Whether the same request would fail again soon. */
+export function isFutile(ending: StreamEnding): boolean {
+  return isRefusal(ending) || ending.code === "UNIMPLEMENTED";
 }

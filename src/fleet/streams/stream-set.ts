@@ -1,10 +1,10 @@
-import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { onAbort } from "../../platform/on-abort.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { Stream, StreamListener } from "./stream.ts";
-import type { StreamEnding } from "./stream-ending.ts";
+import type { StreamEnding } from "./stream-call.ts";
 import { NOT_OPEN_YET } from "./subscription.ts";
 
 /** The common state of the wanted streams. */

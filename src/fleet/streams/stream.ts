@@ -1,4 +1,4 @@
-import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
 import type { FleetUpdate } from "../../domain/update.ts";
 import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -8,10 +8,8 @@ import type { FleetTimes } from "../options.ts";
 import type { Session } from "../session/session.ts";
 import type { Aspect, Selection } from "./aspect.ts";
 import type { DeliverySource } from "./delivery-source.ts";
-import { CannotAsk } from "./refused.ts";
-import { createRefusedRobots } from "./refused-robots.ts";
-import { openStream, type StreamRequest } from "./stream-call.ts";
-import { isRefusal, type StreamEnding } from "./stream-ending.ts";
+import { CannotAsk, createRefusedRobots } from "./refused-robots.ts";
+import { isRefusal, openStream, type StreamEnding, type StreamRequest } from "./stream-call.ts";
 import type { Subscriber, Subscription } from "./subscription.ts";
 
 /** One aspect of some robots, by one subscription, for the life of the gateway. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { FleetPort } from "../../contracts/fleet-port.ts";
-import type { UpdateSink } from "../../contracts/update-sink.ts";
+import type { UpdateSink } from "../../contracts/stage.ts";
 import { LOOKS_A_SILENCE, silenceLookMs } from "../../domain/detection.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { RandomSource } from "../../platform/backoff.ts";

@@ -5,13 +5,15 @@ import type { FleetTimes } from "../options.ts";
 import { createRenewalWait } from "./renewal-wait.ts";
 import {
   type CallListener,
+  isFutile,
+  isRefusal,
   type OpenCall,
   type Opening,
   openCall,
+  type StreamEnding,
   type StreamRequest,
   type SubscriptionDependencies,
 } from "./stream-call.ts";
-import { isFutile, isRefusal, type StreamEnding } from "./stream-ending.ts";
 
 /** The client of a subscription: it gives the request, and receives the messages. */
 export interface Subscriber {

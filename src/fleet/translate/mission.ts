@@ -1,8 +1,8 @@
 import { coded } from "../../domain/coded.ts";
-import type { Goal } from "../../domain/goal.ts";
 import {
   type Feedback,
   feedbackStatusNames,
+  type Goal,
   type Mission,
   type MissionQueue,
   type MissionType,

@@ -7,8 +7,8 @@ import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../platform/json.ts";
 import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
 import { MissionEventStateSchema, MissionStatesSchema } from "../../wire/fleet/v1/mission_pb.js";
-import { batteryFromProto } from "./battery.ts";
 import { isQueueShown, queueFromProto } from "./mission.ts";
+import { batteryFromProto } from "./robot.ts";
 import { MalformedAnswer } from "./snake-record.ts";
 import { stampFromProto } from "./stamp.ts";
 

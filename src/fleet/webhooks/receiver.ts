@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import { usablePair } from "../../platform/server-tls.ts";
+import { usablePair } from "../../platform/tls-files.ts";
 import type { WebhookOptions } from "../options.ts";
 
 /** The gateway's own header, which every delivery carries. */

@@ -4,7 +4,7 @@ import { LOOKS_A_SILENCE } from "../../domain/detection.ts";
 import { createBackoff, type RandomSource } from "../../platform/backoff.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { noLaterThan } from "../../platform/no-later-than.ts";
+import { noLaterThan } from "../../platform/within.ts";
 import { CreateWebhookRequestSchema, FleetService } from "../../wire/fleet/v1/service_pb.js";
 import { requestOf } from "../operations/request.ts";
 import type { FleetTimes } from "../options.ts";

@@ -1,11 +1,12 @@
 import type { Connection } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import { createLive, type Live } from "../../platform/live.ts";
 import type { Log } from "../../platform/log.ts";
+import { createTlsFiles, TLS_FILES_LOOK_MS, type TlsTexts } from "../../platform/tls-files.ts";
 import { createBrokerOrder } from "./broker-order.ts";
-import { createBrokerTls } from "./client/broker-tls.ts";
 import { correctStatus, type LeftStatus, reachable } from "./client/checking.ts";
-import { brokerName, brokersOf, type MqttOptions } from "./options.ts";
+import { brokerName, brokersOf, type ExternalBrokerOptions, type MqttOptions } from "./options.ts";
 
 /** The brokers of the configuration, and the certificates for them. */
 export interface Brokers {
@@ -71,4 +72,40 @@ export function createBrokers(
 /** A URL may have a token as its query. */
 function addressOf({ broker }: MqttOptions): string {
   return broker.kind === "external" ? new URL(broker.url).host : "";
+}
+
+/** The certificates for the brokers of the plant, as their files have them now. */
+export interface BrokerTls {
+  /** For the next connection. One that is open goes on as it is. */
+  readonly texts: Live<TlsTexts>;
+  /** Reads the files again when they change, until the signal is aborted. Once is enough. */
+  watch(signal: AbortSignal): void;
+  /** Why the files as they are now are not used; null when they are. */
+  problem(): string | null;
+}
+
+function createBrokerTls({ tls, tlsPaths }: ExternalBrokerOptions, clock: Clock, log: Log): BrokerTls {
+  const open = () => createTlsFiles(tlsPaths.now(), tls.now(), clock, log);
+  const texts = createLive(tls.now());
+  let files = open();
+  let isWatching = false;
+  async function look(): Promise<void> {
+    await files.look();
+    texts.replace(files.current());
+  }
+  tlsPaths.onChange(() => {
+    files = open();
+    texts.replace(files.current());
+    void look();
+  });
+  return {
+    texts,
+    watch(signal) {
+      if (isWatching) return;
+      isWatching = true;
+      void look();
+      every(clock, TLS_FILES_LOOK_MS, signal, () => void look());
+    },
+    problem: () => files.problem(),
+  };
 }

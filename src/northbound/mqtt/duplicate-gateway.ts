@@ -3,7 +3,6 @@ import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { subscribe } from "./client/subscribe.ts";
-import { createTakeoverWatch } from "./client-takeover.ts";
 import { statusPayload } from "./status.ts";
 
 export interface DuplicateParts {
@@ -148,4 +147,69 @@ function readStatus(
   if (!isJsonObject(json) || typeof json.session_id !== "string") return null;
   const { state } = json;
   return state === "online" || state === "offline" ? { state, sessionId: json.session_id } : null;
+}
+
+/** This many signs in a row, without a lasting connection between them, are no accident. */
+const SIGNS = 2;
+/**
+ * A connection of this length shows that no other gateway has our client id: two would disconnect each other
+ * in seconds.
+ */
+const LASTING_MS = 60_000;
+/** MQTT 5, Disconnect: another client has connected with our client id. */
+const SESSION_TAKEN_OVER = 0x8e;
+
+/**
+ * Notices another gateway with our MQTT client id, for example from a copied configuration. The broker keeps
+ * only the newer connection, so the two are never connected at once; each finds the status that the other has
+ * published.
+ */
+export interface TakeoverWatch {
+  /**
+   * A new connection.
+   *
+   * @param broker names the broker among several
+   */
+  serve(client: MqttClient, broker: string): void;
+  /** After a reconnect the retained status was that of another session. */
+  foundOther(sessionId: string): void;
+  /** The other gateway's session, "" if unknown; null when there is no other. */
+  otherSession(): string | null;
+}
+
+function createTakeoverWatch(clock: Clock, onChange: () => void): TakeoverWatch {
+  const known = new Set<string>();
+  let isReconnect = false;
+  let signs = 0;
+  let session = "";
+
+  function addSign(of: string): void {
+    signs += 1;
+    if (of !== "") session = of;
+    if (signs === SIGNS) onChange();
+  }
+
+  function clear(): void {
+    const before = signs;
+    signs = 0;
+    session = "";
+    if (before >= SIGNS) onChange();
+  }
+
+  return {
+    serve(client, broker) {
+      isReconnect = known.has(broker);
+      known.add(broker);
+      const cancel = clock.after(LASTING_MS, clear);
+      client.once("close", cancel);
+      client.once("disconnect", ({ reasonCode }) => {
+        if (reasonCode === SESSION_TAKEN_OVER) addSign("");
+      });
+    },
+    foundOther(sessionId) {
+      // At the first connection to a broker it is the status of this gateway's previous run.
+      if (isReconnect) addSign(sessionId);
+    },
+    otherSession: () => (signs >= SIGNS ? session : null),
+  };
 }

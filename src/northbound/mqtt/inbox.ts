@@ -2,6 +2,7 @@ import type { IPublishPacket } from "mqtt";
 import type { Clock } from "../../platform/clock.ts";
 import { createFairQueues } from "../../platform/fair-queues.ts";
 import { createPublishReader } from "./client/sorted-stream.ts";
+import type { Loss } from "./loss.ts";
 
 /**
  * Messages of clients between the connection and their handling. All clients share one connection, so a
@@ -88,6 +89,37 @@ export function createInbox(
     },
     get length() {
       return queues.length;
+    },
+  };
+}
+
+/** Counts messages with QoS 1 that are not acknowledged yet, without a promise for each. */
+export interface Acks {
+  /** Counts one more message; the returned callback is called by its acknowledgement. */
+  expect(): () => void;
+  /** Resolves when everything is acknowledged; rejects if the connection ends first. */
+  settled(): Promise<void>;
+}
+
+export function createAcks(loss: Loss): Acks {
+  let pending = 0;
+  let whenSettled: (() => void) | null = null;
+  const acknowledge = () => {
+    pending -= 1;
+    if (pending > 0) return;
+    whenSettled?.();
+    whenSettled = null;
+  };
+  return {
+    expect() {
+      pending += 1;
+      return acknowledge;
+    },
+    settled() {
+      if (pending === 0) return Promise.resolve();
+      return loss.orElse((done) => {
+        whenSettled = done;
+      });
     },
   };
 }

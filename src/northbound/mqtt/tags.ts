@@ -1,10 +1,9 @@
-import { type Age, createAge } from "../../domain/age.ts";
 import type { StateChange } from "../../domain/change.ts";
 import { codeText } from "../../domain/coded.ts";
 import { currentGoal, currentMission, type MissionQueue } from "../../domain/mission.ts";
-import { coordinateOf, type Presence } from "../../domain/presence.ts";
+import { type Age, createAge } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
-import type { RobotId } from "../../domain/robot.ts";
+import { coordinateOf, type Presence, type RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PublishState } from "./publish.ts";
 import type { RobotTopics, Topics } from "./topics.ts";

@@ -9,8 +9,7 @@ import { ALARMS_SHOWN, alarmTags, robotAlarmTags } from "./model/alarms.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
-import { writeAct } from "./write-act.ts";
-import { isWholeValue } from "./written-value.ts";
+import { isWholeValue, writeAct } from "./write-act.ts";
 
 export interface AlarmTagParts {
   readonly alarms: AlarmStore & ActiveAlarms;

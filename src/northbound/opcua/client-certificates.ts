@@ -1,14 +1,13 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { createLineBudget } from "../../platform/line-budget.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { placeAuthorities } from "./configured-authorities.ts";
+import { placeAuthorities } from "./certificate-content.ts";
 import type { OpcUaAuthorities } from "./options.ts";
-import { pruneRejected } from "./rejected-certificates.ts";
 
 /** The store of clients' certificates. */
 export interface ClientCertificates {
@@ -39,7 +38,7 @@ const lineBounds = { most: 10, windowMs: 60_000 };
 
 /**
  * The store in `folder`. It refuses RSA keys below 2,048 bits, logs each refused certificate once with the
- * command that approves it, and keeps the newest 200 of them (rejected-certificates.ts).
+ * command that approves it, and keeps the newest 200 of them.
  */
 export function createClientCertificates(folder: string, clock: Clock, log: Log): ClientCertificates {
   const manager = new OPCUACertificateManager({
@@ -243,4 +242,53 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 
 function hasName(names: readonly string[], thumbprint: string): boolean {
   return names.some((name) => name.includes(thumbprint));
+}
+
+/** Anybody who reaches the port can make certificates: the newest ones wait for approval. */
+const MOST_REJECTED = 200;
+
+/** The folders of a certificate store that are needed here. */
+export interface StoreFolders {
+  readonly rejectedFolder: string;
+  readonly trustedFolder: string;
+}
+
+/**
+ * Removes the oldest rejected certificates beyond 200. Without their files their clients are unknown, and
+ * refused too. A certificate of a trusted CA stays, because its client would be admitted without it.
+ */
+async function pruneRejected({ rejectedFolder, trustedFolder }: StoreFolders): Promise<void> {
+  const names = await readdir(rejectedFolder);
+  const surplus = names.length - MOST_REJECTED;
+  if (surplus <= 0) return;
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(rejectedFolder, name);
+      return { path, atMs: (await stat(path)).mtimeMs };
+    }),
+  );
+  files.sort((a, b) => a.atMs - b.atMs);
+  const authorities = await certificatesOf(trustedFolder);
+  for (const { path } of files.slice(0, surplus))
+    if (!(await isSigned(path, authorities))) await rm(path, { force: true });
+}
+
+async function isSigned(path: string, authorities: readonly X509Certificate[]): Promise<boolean> {
+  const certificate = await readCertificate(path);
+  if (certificate === null) return false;
+  return authorities.some((each) => certificate.checkIssued(each) && certificate.verify(each.publicKey));
+}
+
+async function certificatesOf(folder: string): Promise<readonly X509Certificate[]> {
+  const read = await Promise.all((await readdir(folder)).map((name) => readCertificate(join(folder, name))));
+  return read.filter((each) => each !== null);
+}
+
+/** Null: it holds no readable certificate, or somebody has moved it meanwhile. */
+async function readCertificate(path: string): Promise<X509Certificate | null> {
+  try {
+    return new X509Certificate(await readFile(path));
+  } catch {
+    return null;
+  }
 }

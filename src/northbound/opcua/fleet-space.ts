@@ -1,14 +1,11 @@
-import type { StateChange } from "../../domain/change.ts";
-import { changeKey } from "../../domain/change.ts";
+import { changeKey, type StateChange } from "../../domain/change.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
+import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { type ChainBoard, createChainBoard } from "./chain-board.ts";
-import { type Changes, createEarlyChanges, isOwn } from "./early-changes.ts";
+import { type ChainBoard, createChainBoard } from "./chain-tags.ts";
 import type { KnownRobot } from "./options.ts";
-import { createPacer } from "./pacer.ts";
 import type { ListedRobots } from "./robot-changes.ts";
-import { createRobotNames } from "./robot-names.ts";
+import { createRobotNames } from "./robot-register.ts";
 import type { RobotChange, RobotTags } from "./robot-tags.ts";
 
 /** Makes the nodes of one robot, in two steps: its folder, and its content. */
@@ -218,4 +215,95 @@ function keep(changes: Changes, change: RobotChange): number {
 function isGood(changes: Changes): boolean {
   for (const change of changes.values()) if (change.kind === "robot") return change.quality === "good";
   return false;
+}
+
+/** The newest change of each value of one robot, by `changeKey`. */
+type Changes = Map<string, RobotChange>;
+
+/** Changes of at most `maxRobots` robots that come before robots can be listed. */
+export interface EarlyChanges {
+  apply(change: RobotChange): void;
+  /** Removes and returns those of a robot; empty if there are none. */
+  take(robotId: RobotId): Changes;
+  /** Removes and returns those of all robots. */
+  takeAll(): ReadonlyMap<RobotId, Changes>;
+}
+
+/** A hold or an alarm alone does not show that the robot exists: the gateway has stored them. */
+function isOwn({ kind }: RobotChange): boolean {
+  return kind === "hold" || kind === "robot_alarms";
+}
+
+/** @param refuse is called with a robot beyond the limit */
+function createEarlyChanges(maxRobots: number, refuse: (robotId: RobotId) => void): EarlyChanges {
+  let early = new Map<RobotId, Changes>();
+  return {
+    apply(change) {
+      let changes = early.get(change.robotId);
+      if (changes === undefined) {
+        if (isOwn(change)) return;
+        if (early.size >= maxRobots) return refuse(change.robotId);
+        changes = new Map();
+        early.set(change.robotId, changes);
+      }
+      changes.set(changeKey(change), change);
+    },
+    take(robotId) {
+      const changes = early.get(robotId) ?? new Map();
+      early.delete(robotId);
+      return changes;
+    },
+    takeAll() {
+      const all = early;
+      early = new Map();
+      return all;
+    },
+  };
+}
+
+/** How long a turn of background work is, plus the step that it began. */
+const TURN_MS = 8;
+/** Other work that needs longer than this between two turns is busy. */
+const BUSY_MS = 4;
+/** Other work then has the loop for this long. */
+const REST_MS = 16;
+
+/** Does work in the background in turns, and pauses only while other work needs the event loop. */
+export interface Pacer {
+  /** There is work; harmless while it is being done. */
+  wake(): void;
+  stop(): void;
+}
+
+/** Makes it; `step` does a small part of the work, and returns whether there is more. It must not throw. */
+function createPacer(clock: Clock, step: () => boolean): Pacer {
+  let cancel: Cancel | null = null;
+
+  function afterOthers(): void {
+    const fromMs = clock.monotonicMs();
+    const immediate = setImmediate(() => turn(clock.monotonicMs() - fromMs));
+    cancel = () => clearImmediate(immediate);
+  }
+
+  function turn(othersTookMs: number): void {
+    if (othersTookMs > BUSY_MS) {
+      cancel = clock.after(REST_MS, () => turn(0));
+      return;
+    }
+    const untilMs = clock.monotonicMs() + TURN_MS;
+    let hasMore = step();
+    while (hasMore && clock.monotonicMs() < untilMs) hasMore = step();
+    if (hasMore) afterOthers();
+    else cancel = null;
+  }
+
+  return {
+    wake() {
+      if (cancel === null) afterOthers();
+    },
+    stop() {
+      cancel?.();
+      cancel = null;
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
-import type { Acts } from "../../contracts/acts.ts";
-import type { Holds } from "../../contracts/holds.ts";
+import type { Acts, Holds } from "../../contracts/acts.ts";
 import type { ActFields } from "../../domain/acts.ts";
 import { clip } from "../../domain/clip.ts";
 import type { HoldState } from "../../domain/hold.ts";
@@ -11,8 +10,7 @@ import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import type { Account } from "./security.ts";
-import { writeAct } from "./write-act.ts";
-import { isWholeValue } from "./written-value.ts";
+import { isWholeValue, writeAct } from "./write-act.ts";
 
 export interface HoldTagParts {
   readonly holds: Pick<Holds, "holdState">;

@@ -1,16 +1,22 @@
-import type {
-  AddressSpace,
-  CallMethodResultOptions,
-  INamespace,
-  ISessionContext,
-  UAMethod,
-  UAObject,
+import {
+  type AddressSpace,
+  Argument,
+  type CallMethodResultOptions,
+  DataType,
+  DataTypeIds,
+  type INamespace,
+  type ISessionContext,
+  resolveNodeId,
+  StatusCodes,
+  type UAMethod,
+  type UAObject,
   Variant,
+  VariantArrayType,
 } from "node-opcua";
+import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { EnumTag } from "./enumeration.ts";
-import { textsOf, textsOfNamed } from "./localized.ts";
-import { addArguments } from "./method-arguments.ts";
+import { germanOf, localized, textsOf, textsOfNamed } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import {
   isAnyOf,
@@ -22,10 +28,18 @@ import {
   type TagType,
   tagModel,
 } from "./model/member.ts";
-import { argumentListsOf, type MethodModel } from "./model/method.ts";
+import {
+  type ArgumentList,
+  argumentLists,
+  argumentListsOf,
+  type MethodArgument,
+  type MethodModel,
+} from "./model/method.ts";
 import type { NamedText } from "./model/text.ts";
 import { createModelChanges, type NotifyModelChanges } from "./model-changes.ts";
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
+import { answerInGerman } from "./node-opcua/locales.ts";
+import { standardId } from "./node-opcua/lower.ts";
 import type { Tag } from "./node-opcua/tag.ts";
 import type { WriterPermissions } from "./security.ts";
 import { createSharedProperties } from "./shared-properties.ts";
@@ -196,4 +210,52 @@ function placeOf(path: string): Pick<Folder, "path" | "prefix"> {
 function memberTexts(name: string, { model }: Folder, member: ObjectMember) {
   const isNamed = model !== null && isAnyOf(model, member);
   return isNamed ? textsOfNamed(member) : textsOf(name, member);
+}
+
+/**
+ * A robot id as one step of a string NodeId: percent-encoded, including dots, which separate the steps, and
+ * tildes, which mark a name that was taken.
+ */
+export function nodeName(robotId: RobotId): string {
+  return encodeURIComponent(Buffer.from(robotId).toString()).replaceAll(".", "%2E").replaceAll("~", "%7E");
+}
+
+/**
+ * Describes the arguments of a method, in the language of the session. The NodeId consists of names, like all
+ * of ours: node-opcua would number them.
+ */
+function addArguments(namespace: INamespace, method: UAMethod, [name, list]: ArgumentList): void {
+  const variable = namespace.addVariable({
+    propertyOf: method,
+    browseName: { name, namespaceIndex: 0 },
+    nodeId: `s=${method.nodeId.value}.${name}`,
+    ...textsOf(name, argumentLists[name]),
+    typeDefinition: "PropertyType",
+    modellingRule: "Mandatory",
+    dataType: resolveNodeId(DataTypeIds.Argument),
+    valueRank: 1,
+    arrayDimensions: [list.length],
+    accessLevel: "CurrentRead",
+    minimumSamplingInterval: 0,
+  });
+  variable.setValueFromSource(variant(list, false), StatusCodes.Good);
+  answerInGerman(variable, variant(list, true));
+}
+
+function variant(list: readonly MethodArgument[], inGerman: boolean): Variant {
+  return new Variant({
+    dataType: DataType.ExtensionObject,
+    arrayType: VariantArrayType.Array,
+    value: list.map((each) => argumentOf(each, inGerman)),
+  });
+}
+
+function argumentOf({ name, type, text, isList }: MethodArgument, inGerman: boolean): Argument {
+  const english = localized(text);
+  return new Argument({
+    name,
+    dataType: standardId(DataType[type]),
+    valueRank: isList === true ? 1 : -1,
+    description: inGerman ? germanOf(english) : english,
+  });
 }

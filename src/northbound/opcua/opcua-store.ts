@@ -2,8 +2,7 @@ import { describeError, type Log } from "../../platform/log.ts";
 import { type Store, StoreFailed } from "../../platform/store.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.ts";
-import { createDurableTicketStore } from "./commands/durable-ticket-store.ts";
-import type { TicketStore } from "./commands/ticket-store.ts";
+import { createDurableTicketStore, type TicketStore } from "./commands/ticket-store.ts";
 import { openRobotFile, openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */

@@ -1,14 +1,14 @@
 import { type StatusCode, StatusCodes } from "node-opcua";
 import { amrExceptionOf } from "../../domain/amr-exception.ts";
 import type { Observed } from "../../domain/observed.ts";
-import { coordinateOf, type Presence } from "../../domain/presence.ts";
+import { coordinateOf, type Presence } from "../../domain/robot.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Age, startAge } from "./age-tag.ts";
 import { addChainTags } from "./chain-tags.ts";
 import { ageTags, coordinateTags, exceptionTags, LISTED_EXCEPTIONS, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, type Tag, type TagTimes } from "./node-opcua/tag.ts";
+import { type Age, startAge } from "./robot-state-tags.ts";
 import { isShown } from "./status.ts";
 
 /** The folders `Position`, `TaskChain` and `AmrException` of a robot, from the online list. */

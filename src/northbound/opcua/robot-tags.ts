@@ -8,27 +8,31 @@ import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Age, startAge } from "./age-tag.ts";
 import { type AlarmTagParts, addRobotAlarmTags } from "./alarm-tags.ts";
-import { addBatteryTags } from "./battery-tags.ts";
-import type { ChainBoard } from "./chain-board.ts";
+import type { ChainBoard } from "./chain-tags.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
 import type { Methods } from "./commands/methods.ts";
 import { addMissionSlots } from "./commands/mission-slot.ts";
 import type { Slot } from "./commands/slot.ts";
 import type { MissionRobot } from "./commands/slot-operation.ts";
 import type { SlotParts } from "./commands/slot-parts.ts";
-import { addConveyorTags, type ConveyorTags } from "./conveyor-tags.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
-import { addIdleReasonTags } from "./idle-reason-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import { cartType, summaryTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
+import {
+  type Age,
+  addBatteryTags,
+  addConveyorTags,
+  addIdleReasonTags,
+  type ConveyorTags,
+  startAge,
+} from "./robot-state-tags.ts";
 import { isShown, statusOfQuality } from "./status.ts";
-import { tagTimes } from "./tag-times.ts";
+import { tagTimes } from "./tag-registry.ts";
 
 /** The changes that concern one robot. */
 export type RobotChange = Exclude<

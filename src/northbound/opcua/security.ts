@@ -21,8 +21,8 @@ import type { Command, Role } from "../../domain/command.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { isPassword } from "../../platform/password.ts";
+import { placeAuthorities } from "./certificate-content.ts";
 import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";
-import { placeAuthorities } from "./configured-authorities.ts";
 import type { OpcUaOptions, OpcUaUser } from "./options.ts";
 import { ownCertificateFile } from "./own-certificate.ts";
 

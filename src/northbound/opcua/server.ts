@@ -1,5 +1,4 @@
 // First, so that node-opcua finds its loggers set when it is imported.
-import "./node-opcua/library-log.ts";
 
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
@@ -20,20 +19,17 @@ import type { ClientCertificates } from "./client-certificates.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
 import { germanOf } from "./localized.ts";
-import { refuseWithErrorMessages } from "./node-opcua/channel-refusal.ts";
-import { forgetClosedSubscriptions } from "./node-opcua/closed-subscriptions.ts";
+import { refuseWithErrorMessages } from "./node-opcua/client-refusals.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
 import { deliverEvents } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
-import { forgetHungUpClients } from "./node-opcua/hung-up-clients.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
-import { nameLargeAnswers } from "./node-opcua/large-answers.ts";
+import { allowManyWatchers, forgetClosedSubscriptions, forgetHungUpClients } from "./node-opcua/leaks.ts";
 import { forwardLibraryLog } from "./node-opcua/library-log.ts";
+import { nameLargeAnswers, serverLoad } from "./node-opcua/load.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { checkLogOns } from "./node-opcua/log-ons.ts";
-import { allowManyWatchers } from "./node-opcua/many-watchers.ts";
 import { endRejectedClients, type RejectedClients } from "./node-opcua/rejected-clients.ts";
-import { serverLoad } from "./node-opcua/server-load.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import { listSessions } from "./node-opcua/session-list.ts";
 import { ageByMonotonicClock, closeKeylessChannels } from "./node-opcua/steady-times.ts";

@@ -15,9 +15,8 @@ import {
 } from "node-opcua";
 import { germanOf, localized, textsOf } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
-import type { TagModel } from "./model/member.ts";
+import type { TagModel, Unit } from "./model/member.ts";
 import { CEFACT, propertyTexts, type SharedProperty, sharedPropertiesOf } from "./model/properties.ts";
-import type { Unit } from "./model/units.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";
 import { cached } from "./node-opcua/lower.ts";
 

@@ -1,16 +1,14 @@
-import type { Permits } from "../../contracts/permits.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
+import type { Permits } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
 import type { Live } from "../../platform/live.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
-import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { nodeName } from "./node-name.ts";
+import { type Folder, type NodeBuilder, nodeName } from "./node-builder.ts";
 import type { StationNode } from "./options.ts";
-import { addPermitTags, type PermitTagParts } from "./permit-tags.ts";
-import { addStationTags, type StationTagParts } from "./station-tags.ts";
+import { addPermitTags, addStationTags, type PermitTagParts, type StationTagParts } from "./station-tags.ts";
 
 export interface StationFolderParts extends Omit<StationParts, "name" | "load"> {
   readonly permits: Permits;

@@ -1,7 +1,7 @@
 import { DataType, type StatusCode, StatusCodes } from "node-opcua";
 import type { Acts } from "../../contracts/acts.ts";
-import type { CommandRights } from "../../contracts/command-rights.ts";
-import type { VisibleStations } from "../../contracts/stations.ts";
+import type { CommandRights } from "../../contracts/commander.ts";
+import type { Permits, VisibleStations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
 import type { StationCounters, VisibleStation } from "../../domain/station-visits.ts";
@@ -13,14 +13,21 @@ import {
   counterTags,
   hereTags,
   nextTags,
+  permitTags,
   validTags,
 } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { type Tag, type TagList, type TagScalar, type TagTimes, timesAt } from "./node-opcua/tag.ts";
+import {
+  fittingText,
+  type Tag,
+  type TagList,
+  type TagScalar,
+  type TagTimes,
+  timesAt,
+} from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isShown, statusOfQuality } from "./status.ts";
-import { writeAct } from "./write-act.ts";
-import { isWholeValue } from "./written-value.ts";
+import { isWholeValue, writeAct } from "./write-act.ts";
 
 export interface StationTagParts extends VisibleStations {
   readonly acts: Pick<Acts, "run">;
@@ -162,4 +169,48 @@ function addCounterTags(
     for (const [tag, name] of seconds) tag.set(counters[name] / 1_000, good, times);
     tags.Since.set(since, good, times);
   };
+}
+
+export interface PermitTagParts {
+  readonly permits: Permits;
+  readonly acts: Pick<Acts, "run">;
+  readonly addWritable: AddWritableTag;
+  readonly clock: Clock;
+}
+
+/** `Permit`, `Permitted` and `NotPermittedReason` of a station that requires a permit. */
+export interface PermitTags {
+  /** Shows the present permit: it lapses with time. */
+  show(): void;
+}
+
+export function addPermitTags(
+  builder: NodeBuilder,
+  folder: Folder,
+  station: string,
+  { permits, acts, addWritable, clock }: PermitTagParts,
+): PermitTags {
+  const tags = builder.tags(folder, permitTags);
+  const good = StatusCodes.Good;
+
+  const times = () => timesAt(clock.nowMs());
+
+  function show(): void {
+    const state = permits.permitOf(station);
+    tags.Permitted.set(state.isGiven, good, times());
+    tags.NotPermittedReason.set(fittingText(state.reason), good, times());
+  }
+
+  addWritable(`${folder.path}.Permit`, (variant, range, account): StatusCode => {
+    if (!isWholeValue(variant, DataType.Boolean, range)) return StatusCodes.BadTypeMismatch;
+    const status = writeAct(acts, "Permit", { station, permit: variant.value }, account);
+    if (status !== good) return status;
+    tags.Permit.set(variant.value, good, times());
+    show();
+    return good;
+  });
+
+  tags.Permit.set(false, good, times());
+  show();
+  return { show };
 }

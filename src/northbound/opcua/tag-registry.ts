@@ -1,7 +1,8 @@
 import type { TagGroup, TagSource, TagView } from "../../contracts/tags.ts";
+import { type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
-import type { Tag } from "./node-opcua/tag.ts";
+import { dateAt, type Tag, type TagTimes } from "./node-opcua/tag.ts";
 
 /** The registry of the tags of all built nodes. It builds none. */
 export interface TagRegistry extends TagSource {
@@ -85,4 +86,19 @@ function ownerOf(parentPath: string): string {
   if (!parentPath.startsWith("Robots.") && !parentPath.startsWith("Stations.")) return OF_GATEWAY;
   const end = parentPath.indexOf(".", parentPath.indexOf(".") + 1);
   return end < 0 ? parentPath : parentPath.slice(0, end);
+}
+
+/** The range of a DateTime: 1601 to 9999 (OPC UA Part 6, DateTime). */
+const EARLIEST_MS = Date.UTC(1601, 0, 1);
+const LATEST_MS = Date.UTC(9999, 11, 31);
+
+/**
+ * The times of a robot's message. Conveyors have no time of their own, and a robot's clock may be wrong: then
+ * it is the gateway's time.
+ */
+export function tagTimes(stamp: Stamp): TagTimes {
+  const server = dateAt(stamp.receivedAtMs);
+  const sourceTimeMs = sourceTimeOf(stamp);
+  const isTime = sourceTimeMs !== null && sourceTimeMs >= EARLIEST_MS && sourceTimeMs <= LATEST_MS;
+  return { source: isTime ? dateAt(sourceTimeMs) : server, server };
 }

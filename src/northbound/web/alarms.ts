@@ -2,8 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Alarm } from "../../domain/alarm.ts";
 import { alarmOf } from "../../models/alarm.ts";
 import { sendProblem } from "./problem.ts";
-import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
-import { reverseOrderKey } from "./resources/order-key.ts";
+import { type Query, reverseOrderKey, sendPage, unknownParameter } from "./resources/list-page.ts";
 
 /** `GET /api/v1/alarms` answers 200 with all alarms, the most urgent first. */
 export function addAlarmRoutes(server: FastifyInstance, standingAlarms: () => readonly Alarm[]): void {

@@ -1,7 +1,7 @@
 import type { Envelope } from "../../contracts/commander.ts";
 import { quoted } from "../../domain/clip.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
-import { dateTimeMs } from "../../platform/date-time.ts";
+import { dateTimeMs } from "../../platform/clock.ts";
 import { readBody } from "./request-body.ts";
 import type { SenderOf } from "./sender.ts";
 

@@ -1,16 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
-import type { CommandStage, Effect } from "../../domain/command.ts";
+import { type CommandStage, type Effect, type Source, sourceKey } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { replyJson } from "../../models/reply.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { noLaterThan } from "../../platform/no-later-than.ts";
+import { noLaterThan } from "../../platform/within.ts";
 import { type CheckTick, readEnvelope } from "./command-envelope.ts";
-import { waitSeconds } from "./prefer.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { originOf, type SenderOf } from "./sender.ts";
-import { allowSilence, streamOf } from "./silence.ts";
-import { createWaits } from "./waits.ts";
+import { allowSilence, streamOf } from "./two-protocols.ts";
 
 export interface CommandRouteParts {
   readonly commander: Commander;
@@ -91,4 +89,57 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
 function effectOf(commander: Commander, { operation, request }: Envelope): Effect | null {
   const read = "json" in request ? commander.read(operation, request.json) : null;
   return read !== null && "effect" in read ? read.effect : null;
+}
+
+/** How long a request without `Prefer` waits for a final outcome. */
+const USUAL_WAIT_SECONDS = 10;
+const LONGEST_WAIT_SECONDS = 60;
+
+/**
+ * How many seconds a client is ready to wait, by `Prefer: wait=N` (RFC 7240), at most 60. An unreadable value
+ * is ignored, as the RFC says.
+ */
+export function waitSeconds(prefer: string | readonly string[] | undefined): number {
+  const wait = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=[,;]|$)/i.exec(String(prefer ?? ""))?.[1];
+  return wait === undefined ? USUAL_WAIT_SECONDS : Math.min(Number(wait), LONGEST_WAIT_SECONDS);
+}
+
+/** The requests of a listener that wait for an outcome: each takes a connection, or a stream of one. */
+export interface Waits {
+  /**
+   * One more request waits, until the returned function is called. Null: too many wait. `isStop` is called
+   * only if the usual places are taken.
+   */
+  begin(source: Source, isStop: () => boolean): (() => void) | null;
+  readonly count: number;
+}
+
+const MOST = 96;
+/** Less than the streams of one HTTP/2 connection. */
+const MOST_OF_USER = 32;
+/** Further places, of all users and of each. */
+const KEPT_FOR_STOPS = 16;
+
+export function createWaits(): Waits {
+  const byUser = new Map<string, number>();
+  let count = 0;
+  return {
+    begin(source, isStop) {
+      const user = sourceKey(source);
+      const ofUser = byUser.get(user) ?? 0;
+      const hasRoom = (more: number) => count < MOST + more && ofUser < MOST_OF_USER + more;
+      if (!hasRoom(0) && !(hasRoom(KEPT_FOR_STOPS) && isStop())) return null;
+      count += 1;
+      byUser.set(user, ofUser + 1);
+      return () => {
+        count -= 1;
+        const left = (byUser.get(user) ?? 1) - 1;
+        if (left > 0) byUser.set(user, left);
+        else byUser.delete(user);
+      };
+    },
+    get count() {
+      return count;
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { createBoundedConnections } from "../../platform/bounded-connections.ts"
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRecurringProblem } from "../../platform/recurring-problem.ts";
-import { SILENCE_MS } from "./silence.ts";
+import { SILENCE_MS } from "./two-protocols.ts";
 
 /** An HTTP server, with TLS or without. */
 interface LimitedServer extends Server {

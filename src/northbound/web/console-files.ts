@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { publicRoute } from "./access/public-route.ts";
+import { publicRoute } from "./access/session-routes.ts";
 import { sendProblem } from "./problem.ts";
 
 /** The first parts of the console's addresses: its script shows the page of each. */

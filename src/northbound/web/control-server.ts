@@ -1,15 +1,20 @@
 import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
-import type { FastifyInstance } from "fastify";
-import type { Acts } from "../../contracts/acts.ts";
-import type { Holds } from "../../contracts/holds.ts";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Acts, Holds } from "../../contracts/acts.ts";
+import type { ReloadConfiguration } from "../../contracts/reload.ts";
 import type { Alarm } from "../../domain/alarm.ts";
+import { quoted } from "../../domain/clip.ts";
+import { holderName } from "../../domain/hold.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import { closedPort, type Hang } from "../../platform/liveness.ts";
-import type { Log } from "../../platform/log.ts";
+import { logLevels as knownLevels, type Log, type LogLevel, type LogLevels } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { Readiness } from "../../platform/readiness.ts";
+import type { Recorder } from "../../platform/recorder/recorder.ts";
 import { isCode, isListenedOn } from "../../platform/socket-probe.ts";
 import { addActRoutes } from "./acts.ts";
 import { addAlarmRoutes } from "./alarms.ts";
@@ -18,20 +23,62 @@ import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHealthRoutes } from "./health.ts";
+import { addMethodCheck } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
-import { addLogLevelRoutes, type LogLevelParts } from "./log-level.ts";
-import { addMethodCheck } from "./method-check.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { addMetricsRoute } from "./metrics/route.ts";
 import type { ControlOptions } from "./options.ts";
-import { addRecordingRoute, type RecordingRouteParts } from "./recordings.ts";
-import { addReloadRoute, type ReloadRouteParts } from "./reload.ts";
-import { addJsonBodies } from "./request-body.ts";
+import { sendProblem } from "./problem.ts";
+import { addJsonBodies, readBody } from "./request-body.ts";
 import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
 import { senderOfSocket } from "./sender.ts";
-import { addStatusRoute, type StatusRouteParts } from "./status.ts";
-import { createTail, type Tail, type TailParts } from "./tail.ts";
-import { addTailRoute } from "./tail-route.ts";
+import { type StatusFacts, statusReport } from "./status-report.ts";
+import { addTailRoute, createTail, type Tail, type TailParts } from "./tail.ts";
+
+interface LogLevelParts {
+  /** Null: the program that runs the gateway keeps the levels. */
+  readonly logLevels: LogLevels | null;
+}
+
+/** Means all components. */
+const ALL = "*";
+
+/**
+ * `GET /api/v1/log-level` answers 200 with `{"levels":{…}}` by component. `PUT` with `{"component"?,"level"}`
+ * sets one, or all (without a component, or with `*`), and answers the same.
+ */
+function addLogLevelRoutes(server: FastifyInstance, { logLevels }: LogLevelParts): void {
+  if (logLevels === null) return;
+  const answer = (reply: FastifyReply) => reply.send({ levels: logLevels.list() });
+
+  server.get("/api/v1/log-level", async (_request, reply) => answer(reply));
+  server.put("/api/v1/log-level", async (request, reply) => {
+    const [source, wrongSender] = senderOfSocket(request);
+    if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
+    const asked = readLevel(request.body);
+    if (typeof asked === "string") return sendProblem(reply, 400, asked);
+    if (logLevels.set(asked.component, asked.level, holderName(source))) return answer(reply);
+    const known = Object.keys(logLevels.list()).join(", ");
+    return sendProblem(reply, 404, `component: ${quoted(asked.component ?? ALL)} is not one of ${known}`);
+  });
+}
+
+interface Asked {
+  /** Null: all. */
+  readonly component: string | null;
+  readonly level: LogLevel;
+}
+
+/** The level that a body asks for, or a sentence with what is wrong with it. */
+function readLevel(body: unknown): Asked | string {
+  const read = readBody(body, ["component", "level"]);
+  if (!read.ok) return read.reason;
+  const { component = ALL, level } = read.object;
+  const known = knownLevels.find((each) => each === level);
+  if (known === undefined) return `level: must be one of ${knownLevels.join(", ")}`;
+  if (typeof component !== "string") return "component: must be text; * stands for all";
+  return { component: component === ALL ? null : component, level: known };
+}
 
 /** The socket cannot be used; the message gives the reason and what to do. */
 class SocketRefused extends Error {
@@ -166,6 +213,58 @@ function listenPrivately(server: Server, path: string): Promise<void> {
       server.listen({ path });
     } finally {
       process.umask(before);
+    }
+  });
+}
+
+interface StatusRouteParts {
+  readonly statusFacts: () => StatusFacts;
+  readonly clock: Clock;
+}
+
+/** `GET /api/v1/status` answers 200 with all that a person asks first, even if everything is down. */
+function addStatusRoute(server: FastifyInstance, { statusFacts, clock }: StatusRouteParts): void {
+  server.get("/api/v1/status", async (_request, reply) =>
+    reply.send(statusReport(statusFacts(), clock.nowMs())),
+  );
+}
+
+interface ReloadRouteParts {
+  readonly reload: ReloadConfiguration;
+}
+
+/**
+ * `POST /api/v1/reload` reads the configuration again. 200 with the applied keys; 409 if it was refused, and
+ * nothing has changed. It needs no right: every user who reaches the socket may signal the process too.
+ */
+function addReloadRoute(server: FastifyInstance, { reload }: ReloadRouteParts): void {
+  server.post("/api/v1/reload", async (request, reply) => {
+    const [source, wrongSender] = senderOfSocket(request);
+    if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
+    const result = await reload(holderName(source));
+    return reply.code(result.refused.length === 0 ? 200 : 409).send(result);
+  });
+}
+
+interface RecordingRouteParts {
+  /** Null: it is switched off. */
+  readonly recorder: Pick<Recorder, "save"> | null;
+}
+
+/**
+ * `POST /api/v1/recordings` saves the last minutes: 201 with the file, 404 while the recorder is off, 503 if
+ * the disk takes no file. It needs no right: every user who reaches the socket may read the data folder.
+ */
+function addRecordingRoute(server: FastifyInstance, { recorder }: RecordingRouteParts): void {
+  server.post("/api/v1/recordings", async (request, reply) => {
+    const [source, wrongSender] = senderOfSocket(request);
+    if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
+    if (recorder === null) return sendProblem(reply, 404, "recorder.enabled is false: nothing is recorded");
+    try {
+      const { path, bytes, fromMs } = await recorder.save(`asked by ${holderName(source)}`);
+      return reply.code(201).send({ path, bytes, from: new Date(fromMs).toISOString() });
+    } catch (error) {
+      return sendProblem(reply, 503, `the recording was not saved: ${messageOf(error)}`);
     }
   });
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Health } from "../../platform/component.ts";
+import { publishedHealth } from "../../platform/health-history.ts";
 import type { Hang } from "../../platform/liveness.ts";
-import { publishedHealth } from "../../platform/published-health.ts";
 import type { Readiness } from "../../platform/readiness.ts";
-import { publicRoute } from "./access/public-route.ts";
+import { publicRoute } from "./access/session-routes.ts";
 
 /** The present state of the gateway. */
 export interface HealthRouteParts {

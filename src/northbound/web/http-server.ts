@@ -3,7 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyServerOptions, fas
 import type { Health } from "../../platform/component.ts";
 import { answerLast } from "../../platform/last-answer.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { usablePair } from "../../platform/server-tls.ts";
+import { usablePair } from "../../platform/tls-files.ts";
 import type { WebConnections } from "./connections.ts";
 import type { WebTls } from "./options.ts";
 import { problemAnswer, problemOf, sendProblem } from "./problem.ts";

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { CommandRights } from "../../contracts/command-rights.ts";
-import type { Commander } from "../../contracts/commander.ts";
+import type { Commander, CommandRights } from "../../contracts/commander.ts";
 import type { OperationManual } from "../../contracts/operation-manual.ts";
 import { sourceKey } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";

@@ -5,7 +5,8 @@ import { type Quality, qualities } from "../../domain/quality.ts";
 import { alarmOf } from "../../models/alarm.ts";
 import { isoTime, timeText } from "../../models/json-text.ts";
 import type { Health } from "../../platform/component.ts";
-import { publishedHealth } from "../../platform/published-health.ts";
+import { publishedHealth } from "../../platform/health-history.ts";
+import type { FloorOptions } from "./options.ts";
 
 /** The inputs of the status of the gateway, all known without asking the disk. */
 export interface StatusFacts {
@@ -182,4 +183,39 @@ export function queuesOf(
     rows.set(name, row);
   }
   return [...rows].map(([name, figures]) => ({ name, figures }));
+}
+
+/** The gateway, and this run of it. */
+export interface GatewayIdentity {
+  readonly gatewayId: string;
+  readonly version: string;
+  readonly sessionId: string;
+  readonly startedAtMs: number;
+}
+
+/** What the configuration decides, and whether this is the demo. */
+export interface ApiSettings {
+  /** Counts the configurations that were loaded. */
+  readonly configuration: () => number;
+  /** Whether it runs as a demo, without log-in. */
+  readonly isOpen: () => boolean;
+  /** Whether a simulated fleet service runs beside the gateway. */
+  readonly hasSimulator: boolean;
+  /** Between two online lists; null: they are not polled. */
+  readonly pollMs: number | null;
+  readonly floorOptions: () => FloorOptions;
+  /** The path of the description of the HTTP API. */
+  readonly openApiFile: string;
+}
+
+/** The state of the gateway's components, and of what they need. */
+export interface GatewayCondition {
+  readonly health: () => Readonly<Record<string, Health>>;
+  /** Wall time since when a component has been in its state; null: not known. */
+  readonly stateSinceMs: (part: string) => number | null;
+  readonly certificates: () => StatusFacts["certificates"];
+  readonly disk: () => StatusFacts["disk"];
+  readonly isFleetLinkUp: () => boolean;
+  /** False: the component that keeps values and their quality up to date is stalled. */
+  readonly areValuesKept: () => boolean;
 }

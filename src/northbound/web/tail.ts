@@ -1,15 +1,20 @@
 import type { ServerResponse } from "node:http";
+import type { FastifyInstance } from "fastify";
+import type { Holds } from "../../contracts/acts.ts";
 import type { Batch, Sink } from "../../contracts/link.ts";
 import type { StateChange } from "../../domain/change.ts";
+import { quoted } from "../../domain/clip.ts";
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Quality } from "../../domain/quality.ts";
+import { isPlainText } from "../../domain/refusals.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { namedEventJson } from "../../models/event.ts";
 import { timeText } from "../../models/json-text.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import { sendProblem } from "./problem.ts";
 
 /** The kinds that can be followed: the kinds of events, and `state`, the quality of a robot. */
-export const tailKinds = [
+const tailKinds = [
   "mission",
   "alarm",
   "command",
@@ -19,7 +24,7 @@ export const tailKinds = [
   "dropped",
   "state",
 ] as const satisfies ReadonlyArray<FleetEvent["kind"] | "state">;
-export type TailKind = (typeof tailKinds)[number];
+type TailKind = (typeof tailKinds)[number];
 
 export interface TailParts {
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
@@ -29,7 +34,7 @@ export interface TailParts {
 }
 
 /** The filter of a reader; an empty set means all. */
-export interface TailFilter {
+interface TailFilter {
   readonly robots: ReadonlySet<RobotId>;
   readonly kinds: ReadonlySet<TailKind>;
 }
@@ -42,7 +47,7 @@ export interface Tail {
   close(): void;
 }
 
-export const MOST_READERS = 8;
+const MOST_READERS = 8;
 /** A reader with more unread bytes is closed. */
 const MOST_UNREAD_BYTES = 4_000_000;
 /** Shows a reader that the gateway lives, and the gateway that the reader does. */
@@ -145,4 +150,64 @@ export function createTail({ attachTail, sessionId, clock }: TailParts): Tail {
 
 function isWanted({ robots, kinds }: TailFilter, { kind, robotId }: Line): boolean {
   return (robots.size === 0 || robots.has(robotId)) && (kinds.size === 0 || kinds.has(kind));
+}
+
+export interface TailRouteParts {
+  readonly holds: Pick<Holds, "refusedName">;
+}
+
+/** A filter, or what is wrong with it: the status of the answer and a sentence. */
+type ReadFilter = TailFilter | { readonly status: number; readonly fault: string };
+
+/** Of each filter. */
+const MOST_NAMES = 100;
+const ROBOT_CHARACTERS = 256;
+
+/**
+ * `GET /api/v1/tail?robot=R&kind=K` answers 200 and then a line of JSON for each event, as long as the reader
+ * reads. Both filters may be repeated, or left out.
+ */
+export function addTailRoute(server: FastifyInstance, tail: Tail, { holds }: TailRouteParts): void {
+  // A HEAD request would never be answered.
+  const noHead = { exposeHeadRoute: false } as const;
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/tail", noHead, (request, reply) => {
+    const filter = readFilter(request.query, holds);
+    if ("fault" in filter) return sendProblem(reply, filter.status, filter.fault);
+    const { raw } = reply;
+    raw.setHeader("content-type", "application/x-ndjson; charset=utf-8");
+    raw.setHeader("connection", "close");
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) raw.setHeader(name, value);
+    if (tail.add(filter, raw)) return void reply.hijack();
+    const full = `${MOST_READERS} readers follow the gateway already: end one of them`;
+    return sendProblem(reply, 503, full);
+  });
+}
+
+function readFilter(query: Readonly<Record<string, unknown>>, holds: Pick<Holds, "refusedName">): ReadFilter {
+  const unknown = Object.keys(query).find((name) => name !== "robot" && name !== "kind");
+  const wrong = (fault: string) => ({ status: 400, fault });
+  if (unknown !== undefined) return wrong(`${quoted(unknown)}: is not one of robot, kind`);
+  const [robots, kinds] = [namesIn(query.robot), namesIn(query.kind)];
+  if (robots.length > MOST_NAMES || kinds.length > MOST_NAMES)
+    return wrong(`robot, kind: at most ${MOST_NAMES} of each`);
+  const noKind = kinds.find((kind) => !isKind(kind));
+  if (noKind !== undefined) return wrong(`kind: ${quoted(noKind)} is not one of ${tailKinds.join(", ")}`);
+  const noName = robots.find((robot) => !isPlainText(robot, ROBOT_CHARACTERS));
+  if (noName !== undefined)
+    return wrong(`robot: must be a robot_id of 1 to ${ROBOT_CHARACTERS} printable characters`);
+  for (const robot of robots) {
+    const refused = holds.refusedName(robot);
+    if (refused !== null) return { status: 404, fault: refused.message };
+  }
+  return { robots: new Set(robots), kinds: new Set(kinds.filter(isKind)) };
+}
+
+function namesIn(value: unknown): readonly string[] {
+  const values = Array.isArray(value) ? value : [value];
+  return values.filter((each) => typeof each === "string");
+}
+
+function isKind(text: string): text is TailKind {
+  return tailKinds.some((kind) => kind === text);
 }

@@ -1,5 +1,11 @@
-import type { RequestListener } from "node:http";
-import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { IncomingMessage, RequestListener } from "node:http";
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type Http2ServerRequest,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { createServer, type Server, type ServerOptions } from "node:https";
 import type { TLSSocket } from "node:tls";
 
@@ -52,4 +58,44 @@ export function createTwoProtocols(options: ServerOptions, listener: RequestList
       for (const session of sessions) session.destroy();
     },
   };
+}
+
+/** A connection without any traffic for this long is closed. */
+export const SILENCE_MS = 10_000;
+
+interface Connection {
+  setTimeout(ms: number): unknown;
+}
+
+/** How much longer the requests under way of each connection allow it to be silent. */
+const allowed = new WeakMap<Connection, number[]>();
+
+/**
+ * Lets the connection of a request be silent for this much longer, while its client waits for an answer. Over
+ * HTTP/2 other requests of the connection may wait too. Call the returned function when the request is
+ * answered.
+ */
+export function allowSilence(request: IncomingMessage, ms: number): () => void {
+  const connection = connectionOf(request);
+  if (connection === undefined) return () => {};
+  const waits = allowed.get(connection) ?? [];
+  allowed.set(connection, waits);
+  waits.push(ms);
+  const apply = () => connection.setTimeout(SILENCE_MS + Math.max(0, ...waits));
+  apply();
+  return () => {
+    waits.splice(waits.indexOf(ms), 1);
+    apply();
+  };
+}
+
+/** Undefined: it is closed. */
+function connectionOf(request: IncomingMessage): Connection | undefined {
+  const stream = streamOf(request);
+  return stream === null ? request.socket : stream.session;
+}
+
+/** The stream of a request of HTTP/2; null: it is of HTTP/1.1. */
+export function streamOf(request: IncomingMessage): ServerHttp2Stream | null {
+  return request.httpVersionMajor === 2 ? (request as unknown as Http2ServerRequest).stream : null;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { readNowIfThere, replaceFile } from "../kept-file.ts";
 import { makeFolder } from "../make-folder.ts";
-import { inOrder, nextNumber } from "../numbered-names.ts";
+import { inOrder, nextNumber } from "../plain-file.ts";
 
 /** The state of a run, noted while it lives: a process that is killed writes nothing more. */
 export interface Life extends JsonObject {

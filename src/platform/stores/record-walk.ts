@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { ABORT, open } from "lmdb";
 import { messageOf } from "../error-text.ts";
+import { isCode } from "../socket-probe.ts";
 import { damagedRecord, isIntact, keySumOf } from "./record-seal.ts";
 
 /** The range of lmdb's own errors (lmdb.h); all others are the machine's. */
@@ -93,4 +94,39 @@ function canBeWritten(database: Database): boolean {
 function isLmdbError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return true;
   return typeof error.code === "number" && error.code >= OLDEST_LMDB_CODE && error.code <= NEWEST_LMDB_CODE;
+}
+
+/** A file system is read-only; the message is for people. */
+export class DiskReadOnly extends Error {
+  override readonly name = "DiskReadOnly";
+
+  constructor(options?: ErrorOptions) {
+    super("the disk is read-only; dmesg may say why", options);
+  }
+}
+
+/** The number of EROFS on Linux: lmdb reports numbers. */
+const EROFS = 30;
+
+/** Whether the error is the answer to a write on a read-only file system. */
+export function isReadOnlyError(error: unknown): boolean {
+  const isNumbered = error instanceof Error && "code" in error && error.code === EROFS;
+  return isNumbered || isCode(error, "EROFS");
+}
+
+/** Whether the file system of a file is read-only. */
+export type IsReadOnly = (path: string) => boolean;
+
+/**
+ * Opens the file for writing: after an error of the disk the kernel refuses that, from memory, also while the
+ * disk hangs. Since Linux 6.14, neither `access` nor the list of mounts shows it. Never throws; false for a
+ * missing file.
+ */
+export function isReadOnly(path: string): boolean {
+  try {
+    closeSync(openSync(path, "r+"));
+    return false;
+  } catch (error) {
+    return isCode(error, "EROFS");
+  }
 }

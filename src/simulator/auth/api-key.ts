@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
 import { readIfThere } from "../../platform/kept-file.ts";
-import { writeWhole } from "../data-file.ts";
+import { writeWhole } from "../scenario/scenario.ts";
 
 /** An API key document (docs/service.md, How deployed services behave): its three fields belong together. */
 export interface ApiKey {

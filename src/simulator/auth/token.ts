@@ -1,6 +1,10 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { Clock } from "../../platform/clock.ts";
+import { readIfThere } from "../../platform/kept-file.ts";
 import { Refusal } from "../refusal.ts";
+import { writeWhole } from "../scenario/scenario.ts";
 import type { Caller } from "../service/contract.ts";
 
 /** Makes and checks the JWTs of the service. */
@@ -86,4 +90,17 @@ function expired(): Refusal {
 
 function malformed(): Refusal {
   return new Refusal("UNAUTHENTICATED", "the token is malformed, or not one of this service");
+}
+
+/**
+ * The key that signs tokens, kept in the data folder so that tokens outlive a restart, as those of a deployed
+ * service do.
+ */
+export async function loadSigningKey(dataDir: string): Promise<Uint8Array> {
+  const file = join(dataDir, "token.key");
+  const stored = Buffer.from((await readIfThere(file)) ?? "", "base64url");
+  if (stored.length === 32) return stored;
+  const key = randomBytes(32);
+  await writeWhole(file, key.toString("base64url"), "secret");
+  return key;
 }

@@ -7,13 +7,20 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import type { CodeName } from "../refusal.ts";
+import {
+  Health,
+  HealthCheckRequestSchema,
+  HealthCheckResponseSchema,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "../../wire/grpc/health/v1/health_pb.js";
+import { type CodeName, Refusal } from "../refusal.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
 import { handleCall } from "./call.ts";
-import type { MethodTable } from "./method.ts";
+import type { GrpcMethod, MethodTable } from "./method.ts";
 import { createResponse, type Response } from "./response.ts";
 
 export interface GrpcServerOptions {
@@ -150,4 +157,44 @@ function listen(server: Http2SecureServer, host: string, port: number): Promise<
       resolve((server.address() as AddressInfo).port);
     });
   });
+}
+
+/**
+ * grpc.health.v1.Health. A server that answers at all serves, so only the name is checked. Needs no token.
+ */
+export function healthMethods(serviceNames: readonly string[]): ReadonlyMap<string, GrpcMethod> {
+  const known = new Set(["", ...serviceNames]);
+  const answer = (status: ServingStatus) =>
+    toBinary(HealthCheckResponseSchema, create(HealthCheckResponseSchema, { status }));
+  return new Map<string, GrpcMethod>([
+    [
+      `/${Health.typeName}/${Health.method.check.name}`,
+      {
+        kind: "unary",
+        async answer(request) {
+          const service = askedFor(request);
+          if (!known.has(service)) throw new Refusal("NOT_FOUND", `there is no service ${service}`);
+          return answer(ServingStatus.SERVING);
+        },
+      },
+    ],
+    [
+      `/${Health.typeName}/${Health.method.watch.name}`,
+      {
+        kind: "stream",
+        async open(request, _headers, response) {
+          const service = askedFor(request);
+          response.write(answer(known.has(service) ? ServingStatus.SERVING : ServingStatus.SERVICE_UNKNOWN));
+        },
+      },
+    ],
+  ]);
+}
+
+function askedFor(request: Uint8Array): string {
+  try {
+    return fromBinary(HealthCheckRequestSchema, request).service;
+  } catch {
+    throw new Refusal("INVALID_ARGUMENT", "the request is no HealthCheckRequest");
+  }
 }

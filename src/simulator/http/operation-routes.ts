@@ -14,11 +14,13 @@ import type { Json } from "../../platform/json.ts";
 import { TaskService } from "../../wire/fleet/http/v1/task_pb.js";
 import { route } from "../../wire/fleet/options/v1/route_pb.js";
 import { FleetService } from "../../wire/fleet/v1/service_pb.js";
+import type { Exchange } from "../auth/exchange.ts";
 import type { Tokens } from "../auth/token.ts";
 import { Refusal } from "../refusal.ts";
 import type { FleetOperations } from "../service/contract.ts";
 import { statusHeaders } from "../status.ts";
-import { type RequestParts, requestJson } from "./request-json.ts";
+import { refuse } from "./answer.ts";
+import { parseBody, type RequestParts, requestJson } from "./request-json.ts";
 
 export interface OperationRouteOptions {
   readonly tokens: Tokens;
@@ -75,5 +77,26 @@ function decode<D extends DescMessage>(schema: D, parts: RequestParts): MessageS
   } catch (error) {
     const reason = messageOf(error);
     throw new Refusal("INVALID_ARGUMENT", `the request is no ${schema.name}: ${reason}`);
+  }
+}
+
+/**
+ * POST /authorizeApiAccess: an API key document in, a JWT as the bare body out (docs/service.md, END-24).
+ */
+export function addExchangeRoute(app: FastifyInstance, exchange: Exchange): void {
+  app.post("/authorizeApiAccess", async (request, reply) => {
+    const answer = await exchange.ask(readBody(request.body), request.ip);
+    if ("token" in answer) return reply.type("text/plain").send(answer.token);
+    return refuse(reply, new Refusal(answer.code, answer.message), answer.status);
+  });
+}
+
+/** The parsed body. No JSON counts like any other body that is no API key document. */
+function readBody(body: unknown): unknown {
+  try {
+    return parseBody(body);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
   }
 }

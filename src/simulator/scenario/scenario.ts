@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parse, YAMLParseError } from "yaml";
 import type { z } from "zod";
+import { replaceFile } from "../../platform/kept-file.ts";
 import type { Fault } from "../faults/fault.ts";
 import type { WorldSpec } from "../world/spec.ts";
 import { findProblems } from "./references.ts";
@@ -99,4 +100,14 @@ function toScenario(file: ScenarioFile): Scenario {
     apiKeys,
     faults: file.faults,
   };
+}
+
+/**
+ * Writes a file whole or not at all, readable only by its owner if it is `secret`. Makes the folder if it is
+ * missing.
+ */
+export function writeWhole(path: string, text: string, access: "secret" | "public"): Promise<void> {
+  const mode = access === "secret" ? 0o600 : 0o644;
+  // Two simulators may share one data folder.
+  return replaceFile(path, text, { mode, isSynced: false }, `${path}.${process.pid}.new`);
 }

@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { OnlineAMRInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
+import type { OnlineAMRInfoSchema, VertexInfoSchema } from "../../wire/fleet/http/v1/task_pb.js";
 import { placeAt } from "../world/body.ts";
-import { distanceMeters } from "../world/map.ts";
+import { distanceMeters, type Vertex, type VertexKind } from "../world/map.ts";
 import { activeMission, isFlat, type Robot } from "../world/robot.ts";
 
 /** Numbers of our own: the meaning of `taskState` is not documented. */
@@ -87,5 +87,36 @@ function unfinishedRoute(robot: Robot, nowMs: number): NonNullable<OnlineInit["u
       create(ValueSchema, { kind: { case: "stringValue", value: code } }),
     ),
     processRate: Math.min(Math.max((action.leg + ofLeg) / action.route.length, 0), 1),
+  };
+}
+
+/** Numbers of our own: the meaning of `type` is not documented. */
+const vertexTypes: Readonly<Record<VertexKind, number>> = { waypoint: 0, station: 1, charger: 2, home: 3 };
+
+/**
+ * A point of a map for GetMap. A robot docks and leaves on the spot, so those places are the point itself.
+ */
+export function toVertexInfo(vertex: Vertex, mapId: number): MessageInitShape<typeof VertexInfoSchema> {
+  const { id, code, alias, description, x, y, theta, kind, docking } = vertex;
+  return {
+    id,
+    code,
+    alias,
+    description,
+    x,
+    y,
+    theta,
+    type: vertexTypes[kind],
+    loading: kind === "station" ? 1 : 0,
+    dockingDirection: docking ? 1 : 0,
+    dockingX: x,
+    dockingY: y,
+    dockingTheta: theta,
+    outboundX: x,
+    outboundY: y,
+    outboundTheta: theta,
+    allowPark: kind === "waypoint" ? 0 : 1,
+    extend: "{}",
+    mapId,
   };
 }

@@ -30,10 +30,9 @@ import { type ConfirmationOptions, createConfirmation } from "./confirmation.ts"
 import type { Caller, FleetOperations, RobotUpdate } from "./contract.ts";
 import { conveyorCalls } from "./conveyor-calls.ts";
 import { missionCalls } from "./mission-calls.ts";
-import { toOnlineInfo } from "./online-message.ts";
+import { toOnlineInfo, toVertexInfo } from "./online-message.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
 import { createStreams } from "./streams.ts";
-import { toVertexInfo } from "./vertex-message.ts";
 import type { WorldDriver } from "./world-driver.ts";
 
 /** A request longer than this in JSON is recorded by its length. */

@@ -1,21 +1,32 @@
-import type { DescMethod } from "@bufbuild/protobuf";
-import type {
-  SubscribeBatteryStatusRequest,
-  SubscribeConveyorStatusRequest,
-  SubscribeMissionStatusRequest,
-} from "../../wire/fleet/v1/service_pb.js";
+import { create, type DescMethod } from "@bufbuild/protobuf";
+import {
+  type BatteryEventState,
+  BatteryEventStateSchema,
+  BatteryState_ChargeMethod,
+  BatteryState_State,
+} from "../../wire/fleet/v1/battery_pb.js";
+import {
+  ConveyorState_HealthState,
+  ConveyorState_InstallationState,
+  ConveyorState_OperationState,
+  ConveyorState_PayloadState,
+} from "../../wire/fleet/v1/cart/cart_pb.js";
+import type { EventMetadata } from "../../wire/fleet/v1/common_pb.js";
 import {
   FleetService,
+  type SubscribeBatteryStatusRequest,
+  type SubscribeBatteryStatusResponse,
   SubscribeBatteryStatusResponseSchema,
+  type SubscribeConveyorStatusRequest,
+  type SubscribeConveyorStatusResponse,
   SubscribeConveyorStatusResponseSchema,
+  type SubscribeMissionStatusRequest,
   SubscribeMissionStatusResponseSchema,
 } from "../../wire/fleet/v1/service_pb.js";
-import type { Robot } from "../world/robot.ts";
-import { toBatteryEvent, toBatteryMessage } from "./battery-message.ts";
+import type { Battery, Robot } from "../world/robot.ts";
 import type { CallParts } from "./calls.ts";
 import type { Caller, RobotUpdate, StreamMessage } from "./contract.ts";
 import { checkCart } from "./conveyor-calls.ts";
-import { toConveyorMessage } from "./conveyor-message.ts";
 import { createFeed } from "./feed.ts";
 import { toMetadata, toMissionEvent, toMissionMessage } from "./mission-message.ts";
 
@@ -95,4 +106,54 @@ export function createStreams({ world, driver, ownership, confirmation }: CallPa
       };
     },
   };
+}
+
+const states: Readonly<Record<Battery["state"], BatteryState_State>> = {
+  charging: BatteryState_State.CHARGING,
+  discharging: BatteryState_State.DISCHARGING,
+  full: BatteryState_State.FULL,
+};
+
+const methods: Readonly<Record<Battery["method"], BatteryState_ChargeMethod>> = {
+  none: BatteryState_ChargeMethod.NONE,
+  wired: BatteryState_ChargeMethod.WIRED,
+  contact: BatteryState_ChargeMethod.CONTACT,
+};
+
+/** A robot's battery message as it is now. */
+function toBatteryMessage(robot: Robot, metadata: EventMetadata): SubscribeBatteryStatusResponse {
+  const { shownPercent, state, method } = robot.battery;
+  const batteryState = { chargePercent: shownPercent, state: states[state], chargeMethod: methods[method] };
+  return create(SubscribeBatteryStatusResponseSchema, { metadata, robotId: robot.id, batteryState });
+}
+
+/** The webhook event of a battery message: the same content. */
+function toBatteryEvent({ metadata, batteryState }: SubscribeBatteryStatusResponse): BatteryEventState {
+  const event = create(BatteryEventStateSchema);
+  if (metadata !== undefined) event.metadata = metadata;
+  if (batteryState !== undefined) event.batteryState = batteryState;
+  return event;
+}
+
+/** All conveyors of a cart as they are now. Of one that is not installed nothing else is known. */
+function toConveyorMessage(robot: Robot): SubscribeConveyorStatusResponse {
+  const states = robot.conveyors.map(({ index, installed, motor, loaded, healthy }) =>
+    installed
+      ? {
+          index,
+          operationState:
+            motor === "stop" ? ConveyorState_OperationState.STOP : ConveyorState_OperationState.ROLLING,
+          payloadState: loaded ? ConveyorState_PayloadState.LOADED : ConveyorState_PayloadState.EMPTY,
+          healthState: healthy ? ConveyorState_HealthState.OK : ConveyorState_HealthState.ERROR,
+          installationState: ConveyorState_InstallationState.INSTALLED,
+        }
+      : {
+          index,
+          operationState: ConveyorState_OperationState.STOP,
+          payloadState: ConveyorState_PayloadState.UNKNOWN,
+          healthState: ConveyorState_HealthState.UNKNOWN,
+          installationState: ConveyorState_InstallationState.NOT_INSTALLED,
+        },
+  );
+  return create(SubscribeConveyorStatusResponseSchema, { states });
 }

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { readIfThere } from "../../platform/kept-file.ts";
 import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
-import { writeWhole } from "../data-file.ts";
+import { writeWhole } from "../scenario/scenario.ts";
 import { createAuthority, createServerCertificate } from "./certificate.ts";
 
 /** The files and texts for TLS, for the servers and for their clients. */

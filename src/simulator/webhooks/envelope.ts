@@ -1,8 +1,19 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Json, JsonObject } from "../../platform/json.ts";
+import { BatteryEventStateSchema } from "../../wire/fleet/v1/battery_pb.js";
+import { MissionEventStateSchema } from "../../wire/fleet/v1/mission_pb.js";
 import type { RobotUpdate } from "../service/contract.ts";
-import { eventSchema } from "./event-schema.ts";
 import { leafDefault, leafJson, leafOf } from "./scalar.ts";
+
+const schemas = new Map<string, DescMessage>([
+  ["mission", MissionEventStateSchema],
+  ["battery", BatteryEventStateSchema],
+]);
+
+/** The message that is `state` of an event type; undefined for an unknown type (docs/service.md, WHK-04). */
+export function eventSchema(eventType: string): DescMessage | undefined {
+  return schemas.get(eventType);
+}
 
 /** The default body of a delivery. */
 export function renderEnvelope(event: RobotUpdate): JsonObject {

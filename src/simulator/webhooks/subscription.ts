@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
+import { join } from "node:path";
+import { create, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { readIfThere } from "../../platform/kept-file.ts";
 import type { CreateWebhookRequest } from "../../wire/fleet/v1/service_pb.js";
 import { type WebhookSubscription, WebhookSubscriptionSchema } from "../../wire/fleet/v1/webhook_pb.js";
 import { Refusal } from "../refusal.ts";
+import { writeWhole } from "../scenario/scenario.ts";
 import type { Caller, RobotUpdate } from "../service/contract.ts";
 import type { Ownership } from "../service/ownership.ts";
-import { renderEnvelope } from "./envelope.ts";
-import { eventSchema } from "./event-schema.ts";
+import { eventSchema, renderEnvelope } from "./envelope.ts";
 import { type Matcher, readFilter } from "./filter.ts";
 import { checkHeaders } from "./headers.ts";
 import { readUrl } from "./target.ts";
@@ -108,4 +110,36 @@ function compile(
 
 function invalid(message: string): Refusal {
   return new Refusal("INVALID_ARGUMENT", message);
+}
+
+/** Keeps subscriptions over a restart. */
+export interface SubscriptionStore {
+  load(): Promise<readonly WebhookSubscription[]>;
+  /** Resolves when exactly these are on disk. Further calls meanwhile are written one after the other. */
+  save(subscriptions: readonly WebhookSubscription[]): Promise<void>;
+}
+
+/** One file in the data folder, for its owner only: headers hold secrets. */
+export function createSubscriptionStore(dataDir: string): SubscriptionStore {
+  const file = join(dataDir, "webhooks.json");
+  let last: Promise<void> = Promise.resolve();
+  return {
+    async load() {
+      const text = await readIfThere(file);
+      if (text === undefined) return [];
+      try {
+        const stored = JSON.parse(text) as JsonValue[];
+        return stored.map((json) => fromJson(WebhookSubscriptionSchema, json));
+      } catch (cause) {
+        throw new Error(`${file} is damaged: repair it, or remove it and its subscriptions`, { cause });
+      }
+    },
+    save(subscriptions) {
+      const text = JSON.stringify(subscriptions.map((each) => toJson(WebhookSubscriptionSchema, each)));
+      const write = () => writeWhole(file, text, "secret");
+      // After the last write, also if it failed: its caller knows that.
+      last = last.then(write, write);
+      return last;
+    },
+  };
 }

@@ -1,23 +1,26 @@
 import { randomUUID } from "node:crypto";
+import { lookup } from "node:dns/promises";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { RandomSource } from "../../platform/backoff.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { WebhookSubscription } from "../../wire/fleet/v1/webhook_pb.js";
+import type { SimulatorOptions } from "../options.ts";
 import { Refusal } from "../refusal.ts";
 import type { RobotUpdate } from "../service/contract.ts";
 import type { WebhookCalls } from "../service/operations.ts";
 import type { Ownership } from "../service/ownership.ts";
 import { createDelivery, type Delivery, type DeliveryOptions } from "./delivery.ts";
 import { deliveryHeaders } from "./headers.ts";
-import type { AttemptOutcome, Sender } from "./sender.ts";
-import type { SubscriptionStore } from "./store.ts";
+import { type AttemptOutcome, createSender, type Sender } from "./sender.ts";
 import {
   type Compiled,
   checkOwnership,
   checkShape,
   compileSubscription,
+  createSubscriptionStore,
   newSubscription,
+  type SubscriptionStore,
 } from "./subscription.ts";
 import { checkLiteral, checkReachable, type Resolve } from "./target.ts";
 
@@ -34,7 +37,7 @@ export interface WebhookParts {
 }
 
 /** Webhook subscriptions and their deliveries. */
-export interface Webhooks {
+interface Webhooks {
   readonly calls: WebhookCalls;
   /** Loads the subscriptions of an earlier start. */
   load(): Promise<void>;
@@ -57,7 +60,7 @@ interface Active {
 const DISABLE_AFTER = 20;
 const MOST_SUBSCRIPTIONS = 1_000;
 
-export function createWebhooks(parts: WebhookParts): Webhooks {
+function createWebhooks(parts: WebhookParts): Webhooks {
   const { ownership, store, sender, clock, random, log } = parts;
   const active = new Map<string, Active>();
 
@@ -185,4 +188,39 @@ function createCalls(
       return {};
     },
   };
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Six attempts over about a minute. Figures of our own: the interface leaves them open. */
+const usualDelivery: DeliveryOptions = {
+  attempts: 6,
+  backoff: { baseMs: 1_000, capMs: 30_000 },
+  queueLimit: 1_000,
+};
+
+const machineResolve: Resolve = async (hostname) => {
+  const found = await lookup(hostname, { all: true });
+  return found.map(({ address }) => address);
+};
+
+/** The webhooks of the data folder, by the options. */
+export async function openWebhooks(
+  options: SimulatorOptions,
+  ownership: Ownership,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<Webhooks> {
+  const { unsafeWebhookTargets: unsafe, resolve = machineResolve } = options;
+  const webhooks = createWebhooks({
+    ownership,
+    store: createSubscriptionStore(options.dataDir),
+    sender: createSender({ clock, resolve, timeoutMs: REQUEST_TIMEOUT_MS, unsafe }),
+    clock,
+    random: options.random ?? Math.random,
+    log,
+    resolve: unsafe === undefined ? resolve : undefined,
+    delivery: options.webhookDelivery ?? usualDelivery,
+  });
+  await webhooks.load();
+  return webhooks;
 }

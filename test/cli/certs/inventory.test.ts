@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { fullText, inventoryText } from "../../../src/cli/certs/certificate-text.ts";
 import { takeInventory } from "../../../src/cli/certs/inventory.ts";
-import { select } from "../../../src/northbound/opcua/certificate-store/selection.ts";
+import { select } from "../../../src/northbound/opcua/certificate-store/move.ts";
 import { clientCertificate, newPlant, removePlants } from "./certs-harness.ts";
 
 afterEach(removePlants);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { cell, tagsCsv } from "../../../src/cli/export/csv.ts";
 import { ignitionJson } from "../../../src/cli/export/ignition.ts";
+import { cell, tagsCsv } from "../../../src/cli/export/plant-files.ts";
 import type { Tag } from "../../../src/cli/export/tag.ts";
 
 const tag: Tag = {

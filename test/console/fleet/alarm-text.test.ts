@@ -4,7 +4,7 @@ import {
   alarmState,
   concernedText,
   whyNotAcknowledged,
-} from "../../../src/console/fleet/alarm-text.ts";
+} from "../../../src/console/fleet/words.ts";
 import type { AlarmView } from "../../../src/models/alarm.ts";
 
 const alarm: AlarmView = {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { operationText } from "../../../src/console/fleet/command-text.ts";
+import { operationText } from "../../../src/console/fleet/words.ts";
 
 const text = (operation: string, request: unknown) =>
   operationText({ operation, request: request === null ? null : JSON.stringify(request) });

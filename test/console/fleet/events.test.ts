@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { eventText } from "../../../src/console/fleet/event-text.ts";
-import { type EventLog, eventsOf, listening, withEvent, withGap } from "../../../src/console/fleet/events.ts";
+import {
+  type EventLog,
+  eventsOf,
+  eventText,
+  listening,
+  withEvent,
+  withGap,
+} from "../../../src/console/fleet/events.ts";
 import type { StreamEvent } from "../../../src/northbound/web/api/stream.ts";
 
 const at = "2026-01-02T03:04:05.000Z";

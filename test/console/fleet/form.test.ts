@@ -4,12 +4,13 @@ import {
   formOf,
   groupsOf,
   isShown,
+  prefilled,
   problemOf,
   requestOf,
+  robotNamed,
   withChoice,
 } from "../../../src/console/commanding/form.ts";
 import { offersFor, offersOf } from "../../../src/console/commanding/offers.ts";
-import { prefilled, robotNamed } from "../../../src/console/commanding/prefill.ts";
 import { begun, type Fleet, withRobots } from "../../../src/console/fleet/fleet.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import type { Operation } from "../../../src/northbound/web/api/operation.ts";

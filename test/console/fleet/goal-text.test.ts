@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { currentGoalText } from "../../../src/console/fleet/goal-text.ts";
+import { currentGoalText } from "../../../src/console/fleet/words.ts";
 import type { GoalView, MissionView } from "../../../src/models/robot.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";

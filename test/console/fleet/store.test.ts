@@ -4,7 +4,7 @@ import { floorState } from "../../../src/console/fleet/floor-state.ts";
 import { createStore } from "../../../src/console/store.ts";
 import { StreamEnded } from "../../../src/console/stream/stream.ts";
 import { createLiveness, type Marked } from "../../../src/console/trust/liveness.ts";
-import { ageMs, type Moment } from "../../../src/console/trust/moment.ts";
+import { ageMs, type Moment } from "../../../src/console/trust/time-text.ts";
 import type { Command } from "../../../src/northbound/web/api/command.ts";
 import type { StreamMessages } from "../../../src/northbound/web/api/stream.ts";
 import { standingRobot } from "../standing-robot.ts";

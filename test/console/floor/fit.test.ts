@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { toPixels } from "../../../src/console/floor/camera.ts";
-import { fitted } from "../../../src/console/floor/fit.ts";
+import { fitted } from "../../../src/console/floor/picture.ts";
 
 const points = [
   { x: 0, y: 0, name: "A", shape: "dot" as const },

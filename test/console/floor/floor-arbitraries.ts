@@ -7,7 +7,7 @@ import {
   type Report,
   type Track,
 } from "../../../src/console/floor/track.ts";
-import type { Moment } from "../../../src/console/trust/moment.ts";
+import type { Moment } from "../../../src/console/trust/time-text.ts";
 
 const coordinate = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { toPixels } from "../../../src/console/floor/camera.ts";
-import { fitted } from "../../../src/console/floor/fit.ts";
-import { pictureCorners, pictureTransform } from "../../../src/console/floor/picture.ts";
+import { fitted, pictureCorners, pictureTransform } from "../../../src/console/floor/picture.ts";
 
 const coordinate = fc.double({ min: -500, max: 500, noNaN: true });
 const place = fc.record({ x: coordinate, y: coordinate });

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type FloorRobot, type FloorState, noticeOf, sceneAt } from "../../../src/console/floor/scene.ts";
-import { ageMs, type Moment } from "../../../src/console/trust/moment.ts";
-import { timeOfDay } from "../../../src/console/trust/time-text.ts";
+import { ageMs, type Moment, timeOfDay } from "../../../src/console/trust/time-text.ts";
 import { floorStates, moments } from "./floor-arbitraries.ts";
 
 const receivedAt: Moment = { monotonicMs: 1_000, wallMs: 1_700_000_000_000 };

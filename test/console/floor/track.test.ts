@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { followed, isMoving, placeAt, type Track } from "../../../src/console/floor/track.ts";
-import type { Moment } from "../../../src/console/trust/moment.ts";
+import type { Moment } from "../../../src/console/trust/time-text.ts";
 import { heardReports, later, trackOf } from "./floor-arbitraries.ts";
 
 const start: Moment = { monotonicMs: 1_000, wallMs: 1e12 };

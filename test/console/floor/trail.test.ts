@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createTrail, MOST_PLACES } from "../../../src/console/floor/trail.ts";
-import type { Moment } from "../../../src/console/trust/moment.ts";
+import type { Moment } from "../../../src/console/trust/time-text.ts";
 
 const at = (ms: number): Moment => ({ monotonicMs: 1_000 + ms, wallMs: 1e12 + ms });
 const place = (x: number, y = 0) => ({ x, y, headingRadians: 1 });

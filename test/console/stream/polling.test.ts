@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Answer } from "../../../src/console/api.ts";
-import { nothingPolled, POLL_MS, type Polled, poll, SETTLE_MS } from "../../../src/console/stream/polling.ts";
+import { nothingPolled, POLL_MS, type Polled, poll, SETTLE_MS } from "../../../src/console/stream/stream.ts";
 
 /** A page whose time passes when the test says so, and a gateway that answers when it says so. */
 function open() {

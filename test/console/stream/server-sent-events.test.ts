@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createEventReader, type ServerSentEvent } from "../../../src/console/stream/server-sent-events.ts";
+import { createEventReader, type ServerSentEvent } from "../../../src/console/stream/stream.ts";
 
 function read(...pieces: readonly string[]): ServerSentEvent[] {
   const events: ServerSentEvent[] = [];

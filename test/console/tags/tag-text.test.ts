@@ -5,7 +5,7 @@ import {
   tagsRequest,
   valueStart,
   valueText,
-} from "../../../src/console/tags/tag-text.ts";
+} from "../../../src/console/fleet/words.ts";
 import { qualities } from "../../../src/domain/quality.ts";
 
 it.each([

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createBacklog } from "../../../src/console/trust/backlog.ts";
-import { createLiveness, type Marked } from "../../../src/console/trust/liveness.ts";
-import { ageMs, elapsedMs, type Moment, wallTimeMs } from "../../../src/console/trust/moment.ts";
-import { ageText, dateAndTime, timeOfDay } from "../../../src/console/trust/time-text.ts";
+import { createBacklog, createLiveness, type Marked } from "../../../src/console/trust/liveness.ts";
+import {
+  ageMs,
+  ageText,
+  dateAndTime,
+  elapsedMs,
+  type Moment,
+  timeOfDay,
+  wallTimeMs,
+} from "../../../src/console/trust/time-text.ts";
 
 const start: Moment = { monotonicMs: 5_000, wallMs: 1_700_000_000_000 };
 const passed = (monotonicMs: number, wallMs: number): Moment => ({

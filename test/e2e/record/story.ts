@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { eventLine } from "../../../src/cli/tail/event-text.ts";
-import { followEvents } from "../../../src/cli/tail/follow.ts";
+import { eventLine, followEvents } from "../../../src/cli/tail/command.ts";
 import type { RecordHarness } from "./record-harness.ts";
 import type { Step } from "./texts.ts";
 

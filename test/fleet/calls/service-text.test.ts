@@ -8,7 +8,7 @@ import type { CommandChannel } from "../../../src/fleet/channels/command-channel
 import type { StreamPermit } from "../../../src/fleet/channels/pooled-connection.ts";
 import { errorText, serviceText } from "../../../src/fleet/error-text.ts";
 import type { Http, HttpAnswer } from "../../../src/fleet/http.ts";
-import { methods } from "../../../src/fleet/operations/method.ts";
+import { methods } from "../../../src/fleet/operations/row.ts";
 import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
 import { createPoll } from "../../../src/fleet/polling/poll.ts";
 import { createReader } from "../../../src/fleet/polling/reader.ts";

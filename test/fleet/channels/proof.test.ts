@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Client, credentials } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { proveAlive } from "../../../src/fleet/channels/proof.ts";
+import { proveAlive } from "../../../src/fleet/channels/preflight.ts";
 import { defaultFleetTimes, type FleetOptions } from "../../../src/fleet/options.ts";
 
 /**

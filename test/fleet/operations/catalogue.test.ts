@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Operation, ParsedRequest, Problem } from "../../../src/contracts/operation.ts";
-import { methods } from "../../../src/fleet/operations/method.ts";
+import { methods } from "../../../src/fleet/operations/row.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { openedJson } from "../../support/fleet-requests.ts";
 import { operations, readNames } from "../../support/operations.ts";

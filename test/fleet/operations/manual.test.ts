@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { methods } from "../../../src/fleet/operations/method.ts";
+import { methods } from "../../../src/fleet/operations/row.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 
 const manual = createCatalogue();

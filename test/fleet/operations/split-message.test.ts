@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { splitMessage } from "../../../src/fleet/operations/split-message.ts";
+import { splitMessage } from "../../../src/fleet/operations/split-list.ts";
 
 /** Turns that never end, and count how often one could have. */
 function countedTurns() {

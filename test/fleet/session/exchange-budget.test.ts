@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createExchangeBudget } from "../../../src/fleet/session/exchange-budget.ts";
+import { createExchangeBudget } from "../../../src/fleet/session/exchange.ts";
 
 test("whoever asks as often as it may never exceeds 20 requests in any 5 minutes", () => {
   fc.assert(

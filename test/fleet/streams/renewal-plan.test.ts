@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LATEST_RENEWAL } from "../../../src/domain/detection.ts";
-import { planRenewals } from "../../../src/fleet/streams/renewal-plan.ts";
+import { planRenewals } from "../../../src/fleet/streams/renewal-wait.ts";
 
 const RESYNC_MS = 60_000;
 const STEP_MS = RESYNC_MS / 64;

@@ -1,11 +1,9 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { batteryFromProto } from "../../../src/fleet/translate/battery.ts";
 import { queueFromProto } from "../../../src/fleet/translate/mission.ts";
-import { presenceFromJson } from "../../../src/fleet/translate/presence.ts";
+import { batteryFromProto, presenceFromJson, taskChainFromJson } from "../../../src/fleet/translate/robot.ts";
 import { MalformedAnswer } from "../../../src/fleet/translate/snake-record.ts";
 import { stampFromProto } from "../../../src/fleet/translate/stamp.ts";
-import { taskChainFromJson } from "../../../src/fleet/translate/task-chain.ts";
 import { BatteryStateSchema } from "../../../src/wire/fleet/v1/battery_pb.js";
 import { EventMetadataSchema } from "../../../src/wire/fleet/v1/common_pb.js";
 import { MissionStateSchema, MissionStatesSchema } from "../../../src/wire/fleet/v1/mission_pb.js";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { hideSecrets } from "../../../src/fleet/webhooks/hidden-secret.ts";
+import { hideSecrets } from "../../../src/fleet/calls/calls.ts";
 import { openWebhookEntrance } from "../../daemon/webhook-entrance.ts";
 import { type FleetOverrides, startFleetSession } from "../../support/fleet-harness.ts";
 import { startSimulator } from "../../support/simulator.ts";

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asyncApiDocument } from "../../../src/northbound/mqtt/models/async-api.ts";
-import { examplesOn } from "../../../src/northbound/mqtt/models/examples.ts";
+import { asyncApiDocument, examplesOn } from "../../../src/northbound/mqtt/models/async-api.ts";
 import { channels, messageSchemas } from "../../../src/northbound/mqtt/models/messages.ts";
 import { topicTemplates } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { isJsonObject } from "../../../src/platform/json.ts";

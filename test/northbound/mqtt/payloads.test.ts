@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { envelope } from "../../../src/northbound/mqtt/payloads.ts";
+import { envelope } from "../../../src/northbound/mqtt/values.ts";
 import { stamp } from "./mqtt-harness.ts";
 
 test("a lost value is not shown any more", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { loadRequest } from "../../../src/northbound/opcua/commands/load-request.ts";
+import { loadRequest } from "../../../src/northbound/opcua/commands/mission-request.ts";
 
 it.each([4, 5])("MotorCommand %s is refused where the configuration does not say how to load", (motor) => {
   expect(loadRequest("r1", 1, motor, null)).toEqual({

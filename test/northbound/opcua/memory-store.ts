@@ -1,4 +1,4 @@
-import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/durable-ticket-store.ts";
+import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import type { OpcUaStore } from "../../../src/northbound/opcua/opcua-store.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
 import { silentLog } from "../../../src/platform/log.ts";

@@ -17,8 +17,7 @@ import {
 } from "node-opcua";
 import type { ActTargets } from "../../../src/commands/acts/performers.ts";
 import type { Rights } from "../../../src/commands/options.ts";
-import type { Permits } from "../../../src/contracts/permits.ts";
-import type { VisibleStations } from "../../../src/contracts/stations.ts";
+import type { Permits, VisibleStations } from "../../../src/contracts/stations.ts";
 import type { Role } from "../../../src/domain/command.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
 import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";

@@ -1,7 +1,7 @@
 import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ActTargets } from "../../../src/commands/acts/performers.ts";
-import type { PermitState, Permits } from "../../../src/contracts/permits.ts";
+import type { PermitState, Permits } from "../../../src/contracts/stations.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
 import type { Quality } from "../../../src/domain/quality.ts";
 import { type StationSight, unknownSight } from "../../../src/domain/station-sight.ts";

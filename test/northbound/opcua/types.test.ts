@@ -16,8 +16,7 @@ import {
 } from "node-opcua";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isMotorCommand } from "../../../src/northbound/opcua/commands/conveyor-slot.ts";
-import { isLoadCommand } from "../../../src/northbound/opcua/commands/load-request.ts";
-import { isMissionOperation } from "../../../src/northbound/opcua/commands/mission-request.ts";
+import { isLoadCommand, isMissionOperation } from "../../../src/northbound/opcua/commands/mission-request.ts";
 import { isStationOperation } from "../../../src/northbound/opcua/commands/station-order.ts";
 import { typedMethods } from "../../../src/northbound/opcua/commands/typed-methods.ts";
 import type { EnumModel } from "../../../src/northbound/opcua/model/enum-model.ts";

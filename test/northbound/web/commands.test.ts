@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "../../../src/domain/outcome.ts";
-import { waitSeconds } from "../../../src/northbound/web/prefer.ts";
+import { waitSeconds } from "../../../src/northbound/web/commands.ts";
 import { succeeded } from "../opcua/fake-commands.ts";
 import { type ControlHarness, createControlHarness } from "./control-harness.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Tags, tags } from "../../../src/northbound/web/api/tag.ts";
-import { findTags } from "../../../src/northbound/web/resources/tag-search.ts";
+import { findTags } from "../../../src/northbound/web/resources/tags.ts";
 import { type ControlHarness, createControlHarness } from "./control-harness.ts";
 import { fakeGroup, fakeTag, fakeTags } from "./fake-tags.ts";
 import { createWebHarness } from "./web-harness.ts";

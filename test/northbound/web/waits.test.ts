@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import type { Source } from "../../../src/domain/command.ts";
-import { createWaits } from "../../../src/northbound/web/waits.ts";
+import { createWaits } from "../../../src/northbound/web/commands.ts";
 import { fakeCatalogue, succeeded } from "../opcua/fake-commands.ts";
 import { createWebHarness } from "./web-harness.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Fault, faultSchema } from "../../../src/simulator/faults/fault.ts";
-import { createStreamFaults } from "../../../src/simulator/faults/stream-faults.ts";
+import { createStreamFaults } from "../../../src/simulator/faults/registry.ts";
 import { defaultScenario } from "../../../src/simulator/scenario/default-scenario.ts";
 import { parseScenario } from "../../../src/simulator/scenario/scenario.ts";
 import type { StreamMessage } from "../../../src/simulator/service/contract.ts";

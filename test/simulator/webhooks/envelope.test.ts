@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import type { RobotUpdate } from "../../../src/simulator/service/contract.ts";
-import { renderEnvelope } from "../../../src/simulator/webhooks/envelope.ts";
-import { eventSchema } from "../../../src/simulator/webhooks/event-schema.ts";
+import { eventSchema, renderEnvelope } from "../../../src/simulator/webhooks/envelope.ts";
 import { readFilter } from "../../../src/simulator/webhooks/filter.ts";
 import { readTemplate } from "../../../src/simulator/webhooks/template.ts";
 import { MissionEventStateSchema } from "../../../src/wire/fleet/v1/mission_pb.js";

@@ -4,12 +4,15 @@ import { Aedes, type AedesOptions, type Client } from "aedes";
 import { clip } from "../../../domain/clip.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { Topics } from "../topics.ts";
-import { type AuthenticateParts, BAD_LOG_IN, createAuthenticate } from "./authenticate.ts";
-import type { ClientSockets } from "./client-sockets.ts";
-import type { ConnectionLog } from "./connection-log.ts";
-import type { EventTraffic } from "./event-arrivals.ts";
-import { reportTraffic } from "./event-traffic.ts";
-import { type Identities, nameOf } from "./identities.ts";
+import {
+  type AuthenticateParts,
+  BAD_LOG_IN,
+  createAuthenticate,
+  type Identities,
+  nameOf,
+} from "./authenticate.ts";
+import type { ClientSockets, ConnectionLog } from "./client-sockets.ts";
+import { type EventTraffic, reportTraffic } from "./event-arrivals.ts";
 import { clientOf, type ForwardedPacket, holdRetained } from "./inner-client.ts";
 import { mayPublish, mayRead } from "./rights.ts";
 

@@ -9,14 +9,18 @@ import { aborted, type Component } from "../../../platform/component.ts";
 import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
 import { listenError } from "../../../platform/port-taken.ts";
-import { listenerTlsProblem, usablePair } from "../../../platform/server-tls.ts";
+import { listenerTlsProblem, usablePair } from "../../../platform/tls-files.ts";
 import type { BrokerUser, EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { createAedes } from "./aedes.ts";
-import { type ClientSockets, createClientSockets } from "./client-sockets.ts";
-import { type ConnectionLog, createConnectionLog } from "./connection-log.ts";
+import { createIdentities, type Identities, nameOf } from "./authenticate.ts";
+import {
+  type ClientSockets,
+  type ConnectionLog,
+  createClientSockets,
+  createConnectionLog,
+} from "./client-sockets.ts";
 import { createEventArrivals, type EventArrivals } from "./event-arrivals.ts";
-import { createIdentities, type Identities, nameOf } from "./identities.ts";
 import { readAllAtOnce } from "./read-all.ts";
 import { unusableName } from "./rights.ts";
 

@@ -1,5 +1,5 @@
 import type { Aedes, Client } from "aedes";
-import { filtersMeet } from "./filters.ts";
+import { filtersMeet } from "./rights.ts";
 
 // The parts of aedes 1.2 and of its clients that its types do not have.
 

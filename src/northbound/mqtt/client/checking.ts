@@ -1,5 +1,5 @@
 import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { noLaterThan } from "../../../platform/within.ts";
 import type { MqttOptions } from "../options.ts";
 import { endClient, openClient } from "./client.ts";
 import type { LimitedClient } from "./limited-client.ts";

@@ -2,9 +2,8 @@ import type { Duplex } from "node:stream";
 import type { IClientOptions, MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import type { MqttOptions } from "../options.ts";
-import { brokerProblem, reasonOf } from "./broker-problem.ts";
 import { dial } from "./dial.ts";
-import { type LeftOut, LimitedClient } from "./limited-client.ts";
+import { brokerProblem, type LeftOut, LimitedClient, reasonOf } from "./limited-client.ts";
 import { type Sorted, SortedStream } from "./sorted-stream.ts";
 
 /** A stream into a broker in this process. Throws when that broker is not up. */

@@ -1,6 +1,5 @@
 import { topicTemplates } from "../topic-templates.ts";
-import type { Example } from "./examples.ts";
-import { bareTexts, type Channel, channels, messageSchemas } from "./messages.ts";
+import { bareTexts, type Channel, channels, messageOf, messageSchemas } from "./messages.ts";
 
 const parameters: Readonly<Record<string, string>> = {
   gateway: "gateway.id of the configuration.",
@@ -95,4 +94,28 @@ function operationOf(channel: Channel): Json {
     bindings: { mqtt: { ...(qos === null ? {} : { qos }), retain: isRetained, bindingVersion: "0.2.0" } },
     ...(from === "client" ? { reply: { channel: { $ref: "#/channels/reply" } } } : {}),
   };
+}
+
+/** A message as the gateway publishes or accepts it, under its base. */
+interface Example {
+  /** The name of its schema. */
+  readonly message: string | null;
+  readonly topic: string;
+  readonly payload: string;
+}
+
+const BEGIN = "<!-- scripts/mqtt-doc.mjs reads from here on. -->";
+const END = "<!-- scripts/mqtt-doc.mjs reads up to here. -->";
+
+/**
+ * The examples of docs/scada.md, each a line with the topic and a line with the message. A test publishes
+ * them.
+ */
+export function examplesOn(page: string): readonly Example[] {
+  const text = page.slice(page.indexOf(BEGIN), page.indexOf(END));
+  return Array.from(text.matchAll(/^ {4}(\S+)\n {4}(.+)$/gm), ([, topic = "", payload = ""]) => ({
+    message: messageOf(topic),
+    topic,
+    payload,
+  }));
 }

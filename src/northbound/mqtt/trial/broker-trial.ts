@@ -1,7 +1,6 @@
 import type { MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan } from "../../../platform/no-later-than.ts";
-import { within } from "../../../platform/within.ts";
+import { noLaterThan, within } from "../../../platform/within.ts";
 import { type BrokerLimits, type Missing, missingAtBroker } from "../client/broker-limits.ts";
 import { checkingClientId } from "../client/checking.ts";
 import { endClient, openClient } from "../client/client.ts";

@@ -8,8 +8,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
 import { applicationWarnings } from "./certificate-facts.ts";
 import { type Movable, moveCertificates } from "./move.ts";
-import { CertificateRefused } from "./refused.ts";
-import { isConfigured, type Place, readStore } from "./store.ts";
+import { CertificateRefused, isConfigured, type Place, readStore } from "./store.ts";
 
 interface Found extends Movable {
   readonly place: Place;

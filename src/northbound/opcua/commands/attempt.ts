@@ -3,7 +3,7 @@ import type { ParsedRequest } from "../../../contracts/operation.ts";
 import { checked, ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
 import type { TakenTicket } from "../../../domain/ticket-state.ts";
-import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { noLaterThan } from "../../../platform/within.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
 import type { SlotResult } from "./slot-answer.ts";

@@ -7,8 +7,7 @@ import { createSlot, type Slot } from "./slot.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
-import { strayNumber } from "./stray-number.ts";
-import { wholeNumber } from "./written-ticket.ts";
+import { strayNumber, wholeNumber } from "./written-ticket.ts";
 
 /** `MotorCommand` by number, like the service's own enum; 0 means none. */
 const motorCommands: ReadonlyMap<number, { readonly name: string; readonly text: string }> = new Map([

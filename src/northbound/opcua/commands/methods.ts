@@ -1,7 +1,9 @@
 import {
   type CallMethodResultOptions,
+  CallRequest,
   DataType,
   type ISessionContext,
+  type OPCUAServer,
   StatusCodes,
   type Variant,
 } from "node-opcua";
@@ -14,7 +16,7 @@ import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError } from "../../../platform/log.ts";
-import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { noLaterThan } from "../../../platform/within.ts";
 import { type MethodModel, methodFolders } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
 import type { Folder, MethodHandler, MethodNode, NodeBuilder } from "../node-builder.ts";
@@ -235,4 +237,29 @@ function result(
     value: values[index],
   }));
   return { statusCode: StatusCodes.Good, outputArguments };
+}
+
+/** The longest wait, for any timeout of the client. */
+const LONGEST_MS = 4_000;
+/** The share of the client's timeout: the answer needs time on its way, too. */
+const SHARE = 0.5;
+
+/**
+ * How long the caller of a method may still be kept waiting: a share of its client's timeout. All methods of
+ * one request share it, because the server executes them one after the other.
+ */
+export function watchMethodWait(server: OPCUAServer, clock: Clock): (context: ISessionContext) => number {
+  const deadlines = new WeakMap<object, number>();
+  server.on("request", (request) => {
+    if (!(request instanceof CallRequest)) return;
+    const session = server.engine.getSession(request.requestHeader.authenticationToken);
+    if (session === null) return;
+    const { timeoutHint } = request.requestHeader;
+    const waitMs = timeoutHint === 0 ? LONGEST_MS : Math.min(LONGEST_MS, timeoutHint * SHARE);
+    deadlines.set(session, clock.monotonicMs() + waitMs);
+  });
+  return ({ session }) => {
+    const deadlineMs = session === undefined ? undefined : deadlines.get(session);
+    return deadlineMs === undefined ? LONGEST_MS : Math.max(0, deadlineMs - clock.monotonicMs());
+  };
 }

@@ -8,7 +8,7 @@ import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { timesAt } from "../node-opcua/tag.ts";
 import { isShown, statusOfQuality } from "../status.ts";
-import { tagTimes } from "../tag-times.ts";
+import { tagTimes } from "../tag-registry.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {
@@ -25,7 +25,7 @@ import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
-import { strayNumber } from "./stray-number.ts";
+import { strayNumber } from "./written-ticket.ts";
 
 const operations = numberKind(isMissionOperation);
 

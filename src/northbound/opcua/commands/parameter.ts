@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { type Tag, type TagList, timesAt } from "../node-opcua/tag.ts";
 import type { ParameterKind } from "./parameter-kind.ts";
-import type { Writer } from "./writer.ts";
+import type { Writer } from "./source-of.ts";
 
 /**
  * A variable of a slot that clients write. Each session has a value of its own, and no other session's

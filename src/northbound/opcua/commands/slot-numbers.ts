@@ -10,7 +10,7 @@ import {
 } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { noLaterThan } from "../../../platform/no-later-than.ts";
+import { noLaterThan } from "../../../platform/within.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
 
 /** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */

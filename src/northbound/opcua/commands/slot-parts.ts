@@ -1,8 +1,7 @@
 import type { ISessionContext } from "node-opcua";
-import type { CommandRights } from "../../../contracts/command-rights.ts";
-import type { Commander, CommandRecords, RefusalAudit } from "../../../contracts/commander.ts";
+import type { Commander, CommandRecords, CommandRights, RefusalAudit } from "../../../contracts/commander.ts";
+import type { MakeStopRequest } from "../../../contracts/fleet-port.ts";
 import type { OperationManual } from "../../../contracts/operation-manual.ts";
-import type { MakeStopRequest } from "../../../contracts/stop-request.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Live } from "../../../platform/live.ts";
 import type { Log } from "../../../platform/log.ts";

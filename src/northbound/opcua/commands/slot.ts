@@ -3,7 +3,7 @@ import type { ErrorName } from "../../../domain/errors.ts";
 import { isBusy, writeTicket } from "../../../domain/ticket.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { describeError } from "../../../platform/log.ts";
-import { isValueAlone } from "../written-value.ts";
+import { isValueAlone } from "../write-act.ts";
 import { createAttempts } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
@@ -11,7 +11,7 @@ import type { SlotResult } from "./slot-answer.ts";
 import { openSlotNumbers } from "./slot-numbers.ts";
 import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
-import type { Writer } from "./writer.ts";
+import type { Writer } from "./source-of.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
 
 /** A command slot: parameters that a client writes, and a ticket that makes one command of them, once. */

@@ -5,3 +5,9 @@ import type { Account } from "../security.ts";
 export function sourceOf({ name }: Pick<Account, "name">): Source {
   return { protocol: "opcua", name };
 }
+
+/** A session, for slots. */
+export interface Writer {
+  readonly sessionId: string;
+  readonly account: Account;
+}

@@ -10,16 +10,16 @@ import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { timesAt } from "../node-opcua/tag.ts";
 import type { StationNode } from "../options.ts";
 import type { Draft } from "./draft.ts";
-import { loadRequest } from "./load-request.ts";
-import { missionRequest } from "./mission-request.ts";
+import { loadRequest, missionRequest } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
 import { createSlot, type Slot } from "./slot.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
-import { sourceOf } from "./source-of.ts";
+import { sourceOf, type Writer } from "./source-of.ts";
 import {
+  addStationParameters,
   type FindRobot,
   type NamedRobot,
   orderOfFields,
@@ -27,8 +27,6 @@ import {
   type StationOrder,
   stationOperations,
 } from "./station-order.ts";
-import { addStationParameters } from "./station-parameters.ts";
-import type { Writer } from "./writer.ts";
 
 /** The operations on a lease: each as an act, and as `AcceptedText` shows it. */
 const leaseActs: ReadonlyMap<number, readonly [act: ActName, text: string]> = new Map([

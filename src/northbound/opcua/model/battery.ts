@@ -1,7 +1,6 @@
 import { batteryStateNames, chargeMethodNames } from "../../../domain/battery.ts";
 import { enumModel } from "./enum-model.ts";
-import type { ObjectModel, TagTable } from "./member.ts";
-import { percent } from "./units.ts";
+import { type ObjectModel, percent, type TagTable } from "./member.ts";
 
 const batteryState = enumModel("BatteryState", batteryStateNames, {
   STATE_UNKNOWN: ["unknown", "unbekannt"],

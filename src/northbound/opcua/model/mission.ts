@@ -1,6 +1,5 @@
 import { missionFeedback, missionState } from "./enums.ts";
-import type { ObjectModel, TagTable } from "./member.ts";
-import { millimetre } from "./units.ts";
+import { millimetre, type ObjectModel, type TagTable } from "./member.ts";
 
 /** How many missions of the queue the arrays show: the newest, when there are more. */
 export const LISTED_MISSIONS = 8;

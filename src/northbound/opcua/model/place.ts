@@ -1,5 +1,4 @@
-import type { ObjectModel, TagTable } from "./member.ts";
-import { metre, radian, second } from "./units.ts";
+import { metre, type ObjectModel, radian, second, type TagTable } from "./member.ts";
 
 export const listTags = {
   AmrId: {

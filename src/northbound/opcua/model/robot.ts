@@ -3,11 +3,10 @@ import { batteryType } from "./battery.ts";
 import { conveyorsType } from "./conveyor.ts";
 import { quality, standReason } from "./enums.ts";
 import { holdTags } from "./hold.ts";
-import type { ObjectMember, ObjectModel, TagTable } from "./member.ts";
+import { type ObjectMember, type ObjectModel, second, type TagTable } from "./member.ts";
 import { missionType } from "./mission.ts";
 import { chainType, exceptionType, positionType } from "./place.ts";
 import { conveyorSlotType, missionSlotType } from "./slot.ts";
-import { second } from "./units.ts";
 
 export const summaryTags = {
   Valid: {

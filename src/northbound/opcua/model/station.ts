@@ -1,7 +1,6 @@
 import { alarmsMember } from "./alarms.ts";
-import type { ObjectModel, TagTable } from "./member.ts";
+import { type ObjectModel, second, type TagTable } from "./member.ts";
 import { stationSlotType } from "./slot.ts";
-import { second } from "./units.ts";
 
 /** Elements of `Loaded` and `Rolling`: conveyors with a higher index are not shown. */
 export const CONVEYORS_SHOWN = 8;

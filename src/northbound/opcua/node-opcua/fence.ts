@@ -1,14 +1,67 @@
+import { createHash } from "node:crypto";
 import { Server, type Socket } from "node:net";
-import { type OPCUAServer, StatusCodes } from "node-opcua";
+import { AsymmetricAlgorithmSecurityHeader, BinaryStream, type OPCUAServer, StatusCodes } from "node-opcua";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
-import { containRejections } from "./containment.ts";
-import { errorFrame } from "./error-frame.ts";
-import { createFrameCheck } from "./frame-check.ts";
+import { nameOfClient } from "../client-certificates.ts";
+import { createRefusalLog } from "./client-refusals.ts";
+import { createFrameCheck, errorFrame } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
-import { reportOldPins } from "./old-pins.ts";
+import { lower } from "./lower.ts";
 import { answerUndecodable } from "./undecodable-requests.ts";
 import { createUnfinishedRequests } from "./unfinished-requests.ts";
+
+/** Clients that open a secure channel with another certificate than the server's. */
+export interface OldPins {
+  readonly count: number;
+  /** Checks a frame that opens a secure channel (OPC UA part 6, 6.7.2). */
+  see(frame: Buffer, from: string): void;
+}
+
+/** Message type, chunk flag, length and channel (OPC UA part 6, 6.7.2.2). */
+const HEADER_BYTES = 12;
+const DO = "let the client trust and use the gateway's certificate of now, and remove the old one there";
+
+/**
+ * Counts and logs clients that have kept an old certificate of the server. node-opcua 2.182 cannot decrypt
+ * their messages, or refuses them, and reports no name. For an initialised server.
+ */
+function reportOldPins(server: OPCUAServer, clock: Clock, log: Log): OldPins {
+  const refusals = createRefusalLog(
+    clock,
+    log,
+    "more OPC UA clients were refused because they have kept an old certificate of the gateway",
+  );
+  return {
+    get count() {
+      return refusals.count;
+    },
+    see(frame, from) {
+      const header = headerOf(frame);
+      if (header === null) return;
+      const { senderCertificate, receiverCertificateThumbprint: wanted } = header;
+      if (!senderCertificate?.length || !wanted?.length) return;
+      const own = createHash("sha1").update(server.getCertificate()).digest();
+      if (own.equals(wanted)) return;
+      const expects = wanted.subarray(0, own.length).toString("hex");
+      const client = { ...nameOfClient(senderCertificate), from };
+      const why = "it has kept another certificate of the gateway than the one of now";
+      const fields = { ...client, expects, gatewayHas: own.toString("hex"), why, do: DO };
+      refusals.note(`${client.thumbprint} ${from} ${expects}`, fields);
+    },
+  };
+}
+
+/** Null: it cannot be read. node-opcua refuses it. */
+function headerOf(frame: Buffer): AsymmetricAlgorithmSecurityHeader | null {
+  try {
+    const header = new AsymmetricAlgorithmSecurityHeader();
+    header.decode(new BinaryStream(frame.subarray(HEADER_BYTES)));
+    return header;
+  } catch {
+    return null;
+  }
+}
 
 /** Checks all bytes between the network and node-opcua. */
 export interface Fence {
@@ -175,3 +228,78 @@ const refusals = {
   BadDecodingError: StatusCodes.BadDecodingError.value,
   BadTimeout: StatusCodes.BadTimeout.value,
 } as const;
+
+/** A part of a channel that node-opcua calls before it opens the channel or renews its token. */
+interface Channel {
+  readonly remoteAddress: string;
+  close(): void;
+  beforeHandleOpenSecureChannelRequest: () => Promise<void>;
+}
+
+type Report = (address: string, error: unknown) => void;
+
+/**
+ * Several of node-opcua's handlers are asynchronous, and nothing awaits them: an error that a client causes
+ * in them (by a truncated certificate, for example) would end the process as an unhandled rejection. Here it
+ * closes the client's channel. For an initialised server that does not listen yet; `report` is called with
+ * the error.
+ */
+function containRejections(server: OPCUAServer, report: Report): void {
+  for (const name of requestHandlers(server)) {
+    const handle: unknown = Reflect.get(server, name);
+    if (typeof handle !== "function") continue;
+    Reflect.set(server, name, (message: unknown, channel: Channel) => {
+      const handled: unknown = handle.call(server, message, channel);
+      if (handled instanceof Promise) handled.catch(fail(channel, report));
+    });
+  }
+  containActions(server, report);
+  for (const endpoint of server.endpoints) {
+    endpoint.on("newChannel", (channel: Channel) => {
+      const before = channel.beforeHandleOpenSecureChannelRequest.bind(channel);
+      channel.beforeHandleOpenSecureChannelRequest = () => contained(before(), fail(channel, report));
+    });
+  }
+}
+
+/** The work of each service, which the handler itself does not await. */
+function containActions(server: OPCUAServer, report: Report): void {
+  type Act = (response: unknown, message: unknown, channel: Channel, action: unknown) => Promise<void>;
+  const name = "_apply_on_SessionObject";
+  const apply = lower<Record<typeof name, Act>>(server, name)[name].bind(server);
+  const act: Act = (response, message, channel, action) =>
+    apply(response, message, channel, action).catch(fail(channel, report));
+  Reflect.set(server, name, act);
+}
+
+function fail(channel: Channel, report: Report): (error: unknown) => void {
+  return (error) => {
+    report(channel.remoteAddress, error);
+    channel.close();
+  };
+}
+
+/**
+ * The channel's own work follows this promise by `then`, and nothing follows that: its errors are caught
+ * here.
+ */
+function contained(promise: Promise<void>, onError: (error: unknown) => void): Promise<void> {
+  const original = promise.then.bind(promise);
+  const then: Promise<void>["then"] = (onDone, onFail) => {
+    const next = original(onDone, onFail);
+    next.catch(onError);
+    return next;
+  };
+  return Object.assign(promise, { then });
+}
+
+/** `_on_ReadRequest` and its like, which node-opcua finds by name for each request. */
+function requestHandlers(server: OPCUAServer): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let at: object | null = server; at !== null; at = Object.getPrototypeOf(at)) {
+    for (const name of Object.getOwnPropertyNames(at)) {
+      if (/^_on_\w+Request$/.test(name)) names.add(name);
+    }
+  }
+  return names;
+}

@@ -8,10 +8,15 @@ import {
 import type { RefusalAudit } from "../../../contracts/commander.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { type Applicant, createLogOnGate } from "../log-on-gate.ts";
+import {
+  type Applicant,
+  certificateName,
+  certificateProblem,
+  createLogOnGate,
+  userOfCertificate,
+} from "../log-on-gate.ts";
 import type { OpcUaOptions } from "../options.ts";
 import { originOfChannel } from "../security.ts";
-import { certificateName, certificateProblem, userOfCertificate } from "../user-certificates.ts";
 import { lower } from "./lower.ts";
 
 /** The parts of node-opcua's channel and messages that are needed here. */

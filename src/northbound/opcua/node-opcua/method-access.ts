@@ -14,7 +14,7 @@ import {
   type UAObject,
   type UAObjectType,
 } from "node-opcua";
-import type { CommandRights } from "../../../contracts/command-rights.ts";
+import type { CommandRights } from "../../../contracts/commander.ts";
 import type { Catalogue } from "../../../contracts/operation.ts";
 import { type Role, roles } from "../../../domain/command.ts";
 import { sourceOf } from "../commands/source-of.ts";

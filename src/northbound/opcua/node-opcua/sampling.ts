@@ -1,12 +1,19 @@
 import {
+  AggregateFilter,
   AttributeIds,
+  type ContentFilter,
+  ContentFilterElement,
   CreateMonitoredItemsRequest,
   CreateSessionRequest,
+  DataChangeFilter,
+  DeadbandType,
+  ElementOperand,
+  EventFilter,
+  FilterOperator,
   ModifyMonitoredItemsRequest,
+  type MonitoringParameters,
   type OPCUAServer,
 } from "node-opcua";
-import { refuseUnservable } from "./monitoring-filters.ts";
-import { shortenQueues } from "./queue-budget.ts";
 
 /** The smallest queue of events. */
 const LEAST_EVENTS = 10;
@@ -72,4 +79,92 @@ function reviseModify(server: OPCUAServer, request: ModifyMonitoredItemsRequest)
     const monitored = subscription?.getMonitoredItem(item.monitoredItemId);
     if (monitored?.isExceptionBased === true) item.requestedParameters.samplingInterval = 0;
   }
+}
+
+/** The limit of values in all queues of one session. */
+const MOST_QUEUED = 100_000;
+/** A queue as short as this is always granted: maxMonitoredItems bounds their number. */
+const SHORT_QUEUE = 10;
+
+/**
+ * Shortens the queues that a request asks for, so that those of its session have a common bound; the answer
+ * contains the result. node-opcua 2.182 bounds each queue by itself, at 5,000: a client of 10,000 items that
+ * never publishes would take gigabytes before its subscription expires.
+ */
+function shortenQueues(
+  server: OPCUAServer,
+  subscriptionId: number,
+  asked: ReadonlyArray<MonitoringParameters | null>,
+): void {
+  const long = asked.filter((parameters) => parameters !== null && parameters.queueSize > SHORT_QUEUE);
+  if (long.length === 0) return;
+  const free = MOST_QUEUED - queuedBy(server, subscriptionId);
+  const share = Math.max(SHORT_QUEUE, Math.floor(free / long.length));
+  for (const parameters of long) {
+    if (parameters !== null) parameters.queueSize = Math.min(parameters.queueSize, share);
+  }
+}
+
+/** How much the queues of the subscription's session may hold now. */
+function queuedBy(server: OPCUAServer, subscriptionId: number): number {
+  const session = server.engine.findSubscription(subscriptionId)?.$session;
+  let sum = 0;
+  for (const subscription of session?.publishEngine.subscriptions ?? []) {
+    for (const handle of subscription.getMonitoredItems().serverHandles)
+      sum += subscription.getMonitoredItem(handle)?.queueSize ?? 0;
+  }
+  return sum;
+}
+
+/**
+ * How often an event may evaluate the elements of a filter altogether. An element is evaluated again for each
+ * reference to it.
+ */
+const MOST_QUESTIONS = 1_000;
+
+/**
+ * Replaces a filter that node-opcua 2.182 accepts and cannot serve by one that it refuses. It evaluates
+ * events where they are raised: a filter of 40 elements that each evaluate the next one twice would hold up
+ * the gateway for ever. A deadband that is no number would hide every change.
+ */
+function refuseUnservable(parameters: MonitoringParameters): void {
+  const { filter } = parameters;
+  if (filter instanceof EventFilter) {
+    if (questionsOf(filter.whereClause) > MOST_QUESTIONS) filter.whereClause.elements = [askingItself()];
+  } else if (filter instanceof DataChangeFilter) {
+    const { deadbandType, deadbandValue } = filter;
+    if (deadbandType === DeadbandType.None || deadbandValue >= 0) return;
+    filter.deadbandType = DeadbandType.Percent;
+    filter.deadbandValue = -1;
+  } else if (filter instanceof AggregateFilter) {
+    // Aggregates are not supported. Without this filter the client would take each value for one of them.
+    parameters.filter = new EventFilter({});
+  }
+}
+
+/**
+ * How often an event evaluates elements in the worst case; infinite for a filter that contains itself, which
+ * is refused.
+ */
+function questionsOf(filter: ContentFilter | null): number {
+  const elements = filter?.elements ?? [];
+  const known = new Map<number, number>();
+  function of(index: number): number {
+    const found = known.get(index);
+    if (found !== undefined) return found;
+    known.set(index, 0);
+    let count = 1;
+    for (const operand of elements[index]?.filterOperands ?? []) {
+      if (operand instanceof ElementOperand) count += of(operand.index);
+    }
+    known.set(index, count);
+    return count;
+  }
+  return elements.length > MOST_QUESTIONS ? elements.length : of(0);
+}
+
+/** A loop, to which node-opcua answers BadFilterElementInvalid. */
+function askingItself(): ContentFilterElement {
+  const filterOperands = [new ElementOperand({ index: 0 })];
+  return new ContentFilterElement({ filterOperator: FilterOperator.Not, filterOperands });
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { plainStart } from "../../../platform/plain-text.ts";
 import { nameOfClient } from "../client-certificates.ts";
-import { createRefusalLog } from "./refusal-log.ts";
+import { createRefusalLog } from "./client-refusals.ts";
 
 /** Clients whose certificate names another application than their session. */
 export interface UriRefusals {

@@ -5,7 +5,7 @@ import { refusal } from "../../../domain/outcome.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { createLineBudget } from "../../../platform/line-budget.ts";
 import type { Log } from "../../../platform/log.ts";
-import { createLogOnReports } from "../../../platform/log-on-reports.ts";
+import { createLogOnReports } from "../../../platform/log-on-delay.ts";
 import type { WebUser } from "../options.ts";
 import type { SessionEnd } from "./sessions.ts";
 

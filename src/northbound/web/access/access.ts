@@ -12,10 +12,8 @@ import { sendProblem } from "../problem.ts";
 import { openViewer } from "../sender.ts";
 import type { Viewer, ViewerOf } from "../viewer.ts";
 import { createAccessAudit } from "./access-audit.ts";
-import { createLogIn, type LogInResult } from "./log-in.ts";
-import { createSessionCookie } from "./session-cookie.ts";
-import { addSessionRoutes, sendUnauthorized } from "./session-routes.ts";
-import { createSessions, type Session } from "./sessions.ts";
+import { addSessionRoutes, createLogIn, type LogInResult, sendUnauthorized } from "./session-routes.ts";
+import { createSessionCookie, createSessions, type Session } from "./sessions.ts";
 
 export interface AccessParts {
   readonly gatewayId: string;

@@ -1,14 +1,85 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import ipaddr from "ipaddr.js";
+import type { Commander, CommandRecords, Envelope, RefusalAudit } from "../../../contracts/commander.ts";
+import { refusal } from "../../../domain/outcome.ts";
 import { isPlainText } from "../../../domain/refusals.ts";
+import type { RobotId } from "../../../domain/robot.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { createLogOnDelays, createLogOnHold } from "../../../platform/log-on-delay.ts";
+import { createPasswordQueue, isPassword } from "../../../platform/password.ts";
 import type { SessionFacts } from "../api/session.ts";
+import type { WebUser } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { readBody } from "../request-body.ts";
 import type { Viewer, ViewerOf } from "../viewer.ts";
 import type { AccessAudit } from "./access-audit.ts";
-import type { LogIn, LogInAttempt } from "./log-in.ts";
-import { publicRoute } from "./public-route.ts";
-import type { SessionCookie } from "./session-cookie.ts";
-import type { Session, Sessions } from "./sessions.ts";
+import type { Session, SessionCookie, Sessions } from "./sessions.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route needs no log-in: its answer reveals nothing of the fleet. */
+    readonly isPublic?: boolean;
+  }
+}
+
+/** The options of a route that needs no log-in. All others need one if there are users or tokens. */
+export const publicRoute = { config: { isPublic: true } } as const;
+
+/** An attempt to log in. */
+interface LogInAttempt {
+  readonly name: string;
+  readonly password: string;
+  readonly address: string;
+  /** Whether the client is still connected. */
+  isThere(): boolean;
+}
+
+export type LogInResult =
+  | { readonly kind: "right"; readonly user: WebUser }
+  /** The user or the password is wrong. */
+  | { readonly kind: "wrong"; readonly delayMs: number }
+  /** Nothing was compared. */
+  | { readonly kind: "later"; readonly delayMs: number };
+
+/** Checks attempts to log in, and delays those that follow failed ones. */
+type LogIn = (attempt: LogInAttempt) => Promise<LogInResult>;
+
+/** After this time a client may try again if too many others were trying. */
+const BUSY_MS = 1_000;
+
+/** @param users returns the present users */
+export function createLogIn(users: () => readonly WebUser[], audit: AccessAudit, clock: Clock): LogIn {
+  const delays = createLogOnDelays(clock);
+  const hold = createLogOnHold(delays, clock);
+  const queue = createPasswordQueue();
+  const find = (wanted: string) => users().find(({ name }) => name === wanted);
+
+  async function verify({ name, password, address, isThere }: LogInAttempt): Promise<LogInResult> {
+    const user = find(name);
+    const whose = { address, user: user === undefined ? null : name, isThere };
+    const answer = await queue.take(whose, () => isPassword(user?.password ?? null, password));
+    if (answer === "busy") return { kind: "later", delayMs: BUSY_MS };
+    const now = find(name);
+    // A reload may have removed the user, or changed its password, meanwhile.
+    if (answer && now !== undefined && now.password === user?.password) {
+      delays.succeeded(name, address);
+      return { kind: "right", user: now };
+    }
+    const { count, delayMs } = delays.failed(name, address);
+    audit.failed(name, address, `wrong user or password; failed log-ins in a row: ${count}`);
+    return { kind: "wrong", delayMs };
+  }
+
+  return (attempt) =>
+    new Promise((resolve, reject) => {
+      const { name, address } = attempt;
+      hold.pass(
+        { who: [name, address], isThere: () => attempt.isThere() },
+        () => void verify(attempt).then(resolve, reject),
+        () => resolve({ kind: "later", delayMs: Math.max(delays.waitMs(name, address), BUSY_MS) }),
+      );
+    });
+}
 
 export interface SessionRouteParts {
   readonly isOpen: () => boolean;
@@ -97,4 +168,68 @@ const openSession: SessionFacts = { open: true, name: null, role: null, robots: 
 function sessionJson({ name, role, robots }: Viewer, session: Session | null): SessionFacts {
   const expiresAt = session === null ? null : new Date(session.endsAtMs).toISOString();
   return { open: false, name, role, robots, expires_at: expiresAt };
+}
+
+export interface LimitedMovesParts {
+  readonly commander: Commander;
+  readonly records: Pick<CommandRecords, "knows">;
+  readonly audit: RefusalAudit;
+  /** Addresses and networks from which robots may be moved at present; null: all. */
+  readonly movesFrom: () => readonly string[] | null;
+}
+
+/** A commander that moves robots for some addresses only. Stops and changes are accepted from everywhere. */
+export function limitMoves({ commander, records, audit, movesFrom }: LimitedMovesParts): Commander {
+  /** The robot that a command would move; undefined: it moves none. */
+  function movedRobot({ operation, request }: Envelope): RobotId | null | undefined {
+    if (!("json" in request)) return undefined;
+    const read = commander.read(operation, request.json);
+    return "effect" in read && read.effect === "moves" ? read.robotId : undefined;
+  }
+
+  const refusedFor = (operation: string, address: string) => {
+    const why = refusedMoves(address, movesFrom());
+    return why === null ? null : refusal("NOT_ALLOWED", `${operation} moves a robot, and ${why}`);
+  };
+
+  return {
+    ...commander,
+    async check(envelope) {
+      const outcome = await commander.check(envelope);
+      if (outcome.outcome !== "checked" || movedRobot(envelope) === undefined) return outcome;
+      return refusedFor(envelope.operation, envelope.origin?.address ?? "") ?? outcome;
+    },
+    submit(envelope, signal, onStage) {
+      const { source, requestId, operation, origin } = envelope;
+      // A repetition sends nothing, and must get its outcome.
+      const isKnown = requestId !== null && records.knows(source, requestId);
+      const refused = isKnown ? null : refusedFor(operation, origin?.address ?? "");
+      const robotId = refused === null ? undefined : movedRobot(envelope);
+      if (refused === null || robotId === undefined) return commander.submit(envelope, signal, onStage);
+      audit.refused(
+        { source, requestId, operation, robotId, ...(origin === undefined ? {} : { origin }) },
+        refused,
+      );
+      return Promise.resolve(refused);
+    },
+  };
+}
+
+/** Why no robot may be moved from an address; null: it may. */
+export function refusedMoves(address: string, from: readonly string[] | null): string | null {
+  if (from === null || isWithin(address, from)) return null;
+  return `web.commands.from does not name the address ${address}`;
+}
+
+/** An IPv4 address that arrives at an IPv6 listener is the same address. */
+function isWithin(address: string, networks: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const given = ipaddr.process(address);
+  return networks.some((text) => {
+    const [network, bits] = ipaddr.isValidCIDR(text)
+      ? ipaddr.parseCIDR(text)
+      : ([ipaddr.process(text), null] as const);
+    if (network.kind() !== given.kind()) return false;
+    return bits === null ? network.toString() === given.toString() : given.match(network, bits);
+  });
 }

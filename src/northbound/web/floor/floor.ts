@@ -1,5 +1,5 @@
 import type { Batch, Sink } from "../../../contracts/link.ts";
-import type { Permits } from "../../../contracts/permits.ts";
+import type { Permits } from "../../../contracts/stations.ts";
 import type { Alarm } from "../../../domain/alarm.ts";
 import type { StateChange } from "../../../domain/change.ts";
 import type { FleetEvent } from "../../../domain/event.ts";

@@ -1,12 +1,13 @@
 import type { PlaceAges } from "../../../contracts/fleet-view.ts";
 import type { Stations } from "../../../contracts/stations.ts";
 import type { StateChange } from "../../../domain/change.ts";
+import type { Observed } from "../../../domain/observed.ts";
 import type { RobotId } from "../../../domain/robot.ts";
+import type { TaskChain } from "../../../domain/task-chain.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { Ages } from "./ages.ts";
-import { createChains } from "./chains.ts";
 import type { ChangeCollector } from "./changes.ts";
 import {
+  type Ages,
   applyChange,
   type ChangeOfRobot,
   createRobotFacts,
@@ -104,5 +105,38 @@ export function createRobotBoard({
       }
     },
     all: () => robots,
+  };
+}
+
+/** The known task chains, for the robots that execute them. */
+export interface Chains {
+  take(change: ChainChange): void;
+  /** The robot executes this chain from now on; 0: none. */
+  follow(robotId: RobotId, chainId: number): void;
+}
+
+/** @param show is called with the chain of a robot when it changes; undefined: none is known */
+function createChains(show: (robotId: RobotId, chain: Observed<TaskChain> | undefined) => void): Chains {
+  const chains = new Map<number, Observed<TaskChain>>();
+  const followed = new Map<RobotId, number>();
+  const followers = new Map<number, Set<RobotId>>();
+
+  return {
+    take(change) {
+      const { chainId } = change;
+      if (change.kind === "task_chain") chains.set(chainId, change.observed);
+      else chains.delete(chainId);
+      for (const robotId of followers.get(chainId) ?? []) show(robotId, chains.get(chainId));
+    },
+    follow(robotId, chainId) {
+      const before = followed.get(robotId) ?? 0;
+      if (before === chainId) return;
+      const others = followers.get(before);
+      others?.delete(robotId);
+      if (others?.size === 0) followers.delete(before);
+      followed.set(robotId, chainId);
+      if (chainId !== 0) followers.set(chainId, (followers.get(chainId) ?? new Set()).add(robotId));
+      show(robotId, chains.get(chainId));
+    },
   };
 }

@@ -5,11 +5,11 @@ import type { Conveyor } from "../../../domain/conveyor.ts";
 import type { HoldState } from "../../../domain/hold.ts";
 import { type IdleReason, idleReasonOf } from "../../../domain/idle-reason.ts";
 import type { MissionQueue } from "../../../domain/mission.ts";
-import type { Observed } from "../../../domain/observed.ts";
-import type { Presence } from "../../../domain/presence.ts";
+import type { Observed, Stamp } from "../../../domain/observed.ts";
 import type { Quality } from "../../../domain/quality.ts";
-import type { Family, RobotId } from "../../../domain/robot.ts";
+import type { Family, Presence, RobotId } from "../../../domain/robot.ts";
 import type { TaskChain } from "../../../domain/task-chain.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { RobotChange } from "../api/robot.ts";
 
 /** The keys of a robot on its page. */
@@ -120,4 +120,29 @@ export function evaluateIdleReason(facts: RobotFacts, nowMs: number, monotonicMs
   // Another text of the same reason is no other reason: the robot has stood since then.
   if (standing.reason !== before.reason) facts.standsSince = { atMs: nowMs, monotonicMs };
   return true;
+}
+
+/** The ages of values. Setting the wall clock makes none younger or older. */
+export interface Ages {
+  /** The value with this stamp is known from now on. */
+  note(stamp: Stamp): void;
+  /** Milliseconds since it was received. */
+  of(stamp: Stamp): number;
+}
+
+export function createAges(clock: Pick<Clock, "nowMs" | "monotonicMs">): Ages {
+  const receivedAt = new WeakMap<Stamp, number>();
+
+  function note(stamp: Stamp): number {
+    const known = receivedAt.get(stamp);
+    if (known !== undefined) return known;
+    const atMs = clock.monotonicMs() - Math.max(0, clock.nowMs() - stamp.receivedAtMs);
+    receivedAt.set(stamp, atMs);
+    return atMs;
+  }
+
+  return {
+    note: (stamp) => void note(stamp),
+    of: (stamp) => Math.max(0, Math.round(clock.monotonicMs() - note(stamp))),
+  };
 }

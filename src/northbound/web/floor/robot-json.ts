@@ -4,15 +4,14 @@ import { amrExceptionOf, isException } from "../../../domain/amr-exception.ts";
 import type { Conveyor } from "../../../domain/conveyor.ts";
 import { holderName } from "../../../domain/hold.ts";
 import { type Observed, type Stamp, sourceTimeOf } from "../../../domain/observed.ts";
-import { coordinateOf, type Presence } from "../../../domain/presence.ts";
+import { coordinateOf, type Presence } from "../../../domain/robot.ts";
 import { currentTask, waitsForConfirmation } from "../../../domain/task-chain.ts";
 import { alarmOf } from "../../../models/alarm.ts";
 import { isoTime, timeText } from "../../../models/json-text.ts";
 import { batteryOf, conveyorOf, holdOf, missionOf, type TaskChainState } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Robot } from "../api/robot.ts";
-import type { Ages } from "./ages.ts";
-import type { RobotFacts, RobotKey } from "./robot-facts.ts";
+import type { Ages, RobotFacts, RobotKey } from "./robot-facts.ts";
 
 /** Makes the JSON of a robot's keys. */
 export interface RobotWriter {

@@ -1,5 +1,4 @@
-import type { Permits } from "../../../contracts/permits.ts";
-import type { Stations } from "../../../contracts/stations.ts";
+import type { Permits, Stations } from "../../../contracts/stations.ts";
 import { holderName } from "../../../domain/hold.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import { timeText } from "../../../models/json-text.ts";

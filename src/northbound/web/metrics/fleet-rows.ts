@@ -1,7 +1,15 @@
 import type { StreamReadings } from "../../../contracts/metrics.ts";
 import { qualities } from "../../../domain/quality.ts";
-import { type Labels, streamKinds, streamLabels } from "./labels.ts";
-import { figureRow, type MetricRow, type Sample, type Scrape, timestampSeconds } from "./row.ts";
+import {
+  figureRow,
+  type Labels,
+  type MetricRow,
+  type Sample,
+  type Scrape,
+  streamKinds,
+  streamLabels,
+  timestampSeconds,
+} from "./row.ts";
 
 type Counted = readonly [pick: (readings: StreamReadings) => number, labels?: Labels];
 

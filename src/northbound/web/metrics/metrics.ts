@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Readings } from "../../../contracts/metrics.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
-import { publishedHealth } from "../../../platform/published-health.ts";
+import { publishedHealth } from "../../../platform/health-history.ts";
 import { commandRows } from "./command-rows.ts";
 import { fleetRows } from "./fleet-rows.ts";
 import { gatewayRows } from "./gateway-rows.ts";

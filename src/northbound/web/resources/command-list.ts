@@ -4,8 +4,14 @@ import { sourceKey } from "../../../domain/command.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { commandJson } from "../floor/command-json.ts";
 import { sendProblem } from "../problem.ts";
-import { type Query, repeatedParameter, sendPage, textIn, unknownParameter } from "./list-page.ts";
-import { reverseOrderKey } from "./order-key.ts";
+import {
+  type Query,
+  repeatedParameter,
+  reverseOrderKey,
+  sendPage,
+  textIn,
+  unknownParameter,
+} from "./list-page.ts";
 
 /** The text with which each filter is compared. */
 const filters: Readonly<Record<string, (command: LoggedCommand) => string | null>> = {

@@ -3,11 +3,10 @@ import type { Peer, PeerSource } from "../../../contracts/peers.ts";
 import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
-import { publishedHealth } from "../../../platform/published-health.ts";
+import { publishedHealth } from "../../../platform/health-history.ts";
 import type { Connection, Connections, Expiry } from "../api/connection.ts";
-import type { GatewayCondition } from "../gateway-facts.ts";
 import { sendProblem } from "../problem.ts";
-import { linkNames, queuesOf } from "../status-report.ts";
+import { type GatewayCondition, linkNames, queuesOf } from "../status-report.ts";
 import { type Query, sendPage, unknownParameter } from "./list-page.ts";
 
 /** Of one component. Its own bounds are lower, unless somebody raises them. */

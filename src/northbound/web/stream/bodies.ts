@@ -13,7 +13,7 @@ import { mapSummaryJson } from "../floor/map-json.ts";
 import type { RobotKey } from "../floor/robot-facts.ts";
 import type { RobotWriter } from "../floor/robot-json.ts";
 import type { StationWriter } from "../floor/station-json.ts";
-import type { ApiSettings, GatewayIdentity } from "../gateway-facts.ts";
+import type { ApiSettings, GatewayIdentity } from "../status-report.ts";
 
 /** The bodies of the stream's messages that show the fleet. */
 export interface Bodies {

@@ -1,8 +1,7 @@
+import type { ServerResponse } from "node:http";
 import type { Peer } from "../../../contracts/peers.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Closed, Gap, SnapshotRobots } from "../api/stream.ts";
-import { eventText, messageText, type StreamClient, type WhoseStream } from "./client.ts";
-import type { EventRing } from "./event-ring.ts";
 
 /** A browser opens six connections to a host over HTTP/1.1, for all its tabs together. */
 const MOST_OF_BROWSER = 4;
@@ -214,5 +213,88 @@ function createBrowserBound(end: (client: StreamClient) => void): BrowserBound {
       streams?.delete(client);
       if (streams?.size === 0) browsers.delete(client.browser);
     },
+  };
+}
+
+/** The user of a stream, and its listener. */
+export interface WhoseStream {
+  readonly part: string;
+  readonly peer: Peer;
+}
+
+/** A reader of the stream. */
+interface StreamClient {
+  readonly response: ServerResponse;
+  /** Identifies its browser if the bound for browsers applies; null: it does not. */
+  readonly browser: string | null;
+  readonly whose: WhoseStream;
+  /** Robots that the snapshot has not brought yet. */
+  readonly left: Set<RobotId>;
+  /** Whether it has the whole snapshot, and gets changes of robots as they come. */
+  isCurrent: boolean;
+  /** The number of the next event for it. */
+  nextEvent: number;
+  isPumping: boolean;
+}
+
+/** A message of the stream: a server-sent event. JSON has no line breaks. */
+export function messageText(name: string, body: object, id?: string): string {
+  return eventText(name, JSON.stringify(body), id);
+}
+
+/** The same with a body that is JSON already. */
+function eventText(name: string, json: string, id?: string): string {
+  return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`;
+}
+
+/** The newest events as they were sent, each with a number, for readers that connect again. */
+interface EventRing {
+  push(text: string): void;
+  /** The number of the oldest event that is kept, and of the next one. */
+  first(): number;
+  next(): number;
+  /** Undefined: it is not kept. */
+  at(number: number): string | undefined;
+  idOf(number: number): string;
+  /** Where a client that has seen this event last goes on. */
+  resume(lastEventId: string | null): Resumed;
+}
+
+export interface Resumed {
+  /** The first event to send. */
+  readonly from: number;
+  /** How many events are missing before that one; null: not known. */
+  readonly missing: number | null;
+}
+
+/** @param sessionId identifies the run: another run numbers from 1 again */
+export function createEventRing(sessionId: string, most: number): EventRing {
+  const texts = new Map<number, string>();
+  let first = 1;
+  let next = 1;
+
+  function resume(lastEventId: string | null): Resumed {
+    if (lastEventId === null) return { from: next, missing: 0 };
+    const at = lastEventId.lastIndexOf(".");
+    const number = Number(lastEventId.slice(at + 1));
+    const isOurs = lastEventId.slice(0, at) === sessionId && Number.isInteger(number) && number < next;
+    if (!isOurs) return { from: first, missing: null };
+    const from = Math.max(number + 1, first);
+    return { from, missing: from - number - 1 };
+  }
+
+  return {
+    push(text) {
+      texts.set(next, text);
+      next += 1;
+      if (texts.size <= most) return;
+      texts.delete(first);
+      first += 1;
+    },
+    first: () => first,
+    next: () => next,
+    at: (number) => texts.get(number),
+    idOf: (number) => `${sessionId}.${number}`,
+    resume,
   };
 }

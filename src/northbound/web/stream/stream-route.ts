@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendProblem } from "../problem.ts";
-import type { WhoseStream } from "./client.ts";
-import { MOST_STREAMS } from "./readers.ts";
+import { MOST_STREAMS, type WhoseStream } from "./readers.ts";
 import type { Stream } from "./stream.ts";
 
 interface Route {

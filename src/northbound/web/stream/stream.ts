@@ -7,9 +7,7 @@ import type { Tick } from "../api/stream.ts";
 import type { Floor } from "../floor/floor.ts";
 import type { RobotWriter } from "../floor/robot-json.ts";
 import type { Bodies } from "./bodies.ts";
-import { messageText } from "./client.ts";
-import { createEventRing } from "./event-ring.ts";
-import { createReaders, type NewReader } from "./readers.ts";
+import { createEventRing, createReaders, messageText, type NewReader } from "./readers.ts";
 
 const LONGEST_MS = 10_000;
 

@@ -2,7 +2,7 @@ import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Connection, EventSubscribers } from "../../../../src/contracts/link.ts";
 import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mqtt/broker/broker.ts";
-import { filtersMeet } from "../../../../src/northbound/mqtt/broker/filters.ts";
+import { filtersMeet } from "../../../../src/northbound/mqtt/broker/rights.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { silentLog } from "../../../../src/platform/log.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";

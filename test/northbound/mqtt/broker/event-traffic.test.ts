@@ -2,8 +2,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { Aedes } from "aedes";
 import { expect, test } from "vitest";
-import type { EventTraffic } from "../../../../src/northbound/mqtt/broker/event-arrivals.ts";
-import { reportTraffic } from "../../../../src/northbound/mqtt/broker/event-traffic.ts";
+import { type EventTraffic, reportTraffic } from "../../../../src/northbound/mqtt/broker/event-arrivals.ts";
 
 test("a subscription to state costs no look at the other subscriptions of its client", async () => {
   const looks: string[] = [];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFrameLimit } from "../../../../src/northbound/mqtt/broker/frame-limit.ts";
+import { createFrameLimit } from "../../../../src/northbound/mqtt/broker/client-limits.ts";
 
 const LIMIT = 1_000;
 

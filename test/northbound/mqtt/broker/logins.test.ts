@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLogins } from "../../../../src/northbound/mqtt/broker/logins.ts";
+import { createLogins } from "../../../../src/northbound/mqtt/broker/authenticate.ts";
 import type { BrokerUser } from "../../../../src/northbound/mqtt/options.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
 import { hashesOf } from "../../../support/hash-count.ts";

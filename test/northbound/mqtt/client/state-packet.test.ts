@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { generate } from "mqtt-packet";
 import { describe, expect, it } from "vitest";
-import { statePacket } from "../../../../src/northbound/mqtt/client/state-packet.ts";
+import { statePacket } from "../../../../src/northbound/mqtt/client/limited-client.ts";
 
 /** Payloads at which the packet's length needs one byte more. */
 const lengths = [0, 1, 100, 121, 122, 16_377, 16_378, 16_383, 2_097_145, 2_097_146];

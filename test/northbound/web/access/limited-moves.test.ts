@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Envelope, RefusedRequest } from "../../../../src/contracts/commander.ts";
-import { limitMoves } from "../../../../src/northbound/web/access/limited-moves.ts";
+import { limitMoves } from "../../../../src/northbound/web/access/session-routes.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { createFakeCommander, fakeCatalogue, succeeded } from "../../opcua/fake-commands.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createLogIn } from "../../../../src/northbound/web/access/log-in.ts";
+import { createLogIn } from "../../../../src/northbound/web/access/session-routes.ts";
 import type { WebUser } from "../../../../src/northbound/web/options.ts";
 import { hashPassword } from "../../../../src/platform/password.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";

@@ -1,0 +1,53 @@
+import { type OPCUAServer, ServiceFault, StatusCodes } from "node-opcua";
+import { sessionsOf } from "./session-bounds.ts";
+
+/** The counts of a server on which its memory depends. */
+export interface ServerLoad {
+  readonly monitoredItems: number;
+  /** Of all namespaces. */
+  readonly nodes: number;
+}
+
+/** Counts without walking over nodes or items, because it is called often. */
+export function serverLoad(server: OPCUAServer): ServerLoad {
+  const namespaces = server.engine.addressSpace?.getNamespaceArray() ?? [];
+  const subscriptions = sessionsOf(server).flatMap(({ publishEngine }) => publishEngine.subscriptions);
+  return {
+    monitoredItems: subscriptions.reduce((sum, { monitoredItemCount }) => sum + monitoredItemCount, 0),
+    nodes: namespaces.reduce((sum, namespace) => sum + nodesOf(namespace), 0),
+  };
+}
+
+/** node-opcua 2.182 has only an iterator. */
+function nodesOf(namespace: object): number {
+  const index: unknown = Reflect.get(namespace, "_nodeid_index");
+  if (!(index instanceof Map)) throw new Error("node-opcua keeps nodes elsewhere now");
+  return index.size;
+}
+
+/** The part of node-opcua's channel that answers. */
+interface Channel {
+  send_response(type: string, response: unknown, ...rest: unknown[]): void;
+}
+
+/**
+ * Refuses an answer that is too large for its client with BadResponseTooLarge (OPC UA part 4, 7.38).
+ * node-opcua 2.182 sends BadTcpMessageTooLarge, on which other stacks close the connection. For an
+ * initialised server that does not listen yet.
+ */
+export function nameLargeAnswers(server: OPCUAServer): void {
+  for (const endpoint of server.endpoints) {
+    endpoint.on("newChannel", (channel: Channel) => {
+      const send = channel.send_response.bind(channel);
+      channel.send_response = (type, response, ...rest) => {
+        if (response instanceof ServiceFault) {
+          const { responseHeader } = response;
+          if (responseHeader.serviceResult === StatusCodes.BadTcpMessageTooLarge) {
+            responseHeader.serviceResult = StatusCodes.BadResponseTooLarge;
+          }
+        }
+        send(type, response, ...rest);
+      };
+    });
+  }
+}

@@ -1,0 +1,130 @@
+import { type StatusCode, StatusCodes } from "node-opcua";
+import { type Battery, batteryStateNames, chargeMethodNames } from "../../domain/battery.ts";
+import { codeNumber } from "../../domain/coded.ts";
+import {
+  type Conveyor,
+  healthStateNames,
+  installationStateNames,
+  operationStateNames,
+  payloadStateNames,
+} from "../../domain/conveyor.ts";
+import { type IdleReason, idleReasonNames } from "../../domain/idle-reason.ts";
+import { createAge } from "../../domain/observed.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { batteryTags } from "./model/battery.ts";
+import { conveyorTags } from "./model/conveyor.ts";
+import { idleReasonTags } from "./model/robot.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
+import { fittingText, type Tag, type TagTimes, timesAt } from "./node-opcua/tag.ts";
+
+/**
+ * Why a robot stands, and whether it takes commands: findings of the gateway itself, always with status Good.
+ */
+export interface IdleReasonTags {
+  show(idleReason: IdleReason): void;
+}
+
+/** Adds them to a robot's folder. */
+export function addIdleReasonTags(builder: NodeBuilder, robot: Folder, nowMs: () => number): IdleReasonTags {
+  const tags = builder.tags(robot, idleReasonTags);
+  const good = StatusCodes.Good;
+  let shown: IdleReason | null = null;
+
+  return {
+    show(idleReason) {
+      if (shown !== null && isSame(shown, idleReason)) return;
+      shown = idleReason;
+      const { reason, text, isNotReady } = idleReason;
+      const times = timesAt(nowMs());
+      tags.ReadyForCommand.set(!isNotReady, good, times);
+      tags.NotReadyReason.set(isNotReady ? fittingText(text) : "", good, times);
+      tags.StandReason.set(idleReasonNames.indexOf(reason), good, times);
+      tags.StandText.set(fittingText(text), good, times);
+    },
+  };
+}
+
+function isSame(a: IdleReason, b: IdleReason): boolean {
+  return a.reason === b.reason && a.text === b.text && a.isNotReady === b.isNotReady;
+}
+
+/** A robot's `Battery` folder. */
+export interface BatteryTags {
+  show(battery: Battery, status: StatusCode, times: TagTimes): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+/** Adds the folder under a robot. */
+export function addBatteryTags(builder: NodeBuilder, robot: Folder): BatteryTags {
+  const folder = builder.folder(robot, "Battery");
+  const tags = builder.tags(folder, batteryTags);
+
+  return {
+    show(battery, status, times) {
+      tags.ChargePercent.set(battery.chargePercent, status, times);
+      tags.State.set(codeNumber(batteryStateNames, battery.state), status, times);
+      tags.ChargeMethod.set(codeNumber(chargeMethodNames, battery.chargeMethod), status, times);
+      tags.Charging.set(battery.state === "STATE_CHARGING", status, times);
+    },
+    fail(status, times) {
+      for (const tag of Object.values(tags)) tag.fail(status, times);
+    },
+  };
+}
+
+/** One folder of a cart's `Conveyors`, named by the conveyor's index. */
+export interface ConveyorTags {
+  show(conveyor: Conveyor, status: StatusCode, times: TagTimes): void;
+  fail(status: StatusCode, times: TagTimes): void;
+}
+
+/** Adds the folder of conveyor `index`. */
+export function addConveyorTags(builder: NodeBuilder, conveyors: Folder, index: number): ConveyorTags {
+  const folder = builder.folder(conveyors, String(index));
+  const tags = builder.tags(folder, conveyorTags);
+
+  return {
+    show(conveyor, status, times) {
+      tags.Operation.set(codeNumber(operationStateNames, conveyor.operation), status, times);
+      tags.Payload.set(codeNumber(payloadStateNames, conveyor.payload), status, times);
+      tags.Health.set(codeNumber(healthStateNames, conveyor.health), status, times);
+      tags.Installation.set(codeNumber(installationStateNames, conveyor.installation), status, times);
+      tags.Rolling.set(conveyor.operation === "OPERATION_STATE_ROLLING", status, times);
+      tags.Loaded.set(conveyor.payload === "PAYLOAD_STATE_LOADED", status, times);
+    },
+    fail(status, times) {
+      for (const tag of Object.values(tags)) tag.fail(status, times);
+    },
+  };
+}
+
+/** Updates an age; called about once a second. */
+export type Age = () => void;
+
+/**
+ * Shows for how many seconds something has not been good; 0 while it is. Setting the wall clock changes no
+ * age. Only values that are not good are in `ageing`: a thousand good robots cost nothing each second.
+ * Returns a callback; pass it whether the value is good.
+ */
+export function startAge(
+  tag: Tag,
+  clock: Pick<Clock, "nowMs" | "monotonicMs">,
+  ageing: Set<Age>,
+): (isGood: boolean) => void {
+  const known = createAge(clock.monotonicMs());
+  let shownSeconds: number | null = null;
+
+  function age(): void {
+    const seconds = known.seconds(clock.monotonicMs());
+    if (seconds === shownSeconds) return;
+    shownSeconds = seconds;
+    tag.set(seconds, StatusCodes.Good, timesAt(clock.nowMs()));
+  }
+
+  return (isGood) => {
+    known.note(isGood, clock.monotonicMs());
+    age();
+    if (isGood) ageing.delete(age);
+    else ageing.add(age);
+  };
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance } from "fastify";
+import { quoted } from "../../../domain/clip.ts";
+import { unknownRobot } from "../../../domain/refusals.ts";
+import type { FloorSettings } from "../api/floor-settings.ts";
+import type { Floor } from "../floor/floor.ts";
+import { mapJson, mapSummaryJson } from "../floor/map-json.ts";
+import type { RobotWriter } from "../floor/robot-json.ts";
+import type { StationWriter } from "../floor/station-json.ts";
+import type { FloorOptions } from "../options.ts";
+import { sendProblem } from "../problem.ts";
+import { orderKey, type Query, sendPage, unknownParameter } from "./list-page.ts";
+
+/** `GET /api/v1/stations`: the stations of the configuration with their values. */
+export function addStationRoutes(
+  server: FastifyInstance,
+  floor: Pick<Floor, "robots" | "stations">,
+  stationJson: StationWriter,
+): void {
+  server.get<{ Querystring: Query }>("/api/v1/stations", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    return sendPage(reply, query, {
+      name: "stations",
+      items: [...floor.stations()].sort(([a], [b]) => (a < b ? -1 : 1)),
+      keyOf: ([name]) => name,
+      write: ([name, facts]) => stationJson(name, facts, floor.robots().keys()),
+    });
+  });
+}
+
+/** `GET /api/v1/robots` and `GET /api/v1/robots/{robot}`: all that is known of robots. */
+export function addRobotRoutes(
+  server: FastifyInstance,
+  floor: Pick<Floor, "robots">,
+  robotWriter: RobotWriter,
+): void {
+  server.get<{ Querystring: Query }>("/api/v1/robots", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    const items = [...floor.robots().values()].sort((a, b) => (a.robotId < b.robotId ? -1 : 1));
+    return sendPage(reply, query, {
+      name: "robots",
+      items,
+      keyOf: ({ robotId }) => robotId,
+      write: robotWriter.whole,
+    });
+  });
+
+  server.get<{ Params: { robot: string } }>("/api/v1/robots/:robot", async ({ params }, reply) => {
+    const facts = floor.robots().get(params.robot);
+    if (facts === undefined) return sendProblem(reply, 404, unknownRobot(params.robot).message);
+    return reply.send(robotWriter.whole(facts));
+  });
+}
+
+/** `GET /api/v1/maps` and `GET /api/v1/maps/{map}`: the points of the last answers of GetMap. */
+export function addMapRoutes(server: FastifyInstance, floor: Pick<Floor, "robots" | "maps">): void {
+  server.get<{ Querystring: Query }>("/api/v1/maps", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    return sendPage(reply, query, {
+      name: "maps",
+      items: [...floor.maps()].sort(([a], [b]) => a - b),
+      keyOf: ([mapId]) => orderKey(mapId),
+      write: ([mapId, map]) => mapSummaryJson(mapId, map, floor.robots().values()),
+    });
+  });
+
+  server.get<{ Params: { map: string } }>("/api/v1/maps/:map", async ({ params }, reply) => {
+    const mapId = /^\d{1,15}$/.test(params.map) ? Number(params.map) : Number.NaN;
+    const map = floor.maps().get(mapId);
+    if (map === undefined)
+      return sendProblem(reply, 404, `the fleet service has answered with no map ${quoted(params.map)}`);
+    return reply.send(mapJson(mapId, map, floor.robots().values()));
+  });
+}
+
+/**
+ * `GET /api/v1/floor`: the floor settings of the configuration. `GET /api/v1/maps/{map}/drawing`: the drawing
+ * of a map, a PNG.
+ */
+export function addFloorSettingsRoutes(server: FastifyInstance, floorOptions: () => FloorOptions): void {
+  server.get("/api/v1/floor", async (_request, reply) => {
+    const { pointTypes, drawings } = floorOptions();
+    const answer: FloorSettings = {
+      point_types: pointTypes,
+      drawings: drawings.map(({ mapId, width, height, first, second }) => ({
+        map_id: mapId,
+        width,
+        height,
+        first,
+        second,
+      })),
+    };
+    return reply.send(answer);
+  });
+
+  server.get<{ Params: { map: string } }>("/api/v1/maps/:map/drawing", async ({ params }, reply) => {
+    const drawing = floorOptions().drawings.find(({ mapId }) => `${mapId}` === params.map);
+    if (drawing === undefined)
+      return sendProblem(reply, 404, `web.floor.drawings has no drawing of map ${quoted(params.map)}`);
+    return reply.type("image/png").header("cache-control", "private, no-cache").send(drawing.bytes);
+  });
+}
