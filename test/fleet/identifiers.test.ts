@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { identifierFault } from "../../src/domain/identifier.ts";
 import { createIdentifierGate } from "../../src/fleet/identifiers.ts";
-import { nodeName } from "../../src/northbound/opcua/node-builder.ts";
+import { nodeName } from "../../src/northbound/opcua/robot-register.ts";
 import { createLog, silentLog } from "../../src/platform/log.ts";
 
 const anywhere = { kind: "locations", locations: ["site"] } as const;

@@ -13,7 +13,6 @@ import {
   Variant,
   VariantArrayType,
 } from "node-opcua";
-import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { EnumTag } from "./enumeration.ts";
 import { germanOf, localized, textsOf, textsOfNamed } from "./localized.ts";
@@ -210,14 +209,6 @@ function placeOf(path: string): Pick<Folder, "path" | "prefix"> {
 function memberTexts(name: string, { model }: Folder, member: ObjectMember) {
   const isNamed = model !== null && isAnyOf(model, member);
   return isNamed ? textsOfNamed(member) : textsOf(name, member);
-}
-
-/**
- * A robot id as one step of a string NodeId: percent-encoded, including dots, which separate the steps, and
- * tildes, which mark a name that was taken.
- */
-export function nodeName(robotId: RobotId): string {
-  return encodeURIComponent(Buffer.from(robotId).toString()).replaceAll(".", "%2E").replaceAll("~", "%7E");
 }
 
 /**

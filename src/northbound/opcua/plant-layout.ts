@@ -1,7 +1,6 @@
 import type { Now } from "../../platform/live.ts";
-import { nodeName } from "./node-builder.ts";
 import type { OpcUaOptions } from "./options.ts";
-import { createRobotNames } from "./robot-register.ts";
+import { createRobotNames, nodeName } from "./robot-register.ts";
 
 /**
  * The robots and stations in the configuration, as far as their nodes depend on it. An export has these

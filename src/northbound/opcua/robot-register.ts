@@ -2,7 +2,6 @@ import { isIdentifier, isIdentifierNumber } from "../../domain/identifier.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { nodeName } from "./node-builder.ts";
 import type { KnownRobot } from "./options.ts";
 
 /**
@@ -189,4 +188,12 @@ export function createRobotNames(known: readonly KnownRobot[]): RobotNames {
     keepAliases,
     isGiven: (name) => given.has(name),
   };
+}
+
+/**
+ * A robot id as one step of a string NodeId: percent-encoded, including dots, which separate the steps, and
+ * tildes, which mark a name that was taken.
+ */
+export function nodeName(robotId: RobotId): string {
+  return encodeURIComponent(Buffer.from(robotId).toString()).replaceAll(".", "%2E").replaceAll("~", "%7E");
 }

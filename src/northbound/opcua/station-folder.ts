@@ -6,8 +6,9 @@ import type { Live } from "../../platform/live.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
-import { type Folder, type NodeBuilder, nodeName } from "./node-builder.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
 import type { StationNode } from "./options.ts";
+import { nodeName } from "./robot-register.ts";
 import { addPermitTags, addStationTags, type PermitTagParts, type StationTagParts } from "./station-tags.ts";
 
 export interface StationFolderParts extends Omit<StationParts, "name" | "load"> {
