@@ -93,14 +93,16 @@ function perform(request: CreateMonitoredItemsRequest | ModifyMonitoredItemsRequ
 const watchEvents = (filter: EventFilter) => monitor("i=2253", AttributeIds.EventNotifier, filter);
 
 let robots = 0;
-/** A robot that is new is an event, for which each filter is asked. */
-function listRobot(): void {
+/** Adds a robot, and waits for its nodes. That is an event, which the server compares with each filter. */
+async function listRobot(): Promise<void> {
   robots += 1;
   const robotId = `new-${robots}`;
   running.server.write({
     changes: [{ kind: "robot", robotId, family: "cart", quality: "good" }],
     events: [],
   });
+  const status = async () => (await plc.read(`Robots.${robotId}.RobotId`)).statusCode;
+  await expect.poll(status).toBe(StatusCodes.Good);
 }
 
 describe("a filter of events", () => {
@@ -110,7 +112,7 @@ describe("a filter of events", () => {
     );
     const bomb = where(...steps, step(FilterOperator.IsNull, message));
     expect((await watchEvents(bomb)).statusCode).toBe(StatusCodes.BadFilterElementInvalid);
-    listRobot();
+    await listRobot();
     expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
   });
 
@@ -132,7 +134,7 @@ describe("a filter of events", () => {
         ],
       }),
     );
-    listRobot();
+    await listRobot();
     expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
   });
 
@@ -145,7 +147,7 @@ describe("a filter of events", () => {
     async (_what, value) => {
       const odd = where(step(FilterOperator.GreaterThan, literal(value), literal(value)));
       await watchEvents(odd);
-      expect(listRobot).not.toThrow();
+      await listRobot();
       expect((await plc.read("Robots.AMR01.RobotId")).statusCode).toBe(StatusCodes.Good);
     },
   );
