@@ -4,8 +4,9 @@ import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { listOf, textOf } from "./answer-fields.ts";
 import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
+import { type ControlOptions, exitWith, print } from "./control-command.ts";
 import { exitCodes, malformed } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
 import { columns, localTime } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { endWithReader } from "./unread-output.ts";
@@ -66,7 +67,7 @@ async function askAlarms(socketPath: string, signal: AbortSignal): Promise<JsonO
 
 async function listAlarms(options: ControlOptions): Promise<number> {
   endWithReader();
-  const answer = await askAlarms(await usualSocket(options), stopSignal());
+  const answer = await askAlarms(await findSocket(options), stopSignal());
   if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
   const alarms = listOf(answer, "alarms");
   if (alarms.length === 0) return print("no alarm stands", exitCodes.ok);
@@ -78,7 +79,7 @@ async function listAlarms(options: ControlOptions): Promise<number> {
 async function acknowledge(ids: readonly string[], options: AckOptions): Promise<number> {
   const isAll = options.all === true;
   if (isAll === ids.length > 0) throw malformed("name alarms by their id, or give --all");
-  const socketPath = await usualSocket(options);
+  const socketPath = await findSocket(options);
   const signal = stopSignal();
   const wanted = isAll ? unacknowledged(await askAlarms(socketPath, signal)) : ids;
   if (wanted.length === 0 && options.json !== true) print("nothing is to be acknowledged", exitCodes.ok);

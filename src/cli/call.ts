@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { text as readAll } from "node:stream/consumers";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { nearest } from "../config/nearest.ts";
 import type { Problem } from "../contracts/operation.ts";
 import type { DescribedOperation } from "../contracts/operation-manual.ts";
@@ -12,26 +12,26 @@ import { isJsonObject, type Json, type JsonObject } from "../platform/json.ts";
 import { readJson } from "../platform/strict-json.ts";
 import { operationList, operationPage } from "./call-list.ts";
 import { askGateway, CallFailed, outcomeOf, sendCommand } from "./control-client.ts";
-import { exitWith, findSocket, finish, finishDone, print } from "./control-command.ts";
+import { type ControlOptions, exitWith, finish, finishDone, print } from "./control-command.ts";
 import { exitCodes, malformed } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
 import { positive } from "./option.ts";
 import { stopSignal } from "./stop-signal.ts";
 
-interface Options {
+interface Options extends ControlOptions {
   readonly robot?: string;
   readonly id?: string;
   readonly expiresIn?: number;
-  readonly config?: string;
-  readonly socket?: string;
-  readonly json?: boolean;
   readonly list?: boolean;
   readonly override?: string;
 }
 
 /** `fleetgate call`: sends a command to the gateway of this machine and prints its outcome. */
 export function callCommand(): Command {
-  return new Command("call")
-    .description("send a command to the gateway of this machine, and print its outcome")
+  const command = new Command("call").description(
+    "send a command to the gateway of this machine, and print its outcome",
+  );
+  return socketOptions(command)
     .argument("[operation]", "its name, one of those that --list prints")
     .argument("[request]", "its request in proto3 JSON; - reads it from standard input", "{}")
     .option("--robot <id>", "the robot; it is put into the operation's field for it")
@@ -40,8 +40,6 @@ export function callCommand(): Command {
       "the command's identity: a repetition with the same id is the same command, and never sent twice",
     )
     .option("--expires-in <seconds>", "refuse to send it later than this after its receipt", positive)
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
-    .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
     .option("--json", "print JSON, one object a line")
     .option("--list", "list the operations, or describe one")
     .option(

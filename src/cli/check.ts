@@ -6,6 +6,7 @@ import { allowLongWays } from "../platform/connect-fault.ts";
 import { checkReport } from "./check-report.ts";
 import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
+import { configOption } from "./installed.ts";
 import { type Part, partText } from "./online/part.ts";
 import { readForUnit, unitEnvironment } from "./unit-environment.ts";
 
@@ -22,7 +23,7 @@ interface CheckOptions {
 export function checkCommand(): Command {
   return new Command("check")
     .description("check a configuration and the files that it names, and say what it means")
-    .requiredOption("-c, --config <file>", "the configuration")
+    .addOption(configOption())
     .option("--online", "try names, clock, connections, API key, stream, broker, ports and disk too")
     .option("--json", "print one JSON document")
     .action(async ({ config: path, online = false, json = false }: CheckOptions) => {

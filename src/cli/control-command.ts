@@ -1,46 +1,13 @@
-import { type Command, Option } from "commander";
-import { readSocketPath } from "../config/control-socket.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { exitCodeOf, outcomeText } from "./call-output.ts";
 import { CallFailed } from "./control-client.ts";
-import { exitCodes, fail, malformed, NotPossible } from "./exit.ts";
+import { exitCodes, fail, NotPossible } from "./exit.ts";
+import type { GatewayLocation } from "./installed.ts";
 
 /** The options of every subcommand that talks to a running gateway. */
-export interface ControlOptions {
-  readonly config?: string;
-  readonly socket?: string;
+export interface ControlOptions extends GatewayLocation {
   readonly json?: boolean;
-}
-
-/** The socket of the package's gateway. */
-const USUAL_SOCKET = "/var/lib/fleetgate/control.sock";
-
-/** Adds the options that name the gateway. Without them it is that of the package. */
-export function socketOptions(command: Command): Command {
-  return command
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
-    .addOption(
-      new Option("--socket <path>", `the gateway's socket (default: ${USUAL_SOCKET})`).conflicts("config"),
-    );
-}
-
-/**
- * As `findSocket`, for commands that move no robot: without an option, the socket of the package's gateway.
- */
-export async function usualSocket(options: ControlOptions): Promise<string> {
-  const { config, socket } = options;
-  return config === undefined && socket === undefined ? USUAL_SOCKET : findSocket(options);
-}
-
-/** The gateway's socket. Ends the process when the configuration names none; rejects with NotPossible. */
-export async function findSocket({ config, socket }: ControlOptions): Promise<string> {
-  if (socket !== undefined) return socket;
-  if (config === undefined) throw malformed("give --config FILE of the gateway, or --socket PATH");
-  const found = await readSocketPath(config, process.env);
-  if (found.ok) return found.path;
-  process.stderr.write(`fleetgate: ${found.problem}. With --socket PATH no file is needed\n`);
-  process.exit(exitCodes.config);
 }
 
 /** Prints an outcome; the result is the exit code. */

@@ -1,8 +1,9 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
 import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, findSocket, finish, finishDone } from "./control-command.ts";
+import { type ControlOptions, exitWith, finish, finishDone } from "./control-command.ts";
 import { malformed } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 interface Options extends ControlOptions {
@@ -13,14 +14,14 @@ interface Options extends ControlOptions {
 
 /** `fleetgate hold`: holds a robot, or lifts a hold, through the gateway of this machine. */
 export function holdCommand(): Command {
-  return new Command("hold")
-    .description("hold a robot: stop what it does, and refuse starts until the hold is lifted")
+  const command = new Command("hold").description(
+    "hold a robot: stop what it does, and refuse starts until the hold is lifted",
+  );
+  return socketOptions(command)
     .argument("[robot]", "the robot, by robot_id")
     .option("--all", "all robots, instead of one")
     .option("--release", "lift your hold; nothing is resumed")
     .option("--user <user>", "with --release: lift this user's hold, as opcua:plc1 (for engineers)")
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
-    .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
     .option("--json", "print a JSON object")
     .addHelpText("after", "\nA hold is no safety function. Emergency stops and interlocks stay hard-wired.")
     .action((robot: string | undefined, options: Options) => exitWith(() => run(robot, options)));

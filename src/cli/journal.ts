@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Command, Option } from "commander";
-import { readDataDir } from "../config/control-socket.ts";
+import { Command } from "commander";
 import { lockFolder } from "../platform/folder-lock.ts";
 import { asOwnerOf } from "../platform/folder-owner.ts";
 import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
-import { exitCodes, fail, NotPossible } from "./exit.ts";
+import { fail, NotPossible } from "./exit.ts";
+import { dataOptions, findDataFolder, type GatewayLocation } from "./installed.ts";
 
-interface Options {
-  readonly config?: string;
-  readonly data?: string;
+interface Options extends GatewayLocation {
   readonly discard?: true;
 }
 
@@ -17,32 +15,23 @@ const STOP_FIRST = "stop the gateway first, and start it again afterwards";
 
 /** `fleetgate journal`: an operator's work on the record of commands. */
 export function journalCommand(): Command {
-  const reset = new Command("reset")
-    .description("confirm that the outcomes of earlier commands are lost, so that the gateway sends again")
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its data folder"))
-    .addOption(new Option("--data <folder>", "the gateway's data folder").conflicts("config"))
+  const command = new Command("reset").description(
+    "confirm that the outcomes of earlier commands are lost, so that the gateway sends again",
+  );
+  const reset = dataOptions(command)
     .option(
       "--discard",
       "begin with an empty journal: a backup, or an older copy of the data folder, was restored",
     )
     .action(async (options: Options) => {
       try {
-        const folder = await findFolder(options);
+        const folder = await findDataFolder(options);
         await asOwnerOf(folder, () => resetJournal(folder, options.discard === true));
       } catch (error) {
         fail(error, () => "");
       }
     });
   return new Command("journal").description("the gateway's record of commands").addCommand(reset);
-}
-
-async function findFolder({ config, data }: Options): Promise<string> {
-  if (data !== undefined) return data;
-  if (config === undefined)
-    throw new NotPossible("name the data folder: --data <folder> or --config <file>", exitCodes.usage);
-  const found = await readDataDir(config, process.env);
-  if (!found.ok) throw new NotPossible(found.problem, exitCodes.config);
-  return found.path;
 }
 
 /**

@@ -5,8 +5,9 @@ import { logLevels } from "../platform/log.ts";
 import { jsonLine } from "../platform/plain-text.ts";
 import { objectOf, textOf } from "./answer-fields.ts";
 import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
+import { type ControlOptions, exitWith, print } from "./control-command.ts";
 import { exitCodes, malformed } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
 import { columns } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -43,7 +44,7 @@ async function run(
   level: string | undefined,
   options: ControlOptions,
 ): Promise<number> {
-  const socketPath = await usualSocket(options);
+  const socketPath = await findSocket(options);
   const signal = stopSignal();
   const ask = async (method: "GET" | "PUT", body?: JsonObject): Promise<JsonObject> => {
     const request = { method, path: PATH, timeoutMs: ANSWER_MS, ...(body === undefined ? {} : { body }) };

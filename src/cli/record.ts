@@ -3,8 +3,9 @@ import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { textOf } from "./answer-fields.ts";
 import { askGateway, outcomeOf } from "./control-client.ts";
-import { type ControlOptions, exitWith, print, socketOptions, usualSocket } from "./control-command.ts";
+import { type ControlOptions, exitWith, print } from "./control-command.ts";
 import { exitCodes } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** 64 MB are written and synced to a slow disk. */
@@ -35,7 +36,7 @@ async function run(options: ControlOptions): Promise<number> {
   const request = { method: "POST", path: PATH, body: {}, timeoutMs: ANSWER_MS } as const;
   const answer: JsonObject = outcomeOf(
     null,
-    await askGateway(await usualSocket(options), request, stopSignal()),
+    await askGateway(await findSocket(options), request, stopSignal()),
   );
   if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
   const { bytes } = answer;

@@ -1,22 +1,23 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
 import { askGateway, CallFailed } from "./control-client.ts";
-import { type ControlOptions, exitWith, findSocket, print } from "./control-command.ts";
+import { type ControlOptions, exitWith, print } from "./control-command.ts";
 import { exitCodes } from "./exit.ts";
+import { findSocket, socketOptions } from "./installed.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** `fleetgate reload`: makes the gateway of this machine read its configuration again. */
 export function reloadCommand(): Command {
-  return new Command("reload")
-    .description("let the running gateway read its configuration again: all that is new in it, or nothing")
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its socket"))
-    .addOption(new Option("--socket <path>", "the gateway's socket").conflicts("config"))
+  const command = new Command("reload").description(
+    "let the running gateway read its configuration again: all that is new in it, or nothing",
+  );
+  return socketOptions(command)
     .option("--json", "print a JSON object")
     .addHelpText(
       "after",
       "\nExit code 0: what is new holds. 78: refused, and nothing has changed.\n" +
         "1: no gateway answers. 6: not known, it went away before it answered.\n" +
-        "\nExample: fleetgate reload --config /etc/fleetgate/fleetgate.yaml",
+        "\nExample: sudo fleetgate reload",
     )
     .action((options: ControlOptions) => exitWith(() => run(options)));
 }

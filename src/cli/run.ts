@@ -20,6 +20,7 @@ import { version } from "../version.ts";
 import { exitOnProblems, readConfiguration } from "./configuration.ts";
 import { logConsole, logDestination, withoutSecrets } from "./console-log.ts";
 import { exitCodes, fail } from "./exit.ts";
+import { configOption } from "./installed.ts";
 import { logWarnings } from "./node-version.ts";
 import { noticesOf } from "./service-notices.ts";
 import { hangups, stopSignal } from "./stop-signal.ts";
@@ -32,7 +33,7 @@ const LONGEST_LINE = 2_000;
 export function runCommand(): Command {
   return new Command("run")
     .description("run the gateway")
-    .requiredOption("-c, --config <file>", "the configuration")
+    .addOption(configOption())
     .action(async ({ config: path }: { config: string }) => {
       // First, so that a signal that comes while the gateway is loaded stops it too.
       const stop = stopSignal();

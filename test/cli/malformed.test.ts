@@ -14,7 +14,7 @@ it(
   async () => {
     const malformed = [
       [["--loud"], "unknown option '--loud'"],
-      [["run"], "required option '-c, --config <file>' not specified"],
+      [["backup"], "missing required argument 'file'"],
       [["call", "--expires-in", "x"], "Give a number above 0."],
       [["journal", "reset", "--config", "a", "--data", "b"], "cannot be used with option"],
     ] as const;
@@ -33,12 +33,12 @@ it(
 it(
   "the reset refuses in a sentence that begins with no name of an error",
   async () => {
-    const nowhere = await run("journal", "reset");
-    expect(nowhere).toEqual({
-      code: 64,
-      said: "fleetgate: name the data folder: --data <folder> or --config <file>",
-    });
     const folder = newFolder();
+    const missing = `${folder}/no.yaml`;
+    expect(await run("journal", "reset", "--config", missing)).toEqual({
+      code: 78,
+      said: `fleetgate: ${missing} does not exist`,
+    });
     expect(await run("journal", "reset", "--data", folder)).toEqual({
       code: 1,
       said: `fleetgate: ${folder} is no gateway's data folder`,

@@ -67,14 +67,14 @@ configure() {
 }
 
 check() {
-    sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml
+    sudo fleetgate check
     # Root may read more than the gateway.
     chmod 600 /etc/fleetgate/secrets/api-key.json
-    sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml 2>&1 | grep 'cannot be read by the user'
+    sudo fleetgate check 2>&1 | grep 'cannot be read by the user'
     chmod 640 /etc/fleetgate/secrets/api-key.json
     # The unit's user may read all that it names.
     setpriv --reuid=fleetgate --regid=fleetgate --clear-groups \
-        fleetgate check --config /etc/fleetgate/fleetgate.yaml
+        fleetgate check
 }
 
 start() {
@@ -236,7 +236,7 @@ backup_and_restore() {
     sudo dpkg --purge fleetgate
     sudo dpkg -i fleetgate_*_amd64.deb
     sudo fleetgate restore fleetgate-backup.tar.gz
-    sudo fleetgate journal reset --data /var/lib/fleetgate
+    sudo fleetgate journal reset
     sudo systemctl enable --now fleetgate
     eventually healthy
     diff -r own $certificate
@@ -256,7 +256,7 @@ snapshot() {
     sudo systemctl stop fleetgate
     rm -r /var/lib/fleetgate
     cp -a older /var/lib/fleetgate
-    sudo fleetgate journal reset --discard --data /var/lib/fleetgate
+    sudo fleetgate journal reset --discard
     sudo systemctl start fleetgate
     eventually healthy
     ls -d /var/lib/fleetgate/journal.damaged-* /var/lib/fleetgate/tickets.damaged-*

@@ -129,8 +129,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "ends", code: 0, prints: /^ *held by cli:/m, undo: "fleetgate hold --all --release" },
   ],
   [
-    /^sudo fleetgate journal reset --discard /,
-    booted("sudo fleetgate journal reset --discard --data /var/lib/fleetgate\n"),
+    /^sudo fleetgate journal reset --discard$/,
+    booted("sudo fleetgate journal reset --discard\n"),
   ],
   [
     /journal reset/,
@@ -141,7 +141,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^(sudo )?fleetgate check (.* )?--online$/,
     { kind: "elsewhere", file: "test/cli/check-json.test.ts", has: '"--online"' },
   ],
-  [/^sudo fleetgate check /, booted("sudo fleetgate check --config /etc/fleetgate/fleetgate.yaml\n")],
+  [/^sudo fleetgate check$/, booted("sudo fleetgate check\n")],
   [
     /^sudo fleetgate reload --config FILE$/,
     { kind: "elsewhere", file: "test/daemon/reload.test.ts", has: '"reload"' },

@@ -1,10 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { fileProblem } from "../../config/named-files.ts";
 import { syncFolder } from "../../platform/stores/store-marks.ts";
 import { fail, NotPossible } from "../exit.ts";
+import { configOption } from "../installed.ts";
 import { isThere, whyNotWritten } from "../new-file.ts";
 import { someText } from "../option.ts";
 import { unitEnvironment } from "../unit-environment.ts";
@@ -12,8 +13,6 @@ import { packBackup, readGateway, unpackBackup } from "./archive.ts";
 import { refuseForeign } from "./content.ts";
 import { type RestoreOptions, restoreBackup } from "./restore.ts";
 
-/** The configuration of the package. */
-const USUAL_CONFIG = "/etc/fleetgate/fleetgate.yaml";
 const OWNER_ONLY = 0o600;
 
 /** `fleetgate backup`: all that makes another machine this gateway, in one file. */
@@ -21,7 +20,7 @@ export function backupCommand(): Command {
   return new Command("backup")
     .description("write all that makes another machine this gateway into one file; the gateway may run")
     .argument("<file>", "the new file, or a folder for it", someText)
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration").default(USUAL_CONFIG))
+    .addOption(configOption())
     .addHelpText(
       "after",
       "\nThe file holds secrets: keep it as you keep passwords. It holds no journal: what was sent is not in it.\n" +

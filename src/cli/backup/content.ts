@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { readBackupFiles } from "../../config/backup-files.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Environment } from "../../config/named-files.ts";
@@ -6,10 +6,11 @@ import { createCatalogue } from "../../fleet/operations.ts";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
 import { plainText, type ReadFile } from "../../platform/plain-file.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
+import { installed } from "../installed.ts";
 import { type Backup, KEPT_FOLDER, pathOf } from "./archive.ts";
 
 /** What lies below these folders is a gateway's: nothing else on the machine reads it. */
-const USUAL = ["/etc/fleetgate", "/var/lib/fleetgate", "/var/lib/fleetgate-instances"];
+const USUAL = [dirname(installed.config), installed.data, installed.instances];
 
 /**
  * Refuses a backup that `fleetgate backup` has not written: its configuration must be valid and of its

@@ -1,8 +1,9 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
+import { dataOptions, type GatewayLocation } from "../installed.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
 import {
   fullText,
@@ -12,7 +13,7 @@ import {
   movedText,
   placedText,
 } from "./certificate-text.ts";
-import { type GatewayLocation, takeInventory } from "./inventory.ts";
+import { takeInventory } from "./inventory.ts";
 
 interface Options extends GatewayLocation {
   readonly json?: true;
@@ -66,10 +67,7 @@ export function certsCommand(): Command {
 }
 
 function subcommand(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .addOption(new Option("-c, --config <file>", "the gateway's configuration, which names its data folder"))
-    .addOption(new Option("--data <folder>", "the gateway's data folder").conflicts("config"));
+  return dataOptions(new Command(name).description(description));
 }
 
 /** Ends the process with one line if the action is not possible. */

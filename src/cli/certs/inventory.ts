@@ -16,6 +16,7 @@ import {
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { certificatesIn } from "../../platform/pem.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
+import type { GatewayLocation } from "../installed.ts";
 import { unitEnvironment } from "../unit-environment.ts";
 
 /** A certificate that the gateway uses or knows, and what is wrong with it. */
@@ -43,24 +44,12 @@ export interface Inventory {
   readonly damaged: readonly Damaged[];
 }
 
-/** The place of a gateway's certificates: by its configuration, or only by its data folder. */
-export interface GatewayLocation {
-  readonly config?: string;
-  readonly data?: string;
-}
-
 /** The certificates in a configuration. Throws NotPossible if it cannot be read. */
 export async function configuredOf(
   { config, data }: GatewayLocation,
   nowMs: number,
 ): Promise<ConfiguredCertificates> {
   if (data !== undefined) return { dataDir: data, files: [], opcua: null };
-  if (config === undefined) {
-    throw new NotPossible(
-      "name the gateway: --config <file>, or --data <folder> for its data folder",
-      exitCodes.usage,
-    );
-  }
   const { env } = unitEnvironment(process.env, process.getuid?.() ?? null, config);
   const read = await readCertificateFiles(config, env, nowMs);
   if (!read.ok) throw new NotPossible(read.problem, exitCodes.config);

@@ -14,7 +14,8 @@ import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { plainStart } from "../../platform/plain-text.ts";
 import { NotPossible } from "../exit.ts";
-import { configuredOf, type GatewayLocation, notAllowed } from "./inventory.ts";
+import type { GatewayLocation } from "../installed.ts";
+import { configuredOf, notAllowed } from "./inventory.ts";
 
 const KEY = "own/private/private_key.pem";
 const PREVIOUS = "own/certs/previous.pem";

@@ -4,6 +4,7 @@ import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import { refuseForeignPath } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
+import { installed } from "../installed.ts";
 import { isThere, secretAccess } from "../new-file.ts";
 import { port } from "../option.ts";
 import { openTerminal } from "../terminal.ts";
@@ -13,12 +14,6 @@ import { type AnswerName, type Given, outerHosts, questions } from "./questions.
 import { reportOf } from "./report.ts";
 import { readSource } from "./source-file.ts";
 import { type Plan, type PlannedFile, placeProblem, refusePlace, writePlan } from "./written-files.ts";
-
-/** The path for the unit of the Debian package. */
-const SERVICE_CONFIG = "/etc/fleetgate/fleetgate.yaml";
-const SERVICE_DATA = "/var/lib/fleetgate";
-/** Of the units `fleetgate@`, each with a folder of its own. */
-const INSTANCES_DATA = "/var/lib/fleetgate-instances";
 
 /** Advice for a folder in which root could be misled by a link. */
 const AS_OWNER = "run fleetgate init as that user, or choose a folder of root's";
@@ -31,11 +26,11 @@ export function initCommand(): Command {
     .description("make a configuration, with the files that it names, by questions")
     .option(
       "-c, --config <file>",
-      `the configuration to write (default: ${SERVICE_CONFIG}, or fleetgate.yaml here)`,
+      `the configuration to write (default: ${installed.config}, or fleetgate.yaml here)`,
     )
     .option(
       "--data <folder>",
-      `the gateway's data folder (default: ${SERVICE_DATA}, or data beside the file)`,
+      `the gateway's data folder (default: ${installed.data}, or data beside the file)`,
     );
   for (const { flag, value, text } of questions) command.option(`${flag} ${value}`, text);
   return command
@@ -63,9 +58,9 @@ export function initCommand(): Command {
 async function init(options: Options): Promise<void> {
   const { config, data, mqttPort, opcuaPort, webPort, mqttPasswordFile, opcuaPasswordFile, ...flags } =
     options;
-  const isService = config === undefined && (await isThere(dirname(SERVICE_CONFIG)));
-  const path = config ?? (isService ? SERVICE_CONFIG : "fleetgate.yaml");
-  const isBeside = dirname(resolve(path)) === dirname(SERVICE_CONFIG);
+  const isService = config === undefined && (await isThere(dirname(installed.config)));
+  const path = config ?? (isService ? installed.config : "fleetgate.yaml");
+  const isBeside = dirname(resolve(path)) === dirname(installed.config);
   const dataDir = data ?? usualDataDir(instanceOf(path), isBeside);
   const files = {
     ...(mqttPasswordFile === undefined ? {} : { mqttPasswordFile }),
@@ -93,8 +88,8 @@ async function init(options: Options): Promise<void> {
 
 /** The unit may write only there. Elsewhere, a further gateway's data are in a folder of its own. */
 function usualDataDir(instance: string | null, isBeside: boolean): string {
-  if (instance === null) return isBeside ? SERVICE_DATA : "data";
-  return isBeside ? join(INSTANCES_DATA, instance) : join(instance, "data");
+  if (instance === null) return isBeside ? installed.data : "data";
+  return isBeside ? join(installed.instances, instance) : join(instance, "data");
 }
 
 function unitOf(instance: string | null): string {

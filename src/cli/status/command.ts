@@ -4,8 +4,9 @@ import { systemClock } from "../../platform/clock.ts";
 import type { JsonObject } from "../../platform/json.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
 import { askGateway, CallFailed, outcomeOf } from "../control-client.ts";
-import { type ControlOptions, socketOptions, usualSocket } from "../control-command.ts";
+import type { ControlOptions } from "../control-command.ts";
 import { fail, statusCodes } from "../exit.ts";
+import { findSocket, socketOptions } from "../installed.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
@@ -39,7 +40,7 @@ export function statusCommand(): Command {
     .action(async (options: Options) => {
       endWithReader();
       try {
-        const socketPath = await usualSocket(options);
+        const socketPath = await findSocket(options);
         const signal = stopSignal();
         process.exitCode = await (options.watch === true
           ? watch(socketPath, options, signal)

@@ -9,8 +9,9 @@ import { jsonLine, plain } from "../../platform/plain-text.ts";
 import { readJson } from "../../platform/strict-json.ts";
 import { numberOf, objectOf, textOf } from "../answer-fields.ts";
 import { asRead, CallFailed, callFailed, outcomeOf } from "../control-client.ts";
-import { type ControlOptions, exitWith, socketOptions, usualSocket } from "../control-command.ts";
+import { type ControlOptions, exitWith } from "../control-command.ts";
 import { exitCodes, malformed } from "../exit.ts";
+import { findSocket, socketOptions } from "../installed.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
@@ -108,7 +109,7 @@ function collect(value: string, before: readonly string[]): readonly string[] {
 async function tail(options: Options): Promise<number> {
   endWithReader();
   const path = pathOf(options);
-  const socketPath = await usualSocket(options);
+  const socketPath = await findSocket(options);
   const signal = stopSignal();
   const isJson = options.json === true;
   let away: string | null = null;
