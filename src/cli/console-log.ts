@@ -5,6 +5,7 @@ import type { Environment } from "../config/named-files.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hideSecrets, hideThese } from "../platform/crash/hide-secrets.ts";
 import type { Log } from "../platform/log.ts";
+import { plain } from "../platform/plain-text.ts";
 
 const levels = {
   debug: "debug",
@@ -70,13 +71,30 @@ const priorities = [
 ] as const;
 
 /**
- * Standard error, the destination of the log. If it is systemd's journal, each line begins with its priority,
+ * Standard error, the destination of the log. `text`: lines for people, not JSON. If it is systemd's journal, each line begins with its priority,
  * so that `journalctl -p warning` finds the warnings (`man sd-daemon`). The journal removes that prefix.
  */
-export function logDestination(env: Environment): DestinationStream {
+export function logDestination(env: Environment, format: "json" | "text"): DestinationStream {
   const stream = pino.destination({ fd: STANDARD_ERROR, sync: true });
-  if (!isJournal(env)) return stream;
-  return { write: (line) => stream.write(`<${priorityOf(line)}>${line}`) };
+  const lineOf = format === "text" ? textLine : (line: string) => line;
+  if (!isJournal(env)) return { write: (line) => stream.write(lineOf(line)) };
+  return { write: (line) => stream.write(`<${priorityOf(line)}>${lineOf(line)}`) };
+}
+
+/**
+ * A line of the log for people: time, level, component and message, then the other fields as `name=value`.
+ */
+export function textLine(json: string): string {
+  const { level, time, part = "gateway", msg = "", ...fields }: Record<string, unknown> = JSON.parse(json);
+  const pairs = Object.entries(fields).map(([name, value]) => `  ${name}=${fieldText(value)}`);
+  const head = [time, (LEVEL_NAMES[Number(level)] ?? "").padEnd(5), `${part}:`, msg].join(" ");
+  return `${plain(`${head}${pairs.join("")}`)}\n`;
+}
+
+const LEVEL_NAMES: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };
+
+function fieldText(value: unknown): string {
+  return typeof value === "string" && !/[\s"=]/.test(value) && value !== "" ? value : JSON.stringify(value);
 }
 
 /** The same without these secrets: an error of the service may repeat what was sent. */

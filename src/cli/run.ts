@@ -46,7 +46,9 @@ export function runCommand(): Command {
         fail(error, portKey);
       }
       const apiSecrets = [config.fleet.credentials.secret];
-      const destination = rememberLines(withoutSecrets(logDestination(process.env), apiSecrets));
+      const destination = rememberLines(
+        withoutSecrets(logDestination(process.env, config.log.format), apiSecrets),
+      );
       const log = createLog(config.log.level, destination);
       logWarnings(log);
       const secrets = [...secretsOf(config)];

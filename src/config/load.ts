@@ -38,7 +38,7 @@ export interface RunningConfig {
     /** Absolute. */
     readonly dataDir: string;
   };
-  readonly log: { readonly level: Live<LogLevel> };
+  readonly log: { readonly level: Live<LogLevel>; readonly format: "json" | "text" };
   readonly fleet: FleetOptions;
   readonly quality: QualityTimes;
   /** Null: off, because the file has no such section. The same holds for the next three. */

@@ -13,7 +13,7 @@ import type { Settings } from "./settings.ts";
 export function runningConfig(live: Live<Config>): RunningConfig {
   return {
     ...live.now(),
-    log: { level: live.pick(({ log }) => log.level) },
+    log: { ...live.now().log, level: live.pick(({ log }) => log.level) },
     mqtt: sectionOf(live, ({ mqtt }) => mqtt, runningMqtt),
     opcua: sectionOf(live, ({ opcua }) => opcua, runningOpcUa),
     web: sectionOf(live, ({ web }) => web, runningWeb),

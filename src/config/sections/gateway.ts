@@ -27,6 +27,10 @@ export const logSection = z
     level: live(
       z.enum(logLevels).default("info").describe("The least important line that is still written."),
     ),
+    format: z
+      .enum(["json", "text"])
+      .default("json")
+      .describe("A line of the log: a JSON object for programs, or a text for people."),
   })
   .prefault({})
-  .describe("JSON lines on standard error.");
+  .describe("Lines on standard error.");
