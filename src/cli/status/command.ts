@@ -11,6 +11,7 @@ import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
 import { headline, statusLines } from "./status-text.ts";
+import { unitState } from "./unit-state.ts";
 
 interface Options extends ControlOptions {
   readonly watch?: boolean;
@@ -51,7 +52,8 @@ export function statusCommand(): Command {
     });
 }
 
-async function show(socketPath: string, { json }: Options, signal: AbortSignal): Promise<number> {
+async function show(socketPath: string, options: Options, signal: AbortSignal): Promise<number> {
+  const { json } = options;
   try {
     const status = await askStatus(socketPath, signal);
     const code = codeOf(status);
@@ -61,8 +63,10 @@ async function show(socketPath: string, { json }: Options, signal: AbortSignal):
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
     // On standard output, because monitoring systems show its first line.
-    if (json !== true) process.stdout.write(`no answer: ${plain(error.message)}\n`);
-    else process.stderr.write(`fleetgate: ${plain(error.message)}\n`);
+    const unit = await unitState(options);
+    const text = `${plain(error.message)}${unit === null ? "" : `; ${plain(unit)}`}`;
+    if (json !== true) process.stdout.write(`no answer: ${text}\n`);
+    else process.stderr.write(`fleetgate: ${text}\n`);
     return statusCodes.noAnswer;
   }
 }
