@@ -63,9 +63,14 @@ export function refusedRight(rights: Rights, question: RightsQuestion): string |
     if (!reasons.includes(reason)) reasons.push(reason);
   }
   const who = `${source.protocol} "${source.name}"`;
-  const why = reasons.length === 0 ? "no rule names it, so it may only read" : reasons.join("; ");
+  const why = reasons.length === 0 ? unnamed(question) : reasons.join("; ");
   const act = operation === null ? (question.act ?? "command robots") : `send ${operation}`;
   return `${who} may not ${act}, which needs ${role}: ${why}`;
+}
+
+function unnamed({ source: { protocol, name }, role }: RightsQuestion): string {
+  const rule = `rights: [{source: {protocol: ${protocol}, name: ${JSON.stringify(name)}}, role: ${role}}]`;
+  return `no rule names it, so it may only read; in the configuration, ${rule} would allow it`;
 }
 
 /**

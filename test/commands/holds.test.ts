@@ -167,7 +167,7 @@ describe("who may hold", () => {
     expect(await hold(harness, "AMR01", true, nobody)).toMatchObject({
       code: "NOT_ALLOWED",
       message:
-        'mqtt "nobody" may not command robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "nobody" may not command robots, which needs operator: no rule names it, so it may only read; in the configuration, rights: [{source: {protocol: mqtt, name: "nobody"}, role: operator}] would allow it',
     });
     const message = 'mqtt "scada" may not command robots, which needs operator: rights[1] names only AMR01';
     expect(await hold(harness, "AMR02", true, scada)).toMatchObject({ code: "NOT_ALLOWED", message });

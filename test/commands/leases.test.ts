@@ -174,7 +174,7 @@ describe("a station's lease", () => {
     expect(await leases.ask("Dock", scada, "AMR01")).toMatchObject({
       code: "NOT_ALLOWED",
       message:
-        'mqtt "scada" may not command robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "scada" may not command robots, which needs operator: no rule names it, so it may only read; in the configuration, rights: [{source: {protocol: mqtt, name: "scada"}, role: operator}] would allow it',
     });
   });
 
@@ -226,7 +226,7 @@ describe("a station's lease", () => {
     expect(await end({ protocol: "cli", name: "clerk" })).toMatchObject({
       code: "NOT_ALLOWED",
       message:
-        'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read',
+        'cli "clerk" may not send an override, which needs engineer: no rule names it, so it may only read; in the configuration, rights: [{source: {protocol: cli, name: "clerk"}, role: engineer}] would allow it',
     });
     expect(await end({ protocol: "opcua", name: "chief" })).toMatchObject({
       outcome: "succeeded",

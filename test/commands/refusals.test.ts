@@ -79,7 +79,8 @@ describe("refusals before anything is sent", () => {
     const sent = await harness.send("Go", { robot: "AMR01" }, stranger);
     expect(sent.outcome).toMatchObject({
       code: "NOT_ALLOWED",
-      message: 'mqtt "hmi" may not send Go, which needs operator: no rule names it, so it may only read',
+      message:
+        'mqtt "hmi" may not send Go, which needs operator: no rule names it, so it may only read; in the configuration, rights: [{source: {protocol: mqtt, name: "hmi"}, role: operator}] would allow it',
     });
     const stop = await harness.send("Halt", { robot: "AMR01" }, stranger);
     expect(stop.outcome?.code).toBe("NOT_ALLOWED");

@@ -97,6 +97,6 @@ describe("reading", () => {
 
 it("without a role and a rule nothing but reading is left", () => {
   expect(refused({}, hmi, "operator")).toBe(
-    'mqtt "hmi" may not send Go, which needs operator: no rule names it, so it may only read',
+    'mqtt "hmi" may not send Go, which needs operator: no rule names it, so it may only read; in the configuration, rights: [{source: {protocol: mqtt, name: "hmi"}, role: operator}] would allow it',
   );
 });

@@ -126,7 +126,7 @@ describe("a station's lease, over MQTT", () => {
       outcome: "refused",
       code: "NOT_ALLOWED",
       message:
-        'mqtt "stranger" may not command robots, which needs operator: no rule names it, so it may only read',
+        'mqtt "stranger" may not command robots, which needs operator: no rule names it, so it may only read; in the configuration, rights: [{source: {protocol: mqtt, name: "stranger"}, role: operator}] would allow it',
     });
     expect(await tell("line1", "command/LeaseRobot", { station: "Press", ...robot })).toMatchObject({
       outcome: "refused",
