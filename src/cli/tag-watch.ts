@@ -1,40 +1,138 @@
 // Imported before node-opcua: it keeps that library from writing to standard output.
 import "../northbound/opcua/node-opcua/library-log.ts";
+import { generateKeyPair, X509Certificate } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import {
   AttributeIds,
   type ClientSession,
   type DataValue,
   MessageSecurityMode,
   NodeClass,
+  OPCUACertificateManager,
   OPCUAClient,
   type ReferenceDescription,
   SecurityPolicy,
   TimestampsToReturn,
+  UserTokenType,
 } from "node-opcua";
+import { selfSigned } from "../northbound/opcua/made-certificate.ts";
 import { aborted } from "../platform/component.ts";
+import { describeError } from "../platform/log.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+import { NotPossible } from "./exit.ts";
 
 const FLEET_NAMESPACE = "urn:fleetgate:fleet";
+const APPLICATION_URI = "urn:fleetgate:watch";
 const MOST_TAGS = 2_000;
-const CONNECT_RETRIES = 1;
+const KEY_BITS = 2_048;
+const connectionStrategy = { maxRetry: 0, initialDelay: 100, maxDelay: 100 };
 
-/** Prints every change of the tags at or under `folder`, until the signal is aborted. */
-export async function watchTags(url: string, folder: string, signal: AbortSignal): Promise<void> {
-  const client = OPCUAClient.create({
-    applicationName: "Fleetgate watch",
-    securityMode: MessageSecurityMode.None,
-    securityPolicy: SecurityPolicy.None,
-    endpointMustExist: false,
-    connectionStrategy: { maxRetry: CONNECT_RETRIES },
-  });
-  await client.connect(url);
+/** The tags to follow, and the user; null: anonymous. */
+export interface TagWatch {
+  readonly url: string;
+  readonly folder: string;
+  readonly user: { readonly name: string; readonly password: string } | null;
+  /** The folder of this program's own key and certificate, which are made once. */
+  readonly keyFolder: string;
+}
+
+/** Prints every change of the tags at or under the folder, until the signal is aborted. */
+export async function watchTags(
+  { url, folder, user, keyFolder }: TagWatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const isEncrypted = user !== null || !(await takesAnyone(url));
+  const client = isEncrypted ? await encryptedClient(keyFolder) : openClient();
   try {
-    const session = await client.createSession();
+    const session = await openSession(client, url, user, isEncrypted ? keyFolder : null);
     await follow(session, await tagsUnder(session, folder));
     await aborted(signal);
     await session.close(true);
   } finally {
     await client.disconnect();
   }
+}
+
+function openClient(): OPCUAClient {
+  return OPCUAClient.create({
+    applicationName: "Fleetgate watch",
+    securityMode: MessageSecurityMode.None,
+    securityPolicy: SecurityPolicy.None,
+    endpointMustExist: false,
+    connectionStrategy,
+  });
+}
+
+/** Whether the server has an open endpoint for anonymous clients. */
+async function takesAnyone(url: string): Promise<boolean> {
+  const client = openClient();
+  try {
+    await client.connect(url);
+    const endpoints = await client.getEndpoints();
+    return endpoints.some(
+      ({ securityMode, userIdentityTokens }) =>
+        securityMode === MessageSecurityMode.None &&
+        (userIdentityTokens ?? []).some(({ tokenType }) => tokenType === UserTokenType.Anonymous),
+    );
+  } finally {
+    await client.disconnect();
+  }
+}
+
+async function encryptedClient(keyFolder: string): Promise<OPCUAClient> {
+  const { privateKeyFile, certificateFile } = await ownKey(keyFolder);
+  return OPCUAClient.create({
+    applicationName: "Fleetgate watch",
+    applicationUri: APPLICATION_URI,
+    privateKeyFile,
+    certificateFile,
+    clientCertificateManager: new OPCUACertificateManager({
+      rootFolder: join(keyFolder, "servers"),
+      automaticallyAcceptUnknownCertificate: true,
+    }),
+    securityMode: MessageSecurityMode.SignAndEncrypt,
+    securityPolicy: SecurityPolicy.Basic256Sha256,
+    endpointMustExist: false,
+    connectionStrategy,
+  });
+}
+
+/** The files of this program's key and certificate, made if they are not there. */
+async function ownKey(keyFolder: string) {
+  const files = { privateKeyFile: join(keyFolder, "key.pem"), certificateFile: join(keyFolder, "own.pem") };
+  if (existsSync(files.certificateFile)) return files;
+  const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: KEY_BITS });
+  const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  await makeFolder(keyFolder);
+  await writeFile(files.privateKeyFile, key, { mode: 0o600 });
+  const content = { applicationUri: APPLICATION_URI, names: [hostname()] };
+  await writeFile(files.certificateFile, await selfSigned(key, content, Date.now()));
+  return files;
+}
+
+/** @param keyFolder null: the connection is not encrypted */
+async function openSession(
+  client: OPCUAClient,
+  url: string,
+  user: TagWatch["user"],
+  keyFolder: string | null,
+): Promise<ClientSession> {
+  try {
+    await client.connect(url);
+  } catch (error) {
+    if (keyFolder === null) throw error;
+    const { fingerprint } = new X509Certificate(await readFile(join(keyFolder, "own.pem")));
+    const thumbprint = fingerprint.replaceAll(":", "").toLowerCase();
+    const approve = `sudo fleetgate certs approve ${thumbprint}`;
+    throw new NotPossible(`${describeError(error)}. If the gateway waits for your approval: ${approve}`);
+  }
+  if (user === null) return client.createSession();
+  const { name: userName, password } = user;
+  return client.createSession({ type: UserTokenType.UserName, userName, password });
 }
 
 /** The NodeIds of every variable at or under a node, breadth first. */
