@@ -71,8 +71,9 @@ const priorities = [
 ] as const;
 
 /**
- * Standard error, the destination of the log. `text`: lines for people, not JSON. If it is systemd's journal, each line begins with its priority,
- * so that `journalctl -p warning` finds the warnings (`man sd-daemon`). The journal removes that prefix.
+ * Standard error, the destination of the log. `text`: lines for people, not JSON. If it is systemd's journal,
+ * each line begins with its priority, so that `journalctl -p warning` finds the warnings (`man sd-daemon`).
+ * The journal removes that prefix.
  */
 export function logDestination(env: Environment, format: "json" | "text"): DestinationStream {
   const stream = pino.destination({ fd: STANDARD_ERROR, sync: true });

@@ -6,8 +6,8 @@ import { type GatewayLocation, installed } from "../installed.ts";
 const ANSWER_MS = 2_000;
 
 /**
- * Why the unit of a gateway does not run, as systemd knows it, in one line; null: it runs, or there is no such
- * unit or no systemd.
+ * Why the unit of a gateway does not run, as systemd knows it, in one line. Null: it runs, or there is no
+ * such unit, or no systemd.
  *
  * @param systemctl the program to ask
  */
