@@ -16,7 +16,8 @@ let harness: RecordHarness;
 
 beforeAll(async () => {
   harness = await openRecordHarness();
-  const tail = followTail(harness);
+  await harness.pass(5_000);
+  const tail = await followTail(harness);
   const steps = await tellStory(harness);
 
   const { configPath, socketPath } = harness;
@@ -25,9 +26,7 @@ beforeAll(async () => {
     await programText("status", ...socket),
     await programText("alarms", "list", ...socket),
     await programText("check", "--config", configPath),
-    `$ fleetgate tail\n${await tail()}`,
   ];
-  texts.set("cli.txt", shown.join("\n"));
   texts.set("help.txt", helpTexts());
   texts.set("opcua-values.txt", await nodeValuesText(harness));
   texts.set("opcua-export.txt", await exportedText(configPath));
@@ -35,6 +34,8 @@ beforeAll(async () => {
   const metrics = await (await fetch(`${harness.webUrl}/metrics`)).text();
   texts.set("metrics.txt", metricsText(metrics));
   await harness.stop();
+  shown.push(`$ fleetgate tail\n${await tail.ended}`);
+  texts.set("cli.txt", shown.join("\n"));
   const all = [...steps, { name: "end", until: Number.POSITIVE_INFINITY }];
   texts.set("mqtt.txt", mqttText(harness.published, all, BASE));
   texts.set("audit.txt", await harness.audit());

@@ -25,7 +25,6 @@ export async function tellStory(harness: RecordHarness): Promise<readonly Step[]
     return command("ControlConveyor", `turn-${motor}`, { robotId: "cart-01", commands });
   };
 
-  await pass(5_000);
   step("start");
 
   await mission("drive", "cart-01", "Station D");
@@ -87,19 +86,25 @@ export async function tellStory(harness: RecordHarness): Promise<readonly Step[]
   return steps;
 }
 
-/** Follows what happens, as `fleetgate tail`. The result ends that, and gives the lines of each robot. */
-export function followTail({ socketPath }: RecordHarness): () => Promise<string> {
+/**
+ * Follows what happens, as `fleetgate tail`, until the gateway stops. Resolves when that has begun; `ended` gives
+ * the lines of each robot.
+ */
+export async function followTail({
+  socketPath,
+}: RecordHarness): Promise<{ readonly ended: Promise<string> }> {
   const lines: string[] = [];
-  const over = new AbortController();
-  const onEvent = (event: Parameters<typeof eventLine>[0]) => {
-    if (event.kind !== "open" && event.kind !== "alive") lines.push(`${eventLine(event)}\n`);
-  };
-  const followed = followEvents(socketPath, "/api/v1/tail", onEvent, over.signal);
-  return async () => {
-    over.abort();
-    await followed;
-    // Which of two robots the service shows first is open.
-    const robotOf = (line: string) => line.split(/ {2,}/)[1] ?? "";
-    return lines.sort((one, other) => robotOf(one).localeCompare(robotOf(other))).join("");
-  };
+  return new Promise((begun, failed) => {
+    const onEvent = (event: Parameters<typeof eventLine>[0]) => {
+      if (event.kind === "open") begun({ ended });
+      else if (event.kind !== "alive") lines.push(`${eventLine(event)}\n`);
+    };
+    const followed = followEvents(socketPath, "/api/v1/tail", onEvent, new AbortController().signal);
+    followed.catch(failed);
+    const ended = followed.then(() => {
+      // Which of two robots the service shows first is open.
+      const robotOf = (line: string) => line.split(/ {2,}/)[1] ?? "";
+      return lines.sort((one, other) => robotOf(one).localeCompare(robotOf(other))).join("");
+    });
+  });
 }
