@@ -3,8 +3,6 @@ import { defineConfig, type Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const source = join(import.meta.dirname, "src");
-/** Tests that boot a machine, or run the others' files on other versions of Node.js: minutes each. */
-const machines = ["test/package/*.test.ts"];
 /** Half a minute and more each, the longest first. */
 const long = [
   "test/package/boot.test.ts",
@@ -57,15 +55,20 @@ const kept = [
   ...["bad-input", "holds", "missions", "record", "stations"].map((name) => `test/e2e/${name}.test.ts`),
 ];
 /**
- * Tests of these folders with a worker of their own: crashes, models, memory that is counted, time that
- * passes while the process is idle.
+ * With a worker of their own, for what another file has left in the process would show: models, memory and
+ * timers that are counted, time that passes while the process is idle. And what takes minutes: a machine that
+ * boots, other versions of Node.js.
  */
 const deep = [
+  "test/daemon/decidability*.test.ts",
+  "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",
   "test/domain/ticket-model/ticket-model.test.ts",
+  "test/faults/*.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
+  "test/package/*.test.ts",
 ];
 
 function all(room: string): string {
@@ -80,7 +83,7 @@ class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId, project }: TestSpecification) => {
       const place = long.findIndex((name) => moduleId.endsWith(`/${name}`));
-      return (place < 0 ? long.length : place) + (project.config.isolate ? 0 : long.length);
+      return (place < 0 ? long.length : place) + (project.config.isolate ? 0 : long.length + 1);
     };
     const sorted = await super.sort(files);
     return sorted.sort((one, other) => placeOf(one) - placeOf(other));
@@ -112,8 +115,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
-    // More files run than there are cores.
-    maxWorkers: 3,
+    // Twice as many as a small machine has cores: half of the time a file waits.
+    maxWorkers: 5,
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongFirst },
     projects: [
@@ -124,12 +127,9 @@ export default defineConfig({
         test: {
           name: "apart",
           include: ["test/**/*.test.ts"],
-          exclude: [...machines, ...kept, ...deep],
+          exclude: [...kept, ...deep],
+          isolate: false,
         },
-      },
-      {
-        extends: true,
-        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
     ],
   },

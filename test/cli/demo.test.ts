@@ -62,10 +62,28 @@ test("demo --json prints the line that was promised, and robots stand still", as
   for (const logged of demo.err.entries) expect(JSON.parse(logged)).toHaveProperty("msg");
 });
 
-test("the first mission of docs/plc.md, line by line, with the demo's robots standing still", async () => {
+test("with robots that stand still: the first mission of docs/plc.md; a fault that the console asks for is audited", async () => {
   const base = await freePorts(5);
-  const demo = fleetgate(newFolder(), "demo", "--json", "--no-lively", "--base-port", String(base));
-  const plc = await openPlc((await ready(demo)).opcua);
+  const folder = newFolder();
+  const options = ["--json", "--no-lively", "--data", "data", "--base-port", String(base)];
+  const demo = fleetgate(folder, "demo", ...options);
+  const { opcua, web } = await ready(demo);
+  await sendsFirstMission(opcua);
+  await strikesByConsole(web);
+  demo.send("SIGTERM");
+  expect((await demo.ended).code).toBe(0);
+  const audit = await readFile(join(folder, "data", "gateway", "audit", "audit.jsonl"), "utf8");
+  const lines = audit.trim().split("\n");
+  const faults = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "simulator");
+  expect(faults).toMatchObject([
+    { protocol: "web", user: "open", address: "127.0.0.1", operation: "begin_fault", fault: "cut" },
+    { operation: "end_fault", fault: "cut", robot_id: null, outcome: "succeeded" },
+  ]);
+});
+
+/** The first mission of docs/plc.md, line by line. */
+async function sendsFirstMission(opcua: string): Promise<void> {
+  const plc = await openPlc(opcua);
   const slot = (name: string) => `Robots.cart-01.MissionSlot.${name}`;
   await plc.shows("Robots.cart-01.ReadyForCommand", true);
   const number = await plc.nextId(slot("NextId"));
@@ -83,9 +101,29 @@ test("the first mission of docs/plc.md, line by line, with the demo's robots sta
     expect(await plc.value(slot("RejectedId"))).toBe(0);
   }
   await plc.close();
-  demo.send("SIGTERM");
-  expect((await demo.ended).code).toBe(0);
-});
+}
+
+/** A fault that the console asks for strikes the simulated service, and ends again. */
+async function strikesByConsole(web: string): Promise<void> {
+  const ask = async (path: string, body?: object) => {
+    const headers = { "content-type": "application/json", origin: web };
+    const request = body === undefined ? {} : { method: "PUT", headers, body: JSON.stringify(body) };
+    return (await fetch(`${web}/api/v1${path}`, request)).json() as Promise<Record<string, unknown>>;
+  };
+  const fleetState = async () => {
+    const { parts } = (await ask("/health")) as { parts: { fleet: { state: string } } };
+    return parts.fleet.state;
+  };
+  await expect.poll(fleetState).toBe("up");
+  expect(await ask("/simulator/faults")).toMatchObject({ active: [] });
+  const active = [{ fault: "cut", robot_id: null, active_for_ms: expect.any(Number) }];
+  expect(await ask("/simulator/faults/cut", { active: true })).toMatchObject({ active });
+  await expect.poll(fleetState).not.toBe("up");
+  expect(await ask("/simulator/faults/cut", { active: false })).toMatchObject({ active: [] });
+  await expect.poll(fleetState).toBe("up");
+  expect((await fetch(`${web}/simulator`)).status).toBe(200);
+  expect(await ask("/openapi.json")).toEqual(JSON.parse(await readFile("dist/openapi.json", "utf8")));
+}
 
 /** Both files are API key documents that only their owner can read, of two distributors with a robot each. */
 async function bothCredentialsWork(fleet: Ready["fleet"]): Promise<void> {
@@ -146,40 +184,6 @@ test("demo tells a person where to look and what happens; watch follows; one Ctr
   expect(performance.now() - sentMs).toBeLessThan(ENDED_WITHIN_MS);
   const unsaid = demo.err.entries.filter((line) => !/INSECURE|WITHOUT SECURITY/.test(line));
   expect(unsaid).toEqual([]);
-});
-
-test("a fault that its console asks for strikes the simulated service, is audited, and ends again", async () => {
-  const base = await freePorts(5);
-  const folder = newFolder();
-  const demo = fleetgate(folder, "demo", "--json", "--data", "data", "--base-port", String(base));
-  const { web } = await ready(demo);
-  const ask = async (path: string, body?: object) => {
-    const headers = { "content-type": "application/json", origin: web };
-    const request = body === undefined ? {} : { method: "PUT", headers, body: JSON.stringify(body) };
-    return (await fetch(`${web}/api/v1${path}`, request)).json() as Promise<Record<string, unknown>>;
-  };
-  const fleetState = async () => {
-    const { parts } = (await ask("/health")) as { parts: { fleet: { state: string } } };
-    return parts.fleet.state;
-  };
-  await expect.poll(fleetState).toBe("up");
-  expect(await ask("/simulator/faults")).toMatchObject({ active: [] });
-  const active = [{ fault: "cut", robot_id: null, active_for_ms: expect.any(Number) }];
-  expect(await ask("/simulator/faults/cut", { active: true })).toMatchObject({ active });
-  await expect.poll(fleetState).not.toBe("up");
-  expect(await ask("/simulator/faults/cut", { active: false })).toMatchObject({ active: [] });
-  await expect.poll(fleetState).toBe("up");
-  expect((await fetch(`${web}/simulator`)).status).toBe(200);
-  expect(await ask("/openapi.json")).toEqual(JSON.parse(await readFile("dist/openapi.json", "utf8")));
-  demo.send("SIGTERM");
-  expect((await demo.ended).code).toBe(0);
-  const audit = await readFile(join(folder, "data", "gateway", "audit", "audit.jsonl"), "utf8");
-  const lines = audit.trim().split("\n");
-  const faults = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "simulator");
-  expect(faults).toMatchObject([
-    { protocol: "web", user: "open", address: "127.0.0.1", operation: "begin_fault", fault: "cut" },
-    { operation: "end_fault", fault: "cut", robot_id: null, outcome: "succeeded" },
-  ]);
 });
 
 test("Ctrl-C while the demo still starts ends it", async () => {

@@ -18,7 +18,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { packTar, unpackTar } from "../../src/platform/archive/tar.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
-import { type Daemon, READY, startDaemon, writeConfiguration } from "./daemon.ts";
+import { startHere } from "./built-gateway.ts";
+import { type Daemon, writeConfiguration } from "./daemon.ts";
 
 const strace = spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status === 0;
 if (!strace && process.env.CI) throw new Error("strace is not installed, or may not trace: CI needs it");
@@ -29,7 +30,7 @@ const TIMEOUT_MS = 90_000;
 let simulator: RunningSimulator;
 let folder: string;
 let config: string;
-let daemons: Daemon[];
+let daemons: Pick<Daemon, "kill">[];
 
 beforeAll(async () => {
   simulator = await startSimulator({});
@@ -63,11 +64,10 @@ function fleetgate(...args: readonly string[]): { status: number | null; out: st
   return { status, out: stdout, err: stderr };
 }
 
-async function start(): Promise<Daemon> {
-  const daemon = startDaemon(config);
-  daemons.push(daemon);
-  await daemon.says(READY);
-  return daemon;
+async function start(): ReturnType<typeof startHere> {
+  const gateway = await startHere(config);
+  daemons.push(gateway);
+  return gateway;
 }
 
 /** A data folder as a gateway has left it, without the time that its start takes. */
@@ -108,7 +108,7 @@ test(
     // While it runs, nothing may be put under it.
     const refused = fleetgate("restore", file(), "--elsewhere");
     expect(refused.status).toBe(1);
-    expect(refused.err).toContain(`in use by process ${first.pid}: stop the gateway first`);
+    expect(refused.err).toContain(`in use by process ${process.pid}: stop the gateway first`);
     expect(await first.stop()).toBe(0);
 
     // The register of robots may have been written before the backup, after it, or both.

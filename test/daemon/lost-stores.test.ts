@@ -262,7 +262,7 @@ test(
     cpSync(join(folder, "snapshot"), inData(), { recursive: true });
     expect(await reset("--discard")).toMatch(/tickets begins empty.*kept as .*\n.*journal begins empty/);
     const from = ear.received.entries.length;
-    const again = await start();
+    const again = await startInProcess();
     await health("commands", "up", from);
     expect(again.said()).not.toContain("a store is lost");
     expect(await again.stop()).toBe(0);

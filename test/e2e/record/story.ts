@@ -87,8 +87,8 @@ export async function tellStory(harness: RecordHarness): Promise<readonly Step[]
 }
 
 /**
- * Follows what happens, as `fleetgate tail`, until the gateway stops. Resolves when that has begun; `ended` gives
- * the lines of each robot.
+ * Follows what happens, as `fleetgate tail`, until the gateway stops. Resolves when that has begun; `ended`
+ * gives the lines of each robot.
  */
 export async function followTail({
   socketPath,
