@@ -48,11 +48,14 @@ test("without DNS the log names it for the service and the broker, and both come
   const noNames = `
     import dns from "node:dns";
     import { syncBuiltinESMExports } from "node:module";
-    const untilMs = performance.now() + 5_000, { lookup } = dns, { lookup: promised } = dns.promises;
+    const { lookup } = dns, { lookup: promised } = dns.promises;
     const failure = (host) => Object.assign(new Error("getaddrinfo EAI_AGAIN " + host), { code: "EAI_AGAIN" });
-    let isDumped = false;
+    let [untilMs, isDumped] = [null, false];
     const isAway = (host) => {
-      const away = performance.now() < untilMs && /[a-z]/.test(host);
+      if (!/[a-z]/.test(host)) return false;
+      // Since the first look-up: a start takes as long as the machine lets it.
+      untilMs ??= performance.now() + 5_000;
+      const away = performance.now() < untilMs;
       // The gateway has its log by then, however long its start takes.
       if (away && !isDumped) setImmediate(() => console.error("a dump of a library"));
       isDumped ||= away;
