@@ -128,10 +128,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /hold --all/,
     { kind: "ends", code: 0, prints: /^ *held by cli:/m, undo: "fleetgate hold --all --release" },
   ],
-  [
-    /^sudo fleetgate journal reset --discard$/,
-    booted("sudo fleetgate journal reset --discard\n"),
-  ],
+  [/^sudo fleetgate journal reset --discard$/, booted("sudo fleetgate journal reset --discard\n")],
   [
     /journal reset/,
     { kind: "elsewhere", file: "test/daemon/lost-stores.test.ts", has: '"journal", "reset"' },
