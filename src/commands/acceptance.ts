@@ -3,39 +3,36 @@ import { type Command, commandId } from "../domain/command.ts";
 import { type Outcome, refusal } from "../domain/outcome.ts";
 import type { Conclusion } from "./conclusion.ts";
 import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
-import {
-  findQueue,
-  type IntakeCheckParts,
-  identified,
-  isOwnStop,
-  refusalNow,
-  startByMonotonic,
-  timeToLeaveMs,
-} from "./intake-checks.ts";
+import { type IntakeChecks, identified, startByMonotonic, timeToLeaveMs } from "./intake-checks.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
-import { type ProgressParts, reportProgress } from "./log/command-log.ts";
-import { damaged, fault, shuttingDown, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
+import { damaged, fault, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
-import { refusedOnRobot } from "./rights.ts";
+import type { CommandReport } from "./report.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
-export interface AcceptanceParts
-  extends IntakeCheckParts,
-    Pick<Shared, "journal" | "log" | "wall" | "rights" | "running">,
-    ProgressParts {
-  readonly conclusion: Conclusion;
+interface AcceptanceParts extends Pick<Shared, "running" | "wall" | "clock" | "log"> {
+  readonly checks: IntakeChecks;
+  readonly report: Pick<CommandReport, "reached">;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
+  readonly conclusion: Pick<Conclusion, "conclude" | "refuse">;
 }
 
 /** Brings commands that have passed the intake to the queue of their robot. */
-export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
-  const { clock, running, conclusion } = parts;
-
+export function createAcceptance({
+  running,
+  wall,
+  clock,
+  log,
+  checks,
+  report,
+  runner,
+  conclusion,
+}: AcceptanceParts): Execution["begin"] {
   async function admit(job: Job, accepted: AcceptedCommand): Promise<Outcome | null> {
-    const refused = await refusalOf(parts, job, accepted);
+    const refused = await checks.assign(job, accepted);
     if (refused !== null) return refused;
     armExpiry(job);
-    parts.runner.submit(job);
+    runner.submit(job);
     return null;
   }
 
@@ -44,10 +41,7 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     try {
       refused = await admit(job, accepted);
     } catch (error) {
-      parts.log.error(
-        { err: error, command: job.id, robotId: job.robotId },
-        "a command could not be admitted",
-      );
+      log.error({ err: error, command: job.id, robotId: job.robotId }, "a command could not be admitted");
       refused = fault();
     }
     if (refused !== null) await conclusion.conclude(job, refused);
@@ -57,8 +51,8 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
     if (job.request.effect === "stops" || job.request.effect === "reads") return;
     // Timers may fire a moment early: then the command has not expired yet.
     job.disarm = clock.after(Math.max(1, timeToLeaveMs(clock, job)), () => {
-      const notNow = refusalNow(parts, job);
-      if (notNow !== null) parts.runner.withdraw(job, notNow);
+      const notNow = checks.refusalNow(job);
+      if (notNow !== null) runner.withdraw(job, notNow);
       else armExpiry(job);
     });
   }
@@ -70,12 +64,13 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   /** Synchronous up to `running`, so that no second command of the same identity comes in between. */
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
-    if (parts.stopping.signal.aborted && !isOwnStop(accepted)) return refuse(command, shuttingDown());
-    const startByMonotonicMs = startByMonotonic(command, clock, parts.wall);
+    const refused = checks.refusedByStopping(accepted);
+    if (refused !== null) return refuse(command, refused);
+    const startByMonotonicMs = startByMonotonic(command, clock, wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();
     const request = identified(accepted);
     const job = createJob({ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs });
-    job.watchers.push((stage) => reportProgress(parts, job, stage));
+    job.watchers.push((stage) => report.reached(job, stage));
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);
     void start(job, accepted);
@@ -83,37 +78,24 @@ export function createAcceptance(parts: AcceptanceParts): Execution["begin"] {
   };
 }
 
-/** Finds the queue and the robot of a job, and why it may not go on; then its queue decides. */
-async function refusalOf(
-  parts: IntakeCheckParts & Pick<Shared, "rights">,
-  job: Job,
-  accepted: AcceptedCommand,
-): Promise<Outcome | null> {
-  const found = await findQueue(parts, job.request);
-  if ("outcome" in found) return found;
-  job.queue = found.queue;
-  job.robotId = found.robotId;
-  const notAllowed = refusedOnRobot(parts.rights.now(), accepted, found.robotId);
-  return notAllowed === null ? refusalNow(parts, job) : refusal("NOT_ALLOWED", notAllowed);
-}
-
 /** Checks commands without beginning them: a dry run. */
-export function createCheck(
-  parts: IntakeCheckParts & Pick<Shared, "journal" | "log" | "wall" | "rights">,
-): Execution["check"] {
+export function createCheck({
+  checks,
+  journal,
+  wall,
+  clock,
+  log,
+}: Pick<Shared, "journal" | "wall" | "clock" | "log"> & Pick<AcceptanceParts, "checks">): Execution["check"] {
   return async (accepted) => {
     const { digest, command } = accepted;
     const isStop = accepted.request.effect === "stops";
-    if (!isStop && !parts.journal.isWritable()) return refusal("JOURNAL_FAILED", "the journal fails");
-    const startByMonotonicMs = startByMonotonic(command, parts.clock, parts.wall);
+    if (!isStop && !journal.isWritable()) return refusal("JOURNAL_FAILED", "the journal fails");
+    const startByMonotonicMs = startByMonotonic(command, clock, wall);
     const job = createJob({ command, digest, request: identified(accepted), startByMonotonicMs });
     try {
-      return await refusalOf(parts, job, accepted);
+      return await checks.assign(job, accepted);
     } catch (error) {
-      parts.log.error(
-        { err: error, command: job.id, robotId: job.robotId },
-        "a command could not be checked",
-      );
+      log.error({ err: error, command: job.id, robotId: job.robotId }, "a command could not be checked");
       return fault();
     }
   };
@@ -123,7 +105,7 @@ export function createCheck(
 export function createKnownCommands({
   running,
   journal,
-  areRecordsLost = false,
+  areRecordsLost,
 }: Pick<Shared, "running" | "journal" | "areRecordsLost">): CommandRecords &
   Pick<Execution, "find" | "isClosed"> {
   function inHand(id: string): KnownCommand | null {

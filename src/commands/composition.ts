@@ -1,47 +1,35 @@
+import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { RobotId } from "../domain/robot.ts";
 import { createSteadyWall } from "../platform/clock-watch.ts";
 import { createAcceptance, createCheck } from "./acceptance.ts";
-import {
-  type Attribution,
-  createAttribution,
-  createForeignWatch,
-  type ForeignWatch,
-} from "./attribution/attribution.ts";
 import { type Conclusion, createConclusion } from "./conclusion.ts";
-import { type ConveyorRuns, createConveyorRuns } from "./conveyors/conveyor-runs.ts";
-import { createEvidenceSearch, type EvidenceSearch } from "./evidence/evidence-search.ts";
-import { createObservations, type Observations } from "./evidence/observations.ts";
+import { createConveyorRuns, createOwedStops } from "./conveyors/conveyor-runs.ts";
+import { createRunRegistry } from "./conveyors/run.ts";
+import { createEvidence, type Evidence } from "./evidence/evidence.ts";
 import { createFleetLink } from "./fleet-link.ts";
-import { createHoldControl, type HoldControl } from "./holds/hold-control.ts";
+import { createHoldControl, createHoldEvents } from "./holds/hold-control.ts";
+import { createHoldStore } from "./holds/hold-store.ts";
 import type { Execution } from "./intake/execution.ts";
-import { refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
+import { createIntakeChecks, type Guards, refuseUnknown, SERVICE_PICKS } from "./intake-checks.ts";
 import type { Job } from "./job.ts";
 import { watchJournal } from "./journal/watched-journal.ts";
-import { createLeaseControl, type LeaseControl } from "./leases/lease-control.ts";
+import { createLeaseControl } from "./leases/lease-control.ts";
+import { createLeaseEvents } from "./leases/lease-events.ts";
+import { createLeaseRules } from "./leases/lease-rules.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
-import { createPermitControl, type PermitControl } from "./permits/permit-control.ts";
+import { createPermitControl } from "./permits/permit-control.ts";
+import { type CommandReport, createReport } from "./report.ts";
+import { createCalls } from "./robot-queues/calls.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
 
-/** Evidence and attribution: compares the messages of robots with commands. */
-interface Evidence {
-  readonly foreign: ForeignWatch;
-  readonly attribution: Attribution;
-  readonly search: EvidenceSearch;
-  readonly observations: Observations;
-}
-
-/** All that may keep a command from being sent. */
-interface Guards {
-  readonly leases: LeaseControl;
-  readonly holds: HoldControl;
-  readonly permits: PermitControl;
-  readonly conveyors: ConveyorRuns;
-}
-
 /** The files of this module, joined. */
-export interface Composition extends Shared, Evidence, Guards {
+export interface Composition
+  extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "stopping" | "wall" | "link"> {
+  readonly evidence: Evidence;
+  readonly guards: Guards;
+  readonly report: CommandReport;
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
   readonly begin: Execution["begin"];
@@ -50,32 +38,56 @@ export interface Composition extends Shared, Evidence, Guards {
 
 /** Joins the files of this module: intake → robot queues → calls → evidence → conclusion. */
 export function composeCommands(parts: DispatcherParts): Composition {
-  const { clock, journal } = parts;
-  const shared: Shared = {
-    ...parts,
-    notify: (event) => parts.deliver({ changes: [], events: [event] }),
-    journal: watchJournal(journal, clock),
-    running: new Map(),
-    stopping: new AbortController(),
-    wall: createSteadyWall(clock),
-    link: createFleetLink(clock),
-  };
-  const evidence = composeEvidence(shared, (id, text) => conclusion.foundLater(id, text));
-  const ownStops = createOwnStops({ ...parts, begin: (accepted) => begin(accepted) });
-  const guards = composeGuards(shared, evidence, ownStops, {
-    onHold: (robotId) =>
-      refuseStarts((job) => (isConcerned(job, robotId) ? guards.holds.refusalFor(job.robotId) : null)),
-    onNoPermit: () => refuseStarts((job) => guards.permits.refusalFor(job.request, job.robotId)),
+  const { config, fleet, outputs, clock, log, sessionId } = parts;
+  const { options, rights } = config;
+  const { catalogue, port, robot, stopRequest } = fleet;
+  const { alarmRegistry, audit, meter, progress } = outputs;
+  const { areRecordsLost = false } = parts.earlierRuns;
+  const notify = (event: FleetEvent) => outputs.deliver({ changes: [], events: [event] });
+  const journal = watchJournal(parts.journal, clock);
+  const running = new Map<string, Job>();
+  const stopping = new AbortController();
+  const wall = createSteadyWall(clock);
+  const link = createFleetLink(clock);
+  const onLate = (id: string, text: string) => conclusion.foundLater(id, text);
+  const evidence = createEvidence({ options, port, alarmRegistry, clock, log, onLate });
+  const { attribution, search, observations } = evidence;
+  const ownStops = createOwnStops({
+    catalogue,
+    clock,
+    log,
+    sessionId,
+    stopRequest,
+    begin: (accepted) => begin(accepted),
   });
-  const conclusion = createConclusion({ ...shared, ...evidence });
-  const runner = createQueueRunner({ ...shared, ...evidence, ...guards, conclusion });
-  const begin = createAcceptance({ ...shared, ...evidence, ...guards, conclusion, runner });
+  const guards = composeGuards(parts, { journal, link, notify, observations, ownStops, refuseStarts });
+  const report = createReport({ catalogue, robot, clock, sessionId, notify, audit, meter, progress });
+  const conclusion = createConclusion({
+    journal,
+    areRecordsLost,
+    running,
+    clock,
+    log,
+    attribution,
+    search,
+    report,
+  });
+  const checks = createIntakeChecks({ rights, port, robot, link, stopping, clock, observations, guards });
+  const { refusalNow } = checks;
+  const besides = (queue: string) => runner.besides(queue);
+  const calls = createCalls({ options, port, clock, log, evidence, guards, besides });
+  const runner = createQueueRunner({ options, journal, clock, log, evidence, calls, refusalNow, onEnd });
+  const begin = createAcceptance({ running, wall, clock, log, checks, report, runner, conclusion });
+  const check = createCheck({ checks, journal, wall, clock, log });
 
-  const check = createCheck({ ...shared, ...evidence, ...guards });
+  function onEnd(job: Job, outcome: Outcome): void {
+    guards.conveyors.ended(job, outcome);
+    void conclusion.conclude(job, outcome);
+  }
 
   /** Refuses the waiting starts for which this returns a refusal. */
   function refuseStarts(refusalOf: (job: Job) => Outcome | null): void {
-    for (const job of shared.running.values()) {
+    for (const job of running.values()) {
       const refused = job.request.effect === "moves" ? refusalOf(job) : null;
       if (refused === null) continue;
       job.heldBack ??= refused;
@@ -83,7 +95,8 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  return { ...shared, ...evidence, ...guards, conclusion, runner, begin, check };
+  const core = { journal, areRecordsLost, running, stopping, wall, link };
+  return { ...core, evidence, guards, report, conclusion, runner, begin, check };
 }
 
 /** Whether a hold of this robot, or (null) of all robots, concerns the job's robot, or may. */
@@ -91,41 +104,58 @@ function isConcerned(job: Job, robotId: RobotId | null): boolean {
   return robotId === null || job.robotId === robotId || job.queue === SERVICE_PICKS;
 }
 
-function composeEvidence(shared: Shared, onLate: (commandId: string, text: string) => void): Evidence {
-  const foreign = createForeignWatch(shared);
-  const attribution = createAttribution({ ...shared, onForeign: foreign.seen });
-  const search = createEvidenceSearch({ ...shared, attribution, onLate });
-  const observations = createObservations({
-    missions: search.missions,
-    conveyor: search.conveyor,
-    newMission: attribution.seen,
-  });
-  return { foreign, attribution, search, observations };
-}
-
-/** What to do about starts that have not left. */
-interface OnRefusal {
-  /** A hold of this robot, or (null) of all robots, has begun. */
-  readonly onHold: (robotId: RobotId | null) => void;
-  readonly onNoPermit: () => void;
+/** What guards need of this module. */
+interface GuardNeeds extends Pick<Shared, "journal" | "link" | "notify"> {
+  readonly observations: Evidence["observations"];
+  readonly ownStops: OwnStops;
+  /** Refuses the waiting starts for which this returns a refusal. */
+  readonly refuseStarts: (refusalOf: (job: Job) => Outcome | null) => void;
 }
 
 function composeGuards(
-  shared: Shared,
-  { observations }: Evidence,
-  ownStops: OwnStops,
-  { onHold, onNoPermit }: OnRefusal,
+  { config, fleet: { robot }, outputs, clock, log, sessionId }: DispatcherParts,
+  { journal, link, notify, observations, ownStops, refuseStarts }: GuardNeeds,
 ): Guards {
+  const { options, rights, stations } = config;
+  const { alarmRegistry, audit } = outputs;
+  const onHold = (robotId: RobotId | null) => outputs.onHold?.(robotId);
   const refusedName = (robotId: RobotId) =>
-    shared.robot(robotId) === undefined ? refuseUnknown(shared, robotId) : null;
-  const common = { ...shared, observations, refusedName };
-  const conveyors = createConveyorRuns({
-    ...common,
-    leaseOf: (robotId) => leases.leaseOf(robotId),
-    stop: ownStops.conveyor,
+    robot(robotId) === undefined ? refuseUnknown(link, robotId) : null;
+  const registry = createRunRegistry({ journal, alarmRegistry, log });
+  const stop = ownStops.conveyor;
+  const owedStops = createOwedStops({ clock, log, link, registry, observations, stop });
+  const leaseOf = (robotId: RobotId) => leases.leaseOf(robotId);
+  const conveyors = createConveyorRuns({ clock, stations, options, link, registry, owedStops, leaseOf });
+  const leases = createLeaseControl({
+    journal,
+    stations,
+    clock,
+    log,
+    rules: createLeaseRules({ stations, robot, rights, observations, refusedName }),
+    publish: createLeaseEvents({ clock, log, audit, notify, sessionId }),
+    observations,
+    onEnd: conveyors.leaseEnded,
   });
-  const leases = createLeaseControl({ ...common, onEnd: conveyors.leaseEnded });
-  const holds = createHoldControl({ ...common, refuseStarts: onHold, sendStop: ownStops.hold });
-  const permits = createPermitControl({ ...common, refuseStarts: onNoPermit, pause: ownStops.permit });
+  const holds = createHoldControl({
+    clock,
+    log,
+    store: createHoldStore(journal, clock, log, onHold),
+    publish: createHoldEvents({ clock, log, audit, sessionId, notify, onHold }),
+    observations,
+    refuseStarts: (robotId) =>
+      refuseStarts((job) => (isConcerned(job, robotId) ? holds.refusalFor(job.robotId) : null)),
+    sendStop: ownStops.hold,
+    refusedName,
+  });
+  const permits = createPermitControl({
+    stations,
+    rights,
+    clock,
+    log,
+    audit,
+    observations,
+    refuseStarts: () => refuseStarts((job) => permits.refusalFor(job.request, job.robotId)),
+    pause: ownStops.permit,
+  });
   return { leases, holds, permits, conveyors };
 }

@@ -1,40 +1,23 @@
 import { type Command, commandId, type Effect } from "../domain/command.ts";
-import type { FleetEvent } from "../domain/event.ts";
 import type { Outcome } from "../domain/outcome.ts";
-import type { RobotId } from "../domain/robot.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
-import { contentId } from "../platform/json.ts";
 import { noLaterThan } from "../platform/within.ts";
 import type { Attribution } from "./attribution/attribution.ts";
-import { type CommandTimes, commandRecord, shownRequest } from "./audit/audit.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
 import { withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
+import type { CommandReport, FinishedCommand } from "./report.ts";
 
-export interface ConclusionParts
-  extends Pick<
-    Shared,
-    | "catalogue"
-    | "clock"
-    | "log"
-    | "sessionId"
-    | "areRecordsLost"
-    | "journal"
-    | "running"
-    | "audit"
-    | "robot"
-    | "meter"
-    | "progress"
-    | "notify"
-  > {
+interface ConclusionParts extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "clock" | "log"> {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
+  readonly report: Pick<CommandReport, "ended" | "foundLater">;
 }
 
-/** Ends every command: records the outcome, gives it to waiting senders, audits, counts and publishes it. */
+/** Ends every command: records the outcome, gives it to waiting senders, and reports it. */
 export interface Conclusion {
   /** The outcome for a command of this effect, as its sender, the audit log and the event get it. */
   reported(effect: Effect, decided: Outcome): Outcome;
@@ -45,27 +28,9 @@ export interface Conclusion {
    */
   refuse(command: Command, decided: Outcome): Outcome;
   conclude(job: Job, decided: Outcome): Promise<void>;
-  /** Publishes the event of a command that an earlier run has ended once more. */
-  publishAgain(record: JournalRecord): void;
   /** Publishes what was seen of a command after its outcome was final. */
   foundLater(commandId: string, text: string): void;
-  /** Outcomes since the start, by name. */
-  counts(): Readonly<Record<string, number>>;
 }
-
-/** A command with its outcome. */
-interface FinishedCommand {
-  readonly command: Command;
-  readonly robotId: RobotId | null;
-  readonly outcome: Outcome;
-  /** When it ended, if the journal has it: the id of its event depends on it. */
-  readonly recordedAtMs: number | null;
-  readonly wasSent: boolean;
-  /** From its acceptance; null: this run has not both accepted and sent it. */
-  readonly durationMs: number | null;
-}
-
-type CommandFrom = Extract<FleetEvent, { kind: "command" }>["from"];
 
 const MAX_UNKNOWN = 256;
 /** A disk that hangs must not delay a reply for longer. */
@@ -73,10 +38,17 @@ const RECORDED_WITHIN_MS = 5_000;
 /** How many characters of its request a finished record keeps: 100,000 records are kept. */
 const LONGEST_KEPT_REQUEST = 1_024;
 
-export function createConclusion(parts: ConclusionParts): Conclusion {
-  const { clock, log, attribution, areRecordsLost = false } = parts;
+export function createConclusion({
+  journal,
+  areRecordsLost,
+  running,
+  clock,
+  log,
+  attribution,
+  search,
+  report,
+}: ConclusionParts): Conclusion {
   const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
-  const { report, publish, publishAgain, counts } = createReport(parts);
 
   /**
    * While records are lost, this run knows only that it has not sent a command: an earlier run may have. With
@@ -97,7 +69,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
     if (!isRecorded(job, outcome)) return outcome;
     const unwritten = withoutRecord(outcome, job.command.effect, areRecordsLost);
-    const written = parts.journal.write(recordOf(job, outcome, finalAtMs)).then(
+    const written = journal.write(recordOf(job, outcome, finalAtMs)).then(
       () => outcome,
       (error: unknown) => {
         log.error({ err: error, command: job.id, robotId: job.robotId }, "an outcome could not be recorded");
@@ -123,7 +95,7 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const outcome = reported(command.effect, decided);
       const times = { acceptedAtMs: null, sentAtMs: null, finalAtMs: clock.nowMs() };
       const finished = { command, robotId: command.robotId, outcome, recordedAtMs: null, ...unsent };
-      report(finished, times);
+      report.ended(finished, times);
       return outcome;
     },
     async conclude(job, decided) {
@@ -138,18 +110,17 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
       const finished = { command, robotId, outcome: final, recordedAtMs, wasSent, durationMs };
       job.disarm();
       const isUnknown = final.outcome === "unknown";
-      parts.search.release(job.id, isUnknown);
+      search.release(job.id, isUnknown);
       claimMissions(job, final);
       if (isUnknown) unknown.set(commandId(command), finished);
       const outcome = await record(job, final, finalAtMs);
-      parts.running.delete(job.id);
-      report(
+      running.delete(job.id);
+      report.ended(
         { ...finished, outcome },
         { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs },
       );
       job.settle(outcome);
     },
-    publishAgain,
     foundLater(id, text) {
       const finished = unknown.get(id);
       if (finished === undefined) return;
@@ -159,68 +130,9 @@ export function createConclusion(parts: ConclusionParts): Conclusion {
         { command: id, robotId, found: text },
         "a command of unknown outcome was seen to have had its effect",
       );
-      parts.progress?.foundLater(finished.command, text);
-      publish(finished, "unknown", text);
+      report.foundLater(finished, text);
     },
-    counts: () => counts,
   };
-}
-
-/** Counts, audits and publishes the ends of commands. */
-function createReport({ clock, sessionId, notify, ...parts }: ConclusionParts) {
-  const counts: Record<string, number> = {};
-  let events = 0;
-
-  function report(finished: FinishedCommand, times: CommandTimes): void {
-    const { command, robotId, outcome } = finished;
-    counts[outcome.outcome] = (counts[outcome.outcome] ?? 0) + 1;
-    const request = shownRequest(parts.catalogue, command, outcome);
-    parts.audit(commandRecord(command, request, robotId, times, outcome));
-    publish(finished, stageReached(times));
-    const { protocol } = command.source;
-    const { operation } = command;
-    const { durationMs } = finished;
-    parts.meter?.commandEnded({ protocol, operation, outcome: outcome.outcome, durationMs });
-  }
-
-  /** The same for every run that publishes it; if the journal does not have it, no other run publishes it. */
-  function idOf({ command, recordedAtMs }: FinishedCommand, later?: string): string {
-    events += 1;
-    if (recordedAtMs === null || later !== undefined) return `${sessionId}.c${events}`;
-    return contentId("command", commandId(command), recordedAtMs);
-  }
-
-  function publish(finished: FinishedCommand, from: CommandFrom, later?: string): void {
-    const { command, robotId, outcome, recordedAtMs } = finished;
-    const { source, requestId, operation } = command;
-    // A sender may name a robot that does not exist: its events must not look like those of a robot.
-    const isKnown = robotId !== null && (finished.wasSent || parts.robot(robotId) !== undefined);
-    const event: FleetEvent = {
-      kind: "command",
-      eventId: idOf(finished, later),
-      robotId: isKnown ? robotId : "",
-      atMs: later === undefined && recordedAtMs !== null ? recordedAtMs : clock.nowMs(),
-      // The identity only, because a request may be long and events may wait for a broker.
-      command: { source, requestId },
-      operation,
-      from,
-      outcome,
-      ...(later === undefined ? {} : { foundLater: later }),
-    };
-    notify(event);
-  }
-
-  function publishAgain(record: JournalRecord): void {
-    const { command, robotId, outcome, acceptedAtMs, sentAtMs, finalAtMs } = record;
-    if (outcome === null || finalAtMs === null) return;
-    const wasSent = sentAtMs !== null;
-    const finished = { command, robotId, outcome, recordedAtMs: finalAtMs, wasSent, durationMs: null };
-    // A command that was refused on receipt has both times at once.
-    const wasAccepted = acceptedAtMs !== finalAtMs;
-    publish(finished, stageReached({ sentAtMs, acceptedAtMs: wasAccepted ? acceptedAtMs : null, finalAtMs }));
-  }
-
-  return { report, publish, publishAgain, counts };
 }
 
 const unsent = { wasSent: false, durationMs: null } as const;
@@ -232,11 +144,6 @@ function durationOf({ acceptedAtMonotonicMs }: Job, clock: Clock): number | null
 function withDoubt(outcome: Outcome): Outcome {
   const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
   return { ...outcome, outcome: "unknown", message, retrySafe: false };
-}
-
-function stageReached({ sentAtMs, acceptedAtMs }: CommandTimes): CommandFrom {
-  if (sentAtMs !== null) return "sent";
-  return acceptedAtMs === null ? "received" : "accepted";
 }
 
 /**

@@ -2,12 +2,13 @@ import type { CommandRecords, CommandRights } from "../contracts/commander.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import type { Stage } from "../contracts/stage.ts";
 import type { Source } from "../domain/command.ts";
-import { every, sleep } from "../platform/clock.ts";
+import { type Clock, every, sleep } from "../platform/clock.ts";
 import { aborted, type Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
 import { createAttributionStage } from "./attribution/attribution.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
+import type { ConveyorRuns } from "./conveyors/conveyor-runs.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
 import type { Execution } from "./intake/execution.ts";
 import { isOwnStop } from "./intake-checks.ts";
@@ -63,92 +64,100 @@ const LOOK_PERIOD_MS = 1_000;
 const DRAIN_LOOK_MS = 100;
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const room = composeCommands(parts);
-  const { conveyors, holds, leases, permits } = room;
+  const { config, clock } = parts;
+  const composed = composeCommands(parts);
+  const { journal, evidence, guards, conclusion, stopping, link } = composed;
+  const { conveyors, holds, leases, permits } = guards;
   let drained: Promise<void> | null = null;
   const drain = (deadlineMs: number) => {
-    drained ??= shutDown(room, deadlineMs);
+    drained ??= shutDown(composed, clock, deadlineMs);
     return drained;
   };
   return {
-    begin: room.begin,
-    check: room.check,
-    refuse: room.conclusion.refuse,
-    reported: room.conclusion.reported,
-    ...createKnownCommands(room),
-    start: () => start(room),
-    rights: commandRights(room.rights, parts.stations),
+    begin: composed.begin,
+    check: composed.check,
+    refuse: conclusion.refuse,
+    reported: conclusion.reported,
+    ...createKnownCommands(composed),
+    start: () => start(composed, parts),
+    rights: commandRights(config.rights, config.stations),
     stations: leases,
     holds,
     permits,
-    isStopping: () => room.stopping.signal.aborted,
-    confirmClock: room.wall.confirm,
+    isStopping: () => stopping.signal.aborted,
+    confirmClock: composed.wall.confirm,
     fleetLink(isUp) {
-      room.link.set(isUp);
+      link.set(isUp);
       if (isUp) conveyors.linkUp();
     },
-    stage: createAttributionStage(room.attribution, [room.observations, conveyors, holds, permits]),
+    stage: createAttributionStage(evidence.attribution, [evidence.observations, conveyors, holds, permits]),
     reviewRights(isGone) {
       leases.review(isGone);
       permits.review(isGone);
     },
     refusedStations: leases.refusedStations,
-    health: () => healthOf(room),
+    health: () => healthOf(composed),
     drain,
     async close(deadlineMs) {
       await drain(deadlineMs);
       // A robot may have shown meanwhile that its conveyor stands.
       await conveyors.settled();
-      await room.journal.close();
+      await journal.close();
     },
   };
 }
 
-async function start(room: Composition): Promise<void> {
-  const { auditLines, journal, conveyors, holds, leases, attribution } = room;
+async function start(composed: Composition, parts: DispatcherParts): Promise<void> {
+  const { journal, evidence, guards, running, stopping, link } = composed;
+  const { attribution, foreign } = evidence;
+  const { conveyors, holds, leases, permits } = guards;
+  const { fleet, outputs, clock, log } = parts;
+  const { catalogue } = fleet;
+  const { audit } = outputs;
+  const { auditLines, eventsLostSinceMs = null } = parts.earlierRuns;
   // First, so that the audit log is in the order of events.
-  if (auditLines !== undefined) await recordMissing({ ...room, auditLines });
+  if (auditLines !== undefined) await recordMissing({ catalogue, journal, clock, log, audit, auditLines });
   holds.resume(journal.holds());
   conveyors.resume(journal.runs());
   leases.resume(journal.leases());
   for (const { missionId, command } of journal.made()) attribution.claim(missionId, command);
-  room.link.start();
-  publishLostEvents(room);
-  await recoverCommands(room);
-  for (const job of room.running.values()) conveyors.recovered(job);
-  room.permits.start();
-  every(room.clock, LOOK_PERIOD_MS, room.stopping.signal, () => {
+  link.start();
+  publishLostEvents(composed, eventsLostSinceMs, log);
+  await recoverCommands(composed, { catalogue, clock, log });
+  for (const job of running.values()) conveyors.recovered(job);
+  permits.start();
+  every(clock, LOOK_PERIOD_MS, stopping.signal, () => {
     leases.tick();
     conveyors.tick();
     holds.tick();
-    room.permits.tick();
+    permits.tick();
     attribution.evaluate();
-    room.foreign.tick();
+    foreign.tick();
   });
-  pruneJournal({ ...room, signal: room.stopping.signal });
+  pruneJournal({ journal, clock, log, signal: stopping.signal });
 }
 
-function healthOf(room: Composition): Health {
-  const { queues, waiting } = room.runner.figures();
+function healthOf({ journal, evidence, guards, report, runner, running, stopping }: Composition): Health {
+  const { queues, waiting } = runner.figures();
   const figures = {
-    inHand: room.running.size,
+    inHand: running.size,
     robotQueues: queues,
     waiting,
-    leases: room.leases.count(),
-    ...room.conveyors.figures(),
-    ...room.holds.figures(),
-    permitsMissing: room.permits.missing(),
-    foreignMissions: room.attribution.foreignMissions(),
-    foreignAlarms: room.foreign.count(),
-    ...room.journal.figures(),
-    ...room.conclusion.counts(),
+    leases: guards.leases.count(),
+    ...guards.conveyors.figures(),
+    ...guards.holds.figures(),
+    permitsMissing: guards.permits.missing(),
+    foreignMissions: evidence.attribution.foreignMissions(),
+    foreignAlarms: evidence.foreign.count(),
+    ...journal.figures(),
+    ...report.counts(),
   };
-  if (room.stopping.signal.aborted) return { state: "down", figures };
+  if (stopping.signal.aborted) return { state: "down", figures };
   const problems = [
-    ...(room.journal.isWritable()
+    ...(journal.isWritable()
       ? []
       : ["the journal cannot be written: nothing that moves or changes is sent, stops pass"]),
-    ...(room.journal.isDamaged()
+    ...(journal.isDamaged()
       ? [
           "a record of the journal is damaged: its command ends unknown, and the next start puts the journal aside",
         ]
@@ -162,20 +171,24 @@ function healthOf(room: Composition): Health {
  * Refuses commands that were not sent, stops the watched conveyors, waits at most `deadlineMs` for the
  * others, and ends those as unknown.
  */
-async function shutDown(room: Composition, deadlineMs: number): Promise<void> {
-  const { running, runner } = room;
-  room.stopping.abort();
+async function shutDown(
+  { guards, conclusion, runner, running, stopping }: Composition,
+  clock: Clock,
+  deadlineMs: number,
+): Promise<void> {
+  const { conveyors, leases, holds } = guards;
+  stopping.abort();
   for (const job of running.values()) if (!isOwnStop(job)) runner.withdraw(job, shuttingDown());
-  room.conveyors.shutDown();
-  await drained(room, deadlineMs);
+  conveyors.shutDown();
+  await drained(running, conveyors, clock, deadlineMs);
   for (const job of running.values()) {
     const isQueued = runner.abandon(job, interrupted(job.request.repeat.kind === "repeatable"));
-    if (!isQueued) void room.conclusion.conclude(job, shuttingDown());
+    if (!isQueued) void conclusion.conclude(job, shuttingDown());
   }
   await allDone(running);
-  await room.conveyors.settled();
-  await room.leases.settled();
-  await room.holds.settled();
+  await conveyors.settled();
+  await leases.settled();
+  await holds.settled();
 }
 
 async function allDone(running: Composition["running"]): Promise<void> {
@@ -185,7 +198,12 @@ async function allDone(running: Composition["running"]): Promise<void> {
 /**
  * Resolves when no command is in hand and each conveyor was stopped that had to be, or when the time is up.
  */
-async function drained({ running, conveyors, clock }: Composition, deadlineMs: number): Promise<void> {
+async function drained(
+  running: Composition["running"],
+  conveyors: ConveyorRuns,
+  clock: Clock,
+  deadlineMs: number,
+): Promise<void> {
   const over = new AbortController();
   const cancel = clock.after(deadlineMs, () => over.abort());
   every(clock, LOOK_PERIOD_MS, over.signal, conveyors.tick);

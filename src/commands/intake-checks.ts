@@ -1,3 +1,4 @@
+import type { FleetPort } from "../contracts/fleet-port.ts";
 import type { ParsedRequest, Subject } from "../contracts/operation.ts";
 import { quoted } from "../domain/clip.ts";
 import { type Command, sameSource } from "../domain/command.ts";
@@ -6,7 +7,9 @@ import { unknownRobot } from "../domain/refusals.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { SteadyWall } from "../platform/clock-watch.ts";
+import type { ConveyorRuns } from "./conveyors/conveyor-runs.ts";
 import type { Observations } from "./evidence/observations.ts";
+import type { FleetLink } from "./fleet-link.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
@@ -14,20 +17,35 @@ import type { LeaseControl } from "./leases/lease-control.ts";
 import { shuttingDown } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { PermitControl } from "./permits/permit-control.ts";
-import { gatewaySource } from "./rights.ts";
+import { gatewaySource, refusedOnRobot } from "./rights.ts";
 
 /** The queue in which a command runs. */
-export interface QueueOf {
+interface QueueOf {
   readonly queue: string;
   readonly robotId: RobotId | null;
 }
 
-/** All that decides whether a command may go on. */
-export interface IntakeCheckParts extends Pick<Shared, "port" | "clock" | "robot" | "link" | "stopping"> {
+/** All that may keep a command from being sent. */
+export interface Guards {
+  readonly leases: LeaseControl;
+  readonly holds: HoldControl;
+  readonly permits: PermitControl;
+  readonly conveyors: ConveyorRuns;
+}
+
+interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "stopping" | "clock"> {
   readonly observations: Observations;
-  readonly leases: Pick<LeaseControl, "refusalFor" | "refusedStart">;
-  readonly holds: Pick<HoldControl, "refusalFor">;
-  readonly permits: Pick<PermitControl, "refusalFor">;
+  readonly guards: Pick<Guards, "leases" | "holds" | "permits">;
+}
+
+/** Decides whether a command may go on. */
+export interface IntakeChecks {
+  /** Finds the queue and the robot of a job. Resolves with why it may not go on; null: its queue decides. */
+  assign(job: Job, accepted: AcceptedCommand): Promise<Outcome | null>;
+  /** Why a command must not leave now; null: it may. */
+  refusalNow(job: Job): Outcome | null;
+  /** Why a command must not begin while the gateway stops; null: it may. */
+  refusedByStopping(command: Pick<Job, "command">): Outcome | null;
 }
 
 /** How long the service may take to name the robot of a task chain. */
@@ -35,40 +53,116 @@ const CHAIN_QUERY_MS = 2_000;
 /** The queue of commands that concern no single robot, or a robot that the service chooses. */
 export const SERVICE_PICKS = "fleet";
 
-/**
- * The queue of a request: one for a physical robot, whichever of its names is used. A stop needs no queue, so
- * it passes even if its robot is not known.
- */
-export async function findQueue(parts: IntakeCheckParts, request: ParsedRequest): Promise<QueueOf | Outcome> {
-  const { subject } = request;
-  switch (subject.kind) {
-    case "fleet":
-      return { queue: SERVICE_PICKS, robotId: null };
-    case "robot":
-      return queueOf(subject.robotId);
-    case "robot_number":
-      return byNumber(parts, subject.amrId, request);
-    case "task_chain": {
-      const known = parts.observations.numberOfChain(subject.chainId);
-      const amrId = known !== undefined && known !== 0 ? known : await askForChain(parts, subject, request);
-      if (typeof amrId !== "number") return amrId;
-      if (amrId !== 0) return byNumber(parts, amrId, request);
-      // Not the fleet's queue for a stop: it would cancel commands that have nothing to do with this chain.
-      return {
-        queue: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS,
-        robotId: null,
-      };
-    }
+export function createIntakeChecks({
+  rights,
+  port,
+  robot,
+  link,
+  stopping,
+  clock,
+  observations,
+  guards: { leases, holds, permits },
+}: IntakeCheckParts): IntakeChecks {
+  const findQueue = createQueueFinder(observations, port, link);
+
+  /** While the gateway stops, only its own stops leave. */
+  function refusedByStopping(command: Pick<Job, "command">): Outcome | null {
+    return stopping.signal.aborted && !isOwnStop(command) ? shuttingDown() : null;
   }
+
+  function refusalNow(job: Job): Outcome | null {
+    return refusedByStopping(job) ?? job.heldBack ?? refusalByEffect(job);
+  }
+
+  /** Nothing here refuses stops; only time refuses reads. */
+  function refusalByEffect(job: Job): Outcome | null {
+    const { effect } = job.request;
+    if (effect === "stops") return null;
+    if (timeToLeaveMs(clock, job) <= 0) {
+      const limit = new Date(job.command.startByMs).toISOString();
+      return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
+    }
+    if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
+    const held = effect === "moves" ? holds.refusalFor(job.robotId) : null;
+    if (held !== null) return held;
+    const notPermitted = effect === "moves" ? permits.refusalFor(job.request, job.robotId) : null;
+    if (notPermitted !== null) return notPermitted;
+    const notGood = effect === "moves" && job.robotId !== null ? refusedByQuality(job.robotId) : null;
+    if (notGood !== null) return notGood;
+    const lease = leases.refusalFor(job.robotId, job.command.source);
+    return lease === null ? leases.refusedStart(job) : refusal("LEASE_HELD", lease);
+  }
+
+  function refusedByQuality(robotId: RobotId): Outcome | null {
+    const seen = robot(robotId);
+    if (seen === undefined) return refuseUnknown(link, robotId);
+    if (seen.quality === "good") return null;
+    const message = `robot ${robotId} is ${seen.quality}: what it does now is not known, so nothing may move it`;
+    return refusal("ROBOT_NOT_GOOD", message);
+  }
+
+  return {
+    async assign(job, accepted) {
+      const found = await findQueue(job.request);
+      if ("outcome" in found) return found;
+      job.queue = found.queue;
+      job.robotId = found.robotId;
+      const notAllowed = refusedOnRobot(rights.now(), accepted, found.robotId);
+      return notAllowed === null ? refusalNow(job) : refusal("NOT_ALLOWED", notAllowed);
+    },
+    refusalNow,
+    refusedByStopping,
+  };
 }
 
+/**
+ * Finds the queue of a request: one for a physical robot, whichever of its names is used. A stop needs no
+ * queue, so it passes even if its robot is not known.
+ */
+function createQueueFinder(observations: Observations, port: FleetPort, link: FleetLink) {
+  function byNumber(amrId: number, request: ParsedRequest): QueueOf | Outcome {
+    const robotId = observations.robotOfNumber(amrId);
+    if (robotId !== undefined) return queueOf(robotId);
+    if (request.effect === "stops") return { queue: `number/${amrId}`, robotId: null };
+    const unknown = notReceived(link, `robot number ${amrId}`);
+    if (unknown !== null) return unknown;
+    const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;
+    return refusal("UNKNOWN_ROBOT", message);
+  }
+
+  async function byChain(subject: ChainSubject, request: ParsedRequest): Promise<QueueOf | Outcome> {
+    const known = observations.numberOfChain(subject.chainId);
+    const amrId = known !== undefined && known !== 0 ? known : await askForChain(port, subject, request);
+    if (typeof amrId !== "number") return amrId;
+    if (amrId !== 0) return byNumber(amrId, request);
+    // Not the fleet's queue for a stop: it would cancel commands that have nothing to do with this chain.
+    return { queue: request.effect === "stops" ? `chain/${subject.chainId}` : SERVICE_PICKS, robotId: null };
+  }
+
+  return async (request: ParsedRequest): Promise<QueueOf | Outcome> => {
+    const { subject } = request;
+    switch (subject.kind) {
+      case "fleet":
+        return { queue: SERVICE_PICKS, robotId: null };
+      case "robot":
+        return queueOf(subject.robotId);
+      case "robot_number":
+        return byNumber(subject.amrId, request);
+      case "task_chain":
+        return byChain(subject, request);
+    }
+  };
+}
+
+type ChainSubject = Extract<Subject, { kind: "task_chain" }>;
+
 /** An unknown robot is the sender's mistake, unless robots have not had time to report. */
-export function refuseUnknown(parts: Pick<IntakeCheckParts, "link">, robotId: RobotId): Outcome {
-  return notReceived(parts, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
+export function refuseUnknown(link: FleetLink, robotId: RobotId): Outcome {
+  return notReceived(link, `robot ${quoted(robotId)}`) ?? unknownRobot(robotId);
 }
 
 /** Why nothing is known of `what` yet; null: every robot has had time to report. */
-function notReceived({ link }: Pick<IntakeCheckParts, "link">, what: string): Outcome | null {
+function notReceived(link: FleetLink, what: string): Outcome | null {
   switch (link.reception()) {
     case "complete":
       return null;
@@ -82,41 +176,9 @@ function notReceived({ link }: Pick<IntakeCheckParts, "link">, what: string): Ou
   }
 }
 
-/** Why a command must not leave now; null: it may. */
-export function refusalNow(parts: IntakeCheckParts, job: Job): Outcome | null {
-  // While the gateway stops, only its own stops leave.
-  if (parts.stopping.signal.aborted && !isOwnStop(job)) return shuttingDown();
-  return job.heldBack ?? refusalByEffect(parts, job);
-}
-
 /** A stop from the gateway itself. */
 export function isOwnStop({ command: { source, effect } }: Pick<Job, "command">): boolean {
   return effect === "stops" && sameSource(source, gatewaySource);
-}
-
-/** Nothing here refuses stops; only time refuses reads. */
-function refusalByEffect(parts: IntakeCheckParts, job: Job): Outcome | null {
-  const { effect } = job.request;
-  if (effect === "stops") return null;
-  if (timeToLeaveMs(parts.clock, job) <= 0) {
-    const limit = new Date(job.command.startByMs).toISOString();
-    return ending("expired", "EXPIRED", `it was not sent by ${limit}`, true);
-  }
-  if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
-  const held = effect === "moves" ? parts.holds.refusalFor(job.robotId) : null;
-  if (held !== null) return held;
-  const notPermitted = effect === "moves" ? parts.permits.refusalFor(job.request, job.robotId) : null;
-  if (notPermitted !== null) return notPermitted;
-  if (effect === "moves" && job.robotId !== null) {
-    const robot = parts.robot(job.robotId);
-    if (robot === undefined) return refuseUnknown(parts, job.robotId);
-    if (robot.quality !== "good") {
-      const message = `robot ${job.robotId} is ${robot.quality}: what it does now is not known, so nothing may move it`;
-      return refusal("ROBOT_NOT_GOOD", message);
-    }
-  }
-  const lease = parts.leases.refusalFor(job.robotId, job.command.source);
-  return lease === null ? parts.leases.refusedStart(job) : refusal("LEASE_HELD", lease);
 }
 
 /** The request with its identity filled in, if the operation has a field for it. */
@@ -152,24 +214,14 @@ function queueOf(robotId: RobotId): QueueOf {
   return { queue: `robot/${robotId}`, robotId };
 }
 
-function byNumber(parts: IntakeCheckParts, amrId: number, request: ParsedRequest): QueueOf | Outcome {
-  const robotId = parts.observations.robotOfNumber(amrId);
-  if (robotId !== undefined) return queueOf(robotId);
-  if (request.effect === "stops") return { queue: `number/${amrId}`, robotId: null };
-  const unknown = notReceived(parts, `robot number ${amrId}`);
-  if (unknown !== null) return unknown;
-  const message = `no robot_id is known for robot number ${amrId}, so it cannot be kept in order with that robot's missions`;
-  return refusal("UNKNOWN_ROBOT", message);
-}
-
 /** Asks for the number of the robot of a chain of which nothing was received. */
 async function askForChain(
-  parts: IntakeCheckParts,
-  { chainId, find }: Extract<Subject, { kind: "task_chain" }>,
+  port: FleetPort,
+  { chainId, find }: ChainSubject,
   request: ParsedRequest,
 ): Promise<number | Outcome> {
   if (request.effect === "stops" || request.effect === "reads") return 0;
-  const answer = await parts.port.call(find.request(), CHAIN_QUERY_MS);
+  const answer = await port.call(find.request(), CHAIN_QUERY_MS);
   if (answer.kind !== "ok") {
     return refusal(
       "FLEET_UNREACHABLE",

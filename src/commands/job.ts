@@ -58,21 +58,25 @@ export function digestOf(operation: string, json: string): string {
   return hash("sha256", `${operation}\n${json}`, "hex");
 }
 
-export function createJob(parts: {
-  readonly command: Command;
-  readonly request: ParsedRequest;
-  readonly digest: string;
-  readonly startByMonotonicMs: number;
-  readonly acceptedAtMonotonicMs?: number;
-}): Job {
+export function createJob({
+  command,
+  request,
+  digest,
+  startByMonotonicMs,
+  acceptedAtMonotonicMs = null,
+}: Pick<Job, "command" | "request" | "digest" | "startByMonotonicMs"> &
+  Partial<Pick<Job, "acceptedAtMonotonicMs">>): Job {
   let settle: (outcome: Outcome) => void = () => {};
   const done = new Promise<Outcome>((resolve) => {
     settle = resolve;
   });
   return {
-    id: commandId(parts.command),
-    acceptedAtMonotonicMs: null,
-    ...parts,
+    id: commandId(command),
+    command,
+    request,
+    digest,
+    startByMonotonicMs,
+    acceptedAtMonotonicMs,
     queue: "",
     robotId: null,
     record: null,

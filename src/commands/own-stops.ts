@@ -14,11 +14,10 @@ import type { Execution } from "./intake/execution.ts";
 import { readRequest } from "./intake/request.ts";
 import { digestOf } from "./job.ts";
 import type { StoredRun } from "./journal/journal.ts";
-import type { DispatcherParts } from "./parts.ts";
+import type { Shared } from "./parts.ts";
 import { gatewaySource } from "./rights.ts";
 
-export interface OwnStopParts
-  extends Pick<DispatcherParts, "catalogue" | "clock" | "log" | "sessionId" | "stopRequest"> {
+interface OwnStopParts extends Pick<Shared, "catalogue" | "clock" | "log" | "sessionId" | "stopRequest"> {
   readonly begin: Execution["begin"];
 }
 
@@ -42,8 +41,14 @@ const sentOnce = { repeat: { kind: "never" }, evidence: { kind: "none" } } as co
 /** How long a stop of the gateway's own may still leave. */
 const LEAVES_WITHIN_MS = 10_000;
 
-export function createOwnStops(parts: OwnStopParts): OwnStops {
-  const { catalogue, clock, log, sessionId } = parts;
+export function createOwnStops({
+  catalogue,
+  clock,
+  log,
+  sessionId,
+  stopRequest,
+  begin,
+}: OwnStopParts): OwnStops {
   let sent = 0;
 
   function send(
@@ -69,11 +74,11 @@ export function createOwnStops(parts: OwnStopParts): OwnStops {
     };
     const digest = digestOf(operation.name, request.json);
     const id = commandId(command);
-    return parts.begin({ id, digest, command, operation, request: { ...request, ...rules } });
+    return begin({ id, digest, command, operation, request: { ...request, ...rules } });
   }
 
   function stopOf(robotId: RobotId, stop: Stop) {
-    const { operation, request } = parts.stopRequest(robotId, stop);
+    const { operation, request } = stopRequest(robotId, stop);
     return { operation, request: { json: request } };
   }
 

@@ -19,48 +19,72 @@ import type { Journal } from "./journal/journal.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
 import type { DispatcherOptions, Rights, StationOptions } from "./options.ts";
 
-/** The dependencies of the dispatcher. */
-export interface DispatcherParts {
+/** What the configuration says of commands. */
+interface CommandConfig {
   readonly options: DispatcherOptions;
   readonly rights: Live<Rights>;
+  readonly stations: Live<readonly StationOptions[]>;
+}
+
+/** The fleet that commands are for. */
+interface CommandedFleet {
   readonly catalogue: Catalogue;
   readonly port: FleetPort;
-  readonly journal: Journal;
-  /** The records of earlier commands are lost: nobody knows which identities were sent. */
-  readonly areRecordsLost?: boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Names this run of the gateway; event ids are unique within it. */
-  readonly sessionId: string;
   /** The robot with its present quality; undefined: it was never seen. */
   readonly robot: (robotId: RobotId) => RobotSummary | undefined;
-  /** Delivers a batch by way of the attribution of its events. Synchronous; never throws. */
-  readonly deliver: (batch: Batch) => void;
-  readonly alarmRegistry: AlarmConditionSink;
+  readonly stopRequest: MakeStopRequest;
+}
+
+/** What is known of earlier runs, besides the journal. */
+interface EarlierRuns {
+  /** The records of earlier commands are lost: nobody knows which identities were sent. */
+  readonly areRecordsLost?: boolean;
   /**
    * Since when (in running time) events of ended commands may have missed a northbound before the last run
    * crashed; null: none has.
    */
   readonly eventsLostSinceMs?: number | null;
-  readonly audit: AuditSink;
-  readonly meter?: Pick<Meter, "commandEnded">;
-  /** Receives the stages of each command; absent: nobody looks. */
-  readonly progress?: CommandProgress;
   /** The audit log of earlier runs; absent: it does not outlive a run. */
-  readonly auditLines?: AuditLines;
-  /** The stations of the configuration. */
-  readonly stations: Live<readonly StationOptions[]>;
-  readonly stopRequest: MakeStopRequest;
+  readonly auditLines?: AuditLines | undefined;
+}
+
+/** What is notified of commands, leases, holds and permits. */
+interface CommandOutputs {
+  /** Delivers a batch by way of the attribution of its events. Synchronous; never throws. */
+  readonly deliver: (batch: Batch) => void;
   /** The hold on this robot, or (null) on all robots, has changed. Synchronous; never throws. */
   readonly onHold?: (robotId: RobotId | null) => void;
+  readonly alarmRegistry: AlarmConditionSink;
+  readonly audit: AuditSink;
+  readonly meter?: Pick<Meter, "commandEnded"> | undefined;
+  /** Receives the stages of each command; absent: nobody looks. */
+  readonly progress?: CommandProgress | undefined;
+}
+
+/** The dependencies of the dispatcher. */
+export interface DispatcherParts {
+  readonly config: CommandConfig;
+  readonly fleet: CommandedFleet;
+  readonly journal: Journal;
+  readonly earlierRuns: EarlierRuns;
+  readonly outputs: CommandOutputs;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this run of the gateway; event ids are unique within it. */
+  readonly sessionId: string;
 }
 
 /**
- * What the files of this module share. The journal is watched: nothing here writes to one whose failures are
- * not seen.
+ * Names the types of this module's dependencies; no value has all of them. The journal is watched: nothing
+ * here writes to one whose failures are not seen.
  */
-export interface Shared extends Omit<DispatcherParts, "journal"> {
+export interface Shared
+  extends CommandConfig,
+    CommandedFleet,
+    Omit<CommandOutputs, "deliver" | "onHold">,
+    Pick<DispatcherParts, "clock" | "log" | "sessionId"> {
   readonly journal: WatchedJournal;
+  readonly areRecordsLost: boolean;
   /** Publishes an event, behind those of its robot that wait to be attributed. Synchronous; never throws. */
   readonly notify: (event: FleetEvent) => void;
   /** The commands in hand, by identity. */

@@ -1,11 +1,12 @@
-import type { ParsedRequest } from "../contracts/operation.ts";
+import type { Catalogue, ParsedRequest } from "../contracts/operation.ts";
 import { ending } from "../domain/outcome.ts";
+import type { Log } from "../platform/log.ts";
 import type { Composition } from "./composition.ts";
 import { isWatchRule, type WatchBaseline } from "./evidence/watch.ts";
 import { readRequest } from "./intake/request.ts";
 import { createJob, type Job } from "./job.ts";
 import type { JournalRecord } from "./journal/journal.ts";
-import { reportProgress } from "./log/command-log.ts";
+import type { Shared } from "./parts.ts";
 import { interrupted } from "./robot-queues/queue-runner.ts";
 
 /** More commands than end while a disk takes an event. */
@@ -16,54 +17,60 @@ const MOST_PUBLISHED = 10_000;
  * for sent ones evidence is sought, before anything else moves on their robots. Resolves when the expired
  * ones are recorded.
  */
-export async function recoverCommands(room: Composition): Promise<void> {
-  const unfinished = room.journal.unfinished();
+export async function recoverCommands(
+  { journal, running, report, conclusion, evidence, runner, link }: Composition,
+  { catalogue, clock, log }: Pick<Shared, "catalogue" | "clock" | "log">,
+): Promise<void> {
+  function seekEvidence(job: Job, baseline: unknown, sentAtMs: number): void {
+    const { evidence: rule, repeat } = job.request;
+    if (isWatchRule(rule) && job.robotId !== null && baseline !== null) {
+      evidence.search.watch(job.id, rule, job.robotId, baseline as WatchBaseline, sentAtMs);
+    }
+    runner.recover(job, interrupted(repeat.kind === "repeatable"), link.canSee);
+  }
+
+  const unfinished = journal.unfinished();
   if (unfinished.length > 0) {
-    room.log.info({ commands: unfinished.length }, "commands of an earlier run have no outcome yet");
+    log.info({ commands: unfinished.length }, "commands of an earlier run have no outcome yet");
   }
   const ends: Promise<void>[] = [];
   for (const entry of unfinished) {
-    const job = jobOf(room, entry);
-    room.running.set(job.id, job);
+    const job = jobOf(entry, requestOf(catalogue, entry), clock.monotonicMs());
+    running.set(job.id, job);
     if (entry.sentAtMs === null) {
       const message =
         "the gateway stopped before it was sent, and a later start sends nothing of an earlier one";
-      ends.push(room.conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
+      ends.push(conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
     } else {
-      reportProgress(room, job, "sent");
-      seekEvidence(room, job, entry, entry.sentAtMs);
+      report.reached(job, "sent");
+      seekEvidence(job, entry.baseline, entry.sentAtMs);
     }
   }
   await Promise.all(ends);
 }
 
-/** Publishes events again that the last run may have lost: a command's event has the same id each time. */
-export function publishLostEvents({ journal, conclusion, eventsLostSinceMs, log }: Composition): void {
-  if (eventsLostSinceMs === undefined || eventsLostSinceMs === null) return;
-  const ended = journal.ended().filter(({ runningMs }) => runningMs >= eventsLostSinceMs);
+/**
+ * Publishes events again that the last run may have lost: a command's event has the same id each time.
+ *
+ * @param sinceMs since when, in running time; null: none was lost
+ */
+export function publishLostEvents(
+  { journal, report }: Pick<Composition, "journal" | "report">,
+  sinceMs: number | null,
+  log: Log,
+): void {
+  if (sinceMs === null) return;
+  const ended = journal.ended().filter(({ runningMs }) => runningMs >= sinceMs);
   for (const { id } of ended.slice(-MOST_PUBLISHED)) {
     const record = journal.find(id);
-    if (typeof record === "object") conclusion.publishAgain(record);
+    if (typeof record === "object") report.publishAgain(record);
   }
   if (ended.length > 0) log.info({ commands: ended.length }, "events of commands are published again");
 }
 
-function seekEvidence(room: Composition, job: Job, entry: JournalRecord, sentAtMs: number): void {
-  const { evidence, repeat } = job.request;
-  if (isWatchRule(evidence) && job.robotId !== null && entry.baseline !== null) {
-    room.search.watch(job.id, evidence, job.robotId, entry.baseline as WatchBaseline, sentAtMs);
-  }
-  room.runner.recover(job, interrupted(repeat.kind === "repeatable"), room.link.canSee);
-}
-
-function jobOf(room: Composition, entry: JournalRecord): Job {
+function jobOf(entry: JournalRecord, request: ParsedRequest, startByMonotonicMs: number): Job {
   const { command, digest, queue, robotId } = entry;
-  const job = createJob({
-    command,
-    digest,
-    request: requestOf(room, entry),
-    startByMonotonicMs: room.clock.monotonicMs(),
-  });
+  const job = createJob({ command, digest, request, startByMonotonicMs });
   job.queue = queue;
   job.robotId = robotId;
   job.record = entry;
@@ -75,7 +82,7 @@ function jobOf(room: Composition, entry: JournalRecord): Job {
 /**
  * The request as it was sent. For an operation that this version does not know, no evidence can be sought.
  */
-function requestOf({ catalogue }: Composition, { command, sentJson }: JournalRecord): ParsedRequest {
+function requestOf(catalogue: Catalogue, { command, sentJson }: JournalRecord): ParsedRequest {
   const read = readRequest(catalogue, { operation: command.operation, request: { text: sentJson } });
   if ("request" in read) return read.request;
   return {

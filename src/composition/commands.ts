@@ -58,26 +58,25 @@ export function createCommands(
     },
   };
   const dispatcher = createDispatcher({
-    options: config.dispatcher,
-    rights,
-    catalogue,
-    port,
+    config: { options: config.dispatcher, rights, stations: config.stations },
+    fleet: { catalogue, port, robot, stopRequest },
     journal: stores.journal,
-    areRecordsLost: stores.areRecordsLost,
+    earlierRuns: {
+      areRecordsLost: stores.areRecordsLost,
+      eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
+      auditLines,
+    },
+    outputs: {
+      deliver: (batch) => enterAfter("stations", batch),
+      onHold: (robotId) => enterAfter("holds", { changes: holds.changesOf(robotId), events: [] }),
+      alarmRegistry,
+      audit,
+      meter: counted,
+      progress: commandLog,
+    },
     clock,
     log,
     sessionId,
-    robot,
-    deliver: (batch) => enterAfter("stations", batch),
-    alarmRegistry,
-    eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
-    audit,
-    meter: counted,
-    progress: commandLog,
-    auditLines,
-    stations: config.stations,
-    stopRequest,
-    onHold: (robotId) => enterAfter("holds", { changes: holds.changesOf(robotId), events: [] }),
   });
   reloads.refuseReload((next) => dispatcher.refusedStations(next.stations));
   const { intake: options } = config;

@@ -163,28 +163,32 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   const { auditLines = async () => true } = parts;
   const commandLog = createCommandLog({ auditLines, log: silentLog, most: parts.mostLogged ?? 1_000 });
   const dispatcher = createDispatcher({
-    options,
-    rights,
-    catalogue,
-    port,
-    areRecordsLost: parts.areRecordsLost ?? false,
+    config: { options, rights, stations: asLive<readonly StationOptions[]>(parts.stations ?? []) },
+    fleet: {
+      catalogue,
+      port,
+      robot(robotId) {
+        const known = quality.get(robotId);
+        return known === undefined ? undefined : { robotId, family: "cart", quality: known };
+      },
+      stopRequest: testStopRequest,
+    },
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
+    earlierRuns: {
+      areRecordsLost: parts.areRecordsLost ?? false,
+      eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
+      auditLines: parts.auditLines,
+    },
+    outputs: {
+      deliver: (batch) => pipeline.enter(batch),
+      onHold: (robotId) => held.push(robotId),
+      alarmRegistry: alarms,
+      audit: commandLog.audited((record) => audit.push(record)),
+      progress: commandLog,
+    },
     clock,
-    alarmRegistry: alarms,
     log: parts.gatewayLog ?? silentLog,
     sessionId: "s1",
-    robot(robotId) {
-      const known = quality.get(robotId);
-      return known === undefined ? undefined : { robotId, family: "cart", quality: known };
-    },
-    deliver: (batch) => pipeline.enter(batch),
-    audit: commandLog.audited((record) => audit.push(record)),
-    progress: commandLog,
-    eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
-    ...(parts.auditLines === undefined ? {} : { auditLines: parts.auditLines }),
-    stations: asLive<readonly StationOptions[]>(parts.stations ?? []),
-    stopRequest: testStopRequest,
-    onHold: (robotId) => held.push(robotId),
   });
   const intake = createIntake({
     options: { ...intakeDefaults, ...parts.intake },

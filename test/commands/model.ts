@@ -69,29 +69,32 @@ export class World {
     this.life += 1;
     const { life } = this;
     return createDispatcher({
-      options: dispatcherDefaults,
-      rights: createLive<Rights>({ rules: [{ source: plc, role: "engineer" }], accounts: [] }),
-      catalogue: this.catalogue(),
-      port: {
-        call: (request) => {
-          const { operation, requestJson } = openTestRequest(request);
-          return life === this.life ? this.receive(operation, requestJson) : new Promise(() => {});
+      config: {
+        options: dispatcherDefaults,
+        rights: createLive<Rights>({ rules: [{ source: plc, role: "engineer" }], accounts: [] }),
+        stations: createLive([]),
+      },
+      fleet: {
+        catalogue: this.catalogue(),
+        port: {
+          call: (request) => {
+            const { operation, requestJson } = openTestRequest(request);
+            return life === this.life ? this.receive(operation, requestJson) : new Promise(() => {});
+          },
         },
+        robot: (robotId) => ({
+          robotId,
+          family: "cart",
+          quality: this.good.has(robotId.slice(0, 5)) ? "good" : "stale",
+        }),
+        stopRequest: testStopRequest,
       },
       journal: openDurableJournal(this.disk.open(), { keepMs: KEEP_MS, keepCount: 1_000 }, this.time()),
+      earlierRuns: {},
+      outputs: { deliver() {}, alarmRegistry: emptyAlarmBook(this.clock), audit() {} },
       clock: this.clock,
-      alarmRegistry: emptyAlarmBook(this.clock),
       log: silentLog,
       sessionId: `life${life}`,
-      robot: (robotId) => ({
-        robotId,
-        family: "cart",
-        quality: this.good.has(robotId.slice(0, 5)) ? "good" : "stale",
-      }),
-      deliver: () => {},
-      audit: () => {},
-      stations: createLive([]),
-      stopRequest: testStopRequest,
     });
   }
 

@@ -118,20 +118,18 @@ export async function openDaemonHarness(parts: DaemonParts): Promise<DaemonHarne
   const gate = createGate(port);
   const makers = createMakers();
   const dispatcher: Dispatcher = createDispatcher({
-    options,
-    rights,
-    catalogue,
-    port: gate.port,
+    config: { options, rights, stations: createLive([]) },
+    fleet: { catalogue, port: gate.port, robot: state.robot, stopRequest },
     journal: createMemoryJournal({ keepMs: 3_600_000, keepCount: 10_000 }),
+    earlierRuns: {},
+    outputs: {
+      deliver: (batch) => pipeline.enter(batch),
+      alarmRegistry: emptyAlarmBook(clock),
+      audit() {},
+    },
     clock,
     log: silentLog,
     sessionId: "harness",
-    robot: state.robot,
-    deliver: (batch) => pipeline.enter(batch),
-    alarmRegistry: emptyAlarmBook(clock),
-    audit: () => {},
-    stations: createLive([]),
-    stopRequest,
   });
   const pipeline = createPipeline(state, [dispatcher.stage, makers.stage]);
   const intake = createTestIntake({ catalogue, clock, execution: dispatcher });

@@ -9,7 +9,6 @@ import type { StoredLease, StoredRun } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 import {
   type ConveyorRun,
-  createRunRegistry,
   isKnownToStand,
   isWatched,
   pauseMs,
@@ -18,13 +17,11 @@ import {
   stopReasons,
 } from "./run.ts";
 
-export interface ConveyorRunParts
-  extends Pick<Shared, "clock" | "log" | "journal" | "stations" | "options" | "alarmRegistry" | "link"> {
-  readonly observations: Pick<Observations, "sight">;
+interface ConveyorRunParts extends Pick<Shared, "clock" | "stations" | "options" | "link"> {
+  readonly registry: RunRegistry;
+  readonly owedStops: OwedStops;
   /** The present lease of a robot; null: none. */
   readonly leaseOf: (robotId: RobotId) => Pick<StoredLease, "station" | "owner"> | null;
-  /** Sends one stop of a conveyor, on behalf of the user that started it. Never rejects. */
-  readonly stop: (robotId: RobotId, run: StoredRun) => Promise<Outcome>;
 }
 
 /**
@@ -68,10 +65,9 @@ export interface ConveyorRuns {
 const MOST_UNDER_WAY = 3;
 
 export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
-  const { clock } = parts;
-  const registry = createRunRegistry(parts);
-  const { owe, look } = createOwedStops(parts, registry);
-  const { started, ended } = createStarts(parts, registry, owe, look);
+  const { clock, link, registry, owedStops } = parts;
+  const { owe, look } = owedStops;
+  const { started, ended } = createStarts(parts);
   /** Robots with a watched conveyor whose last published quality is not good. */
   const away = new Set<RobotId>();
 
@@ -139,7 +135,7 @@ export function createConveyorRuns(parts: ConveyorRunParts): ConveyorRuns {
       for (const run of registry.all()) owe(run, "shutdown");
     },
     isOwing: () =>
-      parts.link.isUp() && registry.all().some(({ owed }) => owed !== null && owed.stoppedAtMs === null),
+      link.isUp() && registry.all().some(({ owed }) => owed !== null && owed.stoppedAtMs === null),
     settled: registry.settled,
     figures: () => ({
       conveyorsStarted: registry.all().filter(isWatched).length,
@@ -153,12 +149,30 @@ function seenAnew({ owed }: ConveyorRun): void {
   if (owed !== null) owed.calls = { underWay: 0 };
 }
 
-/** Sends the owed stops until the conveyor is known to stand. */
-function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
-  const { clock, log } = parts;
+interface OwedStopParts extends Pick<Shared, "clock" | "log" | "link"> {
+  readonly registry: RunRegistry;
+  readonly observations: Pick<Observations, "sight">;
+  /** Sends one stop of a conveyor, on behalf of the user that started it. Never rejects. */
+  readonly stop: (robotId: RobotId, run: StoredRun) => Promise<Outcome>;
+}
 
+/** Sends the owed stops until the conveyor is known to stand. */
+interface OwedStops {
+  owe(run: ConveyorRun, reason: StopReason): void;
+  /** Ends the owed stop of a conveyor that stands, and sends a stop that is due. */
+  look(run: ConveyorRun): void;
+}
+
+export function createOwedStops({
+  clock,
+  log,
+  link,
+  registry,
+  observations,
+  stop,
+}: OwedStopParts): OwedStops {
   function isStanding(run: ConveyorRun): boolean {
-    const { conveyors } = parts.observations.sight(run.robotId);
+    const { conveyors } = observations.sight(run.robotId);
     const shown = conveyors.find(({ value }) => value.index === run.index);
     return run.start === null && isKnownToStand(run, shown, clock.monotonicMs());
   }
@@ -178,7 +192,6 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
     look(run);
   }
 
-  /** Ends the owed stop of a conveyor that stands, and sends a stop that is due. */
   function look(run: ConveyorRun): void {
     const { robotId, index: conveyor, owed } = run;
     if (owed === null || registry.find(robotId, conveyor) !== run) return;
@@ -189,10 +202,10 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
     }
     const nowMs = clock.monotonicMs();
     const { calls } = owed;
-    if (nowMs < owed.nextAtMs || calls.underWay >= MOST_UNDER_WAY || !parts.link.isUp()) return;
+    if (nowMs < owed.nextAtMs || calls.underWay >= MOST_UNDER_WAY || !link.isUp()) return;
     calls.underWay += 1;
     owed.nextAtMs = nowMs + pauseMs(owed, nowMs);
-    void parts.stop(robotId, run).then(() => {
+    void stop(robotId, run).then(() => {
       calls.underWay -= 1;
     });
   }
@@ -201,24 +214,19 @@ function createOwedStops(parts: ConveyorRunParts, registry: RunRegistry) {
 }
 
 /** Follows the starts and stops that this gateway sends. */
-function createStarts(
-  parts: ConveyorRunParts,
-  registry: RunRegistry,
-  owe: (run: ConveyorRun, reason: StopReason) => void,
-  look: (run: ConveyorRun) => void,
-) {
-  const { clock } = parts;
+function createStarts({ clock, stations, options, registry, owedStops, leaseOf }: ConveyorRunParts) {
+  const { owe, look } = owedStops;
   /** The time at which the call of a command left. */
   const leftAtMs = new WeakMap<Job, number>();
 
   function begin(job: Job, robotId: RobotId, index: number): ConveyorRun {
     const { source: owner } = job.command;
-    const lease = parts.leaseOf(robotId);
+    const lease = leaseOf(robotId);
     const leased = lease !== null && sameSource(lease.owner, owner) ? lease.station : null;
     const station = job.command.station ?? leased;
     const nowMs = clock.monotonicMs();
-    const times = { startedAtMs: nowMs, mayStartUntilMs: nowMs + parts.options.callDeadlineMs };
-    const maxRunMs = maxRunMsOf(parts, station, index);
+    const times = { startedAtMs: nowMs, mayStartUntilMs: nowMs + options.callDeadlineMs };
+    const maxRunMs = maxRunMsOf({ stations, options }, station, index);
     const found = registry.find(robotId, index) ?? null;
     // A start whose token was refused leaves a second time.
     const before = found?.start === job ? found.before : found;

@@ -11,9 +11,11 @@ import type { Observations } from "../evidence/observations.ts";
 import type { StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 import { createHoldStops } from "./hold-stops.ts";
-import { createHoldRegistry, createHoldStore, type HoldRegistry } from "./hold-store.ts";
+import { createHoldRegistry, type HoldRegistry, type HoldStore } from "./hold-store.ts";
 
-export interface HoldControlParts extends HoldEventParts, Pick<Shared, "journal" | "onHold"> {
+interface HoldControlParts extends Pick<Shared, "clock" | "log"> {
+  readonly store: HoldStore;
+  readonly publish: PublishHold;
   readonly observations: Pick<Observations, "sight" | "robots">;
   /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
   readonly refuseStarts: (robotId: RobotId | null) => void;
@@ -58,14 +60,12 @@ export interface HoldControl extends Holds {
   figures(): Readonly<Record<string, number>>;
 }
 
-/** A user may hold robots that were never seen: invented names must not fill the memory. */
+/** A user may hold robots that were never seen: invented names must not fill the store. */
 const MOST_HOLDS = 20_000;
 
 export function createHoldControl(parts: HoldControlParts): HoldControl {
-  const { clock, log, observations } = parts;
+  const { clock, log, store, publish, observations } = parts;
   const registry = createHoldRegistry();
-  const publish = createHoldEvents(parts);
-  const memory = createHoldStore(parts.journal, clock, log, (robotId) => parts.onHold?.(robotId));
   const stops = createHoldStops({
     clock,
     sight: observations.sight,
@@ -85,9 +85,8 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
     // Robots are stopped before the hold is on the disk.
     parts.refuseStarts(robotId);
     for (const each of robotsOf(robotId)) stops.begin(each);
-    memory.remember(hold, true);
+    store.remember(hold, true);
     publish("held", hold, owner);
-    parts.onHold?.(robotId);
   }
 
   /** Lifts the hold now, or at a later tick if its user lifts too often; until then it lasts. */
@@ -100,9 +99,8 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
     lateLifts.delete(hold);
     registry.remove(hold);
     for (const each of robotsOf(hold.robotId)) if (!registry.isHeld(each)) stops.end(each);
-    memory.remember(hold, false);
+    store.remember(hold, false);
     publish("free", hold, by);
-    parts.onHold?.(hold.robotId);
   }
 
   return {
@@ -137,7 +135,7 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
     holdState(robotId) {
       const ofAll = robotId === null ? [] : registry.names(null).map((name) => `${name} (all)`);
       const by = [...registry.names(robotId), ...ofAll];
-      const isStored = memory.isStored(robotId) && memory.isStored(null);
+      const isStored = store.isStored(robotId) && store.isStored(null);
       return { isHeld: by.length > 0, by, isStored };
     },
     all: registry.all,
@@ -151,16 +149,16 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
       budget.tick();
       for (const [hold, by] of [...lateLifts])
         if (budget.take(holdKey(hold), holderName(by), robotsOf(hold.robotId).length)) lift(hold, by);
-      memory.tick();
+      store.tick();
       stops.tick();
     },
     settled() {
       for (const [hold, by] of [...lateLifts]) lift(hold, by);
-      return memory.settled();
+      return store.settled();
     },
     figures: () => ({
       ...registry.figures(),
-      holdsNotStored: memory.unstored(),
+      holdsNotStored: store.unstored(),
       holdsToBeLifted: lateLifts.size,
     }),
   };
@@ -199,12 +197,22 @@ function holdKey({ robotId, owner }: StoredHold): string {
   return JSON.stringify([robotId, holderName(owner)]);
 }
 
-type HoldEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
+interface HoldEventParts extends Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify"> {
+  /** The hold on this robot, or (null) on all robots, has changed. */
+  readonly onHold: (robotId: RobotId | null) => void;
+}
 
 /** Logs, audits and publishes that a hold has begun or was lifted. */
 type PublishHold = (to: "held" | "free", hold: StoredHold, by: Source) => void;
 
-function createHoldEvents({ clock, log, audit, sessionId, notify }: HoldEventParts): PublishHold {
+export function createHoldEvents({
+  clock,
+  log,
+  audit,
+  sessionId,
+  notify,
+  onHold,
+}: HoldEventParts): PublishHold {
   let events = 0;
   return (to, { robotId, owner }, by) => {
     const what = to === "held" ? "begun" : "lifted";
@@ -227,6 +235,7 @@ function createHoldEvents({ clock, log, audit, sessionId, notify }: HoldEventPar
     events += 1;
     const eventId = `${sessionId}.h${events}`;
     notify({ kind: "hold", eventId, robotId: robotId ?? "", atMs, owner, to, by });
+    onHold(robotId);
   };
 }
 

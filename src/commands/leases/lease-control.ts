@@ -4,8 +4,10 @@ import { type Source, sameSource } from "../../domain/command.ts";
 import type { LeaseReason } from "../../domain/event.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { noLaterThan } from "../../platform/within.ts";
 import type { StopReason } from "../conveyors/run.ts";
+import type { Observations } from "../evidence/observations.ts";
 import type { Job } from "../job.ts";
 import type { StoredLease } from "../journal/journal.ts";
 import { createLatestWrites, type LatestWrites } from "../journal/latest-writes.ts";
@@ -23,10 +25,13 @@ import {
   storedOf,
   withoutLease,
 } from "./lease.ts";
-import { createLeaseEvents, type LeaseEventParts } from "./lease-events.ts";
-import { createLeaseRules, type LeaseRuleParts, type LeaseRules } from "./lease-rules.ts";
+import type { PublishLease } from "./lease-events.ts";
+import type { LeaseRules } from "./lease-rules.ts";
 
-export interface LeaseParts extends LeaseEventParts, LeaseRuleParts, Pick<Shared, "journal"> {
+interface LeaseControlParts extends Pick<Shared, "journal" | "stations" | "clock" | "log"> {
+  readonly rules: LeaseRules;
+  readonly publish: PublishLease;
+  readonly observations: Pick<Observations, "missions" | "position">;
   /** A lease has ended: conveyors that its owner has started for the station must be stopped. */
   readonly onEnd: (lease: Lease, reason: StopReason) => void;
 }
@@ -76,22 +81,29 @@ export interface LeaseControl extends Stations {
   settled(): Promise<void>;
 }
 
-export function createLeaseControl(parts: LeaseParts): LeaseControl {
-  const publish = createLeaseEvents(parts);
-  const rules = createLeaseRules(parts);
-  const memory = createLatestWrites(parts.journal.writeLease, (robotId, error) => {
-    parts.log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
+export function createLeaseControl({
+  journal,
+  stations,
+  clock,
+  log,
+  rules,
+  publish,
+  observations,
+  onEnd,
+}: LeaseControlParts): LeaseControl {
+  const memory = createLatestWrites(journal.writeLease, (robotId, error) => {
+    log.error({ err: error, robotId }, "a lease could not be recorded: a restart will not know of it");
   });
   const { remember, settled } = memory;
-  const registry = createLeaseRegistry(parts.observations, rules, remember);
-  const recordings = createRecordings(memory, parts.clock);
+  const registry = createLeaseRegistry(observations, rules, remember);
+  const recordings = createRecordings(memory, clock);
 
   /** The end of a lease that was never granted is not published. */
   function end(lease: Lease, reason: EndReason, by: Source | null = null): void {
     const isGranted = !recordings.isUnderWay(lease.robotId);
     registry.change(withoutLease(registry.leases(), lease.robotId));
     if (isGranted) publish("free", lease, reason, by);
-    parts.onEnd(lease, reason);
+    onEnd(lease, reason);
   }
 
   /**
@@ -103,7 +115,7 @@ export function createLeaseControl(parts: LeaseParts): LeaseControl {
     const refused = rules.refusedAsk(leases, station, source, robotId);
     if (refused !== null) return refused;
     const isNew = !leases.has(robotId);
-    registry.change(grant(leases, station, source, robotId, parts.clock));
+    registry.change(grant(leases, station, source, robotId, clock));
     if (!isNew && !recordings.isUnderWay(robotId)) return null;
     const isStored = await recordings.follow(robotId);
     const lease = registry.leases().get(robotId);
@@ -120,7 +132,7 @@ export function createLeaseControl(parts: LeaseParts): LeaseControl {
   return {
     resume(stored) {
       for (const each of stored) {
-        const lease = resumed(each, parts.clock);
+        const lease = resumed(each, clock);
         const reason = rules.whyNotResumed(lease);
         if (reason === null) {
           registry.resume(lease);
@@ -128,7 +140,7 @@ export function createLeaseControl(parts: LeaseParts): LeaseControl {
         }
         publish("free", lease, reason, null);
         remember(lease.robotId, null);
-        parts.onEnd(lease, reason);
+        onEnd(lease, reason);
       }
     },
     ask,
@@ -142,7 +154,7 @@ export function createLeaseControl(parts: LeaseParts): LeaseControl {
       return null;
     },
     heartbeat: (station, source) =>
-      registry.change(renewed(registry.leases(), station, source, parts.clock.monotonicMs())),
+      registry.change(renewed(registry.leases(), station, source, clock.monotonicMs())),
     override(source, robotId) {
       const lease = registry.leases().get(robotId);
       if (lease === undefined) return rules.refusedEnd(robotId);
@@ -162,7 +174,7 @@ export function createLeaseControl(parts: LeaseParts): LeaseControl {
     },
     refusalFor: (robotId, source) => othersLease(registry.leases(), robotId, source),
     refusedStart: (job) => withoutLeaseRefusal(registry.leases(), recordings.isUnderWay, job),
-    ...createLeaseEnds(parts, registry, rules, end),
+    ...createLeaseEnds({ clock, stations, registry, rules, end }),
     refusedStations: (next) => rules.refusedStations(registry.leases(), next),
     count: () => registry.leases().size,
     settled,
@@ -186,12 +198,16 @@ function withoutLeaseRefusal(
 type EndReason = Exclude<LeaseReason, "asked">;
 
 /** Ends the leases that must not go on. */
-function createLeaseEnds(
-  { clock, stations }: LeaseParts,
-  registry: LeaseRegistry,
-  rules: LeaseRules,
-  end: (lease: Lease, reason: EndReason) => void,
-): Pick<LeaseControl, "tick" | "review"> {
+function createLeaseEnds({
+  clock,
+  stations,
+  registry,
+  rules,
+  end,
+}: Pick<LeaseControlParts, "clock" | "stations" | "rules"> & {
+  readonly registry: LeaseRegistry;
+  readonly end: (lease: Lease, reason: EndReason) => void;
+}): Pick<LeaseControl, "tick" | "review"> {
   return {
     tick() {
       for (const lease of registry.leases().values()) {
@@ -216,7 +232,7 @@ function createLeaseEnds(
 const RECORD_WITHIN_MS = 1_000;
 
 /** Leases that were requested, and are not on the disk yet. */
-function createRecordings({ stored }: LatestWrites<StoredLease>, clock: LeaseParts["clock"]) {
+function createRecordings({ stored }: LatestWrites<StoredLease>, clock: Clock) {
   const underWay = new Map<RobotId, Promise<boolean>>();
   return {
     isUnderWay: (robotId: RobotId) => underWay.has(robotId),
@@ -244,7 +260,7 @@ interface LeaseRegistry {
 }
 
 function createLeaseRegistry(
-  observations: LeaseParts["observations"],
+  observations: LeaseControlParts["observations"],
   { isVisible }: LeaseRules,
   remember: LatestWrites<StoredLease>["remember"],
 ): LeaseRegistry {

@@ -31,7 +31,7 @@ function actOf(reason: LeaseReason, robot_id: RobotId, station: string) {
   }
 }
 
-export type LeaseEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
+type LeaseEventParts = Pick<Shared, "clock" | "log" | "audit" | "sessionId" | "notify">;
 
 /**
  * Logs, audits and publishes that a lease has begun or ended. `by` null: by the gateway; the audit log then

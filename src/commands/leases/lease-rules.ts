@@ -14,7 +14,7 @@ import { describeLease, isAt, type Lease, type Leases } from "./lease.ts";
 
 const LONGEST_NAME = 64;
 
-export interface LeaseRuleParts extends Pick<Shared, "stations" | "robot" | "rights"> {
+interface LeaseRuleParts extends Pick<Shared, "stations" | "robot" | "rights"> {
   readonly observations: Observations;
   /** The refusal of a robot that was never seen; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;

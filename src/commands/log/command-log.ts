@@ -4,15 +4,13 @@ import type {
   LoggedCommand,
   ReachedCommand,
 } from "../../contracts/command-log.ts";
-import { type CommandStage, commandId, type Source } from "../../domain/command.ts";
+import { commandId, type Source } from "../../domain/command.ts";
 import type { ErrorName } from "../../domain/errors.ts";
 import type { OutcomeName } from "../../domain/outcome.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { type AuditRecord, type AuditSink, shownRequest } from "../audit/audit.ts";
+import type { AuditRecord, AuditSink } from "../audit/audit.ts";
 import type { AuditLines } from "../audit/missing-records.ts";
-import type { Job } from "../job.ts";
-import type { Shared } from "../parts.ts";
 
 /** The log of commands, with its inputs. */
 export interface KeptCommandLog extends CommandLog, CommandProgress {
@@ -184,28 +182,4 @@ function textOf(value: unknown): string | null {
 function timeOf(value: unknown): number | null {
   const atMs = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(atMs) ? null : atMs;
-}
-
-export type ProgressParts = Pick<Shared, "catalogue" | "clock" | "progress">;
-
-/** Reports the stage that a command has reached to the log of commands. */
-export function reportProgress(
-  { catalogue, clock, progress }: ProgressParts,
-  job: Job,
-  stage: CommandStage,
-): void {
-  if (progress === undefined) return;
-  const { command, robotId, record } = job;
-  const { source, requestId, operation, onBehalfOf } = command;
-  const sentAtMs = stage === "sent" ? (record?.sentAtMs ?? clock.nowMs()) : null;
-  progress.reached({
-    source,
-    requestId,
-    operation,
-    robotId,
-    requestJson: shownRequest(catalogue, command, { code: "OK" }) || null,
-    onBehalfOf: onBehalfOf?.owner ?? null,
-    acceptedAtMs: record?.acceptedAtMs ?? (stage === "accepted" ? clock.nowMs() : null),
-    sentAtMs,
-  });
 }

@@ -171,11 +171,13 @@ export function createPermitControl(parts: PermitControlParts): PermitControl {
 }
 
 function guardOf(first: StationOptions, parts: PermitControlParts): Guarded {
+  const { clock, observations } = parts;
   const { name } = first;
   const station = parts.stations.pick((list) => list.find((each) => each.name === name) ?? first);
   const owner = () => guard.permit.level?.owner ?? gatewaySource;
   const pause = (robotId: RobotId, missionId: string) => parts.pause(robotId, missionId, name, owner());
-  const pauses = first.permit?.pauseOnLoss === true ? createPermitPauses({ ...parts, station, pause }) : null;
+  const pauses =
+    first.permit?.pauseOnLoss === true ? createPermitPauses({ clock, observations, station, pause }) : null;
   const guard: Guarded = { station, pauses, permit: noPermit, found: "unknown" };
   return guard;
 }

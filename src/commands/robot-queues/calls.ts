@@ -1,24 +1,16 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { describeError } from "../../platform/log.ts";
 import type { Attribution } from "../attribution/attribution.ts";
-import type { ConveyorRuns } from "../conveyors/conveyor-runs.ts";
-import type { EvidenceSearch } from "../evidence/evidence-search.ts";
-import type { Observations } from "../evidence/observations.ts";
+import type { Evidence } from "../evidence/evidence.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
-import { timeToLeaveMs } from "../intake-checks.ts";
+import { type Guards, timeToLeaveMs } from "../intake-checks.ts";
 import type { Job } from "../job.ts";
-import type { LeaseControl } from "../leases/lease-control.ts";
 import type { Shared } from "../parts.ts";
-import type { PermitControl } from "../permits/permit-control.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
-export interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
-  readonly search: Pick<EvidenceSearch, "baseline" | "watch">;
-  readonly observations: Pick<Observations, "missions">;
-  readonly attribution: Attribution;
-  readonly leases: Pick<LeaseControl, "refusedStart">;
-  readonly conveyors: Pick<ConveyorRuns, "left">;
-  readonly permits: Pick<PermitControl, "refusalFor">;
+interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
+  readonly evidence: Pick<Evidence, "search" | "observations" | "attribution">;
+  readonly guards: Pick<Guards, "leases" | "permits" | "conveyors">;
   /** The commands that run beside the one in flight of this queue. */
   readonly besides: (queue: string) => readonly Job[];
 }
@@ -47,9 +39,16 @@ export interface Calls {
  */
 const STOP_LEAVES_MS = 2_000;
 
-export function createCalls(parts: CallParts): Calls {
-  const { options, port, clock, log, attribution } = parts;
-  const order = createStopOrder(parts.besides);
+export function createCalls({
+  options,
+  port,
+  clock,
+  log,
+  evidence: { search, observations, attribution },
+  guards: { leases, permits, conveyors },
+  besides,
+}: CallParts): Calls {
+  const order = createStopOrder(besides);
 
   /**
    * How long the call may still leave: to its expiry, or while evidence is sought if its repeat rule says so.
@@ -63,7 +62,7 @@ export function createCalls(parts: CallParts): Calls {
 
   async function askBaseline(job: Job): Promise<void> {
     const { evidence } = job.request;
-    if (evidence.kind === "query") job.baseline = await parts.search.baseline(evidence);
+    if (evidence.kind === "query") job.baseline = await search.baseline(evidence);
   }
 
   /** The first call of a command is made: begins to watch its robot. */
@@ -74,8 +73,8 @@ export function createCalls(parts: CallParts): Calls {
     // too late.
     if (effect === "stops") void askBaseline(job);
     if (robotId === null || !isWatchRule(evidence)) return;
-    const baseline = watchBaseline(evidence, parts.observations.missions(robotId));
-    parts.search.watch(id, evidence, robotId, baseline, clock.nowMs());
+    const baseline = watchBaseline(evidence, observations.missions(robotId));
+    search.watch(id, evidence, robotId, baseline, clock.nowMs());
   }
 
   /** Checked at the moment when the call would leave: a permit or a lease lapses with time alone. */
@@ -83,7 +82,7 @@ export function createCalls(parts: CallParts): Calls {
     const mayLeave = order.guard(job);
     if (job.request.effect !== "moves") return mayLeave;
     return () => {
-      job.heldBack ??= parts.permits.refusalFor(job.request, job.robotId) ?? parts.leases.refusedStart(job);
+      job.heldBack ??= permits.refusalFor(job.request, job.robotId) ?? leases.refusedStart(job);
       return mayLeave();
     };
   }
@@ -99,7 +98,7 @@ export function createCalls(parts: CallParts): Calls {
       mayLeave: guardOf(job),
       leaves() {
         order.leave(job);
-        parts.conveyors.left(job);
+        conveyors.left(job);
       },
     });
   }

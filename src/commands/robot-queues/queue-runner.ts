@@ -1,26 +1,22 @@
 import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
-import type { Conclusion } from "../conclusion.ts";
-import type { ConveyorRuns } from "../conveyors/conveyor-runs.ts";
-import type { EvidenceSearch } from "../evidence/evidence-search.ts";
+import type { Evidence } from "../evidence/evidence.ts";
+import type { Observations } from "../evidence/observations.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
-import { type IntakeCheckParts, refusalNow } from "../intake-checks.ts";
+import type { IntakeChecks } from "../intake-checks.ts";
 import { type Job, reportStage } from "../job.ts";
 import type { JournalRecord } from "../journal/journal.ts";
-import type { LeaseControl } from "../leases/lease-control.ts";
 import type { Shared } from "../parts.ts";
-import { type CallParts, createCalls } from "./calls.ts";
+import type { Calls } from "./calls.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
 import { stepQueue } from "./step-queue.ts";
 
-export interface QueueRunnerParts
-  extends IntakeCheckParts,
-    Omit<CallParts, "besides" | "conveyors" | "leases" | "observations" | "permits">,
-    Pick<Shared, "journal"> {
-  readonly search: EvidenceSearch;
-  readonly leases: Pick<LeaseControl, "refusalFor" | "refusedStart">;
-  readonly conveyors: Pick<ConveyorRuns, "left" | "ended">;
-  readonly conclusion: Pick<Conclusion, "conclude">;
+interface QueueRunnerParts extends Pick<Shared, "options" | "journal" | "clock" | "log"> {
+  readonly evidence: Pick<Evidence, "search" | "observations">;
+  readonly calls: Calls;
+  readonly refusalNow: IntakeChecks["refusalNow"];
+  /** A command has left its queue, with this outcome. */
+  readonly onEnd: (job: Job, outcome: Outcome) => void;
 }
 
 /** Carries out the decisions of the robot queues: the effects of `stepQueue`. */
@@ -30,6 +26,8 @@ export interface QueueRunner {
   withdraw(job: Job, outcome: Outcome): void;
   /** Ends a command at any stage. False: it is in no queue. */
   abandon(job: Job, outcome: Outcome): boolean;
+  /** The commands that run beside the one in flight of this queue. */
+  besides(queue: string): readonly Job[];
   /**
    * Seeks evidence of a command that an earlier run has sent, from `canSee` on; its queue waits meanwhile.
    */
@@ -41,13 +39,18 @@ export interface QueueRunner {
 const FIRST_PAUSE_MS = 200;
 const emptyQueue: RobotQueue = { head: null, waiting: [], beside: [], recovered: [] };
 
-export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
-  const { options, search, clock } = parts;
+export function createQueueRunner({
+  options,
+  journal,
+  clock,
+  log,
+  evidence: { search, observations },
+  calls,
+  refusalNow,
+  onEnd,
+}: QueueRunnerParts): QueueRunner {
   const queues = new Map<string, RobotQueue>();
   const jobs = new Map<string, Job>();
-  const besides = (queue: string) =>
-    (queues.get(queue)?.beside ?? []).map(({ id }) => jobs.get(id)).filter((job) => job !== undefined);
-  const calls = createCalls({ ...parts, besides });
 
   function feed(job: Job, input: QueueInput): void {
     const { queue: name } = job;
@@ -66,7 +69,7 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
     const { id } = job;
     switch (effect.kind) {
       case "record":
-        void record(parts, job, effect.as, feed);
+        void record(job, effect.as);
         return;
       case "ask_baseline":
         void calls.askBaseline(job).then(() => feed(job, { kind: "baseline_known", id }));
@@ -88,10 +91,27 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
         return;
       case "finish":
         jobs.delete(id);
-        parts.conveyors.ended(job, effect.outcome);
-        void parts.conclusion.conclude(job, effect.outcome);
+        onEnd(job, effect.outcome);
         return;
     }
+  }
+
+  /** Writes the record of a stage, and notifies the queue of the command when it is on the disk. */
+  async function record(job: Job, as: "accepted" | "sent"): Promise<void> {
+    const { id } = job;
+    const baseline = as === "sent" ? baselineOf(job, observations) : null;
+    job.record = recordOf(job, as, clock.nowMs(), baseline);
+    const isStop = job.request.effect === "stops";
+    const late = () => feed(job, { kind: "record_late", id });
+    const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
+    const failure = await journal.writeInTime(job.record);
+    cancelLate?.();
+    if (failure === null) {
+      feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(job) : null });
+      return;
+    }
+    log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
+    feed(job, { kind: "record_failed", id, message: failure });
   }
 
   async function seek(job: Job, otherwise: Outcome): Promise<void> {
@@ -113,6 +133,8 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
       feed(job, { kind: "sought", id: job.id, outcome });
       return true;
     },
+    besides: (queue) =>
+      (queues.get(queue)?.beside ?? []).map(({ id }) => jobs.get(id)).filter((job) => job !== undefined),
     recover(job, otherwise, canSee) {
       jobs.set(job.id, job);
       feed(job, { kind: "recovered", id: job.id });
@@ -126,30 +148,6 @@ export function createQueueRunner(parts: QueueRunnerParts): QueueRunner {
       return { queues: queues.size, waiting };
     },
   };
-}
-
-/** Writes the record of a stage, and notifies the queue of the command when it is on the disk. */
-async function record(
-  parts: QueueRunnerParts,
-  job: Job,
-  as: "accepted" | "sent",
-  feed: (job: Job, input: QueueInput) => void,
-): Promise<void> {
-  const { options, journal, clock, log, observations } = parts;
-  const { id } = job;
-  const baseline = as === "sent" ? baselineOf(job, observations) : null;
-  job.record = recordOf(job, as, clock.nowMs(), baseline);
-  const isStop = job.request.effect === "stops";
-  const late = () => feed(job, { kind: "record_late", id });
-  const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
-  const failure = await journal.writeInTime(job.record);
-  cancelLate?.();
-  if (failure === null) {
-    feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(parts, job) : null });
-    return;
-  }
-  log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
-  feed(job, { kind: "record_failed", id, message: failure });
 }
 
 function recordOf(job: Job, as: "accepted" | "sent", nowMs: number, baseline: unknown): JournalRecord {
@@ -170,10 +168,7 @@ function recordOf(job: Job, as: "accepted" | "sent", nowMs: number, baseline: un
 }
 
 /** The state of the robot before the call leaves, so that evidence can be told from what was there. */
-function baselineOf(
-  { request: { evidence }, robotId, baseline }: Job,
-  observations: QueueRunnerParts["observations"],
-): unknown {
+function baselineOf({ request: { evidence }, robotId, baseline }: Job, observations: Observations): unknown {
   if (robotId === null) return null;
   if (evidence.kind === "query") return baseline;
   return isWatchRule(evidence) ? watchBaseline(evidence, observations.missions(robotId)) : null;

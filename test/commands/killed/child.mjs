@@ -61,30 +61,30 @@ const move = {
 const rights = createLive({ rules: [{ source, role: "operator" }], accounts: [] });
 const catalogue = new Map([[move.name, move]]);
 const dispatcher = createDispatcher({
-  options: { ...dispatcherDefaults, maxQueue: 1_000 },
-  rights,
-  catalogue,
-  port: {
-    async call({ id }) {
-      writeSync(service, `${id}\n`);
-      process.send?.("sent");
-      await wait(chance() * 3);
-      return { kind: "ok", responseJson: "{}", missionId: null };
+  config: { options: { ...dispatcherDefaults, maxQueue: 1_000 }, rights, stations: createLive([]) },
+  fleet: {
+    catalogue,
+    port: {
+      async call({ id }) {
+        writeSync(service, `${id}\n`);
+        process.send?.("sent");
+        await wait(chance() * 3);
+        return { kind: "ok", responseJson: "{}", missionId: null };
+      },
     },
+    robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
+    stopRequest: () => ({ operation: move.name, request: {} }),
   },
   journal: openDurableJournal(
     defect === "sync" ? lying : store,
     { keepMs: 3_600_000, keepCount: 100_000 },
     createRunningTime(0, systemClock),
   ),
+  earlierRuns: {},
+  outputs: { deliver() {}, audit() {} },
   clock: systemClock,
   log: silentLog,
   sessionId: life,
-  robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
-  deliver: () => {},
-  audit: () => {},
-  stations: createLive([]),
-  stopRequest: () => ({ operation: move.name, request: {} }),
 });
 const intake = createIntake({
   options: intakeDefaults,
