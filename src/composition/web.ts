@@ -1,11 +1,16 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
+import type { Sink } from "../contracts/link.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
+import type { WebCommands } from "../northbound/web/commands.ts";
 import { createControlServer } from "../northbound/web/control-server.ts";
 import { createFleetApi, type FleetApi, type ProtocolViews } from "../northbound/web/fleet-api.ts";
+import type { Monitoring } from "../northbound/web/monitoring.ts";
 import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
+import { createTail } from "../northbound/web/tail.ts";
+import { createWebApi } from "../northbound/web/web-api.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-health.ts";
 import { consoleFolder, openApiFile, version } from "../version.ts";
@@ -15,30 +20,21 @@ import { QUEUE, type Run } from "./run.ts";
 /** The web listener, and how a reload changes it. */
 export function web(
   options: NonNullable<RunningConfig["web"]>,
-  { config, surroundings, readiness }: Run,
-  { stages, commands, catalogue, health, metrics }: Core,
-  api: FleetApi,
+  run: Run,
+  core: Core,
+  fleetApi: FleetApi,
   clientCertificates: ClientCertificates | null,
 ): Component {
-  const { clock, log, simulatedFaults: faults } = surroundings;
-  const { dispatcher, intake, acts } = commands;
+  const { clock, log, simulatedFaults: faults } = run.surroundings;
+  const { intake: audit } = core.commands;
+  const simulator = faults === undefined ? null : { faults, audit };
+  const commands = webCommands("web", core);
   return createWebServer(options, {
-    gatewayId: config.gateway.id,
+    api: createWebApi({ fleetApi, commands, audit, clientCertificates, simulator, clock }),
+    monitoring: monitoring(run, core),
     consoleFolder: consoleFolder(),
-    api,
-    catalogue,
-    commander: commands.intakeOf("web"),
-    audit: intake,
-    records: dispatcher,
-    rights: dispatcher.rights,
-    acts,
-    standingAlarms: stages.alarmRegistry.all,
-    clientCertificates,
-    ...(faults === undefined ? {} : { simulator: { faults, audit: intake } }),
-    health: health.now,
-    hang: health.hang,
-    readiness,
-    metrics,
+    gatewayId: run.config.gateway.id,
+    audit,
     clock,
     log: log.child({ part: "web" }),
   });
@@ -51,32 +47,35 @@ export function control(
   core: Core,
   api: FleetApi,
 ): Component {
-  const { surroundings, work, sessionId, recordings, readiness, reloads } = run;
-  const { stages, fanOut, commands, catalogue, health, metrics } = core;
+  const { surroundings, work, sessionId, recordings, reloads } = run;
+  const { fanOut, commands } = core;
   const { clock, log, logLevels } = surroundings;
-  const { dispatcher, acts } = commands;
+  const attachTail = (sink: Sink) => fanOut.attachSink("tail", sink, QUEUE);
   return createControlServer(options, {
     api,
-    catalogue,
-    reload: reloads.request,
-    commander: commands.intakeOf("control"),
-    records: dispatcher,
-    rights: dispatcher.rights,
-    holds: dispatcher.holds,
-    acts,
-    standingAlarms: stages.alarmRegistry.all,
-    statusFacts: () => work.time("status", () => statusFacts(run, core)),
-    logLevels: logLevels ?? null,
-    recorder: recordings.recorder,
-    attachTail: (sink) => fanOut.attachSink("tail", sink, QUEUE),
-    sessionId,
-    health: health.now,
-    hang: health.hang,
-    readiness,
-    metrics,
+    commands: webCommands("control", core),
+    holds: commands.dispatcher.holds,
+    monitoring: monitoring(run, core),
+    machine: {
+      statusFacts: () => work.time("status", () => statusFacts(run, core)),
+      logLevels: logLevels ?? null,
+      recorder: recordings.recorder,
+      reload: reloads.request,
+    },
+    tail: createTail({ attachTail, sessionId, clock }),
     clock,
     log: log.child({ part: "control" }),
   });
+}
+
+function webCommands(protocol: "web" | "control", { commands, catalogue }: Core): WebCommands {
+  const { dispatcher, acts, intakeOf } = commands;
+  const { rights } = dispatcher;
+  return { commander: intakeOf(protocol), records: dispatcher, acts, rights, catalogue };
+}
+
+function monitoring({ readiness }: Run, { health, metrics }: Core): Monitoring {
+  return { health: health.now, hang: health.hang, readiness, metrics };
 }
 
 function statusFacts(
@@ -106,7 +105,7 @@ function diskOf(path: string): StatusFacts["disk"] {
 /** The dependencies that the web listener and the control socket share. */
 export function fleetApi(
   { config, surroundings, work, sessionId, reloads }: Run,
-  { link, state, fanOut, commands, catalogue, trends, certificates, health }: Core,
+  { link, state, stages, fanOut, commands, catalogue, trends, certificates, health }: Core,
   views: ProtocolViews,
 ): FleetApi {
   const { dispatcher, commandLog } = commands;
@@ -139,6 +138,7 @@ export function fleetApi(
       permits: dispatcher.permits,
       trends,
       commandLog,
+      standingAlarms: stages.alarmRegistry.all,
       attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
     },
     views,

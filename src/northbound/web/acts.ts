@@ -21,10 +21,7 @@ interface AlarmRoute {
  * /api/v1/alarms/{id}/acknowledgement` needs no body, and answers 200 with the user that has acknowledged it,
  * and a message if that is not on the disk yet. Each may be repeated. A refusal is problem+json.
  */
-export function addActRoutes(
-  server: FastifyInstance,
-  { acts, senderOf }: { readonly acts: Acts; readonly senderOf: SenderOf },
-): void {
+export function addActRoutes(server: FastifyInstance, acts: Acts, senderOf: SenderOf): void {
   async function take(
     name: ActName,
     request: FastifyRequest,

@@ -15,7 +15,7 @@ import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts
 import { openViewer, type SenderOf } from "./sender.ts";
 import type { Viewer, ViewerOf } from "./viewer.ts";
 
-export interface CertificateRouteParts {
+interface CertificateRouteParts {
   /** Null: the gateway has no OPC UA. */
   readonly clientCertificates: ClientCertificates | null;
   readonly audit: RefusalAudit & CertificateAudit;
@@ -43,9 +43,10 @@ const NO_ENGINEER = "only engineers for all robots decide whom OPC UA lets in";
  * with `{"trusted","password"}` trusts a client or rejects it, for engineers that give their password again.
  * Users of the machine have `fleetgate certs`, so the control socket has neither route.
  */
-export function addCertificateRoutes(server: FastifyInstance, parts: CertificateRouteParts): void {
-  const { clientCertificates, audit, viewerOf, senderOf, confirm } = parts;
-
+export function addCertificateRoutes(
+  server: FastifyInstance,
+  { clientCertificates, audit, viewerOf, senderOf, confirm }: CertificateRouteParts,
+): void {
   server.get<{ Querystring: Query }>(PATH, async (request, reply) => {
     const fault = unknownParameter(request.query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Commander, CommandRecords, Envelope } from "../../contracts/commander.ts";
+import type { Acts } from "../../contracts/acts.ts";
+import type { Commander, CommandRecords, CommandRights, Envelope } from "../../contracts/commander.ts";
+import type { OperationManual } from "../../contracts/operation-manual.ts";
 import { type CommandStage, type Effect, type Source, sourceKey } from "../../domain/command.ts";
 import type { Outcome } from "../../domain/outcome.ts";
 import { replyJson } from "../../models/reply.ts";
@@ -10,9 +12,16 @@ import { problemStatus, sendRefusal } from "./problem.ts";
 import { originOf, type SenderOf } from "./sender.ts";
 import { allowSilence, streamOf } from "./two-protocols.ts";
 
-export interface CommandRouteParts {
+/** What users may do, and how they do it. */
+export interface WebCommands {
   readonly commander: Commander;
   readonly records: Pick<CommandRecords, "knows">;
+  readonly acts: Acts;
+  readonly rights: CommandRights;
+  readonly catalogue: OperationManual;
+}
+
+interface CommandRouteParts extends Pick<WebCommands, "commander" | "records"> {
   readonly senderOf: SenderOf;
   readonly checkTick: CheckTick;
   readonly clock: Clock;
@@ -28,7 +37,10 @@ const BODY_BYTES = 256 * 1024;
  * and problem+json if the request never became a command. The same body again joins the command, or returns
  * its outcome.
  */
-export function addCommandRoute(server: FastifyInstance, parts: CommandRouteParts): { waiting(): number } {
+export function addCommandRoute(
+  server: FastifyInstance,
+  { commander, records, senderOf, checkTick, clock }: CommandRouteParts,
+): { waiting(): number } {
   const waits = createWaits();
 
   /** The final outcome; null: the time is up, or the client has left. */
@@ -45,8 +57,8 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
     const client = streamOf(raw) ?? raw.socket;
     client.once("close", end);
     try {
-      const outcome = parts.commander.submit(envelope, over.signal, onStage).catch(() => null);
-      return await noLaterThan(parts.clock, waitMs, outcome, null);
+      const outcome = commander.submit(envelope, over.signal, onStage).catch(() => null);
+      return await noLaterThan(clock, waitMs, outcome, null);
     } finally {
       isAnswered();
       client.off("close", end);
@@ -61,12 +73,12 @@ export function addCommandRoute(server: FastifyInstance, parts: CommandRoutePart
       const { headers, body } = request;
       const { id } = request.params;
       const envelope = {
-        ...readEnvelope(parts.senderOf(request), id, body, parts.checkTick),
+        ...readEnvelope(senderOf(request), id, body, checkTick),
         ...originOf(request),
       };
-      const duplicate = parts.records.knows(envelope.source, id);
+      const duplicate = records.knows(envelope.source, id);
       const preferred = waitSeconds(headers.prefer);
-      const isStop = () => effectOf(parts.commander, envelope) === "stops";
+      const isStop = () => effectOf(commander, envelope) === "stops";
       const endWait = preferred === 0 ? null : waits.begin(envelope.source, isStop);
       // Waiting clients must not take all connections: a request beyond the bound is answered at once.
       const seconds = endWait === null ? 0 : preferred;

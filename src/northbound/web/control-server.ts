@@ -2,43 +2,33 @@ import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Acts, Holds } from "../../contracts/acts.ts";
+import type { Holds } from "../../contracts/acts.ts";
 import type { ReloadConfiguration } from "../../contracts/reload.ts";
-import type { Alarm } from "../../domain/alarm.ts";
 import { quoted } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { messageOf } from "../../platform/error-text.ts";
-import { closedPort, type Hang } from "../../platform/liveness.ts";
+import { closedPort } from "../../platform/liveness.ts";
 import { logLevels as knownLevels, type Log, type LogLevel, type LogLevels } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
-import type { Readiness } from "../../platform/readiness.ts";
 import type { Recorder } from "../../platform/recorder/recorder.ts";
 import { isCode, isListenedOn } from "../../platform/socket-probe.ts";
 import { addActRoutes } from "./acts.ts";
-import { addAlarmRoutes } from "./alarms.ts";
 import type { CheckTick } from "./command-envelope.ts";
-import { addCommandRoute, type CommandRouteParts } from "./commands.ts";
+import { addCommandRoute, type WebCommands } from "./commands.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
 import type { FleetApi } from "./fleet-api.ts";
-import { addHealthRoutes } from "./health.ts";
 import { addMethodCheck } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { addMetricsRoute } from "./metrics/route.ts";
+import { addMonitoringRoutes, type Monitoring } from "./monitoring.ts";
 import type { ControlOptions } from "./options.ts";
 import { sendProblem } from "./problem.ts";
 import { addJsonBodies, readBody } from "./request-body.ts";
-import { addRightsRoutes, type RightsRouteParts } from "./rights.ts";
+import { addRightsRoutes } from "./rights.ts";
 import { senderOfSocket } from "./sender.ts";
 import { type StatusFacts, statusReport } from "./status-report.ts";
-import { addTailRoute, createTail, type Tail, type TailParts } from "./tail.ts";
-
-interface LogLevelParts {
-  /** Null: the program that runs the gateway keeps the levels. */
-  readonly logLevels: LogLevels | null;
-}
+import { addTailRoute, type Tail } from "./tail.ts";
 
 /** Means all components. */
 const ALL = "*";
@@ -47,7 +37,7 @@ const ALL = "*";
  * `GET /api/v1/log-level` answers 200 with `{"levels":{…}}` by component. `PUT` with `{"component"?,"level"}`
  * sets one, or all (without a component, or with `*`), and answers the same.
  */
-function addLogLevelRoutes(server: FastifyInstance, { logLevels }: LogLevelParts): void {
+function addLogLevelRoutes(server: FastifyInstance, logLevels: LogLevels | null): void {
   if (logLevels === null) return;
   const answer = (reply: FastifyReply) => reply.send({ levels: logLevels.list() });
 
@@ -85,24 +75,24 @@ class SocketRefused extends Error {
   override readonly name = "SocketRefused";
 }
 
-export interface ControlParts
-  extends Omit<CommandRouteParts, "senderOf" | "checkTick">,
-    StatusRouteParts,
-    TailParts,
-    LogLevelParts,
-    RecordingRouteParts,
-    ReloadRouteParts,
-    Pick<RightsRouteParts, "rights" | "catalogue"> {
+/** The routes that are for users of the machine. */
+interface MachineControls {
+  readonly statusFacts: () => StatusFacts;
+  /** Null: the program that runs the gateway keeps the levels. */
+  readonly logLevels: LogLevels | null;
+  /** Null: it is switched off. */
+  readonly recorder: Pick<Recorder, "save"> | null;
+  readonly reload: ReloadConfiguration;
+}
+
+export interface ControlParts {
   readonly api: FleetApi;
-  readonly acts: Acts;
+  readonly commands: WebCommands;
   readonly holds: Pick<Holds, "refusedName">;
-  readonly standingAlarms: () => readonly Alarm[];
-  /** The present health of every component, by name. */
-  readonly health: () => Readonly<Record<string, Health>>;
-  /** The present stalled component. */
-  readonly hang: () => Hang | null;
-  readonly readiness: Pick<Readiness, "problem">;
-  readonly metrics: Metrics;
+  readonly monitoring: Monitoring;
+  readonly machine: MachineControls;
+  readonly tail: Tail;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -112,7 +102,7 @@ export interface ControlParts
  * the machine. `run` rejects with SocketRefused if the socket cannot be used.
  */
 export function createControlServer({ socketPath }: ControlOptions, parts: ControlParts): Component {
-  const { clock, log } = parts;
+  const { api, tail, clock, log } = parts;
   const connections = createWebConnections(listenerBounds, clock, log);
   let state: Health["state"] = "starting";
   let waiting = () => 0;
@@ -124,8 +114,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
     hang: () => closedPort(listener),
     async run(signal, ready) {
       const server = createHttpServer(connections, log);
-      const tail = createTail(parts);
-      waiting = addControlRoutes(server, parts, tail).waiting;
+      waiting = addControlRoutes(server, parts).waiting;
       await makeFolder(dirname(socketPath));
       await clearSocket(socketPath);
       await server.ready();
@@ -134,7 +123,7 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
         listener = server.server;
         logFailures(server, log);
         state = "up";
-        leave = parts.api.open();
+        leave = api.open();
         ready();
         await aborted(signal);
       } finally {
@@ -153,26 +142,24 @@ export function createControlServer({ socketPath }: ControlOptions, parts: Contr
 /** All routes of the socket. */
 export function addControlRoutes(
   server: FastifyInstance,
-  parts: ControlParts,
-  tail: Tail,
+  { api, commands, holds, monitoring, machine, tail, clock }: ControlParts,
 ): { waiting(): number } {
-  const sent = { ...parts, senderOf: senderOfSocket };
+  const { commander, records, acts, rights, catalogue } = commands;
+  const senderOf = senderOfSocket;
   addMethodCheck(server);
   addJsonBodies(server);
-  addHealthRoutes(server, parts);
-  addMetricsRoute(server, parts.metrics);
-  addActRoutes(server, sent);
-  addRightsRoutes(server, { ...sent, refusedMoves: () => null });
-  addStatusRoute(server, parts);
-  addAlarmRoutes(server, parts.standingAlarms);
-  addLogLevelRoutes(server, parts);
-  addTailRoute(server, tail, parts);
-  addReloadRoute(server, parts);
-  addRecordingRoute(server, parts);
-  parts.api.addRoutes(server, { ...sent, part: "control", browserCookie: null });
+  addMonitoringRoutes(server, monitoring);
+  addActRoutes(server, acts, senderOf);
+  addRightsRoutes(server, { rights, catalogue, commander, senderOf, refusedMoves: () => null });
+  addStatusRoute(server, machine.statusFacts, clock);
+  addLogLevelRoutes(server, machine.logLevels);
+  addTailRoute(server, tail, holds);
+  addReloadRoute(server, machine.reload);
+  addRecordingRoute(server, machine.recorder);
+  api.addRoutes(server, { part: "control", senderOf });
   // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
-  const checkTick: CheckTick = (tick) => (tick === null ? null : parts.api.stream.ticks.refused(tick));
-  return addCommandRoute(server, { ...sent, checkTick });
+  const checkTick: CheckTick = (tick) => (tick === null ? null : api.stream.ticks.refused(tick));
+  return addCommandRoute(server, { commander, records, senderOf, checkTick, clock });
 }
 
 /**
@@ -217,27 +204,18 @@ function listenPrivately(server: Server, path: string): Promise<void> {
   });
 }
 
-interface StatusRouteParts {
-  readonly statusFacts: () => StatusFacts;
-  readonly clock: Clock;
-}
-
 /** `GET /api/v1/status` answers 200 with all that a person asks first, even if everything is down. */
-function addStatusRoute(server: FastifyInstance, { statusFacts, clock }: StatusRouteParts): void {
+function addStatusRoute(server: FastifyInstance, statusFacts: () => StatusFacts, clock: Clock): void {
   server.get("/api/v1/status", async (_request, reply) =>
     reply.send(statusReport(statusFacts(), clock.nowMs())),
   );
-}
-
-interface ReloadRouteParts {
-  readonly reload: ReloadConfiguration;
 }
 
 /**
  * `POST /api/v1/reload` reads the configuration again. 200 with the applied keys; 409 if it was refused, and
  * nothing has changed. It needs no right: every user who reaches the socket may signal the process too.
  */
-function addReloadRoute(server: FastifyInstance, { reload }: ReloadRouteParts): void {
+function addReloadRoute(server: FastifyInstance, reload: ReloadConfiguration): void {
   server.post("/api/v1/reload", async (request, reply) => {
     const [source, wrongSender] = senderOfSocket(request);
     if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);
@@ -246,16 +224,11 @@ function addReloadRoute(server: FastifyInstance, { reload }: ReloadRouteParts): 
   });
 }
 
-interface RecordingRouteParts {
-  /** Null: it is switched off. */
-  readonly recorder: Pick<Recorder, "save"> | null;
-}
-
 /**
  * `POST /api/v1/recordings` saves the last minutes: 201 with the file, 404 while the recorder is off, 503 if
  * the disk takes no file. It needs no right: every user who reaches the socket may read the data folder.
  */
-function addRecordingRoute(server: FastifyInstance, { recorder }: RecordingRouteParts): void {
+function addRecordingRoute(server: FastifyInstance, recorder: MachineControls["recorder"]): void {
   server.post("/api/v1/recordings", async (request, reply) => {
     const [source, wrongSender] = senderOfSocket(request);
     if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);

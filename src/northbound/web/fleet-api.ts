@@ -9,6 +9,7 @@ import type { Peer, PeerSource } from "../../contracts/peers.ts";
 import type { Permits, Stations } from "../../contracts/stations.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import type { BatteryTrends, LatencyTrend } from "../../contracts/trends.ts";
+import type { Alarm } from "../../domain/alarm.ts";
 import { clip } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -21,7 +22,7 @@ import { createStationWriter } from "./floor/station-json.ts";
 import { addCommandListRoute } from "./resources/command-list.ts";
 import { addConnectionRoutes } from "./resources/connections.ts";
 import { addFloorSettingsRoutes, addMapRoutes, addRobotRoutes, addStationRoutes } from "./resources/floor.ts";
-import { addGatewayHealthRoutes, addPauseRoute } from "./resources/gateway.ts";
+import { addAlarmRoutes, addGatewayHealthRoutes, addPauseRoute } from "./resources/gateway.ts";
 import { addOperationRoutes } from "./resources/operations.ts";
 import { addTagRoutes } from "./resources/tags.ts";
 import { addTrendRoutes } from "./resources/trends.ts";
@@ -38,6 +39,7 @@ export interface FleetSources {
   readonly permits: Pick<Permits, "permitOf">;
   readonly trends: BatteryTrends & LatencyTrend;
   readonly commandLog: CommandLog;
+  readonly standingAlarms: () => readonly Alarm[];
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attach: (sink: Sink) => () => void;
 }
@@ -49,11 +51,9 @@ export interface ProtocolViews {
 }
 
 /** The listener with the routes. */
-export interface ApiListener {
+interface ApiListener {
   /** The name of the component. */
-  readonly part: string;
-  /** The name of the browsers' cookie; null: there are no browsers. */
-  readonly browserCookie: string | null;
+  readonly part: "web" | "control";
   readonly senderOf: SenderOf;
 }
 
@@ -68,13 +68,13 @@ export interface FleetApi {
   addRoutes(server: FastifyInstance, listener: ApiListener): void;
 }
 
-const listeners = ["web", "control"];
+const listeners = ["web", "control"] as const;
 
 export function createFleetApi({
   identity,
   settings,
   condition,
-  fleet: { places, stations, permits, trends, commandLog, attach },
+  fleet: { places, stations, permits, trends, commandLog, standingAlarms, attach },
   views: { tags, peers },
   catalogue,
   stopRequest,
@@ -137,7 +137,7 @@ export function createFleetApi({
         if (users === 0) close();
       };
     },
-    addRoutes(server, { part, browserCookie, senderOf }) {
+    addRoutes(server, { part, senderOf }) {
       addRobotRoutes(server, floor, robotWriter);
       addPauseRoute(server, floor, stopRequest);
       addMapRoutes(server, floor);
@@ -145,6 +145,7 @@ export function createFleetApi({
       addStationRoutes(server, floor, stationJson);
       addCommandListRoute(server, commandLog, clock);
       addTrendRoutes(server, floor, trends);
+      addAlarmRoutes(server, standingAlarms);
       addGatewayHealthRoutes(server, identity, condition, clock);
       addConnectionRoutes(server, condition, [...peers, ...readers], clock);
       addTagRoutes(server, tags, clock);
@@ -154,11 +155,16 @@ export function createFleetApi({
       );
       addStreamRoute(server, {
         stream,
-        browserCookie,
+        browserCookie: part === "web" ? browserCookie(identity.gatewayId) : null,
         whose: (request) => ({ part, peer: readerOf(request, senderOf, clock) }),
       });
     },
   };
+}
+
+/** A browser sends the cookies of a host to all its ports: another gateway there needs another name. */
+function browserCookie(gatewayId: string): string {
+  return `fleetgate_browser_${Buffer.from(gatewayId).toString("hex")}`;
 }
 
 /** Of texts that a client chooses. */

@@ -1,18 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Commander, CommandRights } from "../../contracts/commander.ts";
-import type { OperationManual } from "../../contracts/operation-manual.ts";
+import type { Commander } from "../../contracts/commander.ts";
 import { sourceKey } from "../../domain/command.ts";
 import { type Outcome, refusal } from "../../domain/outcome.ts";
 import type { Check, Rights } from "./api/rights.ts";
+import type { WebCommands } from "./commands.ts";
 import { sendProblem, sendRefusal } from "./problem.ts";
 import { readBody } from "./request-body.ts";
 import { textIn } from "./resources/list-page.ts";
 import type { SenderOf } from "./sender.ts";
 
-export interface RightsRouteParts {
-  readonly rights: CommandRights;
-  readonly catalogue: OperationManual;
-  readonly commander: Pick<Commander, "check" | "read">;
+interface RightsRouteParts extends Pick<WebCommands, "commander" | "rights" | "catalogue"> {
   readonly senderOf: SenderOf;
   /** Why no robot may be moved from this address; null: it may. */
   readonly refusedMoves: (address: string) => string | null;
@@ -26,9 +23,10 @@ const CHECK_ID = "check";
  * `GET /api/v1/rights?robot=` answers with the sender's rights. `POST /api/v1/check` answers with the result
  * that a command would have now, and sends nothing.
  */
-export function addRightsRoutes(server: FastifyInstance, parts: RightsRouteParts): void {
-  const { rights, catalogue, commander, senderOf, refusedMoves } = parts;
-
+export function addRightsRoutes(
+  server: FastifyInstance,
+  { rights, catalogue, commander, senderOf, refusedMoves }: RightsRouteParts,
+): void {
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/rights", async (request, reply) => {
     const [source, wrongSender] = senderOf(request);
     if (wrongSender !== null) return sendProblem(reply, 400, wrongSender);

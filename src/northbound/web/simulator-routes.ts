@@ -17,12 +17,6 @@ export interface WebSimulator {
   readonly audit: RefusalAudit & FaultAudit;
 }
 
-export interface SimulatorRouteParts {
-  readonly simulator: WebSimulator;
-  readonly viewerOf: ViewerOf;
-  readonly clock: Pick<Clock, "nowMs">;
-}
-
 interface FaultRoute {
   readonly Params: { readonly fault: string };
 }
@@ -33,9 +27,12 @@ const ROBOT_CHARACTERS = 256;
  * `GET /api/v1/simulator/faults` lists the present faults. `PUT /api/v1/simulator/faults/{fault}` with
  * `{"active":true|false,"robot_id"?}` begins or ends a fault, for engineers, and answers with the list.
  */
-export function addSimulatorRoutes(server: FastifyInstance, parts: SimulatorRouteParts): void {
-  const { simulator, viewerOf, clock } = parts;
-  const { faults, audit } = simulator;
+export function addSimulatorRoutes(
+  server: FastifyInstance,
+  { faults, audit }: WebSimulator,
+  viewerOf: ViewerOf,
+  clock: Pick<Clock, "nowMs">,
+): void {
   const senderOf = senderOfViewer(viewerOf);
 
   const states = (): SimulatedFaultStates => ({

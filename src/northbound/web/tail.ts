@@ -26,7 +26,7 @@ const tailKinds = [
 ] as const satisfies ReadonlyArray<FleetEvent["kind"] | "state">;
 type TailKind = (typeof tailKinds)[number];
 
-export interface TailParts {
+interface TailParts {
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attachTail: (sink: Sink) => () => void;
   readonly sessionId: string;
@@ -152,10 +152,6 @@ function isWanted({ robots, kinds }: TailFilter, { kind, robotId }: Line): boole
   return (robots.size === 0 || robots.has(robotId)) && (kinds.size === 0 || kinds.has(kind));
 }
 
-export interface TailRouteParts {
-  readonly holds: Pick<Holds, "refusedName">;
-}
-
 /** A filter, or what is wrong with it: the status of the answer and a sentence. */
 type ReadFilter = TailFilter | { readonly status: number; readonly fault: string };
 
@@ -167,7 +163,7 @@ const ROBOT_CHARACTERS = 256;
  * `GET /api/v1/tail?robot=R&kind=K` answers 200 and then a line of JSON for each event, as long as the reader
  * reads. Both filters may be repeated, or left out.
  */
-export function addTailRoute(server: FastifyInstance, tail: Tail, { holds }: TailRouteParts): void {
+export function addTailRoute(server: FastifyInstance, tail: Tail, holds: Pick<Holds, "refusedName">): void {
   // A HEAD request would never be answered.
   const noHead = { exposeHeadRoute: false } as const;
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>("/api/v1/tail", noHead, (request, reply) => {

@@ -14,13 +14,14 @@ import type { Source } from "../../../src/domain/command.ts";
 import type { Outcome } from "../../../src/domain/outcome.ts";
 import { type ControlParts, createControlServer } from "../../../src/northbound/web/control-server.ts";
 import type { StatusFacts } from "../../../src/northbound/web/status-report.ts";
+import { createTail } from "../../../src/northbound/web/tail.ts";
 import type { Component } from "../../../src/platform/component.ts";
 import { createLog, silentLog } from "../../../src/platform/log.ts";
 import { isCode } from "../../../src/platform/socket-probe.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createTestActs, noLeases } from "../../support/fake-acts.ts";
 import { createFakeHolds, type FakeHolds } from "../../support/fake-holds.ts";
-import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
+import { fakeMonitoring } from "../../support/fake-monitoring.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
 import { createTestApi, type TestApi } from "./fleet-api-harness.ts";
@@ -74,13 +75,13 @@ export async function createControlHarness(): Promise<ControlHarness> {
   const socketPath = join(folder, "control.sock");
   const commander = createFakeCommander();
   const clock = createManualClock();
-  const fleet = createTestApi(clock);
   const told: ControlHarness["told"] = [];
   const refused: RefusalAudit["refused"] = ({ origin: _none, ...request }, { code, message }) =>
     void told.push({ ...request, code, message });
   commander.serve({ catalogue: fakeCatalogue(), clock, refused });
   const holds = createFakeHolds();
   const facts = { now: wellFacts };
+  const fleet = createTestApi(clock, () => facts.now.alarms);
   const storeProblem: ControlHarness["storeProblem"] = { now: null };
   const tails = new Set<Sink>();
   const logged: string[] = [];
@@ -88,45 +89,48 @@ export async function createControlHarness(): Promise<ControlHarness> {
   log.child({ part: "fleet" });
   const parts: ControlParts = {
     api: fleet.api,
-    commander,
-    records: commander,
-    catalogue: fakeCatalogue(),
-    rights: allowedRights,
+    commands: {
+      commander,
+      records: commander,
+      catalogue: fakeCatalogue(),
+      rights: allowedRights,
+      acts: createTestActs({
+        holds,
+        stations: createFakeStations(),
+        userRights: { rules, accounts: [] },
+        alarms: {
+          find: (alarmId) => facts.now.alarms.find(({ id }) => id === alarmId),
+          acknowledge(alarmId, by) {
+            const standing = facts.now.alarms.find(({ id }) => id === alarmId);
+            if (standing !== undefined) acknowledge(facts, standing, by);
+          },
+        },
+        storeProblem: async () => storeProblem.now,
+        refused,
+      }),
+    },
     holds,
-    acts: createTestActs({
-      holds,
-      stations: createFakeStations(),
-      userRights: { rules, accounts: [] },
-      alarms: {
-        find: (alarmId) => facts.now.alarms.find(({ id }) => id === alarmId),
-        acknowledge(alarmId, by) {
-          const standing = facts.now.alarms.find(({ id }) => id === alarmId);
-          if (standing !== undefined) acknowledge(facts, standing, by);
+    machine: {
+      statusFacts: () => facts.now,
+      logLevels: log.levels,
+      recorder: {
+        save: async (cause) => {
+          logged.push(cause);
+          if (facts.now.disk.freeBytes === 0) throw new Error("the disk is full");
+          return { path: "/data/records/saved/user-1.fgrec", bytes: 12, fromMs: 0 };
         },
       },
-      storeProblem: async () => storeProblem.now,
-      refused,
-    }),
-    standingAlarms: () => facts.now.alarms,
-    statusFacts: () => facts.now,
-    logLevels: log.levels,
-    recorder: {
-      save: async (cause) => {
-        logged.push(cause);
-        if (facts.now.disk.freeBytes === 0) throw new Error("the disk is full");
-        return { path: "/data/records/saved/user-1.fgrec", bytes: 12, fromMs: 0 };
+      reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
+    },
+    tail: createTail({
+      attachTail(sink) {
+        tails.add(sink);
+        return () => void tails.delete(sink);
       },
-    },
-    attachTail(sink) {
-      tails.add(sink);
-      return () => void tails.delete(sink);
-    },
-    sessionId: "s1",
-    reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
-    health: () => ({ fleet: { state: "up" } }),
-    hang: () => null,
-    readiness: isReady,
-    metrics: fakeMetrics,
+      sessionId: "s1",
+      clock,
+    }),
+    monitoring: fakeMonitoring(),
     clock,
     log: silentLog,
   };

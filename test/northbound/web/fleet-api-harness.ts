@@ -5,6 +5,7 @@ import type { Meter } from "../../../src/contracts/metrics.ts";
 import type { Peer } from "../../../src/contracts/peers.ts";
 import type { PermitState, RobotLease } from "../../../src/contracts/stations.ts";
 import type { TagSource } from "../../../src/contracts/tags.ts";
+import type { Alarm } from "../../../src/domain/alarm.ts";
 import type { FleetUpdate } from "../../../src/domain/update.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
@@ -42,7 +43,8 @@ export interface TestApi {
   reach(command: LoggedCommand): void;
 }
 
-export function createTestApi(clock: Clock): TestApi {
+/** @param standingAlarms the alarms that the API shows */
+export function createTestApi(clock: Clock, standingAlarms: () => readonly Alarm[] = () => []): TestApi {
   const state = newFleetState(clock, { maxRobots: 2_000 });
   const sinks = new Set<Sink>();
   const sources: TagSource[] = [];
@@ -92,6 +94,7 @@ export function createTestApi(clock: Clock): TestApi {
           return () => void followers.delete(look);
         },
       },
+      standingAlarms,
       attach(sink) {
         sinks.add(sink);
         sink.write({ changes: state.snapshot(), events: [] });

@@ -14,15 +14,13 @@ import type { WebAccess, WebUser } from "../../../src/northbound/web/options.ts"
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { missionEvent } from "../../delivery/fleet-updates.ts";
 import { createChronicle } from "../../support/chronicle.ts";
-import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { type FakeCommander, succeeded } from "../opcua/fake-commands.ts";
 import { start } from "./control-harness.ts";
 import type { TestApi } from "./fleet-api-harness.ts";
-import { openAccess, webApiParts } from "./web-harness.ts";
+import { openAccess, webParts } from "./web-harness.ts";
 
 const anna: WebUser = { name: "anna", role: "operator", robots: null, password: "anna's password" };
 const authority = await createAuthority(Date.now());
@@ -39,7 +37,7 @@ let session: ClientHttp2Session;
 
 beforeEach(async () => {
   access.replace({ ...openAccess, users: [anna] });
-  const web = webApiParts(systemClock);
+  const web = webParts(systemClock);
   ({ commander, fleet } = web);
   const listen = { host: "127.0.0.1", port: 0 };
   server = createWebServer(
@@ -49,17 +47,7 @@ beforeEach(async () => {
       tls: createLive(tls),
       access,
     },
-    {
-      ...web.parts,
-      gatewayId: "plant1",
-      consoleFolder: null,
-      health: () => ({}),
-      hang: () => null,
-      readiness: isReady,
-      metrics: fakeMetrics,
-      clock: systemClock,
-      log: silentLog,
-    },
+    web.parts,
   );
   stop = await start(server);
   session = open();

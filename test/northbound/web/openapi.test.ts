@@ -4,15 +4,12 @@ import { describe, expect, it } from "vitest";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { createAccess } from "../../../src/northbound/web/access/access.ts";
 import { addControlRoutes } from "../../../src/northbound/web/control-server.ts";
-import { addWebApi } from "../../../src/northbound/web/server.ts";
 import type { WebSimulator } from "../../../src/northbound/web/simulator-routes.ts";
-import { createTail } from "../../../src/northbound/web/tail.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { missionEvent, rosterEvent } from "../../delivery/fleet-updates.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createControlHarness } from "./control-harness.ts";
 import { describedApi, describedRoutes } from "./described-api.ts";
-import { openAccess, webApiParts } from "./web-harness.ts";
+import { openAccess, webParts } from "./web-harness.ts";
 
 const catalogue = createCatalogue();
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
@@ -43,11 +40,11 @@ async function routesOf(add: (server: ReturnType<typeof fastify>) => void): Prom
 /** The routes of a web listener, with a simulator or without. */
 function webRoutes(more: { readonly simulator?: WebSimulator }): Promise<readonly string[]> {
   const clock = createManualClock();
-  const parts = { ...webApiParts(clock).parts, gatewayId: "plant1", clock, log: silentLog, ...more };
-  const access = createAccess(() => openAccess, { ...parts, isTls: false });
+  const { api, gatewayId, audit, log } = webParts(clock, more).parts;
+  const access = createAccess(() => openAccess, { gatewayId, isTls: false, audit, clock, log });
   return routesOf((server) => {
     access.addTo(server);
-    addWebApi(server, { ...parts, ...access, refusedMoves: () => null });
+    api.addRoutes(server, access, () => null);
   });
 }
 
@@ -60,7 +57,7 @@ describe("the OpenAPI document", () => {
   it("has each route of the control socket, and no other", async () => {
     await using harness = await createControlHarness();
     const { parts } = harness;
-    const routes = await routesOf((server) => void addControlRoutes(server, parts, createTail(parts)));
+    const routes = await routesOf((server) => void addControlRoutes(server, parts));
     expect(routes).toEqual(described("socket"));
   });
 

@@ -2,26 +2,22 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { connect, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Monitoring } from "../../../src/northbound/web/monitoring.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import type { Health } from "../../../src/platform/component.ts";
 import type { Hang } from "../../../src/platform/liveness.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { PortTaken } from "../../../src/platform/port-taken.ts";
-import { fakeMetrics } from "../../support/fake-metrics.ts";
-import { openListener, webApiParts } from "./web-harness.ts";
+import { fakeMonitoring } from "../../support/fake-monitoring.ts";
+import { openListener, webParts } from "./web-harness.ts";
 
 let hang: Hang | null = null;
 let unready: string | null = null;
 const readiness = { problem: () => unready };
-const common = {
-  ...webApiParts(systemClock).parts,
-  hang: () => hang,
-  readiness,
-  metrics: fakeMetrics,
-  clock: systemClock,
-  log: silentLog,
-};
+const partsWith = (health: Monitoring["health"]) => ({
+  ...webParts(systemClock).parts,
+  monitoring: fakeMonitoring({ health, hang: () => hang, readiness }),
+});
 
 interface RunningServer {
   readonly url: string;
@@ -41,7 +37,7 @@ async function serve(
   const controller = new AbortController();
   const server = createWebServer(
     { listen: { host: "127.0.0.1", port: 0 }, hostnames: ["gateway1.plant.example.com"], ...openListener },
-    { ...common, gatewayId: "plant1", consoleFolder: null, health },
+    partsWith(health),
   );
   let running: Promise<void> | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -179,7 +175,7 @@ describe("the server", () => {
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const server = createWebServer(
       { listen: { host: "127.0.0.1", port }, hostnames: [], ...openListener },
-      { ...common, gatewayId: "plant1", consoleFolder: null, health: () => ({}) },
+      partsWith(() => ({})),
     );
     const failed = await server.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
     squatter.close();

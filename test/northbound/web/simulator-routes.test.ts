@@ -14,7 +14,7 @@ async function createDemo() {
     active.findIndex(({ fault }) => fault.name === name && fault.robotId === robotId);
   const unknown = ({ robotId }: SimulatedFault) =>
     robotId === null || robotId === "cart-1" ? null : `there is no robot ${robotId}`;
-  const web = await createWebHarness(undefined, {
+  const web = await createWebHarness(() => ({
     simulator: {
       faults: {
         active: () => active,
@@ -32,7 +32,7 @@ async function createDemo() {
         fault: (change) => void told.push(change),
       },
     },
-  });
+  }));
   const ask = async (method: string, path = "", body?: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${web.url}/api/v1/simulator/faults${path}`, {
       method,

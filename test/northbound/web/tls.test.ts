@@ -6,13 +6,11 @@ import type { WebOptions, WebTls, WebUser } from "../../../src/northbound/web/op
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
-import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
 import { https } from "../../support/https.ts";
 import { weakCertificate } from "../../support/weak-certificate.ts";
 import { start } from "./control-harness.ts";
-import { openAccess, webApiParts } from "./web-harness.ts";
+import { openAccess, webParts } from "./web-harness.ts";
 
 const anna: WebUser = { name: "anna", role: "operator", robots: null, password: "anna's password" };
 const authority = await createAuthority(Date.now());
@@ -34,18 +32,7 @@ beforeEach(async () => {
     access: createLive({ ...openAccess, users: [anna] }),
     tls,
   };
-  const { parts } = webApiParts(systemClock);
-  server = createWebServer(options, {
-    ...parts,
-    gatewayId: "plant1",
-    consoleFolder: null,
-    health: () => ({}),
-    hang: () => null,
-    readiness: isReady,
-    metrics: fakeMetrics,
-    clock: systemClock,
-    log: silentLog,
-  });
+  server = createWebServer(options, webParts(systemClock).parts);
   stop = await start(server);
 });
 afterEach(() => stop());

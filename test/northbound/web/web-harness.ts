@@ -1,12 +1,14 @@
-import type { CertificateAudit } from "../../../src/contracts/client-certificates.ts";
+import type { CertificateAudit, ClientCertificates } from "../../../src/contracts/client-certificates.ts";
 import type { WebAccess } from "../../../src/northbound/web/options.ts";
-import { createWebServer, type WebParts, type WebServer } from "../../../src/northbound/web/server.ts";
+import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
+import type { WebSimulator } from "../../../src/northbound/web/simulator-routes.ts";
+import { createWebApi } from "../../../src/northbound/web/web-api.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { allowedRights } from "../../support/allowed-rights.ts";
 import { createTestActs } from "../../support/fake-acts.ts";
-import { fakeMetrics, isReady } from "../../support/fake-metrics.ts";
+import { fakeMonitoring } from "../../support/fake-monitoring.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createFakeCommander, type FakeCommander, fakeCatalogue } from "../opcua/fake-commands.ts";
 import { start } from "./control-harness.ts";
@@ -18,22 +20,35 @@ export const openAccess: WebAccess = { users: [], tokens: [], movesFrom: null };
 /** What a listener without log-in has besides its address. */
 export const openListener = { tls: createLive(null), access: createLive(openAccess) };
 
-/** What a web server needs beside its page: a fleet of its own, and commands that a test answers. */
-export function webApiParts(clock: Clock) {
+/** What a test may put in the place of nothing. */
+interface WebExtras extends Partial<CertificateAudit> {
+  readonly clientCertificates?: ClientCertificates;
+  readonly simulator?: WebSimulator;
+}
+
+/** What a web server needs besides its options: a fleet of its own, and commands that a test answers. */
+export function webParts(clock: Clock, more: WebExtras = {}) {
+  const { clientCertificates = null, simulator = null, certificate = () => {} } = more;
   const commander = createFakeCommander();
   commander.serve({ catalogue: fakeCatalogue(), clock, refused: () => {} });
   const fleet = createTestApi(clock);
-  const parts = {
-    api: fleet.api,
-    commander,
-    catalogue: fakeCatalogue(),
-    rights: allowedRights,
-    audit: { refused: commander.refused, session: () => {}, certificate: () => {} },
-    records: commander,
-    acts: createTestActs({ refused: (...given) => commander.refused(...given) }),
-    standingAlarms: () => [],
-    clientCertificates: null,
-  };
+  const audit = { refused: commander.refused, session: () => {}, certificate };
+  const api = createWebApi({
+    fleetApi: fleet.api,
+    commands: {
+      commander,
+      records: commander,
+      acts: createTestActs({ refused: (...given) => commander.refused(...given) }),
+      rights: allowedRights,
+      catalogue: fakeCatalogue(),
+    },
+    audit,
+    clientCertificates,
+    simulator,
+    clock,
+  });
+  const monitoring = fakeMonitoring();
+  const parts = { api, monitoring, consoleFolder: null, gatewayId: "plant1", audit, clock, log: silentLog };
   return { parts, commander, fleet };
 }
 
@@ -49,13 +64,7 @@ export interface WebHarness extends AsyncDisposable {
   access: WebAccess;
 }
 
-/** What a test puts in the place of nothing. */
-type OfCertificates = Pick<WebParts, "clientCertificates"> & CertificateAudit;
-
-export async function createWebHarness(
-  ofCertificates: (clock: Clock) => Partial<OfCertificates> = () => ({}),
-  more: Pick<WebParts, "simulator"> = {},
-): Promise<WebHarness> {
+export async function createWebHarness(more: (clock: Clock) => WebExtras = () => ({})): Promise<WebHarness> {
   const clock = createManualClock();
   const access = createLive(openAccess);
   const found = {
@@ -66,22 +75,7 @@ export async function createWebHarness(
       access.replace(next);
     },
   };
-  const { parts, commander, fleet } = webApiParts(clock);
-  const { certificate = () => {}, ...given } = ofCertificates(clock);
-  const all: WebParts = {
-    ...parts,
-    ...given,
-    audit: { ...parts.audit, certificate },
-    gatewayId: "plant1",
-    consoleFolder: null,
-    health: () => ({ fleet: { state: "up" } }),
-    hang: () => null,
-    readiness: isReady,
-    metrics: fakeMetrics,
-    clock,
-    log: silentLog,
-    ...more,
-  };
+  const { parts, commander, fleet } = webParts(clock, more(clock));
   const server = createWebServer(
     {
       listen: { host: "127.0.0.1", port: 0 },
@@ -89,7 +83,7 @@ export async function createWebHarness(
       tls: createLive(null),
       access,
     },
-    all,
+    parts,
   );
   const stop = await start(server);
   const url = server.url() ?? "";

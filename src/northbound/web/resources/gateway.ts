@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { MakeStopRequest } from "../../../contracts/fleet-port.ts";
+import type { Alarm } from "../../../domain/alarm.ts";
 import { unknownRobot } from "../../../domain/refusals.ts";
 import { activitiesOf, stopsOf } from "../../../domain/stops.ts";
+import { alarmOf } from "../../../models/alarm.ts";
 import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
@@ -10,6 +12,7 @@ import type { Health as HealthJson, PartState } from "../api/gateway.ts";
 import type { Floor } from "../floor/floor.ts";
 import { sendProblem } from "../problem.ts";
 import type { GatewayCondition, GatewayIdentity } from "../status-report.ts";
+import { type Query, reverseOrderKey, sendPage, unknownParameter } from "./list-page.ts";
 
 const worstFirst: readonly PartState[] = ["down", "starting", "degraded", "up"];
 
@@ -59,4 +62,19 @@ export function addPauseRoute(
     const stops = stopsOf(activitiesOf({ missions, presence, conveyors: [] }));
     return reply.send({ commands: stops.map(({ stop }) => stopRequest(params.robot, stop)) });
   });
+}
+
+/** `GET /api/v1/alarms` answers 200 with all alarms, the most urgent first. */
+export function addAlarmRoutes(server: FastifyInstance, standingAlarms: () => readonly Alarm[]): void {
+  server.get<{ Querystring: Query }>("/api/v1/alarms", async ({ query }, reply) => {
+    const fault = unknownParameter(query, []);
+    if (fault !== null) return sendProblem(reply, 400, fault);
+    const items = standingAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
+    return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmOf });
+  });
+}
+
+/** The most urgent first, in the order of `byUrgency`. */
+function urgencyKey({ severity, sinceMs, id }: Alarm): string {
+  return `${reverseOrderKey(severity)}${reverseOrderKey(sinceMs)}${id}`;
 }

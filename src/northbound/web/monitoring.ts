@@ -4,21 +4,26 @@ import { publishedHealth } from "../../platform/health-history.ts";
 import type { Hang } from "../../platform/liveness.ts";
 import type { Readiness } from "../../platform/readiness.ts";
 import { publicRoute } from "./access/session-routes.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 
-/** The present state of the gateway. */
-export interface HealthRouteParts {
+/** What programs that watch the gateway ask for. */
+export interface Monitoring {
+  /** The present health of every component, by name. */
   readonly health: () => Readonly<Record<string, Health>>;
+  /** The present stalled component. */
   readonly hang: () => Hang | null;
   readonly readiness: Pick<Readiness, "problem">;
+  readonly metrics: Metrics;
 }
 
 /**
  * `GET /healthz`: 200 while the gateway does its job, otherwise 503. `GET /livez`: 503 if a restart would
  * mend it. `GET /readyz`: 503 while it starts or stops; the fleet service and the broker may be away.
+ * `GET /metrics`, for Prometheus.
  */
-export function addHealthRoutes(
+export function addMonitoringRoutes(
   server: FastifyInstance,
-  { health, hang, readiness }: HealthRouteParts,
+  { health, hang, readiness, metrics }: Monitoring,
 ): void {
   server.get("/livez", publicRoute, async (_request, reply) => {
     const found = hang();
@@ -36,6 +41,9 @@ export function addHealthRoutes(
     const report = healthReport(health());
     return reply.code(report.ok ? 200 : 503).send(report.body);
   });
+  server.get("/metrics", async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text()),
+  );
 }
 
 /** The answer of `/healthz`. */
