@@ -1,7 +1,8 @@
-import type { MqttParts } from "../../src/northbound/mqtt/link.ts";
+import type { Acts } from "../../src/contracts/acts.ts";
+import type { Commander } from "../../src/contracts/commander.ts";
 
 /** What commands from MQTT would reach. The bench sends none, so each of them fails. */
-export const noCommands: Pick<MqttParts, "commander" | "acts"> = {
+export const noCommands: { readonly commander: Commander; readonly acts: Acts } = {
   commander: { submit: unexpected, check: unexpected, read: unexpected },
   acts: { run: unexpected, answer: unexpected },
 };

@@ -9,8 +9,12 @@ import { openEventLog } from "../../src/delivery/outbox/event-log.ts";
 import { type Outbox, openOutbox } from "../../src/delivery/outbox/outbox.ts";
 import { outboxFormat } from "../../src/delivery/outbox/records.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
+import { createCommandMessages } from "../../src/northbound/mqtt/commands.ts";
+import { createDuplicateWatch } from "../../src/northbound/mqtt/duplicate-gateway.ts";
 import { createMqttLink } from "../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../src/northbound/mqtt/options.ts";
+import { createTopicRecords } from "../../src/northbound/mqtt/published-topics.ts";
+import { createOwnTopics } from "../../src/northbound/mqtt/status.ts";
 import { underBase } from "../../src/northbound/mqtt/topic-templates.ts";
 import { createTopics } from "../../src/northbound/mqtt/topics.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -114,20 +118,25 @@ async function open(name: string, isStored: boolean) {
   const fanOut = createFanOut({ state, clock: systemClock, log: silentLog });
   const outlet = fanOut.attachOutlet("mqtt", QUEUE, outbox);
   const options = linkOptions(name);
-  const link = createMqttLink({
-    ...noCommands,
-    options,
-    topics: createTopics(options.base),
-    retained: () => Promise.resolve([]),
+  const { gatewayId } = options;
+  const topics = createTopics(options.base);
+  const ofRun = {
     sessionId: name,
     stopping: new AbortController().signal,
     clock: systemClock,
     log: silentLog,
-    health: () => ({}),
-    openBroker: null,
-    arrivals: null,
-    topicsFiles: null,
-    onDuplicate() {},
+  };
+  const ownTopics = createOwnTopics(gatewayId, topics, { ...ofRun, health: () => ({}) });
+  const { noteStatus } = ownTopics;
+  const link = createMqttLink(options, topics, {
+    sessionId: name,
+    ownBroker: null,
+    ownTopics,
+    commands: createCommandMessages({ ...noCommands, options, topics, clock: systemClock, log: silentLog }),
+    duplicates: createDuplicateWatch(topics.status, gatewayId, { ...ofRun, noteStatus, onDuplicate() {} }),
+    records: createTopicRecords(null, topics.taskChainFilter, name, silentLog),
+    clock: systemClock,
+    log: silentLog,
   });
   const runner = createLinkRunner(link, {
     outlet,

@@ -2,10 +2,13 @@ import { join } from "node:path";
 import { createLinkRunner } from "../delivery/link-runner.ts";
 import { ofGateway } from "../domain/alarm.ts";
 import { createBroker } from "../northbound/mqtt/broker/broker.ts";
+import { createCommandMessages } from "../northbound/mqtt/commands.ts";
+import { createDuplicateWatch } from "../northbound/mqtt/duplicate-gateway.ts";
 import { createMqttLink, type MqttLink } from "../northbound/mqtt/link.ts";
 import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
-import { openTopicsFile } from "../northbound/mqtt/published-topics.ts";
+import { createTopicRecords, openTopicsFile } from "../northbound/mqtt/published-topics.ts";
+import { createOwnTopics } from "../northbound/mqtt/status.ts";
 import type { Component } from "../platform/component.ts";
 import { mergedHealth } from "../platform/health-history.ts";
 import type { Core } from "./core.ts";
@@ -29,31 +32,39 @@ export function mqtt(
   { stages, fanOut, commands, health }: Core,
 ): MqttNorthbound {
   const { acts, intake } = commands;
+  const { stopping } = readiness;
   const clock = work.clock("mqtt");
   const log = surroundings.log.child({ part: "mqtt" });
   const live = createLiveTopics(options);
   const { topics } = live;
-  const { clientId } = options;
+  const { clientId, gatewayId } = options;
   const broker =
     options.broker.kind === "embedded"
       ? createBroker({ options: options.broker, topics, clientId, clock, log, audit: intake })
       : null;
-  const link = createMqttLink({
-    options,
-    topics,
-    retained: () => broker?.retained() ?? Promise.resolve([]),
+  const ownTopics = createOwnTopics(gatewayId, topics, { sessionId, stopping, health: health.now, clock });
+  const { noteStatus } = ownTopics;
+  const onDuplicate = (holds: boolean, text: string) =>
+    stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text });
+  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
+  const topicsFiles =
+    broker === null ? (name: string) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null;
+  const link = createMqttLink(options, topics, {
     sessionId,
-    stopping: readiness.stopping,
+    ownBroker: broker,
+    ownTopics,
+    commands: createCommandMessages({
+      options,
+      topics,
+      clock,
+      log,
+      commander: commands.intakeOf("mqtt"),
+      acts,
+    }),
+    duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
+    records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
     clock,
     log,
-    commander: commands.intakeOf("mqtt"),
-    acts,
-    health: health.now,
-    openBroker: broker?.open ?? null,
-    topicsFiles:
-      broker === null ? (name) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null,
-    arrivals: broker?.arrivals ?? null,
-    onDuplicate: (holds, text) => stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text }),
   });
   options.placement.onChange(() => {
     const move = live.follow();

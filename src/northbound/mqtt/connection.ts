@@ -1,50 +1,37 @@
 import type { IClientPublishOptions } from "mqtt";
 import type { Connection } from "../../contracts/link.ts";
 import type { StateChange } from "../../domain/change.ts";
-import type { Age } from "../../domain/observed.ts";
-import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, every } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import { onAbort } from "../../platform/on-abort.ts";
-import type { SizeLimit } from "./client/broker-limits.ts";
 import { endClient, within } from "./client/client.ts";
-import { type LimitedClient, NotTakenYet, TopicRefused } from "./client/limited-client.ts";
-import { createEventWriter, type EventArrivals } from "./event-writer.ts";
+import { type LimitedClient, NotTakenYet } from "./client/limited-client.ts";
+import type { EventArrivals, EventWriter } from "./event-writer.ts";
 import { type Acks, createAcks } from "./inbox.ts";
-import { openLeftoverChains, openLeftoverTopics } from "./leftover-topics.ts";
 import { createLoss, type Loss } from "./loss.ts";
 import type { MqttOptions } from "./options.ts";
 import type { PublishState, RemoveTopic } from "./publish.ts";
 import type { PublishedTopics } from "./published-topics.ts";
 import { createRefresh } from "./refresh.ts";
-import { type HealthReport, healthPayload, healthSignature, statusPayload } from "./status.ts";
-import { createTagWriter } from "./tags.ts";
+import type { OwnTopics } from "./status.ts";
 import type { TopicRegistry } from "./topic-registry.ts";
 import type { Topics } from "./topics.ts";
-import { createValueWriter } from "./values.ts";
+import type { ValueWriter } from "./values.ts";
 
-/** The content and the counts of one connection. */
-export interface ConnectionParts {
-  readonly options: MqttOptions;
-  readonly topics: Topics;
-  readonly sessionId: string;
-  readonly stopping: AbortSignal;
-  /** The ages of robots' positions, over all connections. */
-  readonly ages: Map<RobotId, Age>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly health: () => HealthReport;
-  readonly counts: PublishCounts;
+/** The dependencies of a connection. */
+interface ConnectionParts {
+  readonly ownTopics: OwnTopics;
   /** The topics that are published now. */
   readonly registry: TopicRegistry;
-  /** Whether no other gateway with the same id is known at the broker. */
-  readonly isAlone: () => boolean;
+  readonly counts: PublishCounts;
+  readonly openValues: (publish: PublishState, remove: RemoveTopic) => ValueWriter;
+  readonly openEvents: (loss: Loss) => EventWriter;
+  /** Finds what earlier runs have left; the returned function is called with each published change. */
+  readonly openLeftovers: (
+    remove: RemoveTopic,
+    signal: AbortSignal,
+  ) => Promise<(change: StateChange) => void>;
   /** The arrival of events at the gateway's own broker; null: the broker stores them. */
   readonly arrivals: EventArrivals | null;
-  /** An event was left out because of its size. */
-  readonly onTooLarge: (topic: string, limitBytes: number) => void;
-  /** This status was published. */
-  readonly noteStatus: (payload: string) => void;
+  readonly clock: Clock;
 }
 
 /** Messages handed to the broker since the gateway started. */
@@ -53,15 +40,11 @@ export interface PublishCounts {
   events: number;
 }
 
-const HEALTH_PERIOD_MS = 10_000;
-const HEALTH_LOOK_MS = 1_000;
 const TICK_MS = 1_000;
 const REFRESH_SLICES = 20;
 const REFRESH_LIMIT = 2_000;
 const CHANGES_A_SLICE = 512;
 const GOODBYE_MS = 2_000;
-/** A status that the broker did not take. */
-const STATUS_AGAIN_MS = 2_000;
 
 /** State expires when so many refreshes have not come (docs/scada.md, State). */
 const REFRESHES_TO_LIVE = 3;
@@ -71,28 +54,25 @@ const REFRESHES_TO_LIVE = 3;
  *
  * @param record the topics that this gateway has published at this broker over its runs; null: the broker
  * loses them with the gateway
- * @param sizes the size limit of events at this broker; null with the gateway's own
  */
 export async function openConnection(
   client: LimitedClient,
+  options: MqttOptions,
+  topics: Pick<Topics, "status" | "health">,
   record: PublishedTopics | null,
-  sizes: SizeLimit | null,
-  parts: ConnectionParts,
+  { ownTopics, registry, counts, openValues, openEvents, openLeftovers, arrivals, clock }: ConnectionParts,
 ): Promise<Connection> {
-  const { options, topics, sessionId, clock, log, registry, counts, isAlone, onTooLarge } = parts;
-  const refreshMs = refreshOf(options);
-  // A reload may move the topic: this connection says its goodbye on the topic of its hello.
-  const { status } = topics;
   const loss = watchLoss(client);
   const life = new AbortController();
   void loss.lost.then(() => life.abort());
   const acks = createAcks(loss);
-  const { publish, remove: removeTopic } = statePublisher(client, parts, acks, life.signal);
+  const { publish, remove: removeTopic } = statePublisher(client, options, counts, clock, acks, life.signal);
   registry.begin();
+  const { status, health } = topics;
   // Before anything with this session's id is published: a later run recognises it by the record.
   await record?.keep();
   record?.note(status);
-  record?.note(topics.health, status);
+  record?.note(health, status);
   const publishState: PublishState = (topic, payload, mark) => {
     if (mark !== null) record?.note(topic, mark);
     registry.note(topic, payload);
@@ -102,57 +82,22 @@ export async function openConnection(
     registry.note(topic, "");
     removeTopic(topic);
   };
-  const tags = options.tags ? createTagWriter(topics, publishState, parts.ages, clock) : null;
-  const values = createValueWriter({
-    topics,
-    sessionId,
-    publish: publishState,
-    remove,
-    tags,
-    robots: () => options.placement.now().robots,
-  });
-  const sayStatus = () => {
-    const state = parts.stopping.aborted || life.signal.aborted ? "offline" : "online";
-    const payload = statusPayload(state, options.gatewayId, sessionId, clock.nowMs());
-    parts.noteStatus(payload);
-    registry.note(status, payload);
-    return loss.orElse((done) => {
-      client.publish(status, payload, { qos: 1, retain: true }, (error) => {
-        const isLater = error instanceof NotTakenYet && !life.signal.aborted;
-        if (isLater) clock.after(STATUS_AGAIN_MS, sayAgain);
-        // Who watches sees the gateway's values without its status, and health names the topic.
-        done(isLater || error instanceof TopicRefused ? null : error);
-      });
-    });
-  };
-  const sayAgain = () => {
-    if (!life.signal.aborted) sayStatus().catch(() => {});
-  };
-  await sayStatus();
-  const stopFollowing = onAbort(parts.stopping, () => void sayStatus().catch(() => {}));
-  life.signal.addEventListener("abort", stopFollowing, { once: true });
-  // Not retained, it would have to be repeated: a client that subscribes later would never get it.
-  if (refreshMs !== null && !client.limits.retainAvailable)
-    every(clock, refreshMs, life.signal, () => void sayStatus().catch(() => {}));
-  publishHealth(client, parts, life.signal);
-  const leftovers =
-    refreshMs === null
-      ? await openLeftoverChains(client, { topics, sessionId, clock, log, remove, isAlone }, life.signal)
-      : null;
+  const values = openValues(publishState, remove);
+  // Not retained, it has to be repeated: a client that subscribes later would never get it.
+  const repeatMs = client.limits.retainAvailable ? null : refreshOf(options);
+  const sayStatus = await ownTopics.publish(client, loss, registry, repeatMs, life.signal);
+  const noteForLeftovers = await openLeftovers(remove, life.signal);
   every(clock, TICK_MS, life.signal, () => {
     // A slow broker gets only changes.
     if (!client.isBehind) values.tick();
   });
-  const earlier =
-    record === null ? null : openLeftoverTopics(client, { record, clock, log, remove, isAlone }, life.signal);
   const write = (change: StateChange) => {
     registry.about(change);
     values.write(change);
     registry.about(null);
-    earlier?.note(change);
-    leftovers?.note(change);
+    noteForLeftovers(change);
   };
-  const events = createEventWriter(client, loss, { topics, sessionId, counts, sizes, onTooLarge });
+  const events = openEvents(loss);
 
   return {
     lost: loss.lost,
@@ -161,7 +106,7 @@ export async function openConnection(
       values.flush();
       return batch.events.length === 0 ? 0 : await events.write(batch.events);
     },
-    ...(parts.arrivals === null ? {} : { subscribers: events.to(parts.arrivals) }),
+    ...(arrivals === null ? {} : { subscribers: events.to(arrivals) }),
     async [Symbol.asyncDispose]() {
       life.abort();
       if (loss.cause() !== null) return;
@@ -198,11 +143,12 @@ function watchLoss(client: LimitedClient): Loss {
 /** Publishes retained state, and repeats it before MQTT 5 lets it expire; removed state is not repeated. */
 function statePublisher(
   client: LimitedClient,
-  parts: ConnectionParts,
+  of: MqttOptions,
+  counts: PublishCounts,
+  clock: Clock,
   acks: Acks,
   signal: AbortSignal,
 ): { readonly publish: PublishState; readonly remove: RemoveTopic } {
-  const { options: of, clock, counts } = parts;
   const { stateQos } = of;
   const refreshMs = refreshOf(of);
   const expirySeconds = refreshMs === null ? null : Math.ceil((refreshMs * REFRESHES_TO_LIVE) / 1000);
@@ -266,26 +212,7 @@ async function writeChanges(
   }
 }
 
-function publishHealth(client: LimitedClient, parts: ConnectionParts, signal: AbortSignal): void {
-  const { clock, topics, sessionId, registry } = parts;
-  let signature = "";
-  let saidAtMs = Number.NEGATIVE_INFINITY;
-  const look = () => {
-    const report = parts.health();
-    const now = healthSignature(report);
-    const elapsedMs = clock.monotonicMs() - saidAtMs;
-    if (now === signature && elapsedMs < HEALTH_PERIOD_MS) return;
-    signature = now;
-    saidAtMs = clock.monotonicMs();
-    const payload = healthPayload(report, sessionId, clock.nowMs());
-    registry.note(topics.health, payload);
-    client.publish(topics.health, payload, { qos: 0, retain: true });
-  };
-  look();
-  every(clock, HEALTH_LOOK_MS, signal, look);
-}
-
 /** State expires with MQTT 5 only; null: it cannot. */
-function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number | null {
+export function refreshOf({ broker, protocolVersion, refreshMs }: MqttOptions): number | null {
   return broker.kind === "external" && protocolVersion === 5 ? refreshMs : null;
 }

@@ -8,13 +8,33 @@ import type { RemoveTopic } from "./publish.ts";
 import type { PublishedTopics } from "./published-topics.ts";
 import type { Topics } from "./topics.ts";
 
-export interface LeftoverTopicParts {
-  readonly record: PublishedTopics;
-  readonly clock: Clock;
-  readonly log: Log;
+interface LeftoverParts {
+  readonly topics: Topics;
+  readonly sessionId: string;
+  /** Null: the broker loses topics with the gateway. */
+  readonly record: PublishedTopics | null;
+  /** Whether the broker keeps state for ever. */
+  readonly isKept: boolean;
   readonly remove: RemoveTopic;
   /** Whether no other gateway publishes on these topics. */
   readonly isAlone: () => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Clears what earlier runs have left. Returns a function for each change that is published. */
+export async function openLeftovers(
+  client: MqttClient,
+  parts: LeftoverParts,
+  signal: AbortSignal,
+): Promise<(change: StateChange) => void> {
+  const { record, isKept } = parts;
+  const chains = isKept ? await openLeftoverChains(client, parts, signal) : null;
+  const earlier = record === null ? null : openLeftoverTopics(client, record, parts, signal);
+  return (change) => {
+    earlier?.note(change);
+    chains?.note(change);
+  };
 }
 
 /** Clears the retained topics of earlier runs that this one does not publish. */
@@ -35,9 +55,10 @@ const CLEARED_A_LOOK = 5_000;
  * may have taken over a robot with its topics. Those that were made by other rules are looked at first; the
  * others when the fleet has listed its robots, as those may still come.
  */
-export function openLeftoverTopics(
+function openLeftoverTopics(
   client: MqttClient,
-  { record, clock, log, remove, isAlone }: LeftoverTopicParts,
+  record: PublishedTopics,
+  { clock, log, remove, isAlone }: LeftoverParts,
   signal: AbortSignal,
 ): LeftoverTopics {
   const openedAtMs = clock.monotonicMs();
@@ -173,16 +194,6 @@ function patternOf(filter: string): RegExp {
   return new RegExp(`^${levels.join("/")}$`);
 }
 
-export interface LeftoverParts {
-  readonly topics: Topics;
-  readonly sessionId: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly remove: RemoveTopic;
-  /** Whether no other gateway publishes on these topics. */
-  readonly isAlone: () => boolean;
-}
-
 /**
  * Finds the task chains that earlier runs of the gateway left at the broker, and removes those that are gone.
  */
@@ -202,12 +213,11 @@ const MOST_FOUND = 100_000;
  * published it and no robot of the online list executes it. If a robot comes back with it, it is published
  * again.
  */
-export async function openLeftoverChains(
+async function openLeftoverChains(
   client: MqttClient,
-  parts: LeftoverParts,
+  { topics, sessionId, clock, log, remove, isAlone }: LeftoverParts,
   signal: AbortSignal,
 ): Promise<LeftoverChains> {
-  const { topics, clock, log } = parts;
   const found = new Set<string>();
   const shown = new Set<string>();
   /** The topic of each robot's chain. */
@@ -228,7 +238,7 @@ export async function openLeftoverChains(
     const chainId = topics.readTaskChain(topic);
     if (chainId === null) return false;
     const json = readObject(text);
-    return typeof json?.session_id === "string" && "state" in json && json.session_id !== parts.sessionId;
+    return typeof json?.session_id === "string" && "state" in json && json.session_id !== sessionId;
   }
 
   function look(): void {
@@ -240,7 +250,7 @@ export async function openLeftoverChains(
       // A lost connection needs no unsubscription.
       client.unsubscribe(topics.taskChainFilter, () => {});
     }
-    if (listedAtMs === null || nowMs - listedAtMs < CHAIN_SETTLE_MS || !parts.isAlone()) return;
+    if (listedAtMs === null || nowMs - listedAtMs < CHAIN_SETTLE_MS || !isAlone()) return;
     const present = new Set(underWay.values());
     let count = 0;
     for (const topic of found) {
@@ -248,7 +258,7 @@ export async function openLeftoverChains(
       found.delete(topic);
       if (present.has(topic)) continue;
       count += 1;
-      parts.remove(topic);
+      remove(topic);
     }
     over.abort();
   }

@@ -1,53 +1,42 @@
-import type { Acts } from "../../contracts/acts.ts";
-import type { Commander } from "../../contracts/commander.ts";
 import type { Connection, Link } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
+import type { Age } from "../../domain/observed.ts";
+import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Health } from "../../platform/component.ts";
 import type { Log } from "../../platform/log.ts";
+import type { EmbeddedBroker } from "./broker/broker.ts";
 import { createBrokers } from "./brokers.ts";
 import { createSizeLimits } from "./client/broker-limits.ts";
-import { type OpenBroker, openClient } from "./client/client.ts";
+import { openClient } from "./client/client.ts";
 import { createLimitReport } from "./client/limit-report.ts";
-import { createCommandMessages } from "./commands.ts";
-import { type ConnectionParts, openConnection, type PublishCounts } from "./connection.ts";
-import { createDuplicateWatch } from "./duplicate-gateway.ts";
-import type { EventArrivals } from "./event-writer.ts";
+import type { CommandMessages } from "./commands.ts";
+import { openConnection, type PublishCounts, refreshOf } from "./connection.ts";
+import type { DuplicateWatch } from "./duplicate-gateway.ts";
+import { createEventWriter } from "./event-writer.ts";
+import { openLeftovers } from "./leftover-topics.ts";
 import type { TopicsMove } from "./live-topics.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
-import { createTopicRecords, type TopicsFiles } from "./published-topics.ts";
-import type { ReplyBounds } from "./replies.ts";
-import { type HealthReport, statusPayload } from "./status.ts";
+import type { TopicRecords } from "./published-topics.ts";
+import type { OwnTopics } from "./status.ts";
+import { createTagWriter } from "./tags.ts";
 import { createTopicRegistry } from "./topic-registry.ts";
 import type { Topics } from "./topics.ts";
+import { createValueWriter } from "./values.ts";
 
-/** The dependencies of the MQTT northbound. */
-export interface MqttParts {
-  readonly options: MqttOptions;
-  readonly topics: Topics;
-  /** This run of the gateway: state and status carry it, so that state of another run is recognised. */
+/** The dependencies of the MQTT link. */
+export interface MqttLinkParts {
+  /** This run of the gateway: state carries it, so that state of another run is recognised. */
   readonly sessionId: string;
-  /** Aborted when the gateway accepts nothing new: it is offline from then on, and the rest is delivered. */
-  readonly stopping: AbortSignal;
+  /** Null with a broker of the plant. */
+  readonly ownBroker: Pick<EmbeddedBroker, "open" | "arrivals" | "retained"> | null;
+  readonly ownTopics: OwnTopics;
+  readonly commands: CommandMessages;
+  readonly duplicates: DuplicateWatch;
+  readonly records: TopicRecords;
   readonly clock: Clock;
   readonly log: Log;
-  readonly commander: Commander;
-  readonly acts: Acts;
-  /** The daemon's health for the `health` topic; read once a second. */
-  readonly health: () => HealthReport;
-  /** Opens a stream into the embedded broker (`EmbeddedBroker.open`); null with an external one. */
-  readonly openBroker: OpenBroker | null;
-  /** The arrival of its events (`EmbeddedBroker.arrivals`); null with an external one, which stores them. */
-  readonly arrivals: EventArrivals | null;
-  /** The retained topics of the gateway's own broker (`EmbeddedBroker.retained`). */
-  readonly retained: () => Promise<readonly string[]>;
-  /** The files of published topics; null with the embedded broker, which loses them itself. */
-  readonly topicsFiles: TopicsFiles | null;
-  /** Another gateway with the same id has come to the broker, or has gone. */
-  readonly onDuplicate: (active: boolean, text: string) => void;
-  /** Of the replies to commands, if they differ from the default. */
-  readonly replyBounds?: ReplyBounds;
 }
 
 /** The MQTT link, and its state. */
@@ -65,61 +54,60 @@ const LARGEST_PACKET = 320 * 1024;
 const FIRST_ANSWERS_MS = 30_000;
 
 /** MQTT as a link: each `connect` is one session with the broker. */
-export function createMqttLink(parts: MqttParts): MqttLink {
-  const { options, clock, log, sessionId, stopping, topics, onDuplicate, health, arrivals } = parts;
-  const { commander, acts, replyBounds } = parts;
+export function createMqttLink(
+  options: MqttOptions,
+  topics: Topics,
+  { sessionId, ownBroker, ownTopics, commands, duplicates, records, clock, log }: MqttLinkParts,
+): MqttLink {
   const counts: PublishCounts = { state: 0, events: 0 };
-  const commands = createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds });
-  const will = {
-    topic: topics.status,
-    payload: statusPayload("offline", options.gatewayId, sessionId, null),
-  };
-  let latestStatus = "";
-  const noteStatus = (payload: string) => {
-    latestStatus = payload;
-  };
-  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
-  const duplicates = createDuplicateWatch(topics.status, options.gatewayId, watch);
-  const records = createTopicRecords(parts.topicsFiles, topics.taskChainFilter, sessionId, log);
+  /** The ages of robots' positions, over all connections. */
+  const ages = new Map<RobotId, Age>();
   const moves = createMoves();
   let connected = false;
   const registry = createTopicRegistry(topics, () => connected, clock);
   const limits = createLimitReport(options, clock, log);
-  const connectionParts: ConnectionParts = {
-    options,
-    topics,
-    sessionId,
-    stopping,
-    health,
-    arrivals,
-    clock,
-    log,
-    ages: new Map(),
-    counts,
-    registry,
-    isAlone: () => duplicates.problem() === null,
-    noteStatus,
-    onTooLarge: limits.onTooLarge,
-  };
-  const clientParts = {
-    will,
-    maximumPacketSize: LARGEST_PACKET,
-    openBroker: parts.openBroker,
-    leftOut: limits,
-  };
   const sizesOf = createSizeLimits(clock, log);
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
-    const client = await openClient(brokerOptions, { ...clientParts, sort: commands.sorter() }, signal);
+    const clientParts = {
+      will: ownTopics.will,
+      maximumPacketSize: LARGEST_PACKET,
+      openBroker: ownBroker?.open ?? null,
+      sort: commands.sorter(),
+      leftOut: limits,
+    };
+    const client = await openClient(brokerOptions, clientParts, signal);
     const silence = watchSilence(clock, signal, () => client.end(true));
     try {
       limits.connected(client);
       const watching = duplicates.serve(client, brokerName(brokerOptions));
       // Awaited below, unless the connection is lost first, which is then the error.
       watching.catch(() => {});
-      for (const move of moves.take()) await records.move(move, parts.retained);
+      const retained = () => ownBroker?.retained() ?? Promise.resolve([]);
+      for (const move of moves.take()) await records.move(move, retained);
       const record = records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options));
-      const connection = await openConnection(client, record, sizesOf(brokerOptions), connectionParts);
+      const sizes = sizesOf(brokerOptions);
+      const { onTooLarge } = limits;
+      const isKept = refreshOf(options) === null;
+      const isAlone = () => duplicates.problem() === null;
+      const connection = await openConnection(client, options, topics, record, {
+        ownTopics,
+        registry,
+        counts,
+        openValues(publish, remove) {
+          const tags = options.tags ? createTagWriter(topics, publish, ages, clock) : null;
+          const robots = () => options.placement.now().robots;
+          return createValueWriter({ topics, sessionId, publish, remove, tags, robots });
+        },
+        openEvents: (loss) =>
+          createEventWriter(client, loss, { topics, sessionId, counts, sizes, onTooLarge }),
+        openLeftovers(remove, life) {
+          const parts = { topics, sessionId, record, isKept, remove, isAlone, clock, log };
+          return openLeftovers(client, parts, life);
+        },
+        arrivals: ownBroker?.arrivals ?? null,
+        clock,
+      });
       await watching;
       if (client.limits.wildcardsAvailable) await commands.serve(client);
       connected = true;
@@ -135,12 +123,7 @@ export function createMqttLink(parts: MqttParts): MqttLink {
     }
   }
 
-  const left = () => ({
-    topic: topics.status,
-    offline: statusPayload("offline", options.gatewayId, sessionId, clock.nowMs()),
-    latest: latestStatus,
-  });
-  const brokers = createBrokers(options, open, left, clock, log);
+  const brokers = createBrokers(options, open, ownTopics.left, clock, log);
 
   return {
     name: "mqtt",

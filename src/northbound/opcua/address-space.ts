@@ -1,20 +1,22 @@
-import type { ISessionContext, OPCUAServer } from "node-opcua";
+import type { AddressSpace, INamespace, ISessionContext, OPCUAServer } from "node-opcua";
 import type { Acts, Holds } from "../../contracts/acts.ts";
 import type { ActiveAlarms, AlarmStore } from "../../contracts/alarms.ts";
+import type { Commander, CommandRecords, CommandRights, RefusalAudit } from "../../contracts/commander.ts";
+import type { MakeStopRequest } from "../../contracts/fleet-port.ts";
+import type { OperationManual } from "../../contracts/operation-manual.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Permits, Stations, VisibleStations } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
-import type { RobotId } from "../../domain/robot.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
-import { every } from "../../platform/clock.ts";
-import type { AlarmTagParts } from "./alarm-tags.ts";
+import { type Clock, every } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import { methodModels } from "./commands/method-models.ts";
 import { addMethods, watchMethodWait } from "./commands/methods.ts";
-import type { SlotParts } from "./commands/slot-parts.ts";
+import { createSlot, type Slot, type SlotKindParts } from "./commands/slot.ts";
+import { type OpenSlotNumbers, openSlotNumbers } from "./commands/slot-numbers.ts";
 import { addNamespaceMetadata, FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
-import type { HoldTagParts } from "./hold-tags.ts";
 import { modelHash } from "./model-hash.ts";
 import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
 import { declareNoDefaultPermissions } from "./node-opcua/default-permissions.ts";
@@ -30,38 +32,47 @@ import type { OpcUaStore } from "./opcua-store.ts";
 import type { KnownRobot, OpcUaOptions, StationNode } from "./options.ts";
 import { layoutOf } from "./plant-layout.ts";
 import { knownRobots } from "./robot-register.ts";
+import { createAges } from "./robot-state-tags.ts";
 import { addRobotTags, type RobotParts, type RobotTags } from "./robot-tags.ts";
 import { addRobotsFolder } from "./robots-folder.ts";
 import { accountOf, writerPermissions } from "./security.ts";
 import { openServiceLevel } from "./server-identity.ts";
 import { addStationFolder } from "./station-folder.ts";
+import type { NameOfRobot } from "./station-tags.ts";
 import type { TagRegistry } from "./tag-registry.ts";
 
-/** The dependencies of the server. */
-export interface OpcUaParts
-  extends Pick<
-    SlotParts,
-    | "commander"
-    | "records"
-    | "audit"
-    | "rights"
-    | "catalogue"
-    | "stopRequest"
-    | "run"
-    | "clock"
-    | "random"
-    | "log"
-  > {
+/** The gateway's commands and acts, for clients that send them. */
+export interface OpcUaCommands {
+  readonly commander: Commander;
+  readonly acts: Pick<Acts, "run">;
+  /** The records of commands that ran when the gateway stopped. */
+  readonly records: Pick<CommandRecords, "recall">;
+  /** What the server itself refuses is audited there. */
+  readonly audit: RefusalAudit;
+  readonly rights: CommandRights;
+  readonly catalogue: OperationManual;
+  readonly stopRequest: MakeStopRequest;
+}
+
+/** What nodes show when they are made, and what grows with time; the rest comes as changes. */
+export interface OpcUaViews {
   readonly facts: GatewayFacts;
-  /** Times the work for a client's request; absent: it is not timed. */
-  readonly timeRequest?: (task: () => void) => void;
   readonly stations: Stations & VisibleStations;
   readonly permits: Permits;
-  readonly holds: Holds;
+  readonly holds: Pick<Holds, "holdState">;
   readonly alarms: AlarmStore & ActiveAlarms;
-  readonly acts: Pick<Acts, "run">;
-  /** Opens the stores that survive a restart. Called once, when the server runs. */
-  readonly openMemory: () => OpcUaStore;
+}
+
+/** The dependencies of our nodes. */
+export interface AddressSpaceParts {
+  readonly commands: OpcUaCommands;
+  readonly views: OpcUaViews;
+  readonly memory: OpcUaStore;
+  readonly registry: TagRegistry;
+  readonly clock: Clock;
+  /** At least 0 and less than 1: numbers without a disk begin at random. */
+  readonly random: () => number;
+  readonly log: Log;
 }
 
 /** Updates tags that belong to no single robot. */
@@ -87,77 +98,73 @@ export function openAddressSpace(
   server: OPCUAServer,
   space: FleetSpace,
   options: OpcUaOptions,
-  parts: OpcUaParts,
-  { memory, registry }: { readonly memory: OpcUaStore; readonly registry: TagRegistry },
+  parts: AddressSpaceParts,
   signal: AbortSignal,
 ): SharedTags {
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
-  const { clock } = parts;
+  const { commands, views, memory, registry, clock, log } = parts;
+  const { commander, acts, records, audit, rights, catalogue, stopRequest } = commands;
+  const { facts, stations, permits } = views;
   const turns = createTurns(clock);
   takeRegisteredNodes(server);
   takeOneDimension(server);
-  // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
-  // memory.
-  addressSpace.isFrugal = true;
-  const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
+  const namespace = openNamespace(addressSpace);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), registry.add, clock);
-  addNamespaceMetadata(addressSpace, namespace);
-  declareNoDefaultPermissions(namespace);
-  const robots = addRobotsFolder(builder, parts);
-  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { ...parts, turns });
-  const holds: HoldTagParts = { ...parts, addWritable: writes.addTag };
-  const alarms: AlarmTagParts = { ...parts, addWritable: writes.addTag };
-  const hashNow = () => modelHash(layoutNow(options), methodModels(parts.catalogue));
+  const robots = addRobotsFolder(builder, facts.sessionId);
+  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { audit, clock, turns });
+  const addWritable = writes.addTag;
+  const holds = { holds: views.holds, acts, addWritable };
+  const alarms = { alarms: views.alarms, acts, addWritable, clock };
+  const hashNow = () => modelHash(layoutNow(options), methodModels(catalogue));
   let hash = hashNow();
-  const facts = { ...parts.facts, modelHash: () => hash };
-  const gateway = addGatewayTags(builder, facts, holds, alarms);
-  const slots = slotParts(options, parts, memory, signal);
-  const nameOf = robotNaming(options);
+  const gateway = addGatewayTags(builder, facts, () => hash, holds, alarms);
   const account = (context: ISessionContext) => accountOf(context, options);
-  const waitMs = watchMethodWait(server, clock);
-  const methods = addMethods(builder, { ...slots, accountOf: account, waitMs });
-  refuseForeignMethods(server, addressSpace, turns);
-  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, parts.catalogue, account, parts.rights);
-  const showLevel = openServiceLevel(addressSpace);
-  const stations = addStationFolder(builder, options.stations, {
-    ...stationParts({ nameOf, space, slots, holds, alarms }, parts),
-    addSlot: writes.add,
-    hidden: registry.hidden,
-  });
-
-  const ageing: RobotParts["ageing"] = new Set();
-  const placesAgeing: RobotParts["placesAgeing"] = new Set();
-  const robotParts = {
-    slots,
-    holds,
-    alarms,
-    addSlot: writes.add,
-    methods,
-    note: memory.robots.note,
-    stations: parts.stations,
-    chains: space.chains,
-    missionSlots: options.missionSlots,
-    nameRobot: registry.nameRobot,
-    ageing,
-    placesAgeing,
+  const slots: SlotKindParts = {
+    runSlot: slotRunner(parts, writes.add, signal),
+    rights,
+    stopRequest,
+    destinations: options.destinations,
+    userOf: (context) => account(context)?.name ?? "",
   };
+  const waitMs = watchMethodWait(server, clock);
+  const calls = { commander, records, catalogue, accountOf: account, waitMs, clock, log, signal };
+  const methods = addMethods(builder, calls);
+  refuseForeignMethods(server, addressSpace, turns);
+  showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, catalogue, account, rights);
+  const showLevel = openServiceLevel(addressSpace);
+  const find = (name: string, number: number) => space.find(name, number)?.robot();
+  const robotsOfStations = { find, nameOf: robotNaming(options) };
+  const stationParts = { slots, alarms, stations, permits, acts, addWritable, robots: robotsOfStations };
+  const stationFolder = addStationFolder(builder, options.stations, registry.hidden, stationParts);
+
+  const { missionSlots } = options;
+  const { chains } = space;
+  const { note } = memory.robots;
+  const ages = createAges(clock);
+  const robotParts = { missionSlots, slots, holds, alarms, stations, chains, ages, note };
   findOnDemand(namespace, space, registry.hidden);
   takeLargeRequests(server, space, turns);
   space.open(knownRobots(options.robots.now(), memory.robots.seen), {
     list: robots.list,
-    build: (name, robot) => addKnownRobot(builder, robots.find(name), robot, robotParts),
+    build(name, robot) {
+      const folder = robots.find(name);
+      registry.nameRobot(folder.path, robot.robotId);
+      methods.addRobot(folder, () => tags.robot());
+      const tags = addKnownRobot(builder, folder, robot, robotParts);
+      return tags;
+    },
     changed: () => robots.show(space.counts()),
   });
-  const notGood = () => ageing.size + space.counts().missingNotGood;
+  const notGood = () => ages.robotsNotGood() + space.counts().missingNotGood;
   const tick = () => {
     const nowMs = clock.nowMs();
-    showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
+    showLevel(nowMs, facts.fleetLinkUp(), notGood());
     const { listed, refused } = space.counts();
     gateway.tick(nowMs, { robotCount: listed, robotsNotShown: refused });
-    for (const each of [ageing, placesAgeing]) for (const age of each) age();
+    ages.tick();
     for (const slot of writes.slots()) slot.tick();
-    stations.tick();
+    stationFolder.tick();
   };
   tick();
   every(clock, TICK_MS, signal, tick);
@@ -165,11 +172,11 @@ export function openAddressSpace(
   return {
     showHold: gateway.showHold,
     showAlarms: gateway.showAlarms,
-    showStationAlarms: stations.showAlarms,
-    showStation: stations.show,
-    refusedStations: stations.refusals,
+    showStationAlarms: stationFolder.showAlarms,
+    showStation: stationFolder.show,
+    refusedStations: stationFolder.refusals,
     followStations() {
-      stations.follow();
+      stationFolder.follow();
       hash = hashNow();
     },
     followRobots() {
@@ -177,10 +184,20 @@ export function openAddressSpace(
       hash = hashNow();
     },
     showLink(nowMs) {
-      showLevel(nowMs, parts.facts.fleetLinkUp(), notGood());
+      showLevel(nowMs, facts.fleetLinkUp(), notGood());
       gateway.showLink(nowMs);
     },
   };
+}
+
+function openNamespace(addressSpace: AddressSpace): INamespace {
+  // Nodes are found by their ids: a getter for each on its parent would cost a tenth of their time, and
+  // memory.
+  addressSpace.isFrugal = true;
+  const namespace = addressSpace.getNamespace(FLEET_NAMESPACE_INDEX);
+  addNamespaceMetadata(addressSpace, namespace);
+  declareNoDefaultPermissions(namespace);
+  return namespace;
 }
 
 /** Adds the nodes of a robot, with its data from the configuration or the register. */
@@ -188,47 +205,32 @@ function addKnownRobot(
   builder: NodeBuilder,
   folder: Folder,
   { robotId, family, conveyorIndexes }: KnownRobot,
-  parts: RobotParts & Pick<TagRegistry, "nameRobot">,
+  parts: RobotParts,
 ): RobotTags {
-  parts.nameRobot(folder.path, robotId);
   const tags = addRobotTags(builder, folder, robotId, parts);
   if (family !== "unknown") tags.apply({ kind: "robot", robotId, family, quality: "unknown" });
   for (const index of conveyorIndexes) tags.ensureConveyor(index);
   return tags;
 }
 
-/** The dependencies of stations. */
-function stationParts(
-  {
-    nameOf,
-    space,
-    slots,
-    holds,
-    alarms,
-  }: {
-    readonly nameOf: RobotNaming;
-    readonly space: FleetSpace;
-    readonly slots: SlotParts;
-    readonly holds: HoldTagParts;
-    readonly alarms: AlarmTagParts;
-  },
-  { stations, permits, rights, acts }: OpcUaParts,
-) {
-  return {
-    stations,
-    permits,
-    acts,
-    alarms,
-    slots,
-    findRobot: (name: string, number: number) => space.find(name, number)?.robot(),
-    tags: { ...holds, rights, nameOf, shown: stations.shown },
+/** Runs slots, and registers them for writes. */
+function slotRunner(
+  { commands, views, memory, clock, random, log }: AddressSpaceParts,
+  register: (slot: Slot) => void,
+  signal: AbortSignal,
+): SlotKindParts["runSlot"] {
+  const { commander, records, audit } = commands;
+  const numbers = { tickets: memory.tickets, run: views.facts.sessionId, clock, random };
+  const openNumbers: OpenSlotNumbers = (path, show) => openSlotNumbers(path, show, numbers);
+  return (kind) => {
+    const slot = createSlot(kind, { openNumbers, commander, records, audit, clock, log, signal });
+    register(slot);
+    return slot;
   };
 }
 
 /** The name of a robot for stations: alias and number of the configuration; without them, the id and 0. */
-type RobotNaming = (robotId: RobotId) => { readonly name: string; readonly number: number };
-
-function robotNaming({ robots }: OpcUaOptions): RobotNaming {
+function robotNaming({ robots }: OpcUaOptions): NameOfRobot {
   const known = robots.pick((list) => new Map(list.map((robot) => [robot.robotId, robot])));
   return (robotId) => {
     const { alias = null, number = null } = known.now().get(robotId) ?? {};
@@ -238,16 +240,4 @@ function robotNaming({ robots }: OpcUaOptions): RobotNaming {
 
 function layoutNow({ stations, robots, missionSlots, limits }: OpcUaOptions) {
   return layoutOf({ stations: stations.now(), robots: robots.now(), missionSlots, limits });
-}
-
-function slotParts(
-  options: OpcUaOptions,
-  parts: OpcUaParts,
-  memory: OpcUaStore,
-  signal: AbortSignal,
-): SlotParts {
-  const { destinations } = options;
-  const userOf = (context: ISessionContext) => accountOf(context, options)?.name ?? "";
-  const { tickets } = memory;
-  return { ...parts, tickets, destinations, userOf, signal };
 }

@@ -7,7 +7,6 @@ import type { RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { ALARMS_SHOWN, alarmTags, robotAlarmTags } from "./model/alarms.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isWholeValue, writeAct } from "./write-act.ts";
 
@@ -57,7 +56,7 @@ export function addRobotAlarmTags(
   robotId: RobotId,
   parts: AlarmTagParts,
 ): RobotAlarmTags {
-  const { alarms, acts, addWritable, clock } = parts;
+  const { alarms, acts, addWritable } = parts;
   const folder = builder.folder(robot, "Alarms");
   const active = fillFolder(builder, folder, parts);
   const { OutOfService } = builder.tags(folder, { OutOfService: robotAlarmTags.OutOfService });
@@ -70,7 +69,7 @@ export function addRobotAlarmTags(
 
   function show(list: readonly Alarm[], isOutOfService: boolean): void {
     active.show(list);
-    OutOfService.set(isOutOfService, good, timesAt(clock.nowMs()));
+    OutOfService.set(isOutOfService, good, builder.timesNow());
   }
   const { alarms: first, isOutOfService } = alarms.shown({ kind: "robot", robotId });
   show(first, isOutOfService);
@@ -93,7 +92,7 @@ function fillFolder(
     const isStored = (await alarms.storeProblem()) === null;
     if (!isLast()) return;
     const status = isStored ? good : StatusCodes.Uncertain;
-    tags.Ack.set(clip(alarmId, LONGEST_ALARM), status, timesAt(clock.nowMs()));
+    tags.Ack.set(clip(alarmId, LONGEST_ALARM), status, builder.timesNow());
     if (!isStored) clock.after(STORED_AGAIN_MS, () => void showAcknowledged(alarmId, isLast));
   }
 
@@ -110,21 +109,21 @@ function fillFolder(
       StatusCodes.BadNotFound,
     );
     if (status === good) {
-      tags.Ack.set(clip(alarmId, LONGEST_ALARM), good, timesAt(clock.nowMs()));
+      tags.Ack.set(clip(alarmId, LONGEST_ALARM), good, builder.timesNow());
       acknowledged += 1;
       const own = acknowledged;
       void showAcknowledged(alarmId, () => own === acknowledged);
     }
     return status;
   });
-  tags.Ack.set("", good, timesAt(clock.nowMs()));
+  tags.Ack.set("", good, builder.timesNow());
 
   function show(active: readonly Alarm[]): void {
     const lines = active.slice(0, ALARMS_SHOWN).map(({ id, text }) => clip(`${id} ${text}`, LONGEST_ALARM));
     const rest = new Array<string>(ALARMS_SHOWN - lines.length).fill("");
-    tags.Active.setList([...lines, ...rest], good, timesAt(clock.nowMs()));
-    tags.Count.set(active.length, good, timesAt(clock.nowMs()));
-    tags.HighestSeverity.set(active[0]?.severity ?? 0, good, timesAt(clock.nowMs()));
+    tags.Active.setList([...lines, ...rest], good, builder.timesNow());
+    tags.Count.set(active.length, good, builder.timesNow());
+    tags.HighestSeverity.set(active[0]?.severity ?? 0, good, builder.timesNow());
   }
   return { show };
 }

@@ -44,7 +44,8 @@ const LAST_HEARTBEAT = 32_767;
 /** Adds the folder. */
 export function addGatewayTags(
   builder: NodeBuilder,
-  facts: GatewayFacts & { readonly modelHash: () => number },
+  facts: GatewayFacts,
+  modelHash: () => number,
   holdParts: HoldTagParts,
   alarmParts: AlarmTagParts,
 ): GatewayTags {
@@ -77,7 +78,7 @@ export function addGatewayTags(
       tags.Version.set(facts.version, good, times);
       tags.SessionId.set(facts.sessionId, good, times);
       tags.ConfigHash.set(facts.configHash(), good, times);
-      tags.ModelHash.set(facts.modelHash(), good, times);
+      tags.ModelHash.set(modelHash(), good, times);
       tags.StartTime.set(startTime, good, times);
     },
   };

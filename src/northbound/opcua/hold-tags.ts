@@ -4,10 +4,8 @@ import type { ActFields } from "../../domain/acts.ts";
 import { clip } from "../../domain/clip.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { HOLDERS_SHOWN, holdTags } from "./model/hold.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { timesAt } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import type { Account } from "./security.ts";
 import { isWholeValue, writeAct } from "./write-act.ts";
@@ -16,7 +14,6 @@ export interface HoldTagParts {
   readonly holds: Pick<Holds, "holdState">;
   readonly acts: Pick<Acts, "run">;
   readonly addWritable: AddWritableTag;
-  readonly clock: Clock;
 }
 
 /** `Hold`, `HoldRelease`, `Held`, `HeldBy` and `HoldStored` of one robot, or of all. */
@@ -32,13 +29,12 @@ export function addHoldTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId | null,
-  { holds, acts, addWritable, clock }: HoldTagParts,
+  { holds, acts, addWritable }: HoldTagParts,
 ): HoldTags {
   const tags = builder.tags(folder, holdTags);
   const { Hold: holdTag, HoldRelease: releaseTag, Held: held, HeldBy: heldBy, HoldStored: stored } = tags;
   const good = StatusCodes.Good;
-
-  const times = () => timesAt(clock.nowMs());
+  const times = builder.timesNow;
 
   function show({ isHeld, by, isStored }: HoldState): void {
     const names = by.slice(0, HOLDERS_SHOWN).map(shownName);

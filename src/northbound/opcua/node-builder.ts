@@ -39,7 +39,7 @@ import { createModelChanges, type NotifyModelChanges } from "./model-changes.ts"
 import { createLeanNodes } from "./node-opcua/lean-nodes.ts";
 import { answerInGerman } from "./node-opcua/locales.ts";
 import { standardId } from "./node-opcua/lower.ts";
-import type { Tag } from "./node-opcua/tag.ts";
+import { type Tag, type TagTimes, timesAt } from "./node-opcua/tag.ts";
 import type { WriterPermissions } from "./security.ts";
 import { createSharedProperties } from "./shared-properties.ts";
 import { createTypeNodes } from "./type-nodes.ts";
@@ -90,6 +90,8 @@ export interface NodeBuilder {
   enumeration(parent: Folder, name: string, model: EnumModel): EnumTag;
   /** A tag that operators may write; an array when it has a length. */
   parameter(parent: Folder, name: string, type: TagType, length?: number): Tag;
+  /** The times of a value that is the gateway's own: now. */
+  timesNow(): TagTimes;
   /** Notifies clients of nodes that were added where they may have browsed. */
   readonly changed: NotifyModelChanges;
   /** A method in the object of its folder; `handle` must not reject. */
@@ -165,6 +167,7 @@ export function createNodeBuilder(
       }
       return made as Tags<typeof table>;
     },
+    timesNow: () => timesAt(clock.nowMs()),
     changed: createModelChanges(addressSpace, clock),
     tag: (parent, name, type) => plain(parent, name, { type }),
     list: (parent, name, type, length) => plain(parent, name, { type, length }),

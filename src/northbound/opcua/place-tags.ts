@@ -3,12 +3,11 @@ import { amrExceptionOf } from "../../domain/amr-exception.ts";
 import type { Observed } from "../../domain/observed.ts";
 import { coordinateOf, type Presence } from "../../domain/robot.ts";
 import type { TaskChain } from "../../domain/task-chain.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { addChainTags } from "./chain-tags.ts";
 import { ageTags, coordinateTags, exceptionTags, LISTED_EXCEPTIONS, listTags } from "./model/place.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { fittingText, type Tag, type TagTimes } from "./node-opcua/tag.ts";
-import { type Age, startAge } from "./robot-state-tags.ts";
+import type { Ages } from "./robot-state-tags.ts";
 import { isShown } from "./status.ts";
 
 /** The folders `Position`, `TaskChain` and `AmrException` of a robot, from the online list. */
@@ -19,14 +18,9 @@ export interface PlaceTags {
 }
 
 /** Adds the folders under a robot. */
-export function addPlaceTags(
-  builder: NodeBuilder,
-  robot: Folder,
-  clock: Pick<Clock, "nowMs" | "monotonicMs">,
-  ageing: Set<Age>,
-): PlaceTags {
+export function addPlaceTags(builder: NodeBuilder, robot: Folder, ages: Ages): PlaceTags {
   const position = addPositionTags(builder, robot);
-  const showAge = startAge(position.ageSeconds, clock, ageing);
+  const showAge = ages.ofValue(position.ageSeconds);
   const chain = addChainTags(builder, robot);
   const exception = addExceptionTags(builder, robot);
   showAge(false);

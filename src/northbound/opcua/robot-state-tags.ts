@@ -25,7 +25,7 @@ export interface IdleReasonTags {
 }
 
 /** Adds them to a robot's folder. */
-export function addIdleReasonTags(builder: NodeBuilder, robot: Folder, nowMs: () => number): IdleReasonTags {
+export function addIdleReasonTags(builder: NodeBuilder, robot: Folder): IdleReasonTags {
   const tags = builder.tags(robot, idleReasonTags);
   const good = StatusCodes.Good;
   let shown: IdleReason | null = null;
@@ -35,7 +35,7 @@ export function addIdleReasonTags(builder: NodeBuilder, robot: Folder, nowMs: ()
       if (shown !== null && isSame(shown, idleReason)) return;
       shown = idleReason;
       const { reason, text, isNotReady } = idleReason;
-      const times = timesAt(nowMs());
+      const times = builder.timesNow();
       tags.ReadyForCommand.set(!isNotReady, good, times);
       tags.NotReadyReason.set(isNotReady ? fittingText(text) : "", good, times);
       tags.StandReason.set(idleReasonNames.indexOf(reason), good, times);
@@ -98,33 +98,52 @@ export function addConveyorTags(builder: NodeBuilder, conveyors: Folder, index: 
   };
 }
 
-/** Updates an age; called about once a second. */
-export type Age = () => void;
+/** Tells an age whether its value is good. */
+type NoteGood = (isGood: boolean) => void;
 
 /**
- * Shows for how many seconds something has not been good; 0 while it is. Setting the wall clock changes no
- * age. Only values that are not good are in `ageing`: a thousand good robots cost nothing each second.
- * Returns a callback; pass it whether the value is good.
+ * Tags that show for how many seconds something has not been good; 0 while it is. Setting the wall clock
+ * changes no age.
  */
-export function startAge(
-  tag: Tag,
-  clock: Pick<Clock, "nowMs" | "monotonicMs">,
-  ageing: Set<Age>,
-): (isGood: boolean) => void {
-  const known = createAge(clock.monotonicMs());
-  let shownSeconds: number | null = null;
+export interface Ages {
+  /** Starts the age of a robot's quality. */
+  ofRobot(tag: Tag): NoteGood;
+  /** Starts the age of another value. */
+  ofValue(tag: Tag): NoteGood;
+  /** How many robots are not good. */
+  robotsNotGood(): number;
+  /** Updates all ages; called about once a second. */
+  tick(): void;
+}
 
-  function age(): void {
-    const seconds = known.seconds(clock.monotonicMs());
-    if (seconds === shownSeconds) return;
-    shownSeconds = seconds;
-    tag.set(seconds, StatusCodes.Good, timesAt(clock.nowMs()));
+export function createAges(clock: Pick<Clock, "nowMs" | "monotonicMs">): Ages {
+  // Only ages that grow: a thousand good robots cost nothing each second.
+  const ofRobots = new Set<() => void>();
+  const ofValues = new Set<() => void>();
+
+  function start(tag: Tag, growing: Set<() => void>): NoteGood {
+    const known = createAge(clock.monotonicMs());
+    let shownSeconds: number | null = null;
+    const show = () => {
+      const seconds = known.seconds(clock.monotonicMs());
+      if (seconds === shownSeconds) return;
+      shownSeconds = seconds;
+      tag.set(seconds, StatusCodes.Good, timesAt(clock.nowMs()));
+    };
+    return (isGood) => {
+      known.note(isGood, clock.monotonicMs());
+      show();
+      if (isGood) growing.delete(show);
+      else growing.add(show);
+    };
   }
 
-  return (isGood) => {
-    known.note(isGood, clock.monotonicMs());
-    age();
-    if (isGood) ageing.delete(age);
-    else ageing.add(age);
+  return {
+    ofRobot: (tag) => start(tag, ofRobots),
+    ofValue: (tag) => start(tag, ofValues),
+    robotsNotGood: () => ofRobots.size,
+    tick() {
+      for (const growing of [ofRobots, ofValues]) for (const show of growing) show();
+    },
   };
 }

@@ -7,29 +7,25 @@ import type { Observed, Stamp } from "../../domain/observed.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
 import type { RobotSight } from "../../domain/stops.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { type AlarmTagParts, addRobotAlarmTags } from "./alarm-tags.ts";
 import type { ChainBoard } from "./chain-tags.ts";
 import { addConveyorSlot } from "./commands/conveyor-slot.ts";
-import type { Methods } from "./commands/methods.ts";
 import { addMissionSlots } from "./commands/mission-slot.ts";
-import type { Slot } from "./commands/slot.ts";
+import type { SlotKindParts } from "./commands/slot.ts";
 import type { MissionRobot } from "./commands/slot-operation.ts";
-import type { SlotParts } from "./commands/slot-parts.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
 import { addMissionTags } from "./mission-tags.ts";
 import { cartType, summaryTags } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { type TagTimes, timesAt } from "./node-opcua/tag.ts";
+import type { TagTimes } from "./node-opcua/tag.ts";
 import { addPlaceTags } from "./place-tags.ts";
 import type { SeenRobot } from "./robot-register.ts";
 import {
-  type Age,
+  type Ages,
   addBatteryTags,
   addConveyorTags,
   addIdleReasonTags,
   type ConveyorTags,
-  startAge,
 } from "./robot-state-tags.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import { tagTimes } from "./tag-registry.ts";
@@ -73,21 +69,16 @@ export interface RobotTags {
 
 /** The dependencies of a robot's nodes. */
 export interface RobotParts {
-  readonly slots: SlotParts;
-  readonly holds: HoldTagParts;
-  readonly stations: Pick<Stations, "leaseOf">;
-  readonly alarms: AlarmTagParts;
-  readonly addSlot: (slot: Slot) => void;
-  readonly methods: Methods;
-  /** Called with new data of the robot on which its nodes depend. */
-  readonly note: (robot: SeenRobot) => void;
-  /** The ages of robots that are not good: a thousand good ones cost nothing each second. */
-  readonly ageing: Set<Age>;
-  /** The same for robots that are not listed now. */
-  readonly placesAgeing: Set<Age>;
-  readonly chains: ChainBoard;
   /** How many mission slots the robot has. */
   readonly missionSlots: number;
+  readonly slots: SlotKindParts;
+  readonly holds: HoldTagParts;
+  readonly alarms: AlarmTagParts;
+  readonly stations: Pick<Stations, "leaseOf">;
+  readonly chains: ChainBoard;
+  readonly ages: Ages;
+  /** Called with new data of the robot on which its nodes depend. */
+  readonly note: (robot: SeenRobot) => void;
 }
 
 /** Builds the nodes of a robot in its folder. */
@@ -95,27 +86,22 @@ export function addRobotTags(
   builder: NodeBuilder,
   folder: Folder,
   robotId: RobotId,
-  parts: RobotParts,
+  { missionSlots, slots, holds, alarms: alarmParts, stations, chains, ages, note }: RobotParts,
 ): RobotTags {
-  const { slots: slotParts, holds, addSlot, methods, note, chains } = parts;
-  methods.addRobot(folder, () => missionSlot.robot());
-  const nowMs = () => slotParts.clock.nowMs();
-  const robot = addSummaryTags(builder, folder, robotId, slotParts.clock, parts.ageing);
-  const idleReason = addIdleReasonTags(builder, folder, nowMs);
+  const robot = addSummaryTags(builder, folder, robotId, ages);
+  const idleReason = addIdleReasonTags(builder, folder);
   const hold = addHoldTags(builder, folder, robotId, holds);
-  const alarms = addRobotAlarmTags(builder, folder, robotId, parts.alarms);
+  const alarms = addRobotAlarmTags(builder, folder, robotId, alarmParts);
   const mission = addMissionTags(builder, folder);
   const battery = addBatteryTags(builder, folder);
-  const place = addPlaceTags(builder, folder, slotParts.clock, parts.placesAgeing);
+  const place = addPlaceTags(builder, folder, ages);
   const known = nothingKnown(holds.holds.holdState(robotId).by);
   const sight = (): RobotSight => ({ ...known, conveyors: [] });
-  const of = [builder, folder, parts.missionSlots, robotId] as const;
-  const missionSlot = addMissionSlots(...of, robot.family, sight, slotParts);
-  for (const slot of missionSlot.slots) addSlot(slot);
+  const missionSlot = addMissionSlots(builder, folder, missionSlots, robotId, robot.family, sight, slots);
   let family: Family = "unknown";
   note({ robotId, family, conveyorIndexes: [] });
 
-  const leasedBy = () => parts.stations.leaseOf(robotId)?.station ?? null;
+  const leasedBy = () => stations.leaseOf(robotId)?.station ?? null;
   const showIdleReason = () => idleReason.show(idleReasonOf({ ...known, leasedBy: leasedBy() }));
   showIdleReason();
 
@@ -138,7 +124,7 @@ export function addRobotTags(
   const { cartFolder, conveyorTags } = addConveyorsOnDemand(
     builder,
     folder,
-    (cart) => addSlot(addConveyorSlot(builder, cart, robotId, slotParts)),
+    (cart) => addConveyorSlot(builder, cart, robotId, slots),
     (index) => note({ robotId, family, conveyorIndexes: [index] }),
   );
 
@@ -235,21 +221,15 @@ function addConveyorsOnDemand(
 }
 
 /** The gateway's own findings about a robot: always with status Good, for programs that drop status codes. */
-function addSummaryTags(
-  builder: NodeBuilder,
-  folder: Folder,
-  robotId: RobotId,
-  clock: Pick<Clock, "nowMs" | "monotonicMs">,
-  ageing: Set<Age>,
-) {
+function addSummaryTags(builder: NodeBuilder, folder: Folder, robotId: RobotId, ages: Ages) {
   const tags = builder.tags(folder, summaryTags);
-  const showAge = startAge(tags.AgeSeconds, clock, ageing);
+  const showAge = ages.ofRobot(tags.AgeSeconds);
   const good = StatusCodes.Good;
   let quality: Quality = "unknown";
   let family: Family = "unknown";
   let isListed: boolean | null = null;
 
-  const times = () => timesAt(clock.nowMs());
+  const times = builder.timesNow;
   function showPresent(at: TagTimes): void {
     tags.Present.set(isListed ?? (quality === "good" || quality === "stale"), good, at);
   }

@@ -1,9 +1,7 @@
 import { StatusCodes } from "node-opcua";
-import type { Clock } from "../../platform/clock.ts";
 import type { RobotCounts } from "./fleet-space.ts";
 import { robotsTags, robotsType } from "./model/robot.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import { timesAt } from "./node-opcua/tag.ts";
 
 /** How many robots one event names. */
 const MOST_TOLD = 100;
@@ -24,10 +22,7 @@ export interface RobotsFolder {
  *
  * @param run unique for each run, so that no two lists have the same version
  */
-export function addRobotsFolder(
-  builder: NodeBuilder,
-  { run, clock }: { readonly run: string; readonly clock: Clock },
-): RobotsFolder {
+export function addRobotsFolder(builder: NodeBuilder, run: string): RobotsFolder {
   const robots = builder.root("Robots", robotsType);
   const { NodeVersion: version, NodesMissing: nodesMissing } = builder.tags(robots, robotsTags);
   const folders = new Map<string, Folder>();
@@ -48,7 +43,7 @@ export function addRobotsFolder(
     show({ listed, missing }) {
       const news = added;
       added = [];
-      const times = timesAt(clock.nowMs());
+      const times = builder.timesNow();
       version.set(`${run}.${listed}`, StatusCodes.Good, times);
       nodesMissing.set(missing, StatusCodes.Good, times);
       if (news.length === 0) return;

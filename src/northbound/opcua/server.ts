@@ -3,21 +3,23 @@
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { ClientCertificates as ApprovedClients } from "../../contracts/client-certificates.ts";
+import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
-import { every } from "../../platform/clock.ts";
+import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
 import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
 import { urlHost } from "../../platform/url-host.ts";
-import { type OpcUaParts, openAddressSpace, type SharedTags } from "./address-space.ts";
+import { type OpcUaCommands, type OpcUaViews, openAddressSpace, type SharedTags } from "./address-space.ts";
 import { contentOf } from "./certificate-content.ts";
 import { createClientList } from "./certificate-store/client-list.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
+import type { GatewayFacts } from "./gateway-tags.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/client-refusals.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
@@ -34,6 +36,7 @@ import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.t
 import { listSessions } from "./node-opcua/session-list.ts";
 import { ageByMonotonicClock, closeKeylessChannels } from "./node-opcua/steady-times.ts";
 import { reportUriRefusals, type UriRefusals } from "./node-opcua/uri-refusals.ts";
+import type { OpcUaStore } from "./opcua-store.ts";
 import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type RefusedChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
@@ -46,6 +49,19 @@ const RENEWAL_CHECK_MS = 86_400_000;
 
 /** The health's text when the disk did not take the server's certificate. */
 const TEMPORARY = "with a certificate of this run only: the disk does not take one";
+
+/** The dependencies of the server. */
+export interface OpcUaParts {
+  readonly commands: OpcUaCommands;
+  readonly views: OpcUaViews;
+  /** Opens the stores that survive a restart. Called once, when the server runs. */
+  readonly openMemory: () => OpcUaStore;
+  /** Times the work for a client's request; absent: it is not timed. */
+  readonly timeRequest?: (task: () => void) => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
 
 /** The OPC UA server: a component that updates its tags at once from its sink. */
 export interface OpcUaServer extends Component, Sink, RefusedChanges {
@@ -62,9 +78,11 @@ export interface OpcUaServer extends Component, Sink, RefusedChanges {
  * value; stations, holds and alarms are read when their nodes are made. `run` rejects with PortTaken if
  * another program has the port.
  */
-export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
-  const { log } = parts;
-  const space = createFleetSpace(options.limits.maxRobots, parts.clock, log);
+export function createOpcUaServer(
+  options: OpcUaOptions,
+  { commands, views, openMemory, timeRequest, clock, random, log }: OpcUaParts,
+): OpcUaServer {
+  const space = createFleetSpace(options.limits.maxRobots, clock, log);
   const registry = createTagRegistry(() => space.counts().missing);
   let state: Health["state"] = "starting";
   let server: OPCUAServer | null = null;
@@ -94,10 +112,10 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     url: () => url,
     tags: registry,
     peers: () => (server === null ? [] : listSessions(server)),
-    clientCertificates: createClientList(() => pki?.path ?? null, parts.clock),
+    clientCertificates: createClientList(() => pki?.path ?? null, clock),
     ...followOptions(options, space, () => ({ server, bounds, rejected, gateway })),
     write(batch) {
-      gateway?.showLink(parts.clock.nowMs());
+      gateway?.showLink(clock.nowMs());
       for (const change of batch.changes) {
         if (change.kind === "hold_all") gateway?.showHold(change.hold);
         else if (change.kind === "station") gateway?.showStation(change.station, change.shown);
@@ -123,17 +141,18 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     }),
     hang: () => (url === null ? null : closedPort(guarded)),
     async run(signal, ready) {
-      forwardLibraryLog(log, parts.clock, (name) => Object.hasOwn(StatusCodes, name));
+      forwardLibraryLog(log, clock, (name) => Object.hasOwn(StatusCodes, name));
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
-      const memory = parts.openMemory();
+      const memory = openMemory();
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
-        const opened = await openServer(options, parts, pki.path, signal);
+        const opened = await openServer(options, pki.path, views.facts, commands.audit, clock, log, signal);
         ({ server, clients, uris, rejected, bounds } = opened);
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
-        gateway = openAddressSpace(server, space, options, parts, { memory, registry }, signal);
+        const nodeParts = { commands, views, memory, registry, clock, random, log };
+        gateway = openAddressSpace(server, space, options, nodeParts, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
-        guarded = fence(server, parts.clock, log, parts.timeRequest);
+        guarded = fence(server, clock, log, timeRequest);
         await listen(server, options.port);
         url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
         if (!signal.aborted) {
@@ -175,8 +194,11 @@ interface Opened {
 
 async function openServer(
   options: OpcUaOptions,
-  { clock, log, audit, facts }: OpcUaParts,
   pkiFolder: string,
+  facts: GatewayFacts,
+  audit: RefusalAudit,
+  clock: Clock,
+  log: Log,
   signal: AbortSignal,
 ): Promise<Opened> {
   const { clientCertificates, ...security } = await securityOptions(options, pkiFolder, clock, log);

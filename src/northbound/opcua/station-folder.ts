@@ -1,24 +1,29 @@
+import type { Acts } from "../../contracts/acts.ts";
 import type { ReloadRefusal } from "../../contracts/reload.ts";
-import type { Permits } from "../../contracts/stations.ts";
+import type { Permits, Stations, VisibleStations } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
 import type { Live } from "../../platform/live.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
-import { addStationSlot, type StationParts, type StationSlot } from "./commands/station-slot.ts";
+import type { SlotKindParts } from "./commands/slot.ts";
+import type { FindRobot } from "./commands/station-order.ts";
+import { addStationSlot } from "./commands/station-slot.ts";
 import { stationsType } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
+import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import type { StationNode } from "./options.ts";
 import { nodeName } from "./robot-register.ts";
-import { addPermitTags, addStationTags, type PermitTagParts, type StationTagParts } from "./station-tags.ts";
+import { addPermitTags, addStationTags, type NameOfRobot } from "./station-tags.ts";
 
-export interface StationFolderParts extends Omit<StationParts, "name" | "load"> {
-  readonly permits: Permits;
+/** The dependencies of a station's nodes. */
+export interface StationFolderParts {
+  readonly slots: SlotKindParts;
   readonly alarms: AlarmTagParts;
-  readonly tags: Omit<PermitTagParts, "permits"> & StationTagParts;
-  /** Registers a new slot for writes. */
-  readonly addSlot: (slot: StationSlot) => void;
-  /** The names of hidden nodes. */
-  readonly hidden: Set<string>;
+  readonly stations: Stations & VisibleStations;
+  readonly permits: Permits;
+  readonly acts: Pick<Acts, "run">;
+  readonly addWritable: AddWritableTag;
+  readonly robots: { readonly find: FindRobot; readonly nameOf: NameOfRobot };
 }
 
 /** The folder `Stations`: each station with its slot and its tags. */
@@ -35,9 +40,11 @@ export interface StationFolder {
 
 type StationNodes = ReturnType<typeof addStation>;
 
+/** @param hiddenNodes the names of nodes that a reload has removed; kept up to date here */
 export function addStationFolder(
   builder: NodeBuilder,
   stations: Live<readonly StationNode[]>,
+  hiddenNodes: Set<string>,
   parts: StationFolderParts,
 ): StationFolder {
   let root: Folder | null = null;
@@ -56,10 +63,10 @@ export function addStationFolder(
     if (attach !== undefined) {
       attach();
       hidden.delete(name);
-      parts.hidden.delete(nodeName(name));
+      hiddenNodes.delete(nodeName(name));
     }
     root ??= builder.root("Stations", stationsType);
-    const found = made.get(name) ?? addStation(builder, root, station, { ...parts, load: loadOf(name) });
+    const found = made.get(name) ?? addStation(builder, root, station, loadOf(name), parts);
     made.set(name, found);
     return found.folder;
   }
@@ -67,7 +74,7 @@ export function addStationFolder(
   function hide(name: string, { folder }: StationNodes): void {
     if (root === null) return;
     hidden.set(name, builder.detach(root, folder));
-    parts.hidden.add(nodeName(name));
+    hiddenNodes.add(nodeName(name));
   }
 
   function follow(): void {
@@ -119,13 +126,24 @@ function addStation(
   builder: NodeBuilder,
   root: Folder,
   { name, needsPermit }: StationNode,
-  parts: StationFolderParts & Pick<StationParts, "load">,
+  load: Live<StationNode["load"]>,
+  { slots, alarms, stations, permits, acts, addWritable, robots }: StationFolderParts,
 ) {
   const folder = builder.folder(root, nodeName(name));
-  const permit = needsPermit ? addPermitTags(builder, folder, name, { ...parts, ...parts.tags }) : null;
-  const tags = addStationTags(builder, folder, name, parts.tags);
-  const alarms = addAlarmTags(builder, folder, name, parts.alarms);
-  const slot = addStationSlot(builder, folder, { ...parts, name });
-  parts.addSlot(slot);
-  return { name, folder, alarms, slot, permit, tags };
+  const permit = needsPermit ? addPermitTags(builder, folder, name, { permits, acts, addWritable }) : null;
+  const tags = addStationTags(builder, folder, name, {
+    shown: stations.shown,
+    acts,
+    rights: slots.rights,
+    addWritable,
+    nameOf: robots.nameOf,
+  });
+  return {
+    name,
+    folder,
+    permit,
+    tags,
+    alarms: addAlarmTags(builder, folder, name, alarms),
+    slot: addStationSlot(builder, folder, name, load, { stations, acts, findRobot: robots.find, slots }),
+  };
 }

@@ -5,7 +5,6 @@ import type { Permits, VisibleStations } from "../../contracts/stations.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { isValidSight, type StationConveyor, type StationSight } from "../../domain/station-sight.ts";
 import type { StationCounters, VisibleStation } from "../../domain/station-visits.ts";
-import type { Clock } from "../../platform/clock.ts";
 import { sourceOf } from "./commands/source-of.ts";
 import {
   CONVEYORS_SHOWN,
@@ -17,14 +16,7 @@ import {
   validTags,
 } from "./model/station.ts";
 import type { Folder, NodeBuilder } from "./node-builder.ts";
-import {
-  fittingText,
-  type Tag,
-  type TagList,
-  type TagScalar,
-  type TagTimes,
-  timesAt,
-} from "./node-opcua/tag.ts";
+import { fittingText, type Tag, type TagList, type TagScalar, type TagTimes } from "./node-opcua/tag.ts";
 import type { AddWritableTag } from "./node-opcua/write-requests.ts";
 import { isShown, statusOfQuality } from "./status.ts";
 import { isWholeValue, writeAct } from "./write-act.ts";
@@ -33,10 +25,11 @@ export interface StationTagParts extends VisibleStations {
   readonly acts: Pick<Acts, "run">;
   readonly rights: Pick<CommandRights, "refusedStation">;
   readonly addWritable: AddWritableTag;
-  /** The names of a robot for PLCs. */
-  readonly nameOf: (robotId: RobotId) => { readonly name: string; readonly number: number };
-  readonly clock: Clock;
+  readonly nameOf: NameOfRobot;
 }
+
+/** The names of a robot for PLCs. */
+export type NameOfRobot = (robotId: RobotId) => { readonly name: string; readonly number: number };
 
 /** The tags of a station about its robots, and its counters. */
 export interface StationTags {
@@ -56,7 +49,7 @@ export function addStationTags(
   const showCounters = addCounterTags(builder, folder, station, parts);
 
   function show({ sight, counters }: VisibleStation): void {
-    const times = timesAt(parts.clock.nowMs());
+    const times = builder.timesNow();
     valid.set(isValidSight(sight), StatusCodes.Good, times);
     showHere(sight, times);
     showConveyors(sight, times);
@@ -130,7 +123,7 @@ function addCounterTags(
   builder: NodeBuilder,
   station: Folder,
   stationName: string,
-  { acts, rights, addWritable, clock }: StationTagParts,
+  { acts, rights, addWritable }: StationTagParts,
 ): (counters: StationCounters, times: TagTimes) => void {
   const folder = builder.folder(station, "Counters");
   const tags = builder.tags(folder, counterTags);
@@ -145,7 +138,7 @@ function addCounterTags(
 
   function showReset(value: boolean): void {
     isReset = value;
-    tags.Reset.set(value, good, timesAt(clock.nowMs()));
+    tags.Reset.set(value, good, builder.timesNow());
   }
 
   addWritable(`${folder.path}.Reset`, (variant, range, account) => {
@@ -175,7 +168,6 @@ export interface PermitTagParts {
   readonly permits: Permits;
   readonly acts: Pick<Acts, "run">;
   readonly addWritable: AddWritableTag;
-  readonly clock: Clock;
 }
 
 /** `Permit`, `Permitted` and `NotPermittedReason` of a station that requires a permit. */
@@ -188,12 +180,11 @@ export function addPermitTags(
   builder: NodeBuilder,
   folder: Folder,
   station: string,
-  { permits, acts, addWritable, clock }: PermitTagParts,
+  { permits, acts, addWritable }: PermitTagParts,
 ): PermitTags {
   const tags = builder.tags(folder, permitTags);
   const good = StatusCodes.Good;
-
-  const times = () => timesAt(clock.nowMs());
+  const times = builder.timesNow;
 
   function show(): void {
     const state = permits.permitOf(station);

@@ -2,10 +2,9 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { MissionQueue } from "../../../src/domain/mission.ts";
-import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { newLink } from "./link-harness.ts";
+import { type LinkChanges, newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
 import {
   base,
@@ -30,7 +29,7 @@ async function broker(acl?: Parameters<typeof startMosquitto>[0]) {
   return mosquitto;
 }
 
-async function connect(options: MqttOptions, changes: Partial<MqttParts> = {}): Promise<Connection> {
+async function connect(options: MqttOptions, changes: LinkChanges = {}): Promise<Connection> {
   const connection = await newLink({ options, ...changes }).connect(never);
   cleanups.push(() => connection[Symbol.asyncDispose]());
   return connection;

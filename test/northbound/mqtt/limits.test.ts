@@ -3,13 +3,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { MissionQueue } from "../../../src/domain/mission.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
-import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { messageFaults } from "../../support/message-schemas.ts";
 import { startLimitedBroker } from "./limited-broker.ts";
-import { newLink } from "./link-harness.ts";
+import { type LinkChanges, newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
 import {
   base,
@@ -49,7 +48,7 @@ function event(eventId: string, owner = "api"): FleetEvent {
   };
 }
 
-async function connect(url: string, options: Partial<MqttOptions> = {}, parts: Partial<MqttParts> = {}) {
+async function connect(url: string, options: Partial<MqttOptions> = {}, parts: LinkChanges = {}) {
   const said: string[] = [];
   const log: Log = {
     ...silentLog,

@@ -1,8 +1,17 @@
+import type { Acts } from "../../../src/contracts/acts.ts";
+import type { Commander } from "../../../src/contracts/commander.ts";
 import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
-import { createMqttLink, type MqttLink, type MqttParts } from "../../../src/northbound/mqtt/link.ts";
-import { createTopics } from "../../../src/northbound/mqtt/topics.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
-import { silentLog } from "../../../src/platform/log.ts";
+import { createCommandMessages } from "../../../src/northbound/mqtt/commands.ts";
+import { createDuplicateWatch } from "../../../src/northbound/mqtt/duplicate-gateway.ts";
+import type { EventArrivals } from "../../../src/northbound/mqtt/event-writer.ts";
+import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
+import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
+import { createTopicRecords, type TopicsFiles } from "../../../src/northbound/mqtt/published-topics.ts";
+import type { ReplyBounds } from "../../../src/northbound/mqtt/replies.ts";
+import { createOwnTopics, type HealthReport } from "../../../src/northbound/mqtt/status.ts";
+import { createTopics, type Topics } from "../../../src/northbound/mqtt/topics.ts";
+import { type Clock, systemClock } from "../../../src/platform/clock.ts";
+import { type Log, silentLog } from "../../../src/platform/log.ts";
 import type { CommandsHarness } from "../../commands/commands-harness.ts";
 import { createTestActs } from "../../support/fake-acts.ts";
 import {
@@ -28,27 +37,67 @@ export function newBroker(options = embedded, under = base): EmbeddedBroker {
   });
 }
 
+/** What a test says of its link. */
+export interface LinkChanges {
+  readonly options?: MqttOptions;
+  readonly topics?: Topics;
+  readonly sessionId?: string;
+  readonly stopping?: AbortSignal;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly commander?: Commander;
+  readonly acts?: Acts;
+  readonly replyBounds?: ReplyBounds;
+  readonly health?: () => HealthReport;
+  /** Opens a stream into the gateway's own broker; null: there is none. */
+  readonly openBroker?: EmbeddedBroker["open"] | null;
+  readonly arrivals?: EventArrivals;
+  readonly retained?: EmbeddedBroker["retained"];
+  readonly topicsFiles?: TopicsFiles | null;
+  readonly onDuplicate?: (active: boolean, text: string) => void;
+}
+
 /** A link of which each test says what is special to it. */
-export function newLink(changes: Partial<MqttParts> = {}): MqttLink {
-  const { options = mqttOptions() } = changes;
-  return createMqttLink({
-    options,
-    topics: createTopics(options.base, options.placement.now()),
-    retained: () => Promise.resolve([]),
-    sessionId: "s1",
-    stopping: new AbortController().signal,
-    clock: systemClock,
-    log: silentLog,
-    commander: recordingCommander(),
-    acts: createTestActs(),
-    health: () => ({}),
-    openBroker: null,
-    topicsFiles: null,
-    arrivals: null,
-    onDuplicate: () => {},
-    ...changes,
+export function newLink({
+  options = mqttOptions(),
+  topics = createTopics(options.base, options.placement.now()),
+  sessionId = "s1",
+  stopping = new AbortController().signal,
+  clock = systemClock,
+  log = silentLog,
+  commander = recordingCommander(),
+  acts = createTestActs(),
+  replyBounds,
+  health = () => ({}),
+  openBroker = null,
+  arrivals = noArrivals,
+  retained = () => Promise.resolve([]),
+  topicsFiles = null,
+  onDuplicate = () => {},
+}: LinkChanges = {}): MqttLink {
+  const { gatewayId } = options;
+  const ownTopics = createOwnTopics(gatewayId, topics, { sessionId, stopping, health, clock });
+  const { noteStatus } = ownTopics;
+  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
+  return createMqttLink(options, topics, {
+    sessionId,
+    ownBroker: openBroker === null ? null : { open: openBroker, arrivals, retained },
+    ownTopics,
+    commands: createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds }),
+    duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
+    records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
+    clock,
+    log,
   });
 }
+
+/** These tests write events to the connection itself. */
+const noArrivals: EventArrivals = {
+  subscribers: () => 0,
+  areComing: () => false,
+  watch: () => () => {},
+  arrived: () => Promise.resolve(false),
+};
 
 /** A link to a real broker, with clients on the other side. */
 export interface OpenedLink {

@@ -3,8 +3,7 @@ import type { Connection } from "../../../src/contracts/link.ts";
 import type { Command } from "../../../src/domain/command.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
-import type { MqttParts } from "../../../src/northbound/mqtt/link.ts";
-import { newBroker, newLink } from "./link-harness.ts";
+import { type LinkChanges, newBroker, newLink } from "./link-harness.ts";
 import { base, type Listener, listen, missionChange, recordingCommander, start } from "./mqtt-harness.ts";
 
 const never = new AbortController().signal;
@@ -41,7 +40,7 @@ async function listener(): Promise<Listener> {
   return received;
 }
 
-async function connect(changes: Partial<MqttParts> = {}): Promise<Connection & { commands: Command[] }> {
+async function connect(changes: LinkChanges = {}): Promise<Connection & { commands: Command[] }> {
   const commander = recordingCommander();
   const link = newLink({
     commander,

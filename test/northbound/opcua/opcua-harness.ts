@@ -20,13 +20,18 @@ import type { Rights } from "../../../src/commands/options.ts";
 import type { Permits, VisibleStations } from "../../../src/contracts/stations.ts";
 import type { Role } from "../../../src/domain/command.ts";
 import { stopRequest } from "../../../src/fleet/stop-request.ts";
-import type { OpcUaParts } from "../../../src/northbound/opcua/address-space.ts";
+import type { OpcUaCommands, OpcUaViews } from "../../../src/northbound/opcua/address-space.ts";
+import type { GatewayFacts } from "../../../src/northbound/opcua/gateway-tags.ts";
 import {
   defaultOpcUaLimits,
   type OpcUaOptions,
   type OpcUaUser,
 } from "../../../src/northbound/opcua/options.ts";
-import { createOpcUaServer, type OpcUaServer } from "../../../src/northbound/opcua/server.ts";
+import {
+  createOpcUaServer,
+  type OpcUaParts,
+  type OpcUaServer,
+} from "../../../src/northbound/opcua/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
@@ -67,8 +72,14 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
  * What a test changes; the intake before its fake commander, and the acts, have the same catalogue, clock and
  * audit.
  */
-type Changed = Partial<Omit<OpcUaParts, "commander" | "stations" | "permits" | "holds">> &
+type Changed = Partial<
+  Omit<OpcUaParts, "commands" | "views"> &
+    Omit<OpcUaCommands, "commander" | "stopRequest"> &
+    Pick<OpcUaViews, "alarms" | "facts">
+> &
   Pick<TestTargets, "resetCounters" | "userRights"> & {
+    /** Of the facts, unless they are given. */
+    readonly sessionId?: string;
     readonly holds?: FakeHolds;
     readonly commander?: FakeCommander;
     readonly accounts?: Rights["accounts"];
@@ -77,39 +88,56 @@ type Changed = Partial<Omit<OpcUaParts, "commander" | "stations" | "permits" | "
   };
 type TestStations = ActTargets["stations"] & VisibleStations;
 
-export function opcUaParts({ accounts, resetCounters, userRights, ...changed }: Changed = {}): OpcUaParts {
-  const { commander = createFakeCommander(), catalogue = fakeCatalogue(), clock = systemClock } = changed;
-  const rights = accounts === undefined ? allRights : { rules: [], accounts };
-  const { stations = noStations, permits = noPermits, holds = createFakeHolds() } = changed;
-  const refused = changed.audit?.refused ?? (() => {});
-  commander.serve({ catalogue, clock, rights, refused });
-  const targets = { stations, permits, holds, refused, rights: changed.rights, resetCounters, userRights };
+export function opcUaParts({
+  accounts,
+  resetCounters,
+  userRights,
+  sessionId = "run1",
+  facts = factsOf(sessionId),
+  holds = createFakeHolds(),
+  commander = createFakeCommander(),
+  stations = noStations,
+  permits = noPermits,
+  alarms = noAlarms,
+  catalogue = fakeCatalogue(),
+  rights,
+  records = { recall: async () => null },
+  audit = commander,
+  acts,
+  clock = systemClock,
+  ...changed
+}: Changed = {}): OpcUaParts {
+  const refused = audit === commander ? () => {} : audit.refused;
+  const userRules = accounts === undefined ? allRights : { rules: [], accounts };
+  commander.serve({ catalogue, clock, rights: userRules, refused });
+  const targets = { stations, permits, holds, refused, rights, resetCounters, userRights };
   return {
-    commander,
-    audit: commander,
-    catalogue,
-    records: { recall: async () => null },
-    stations,
-    permits,
-    alarms: noAlarms,
-    acts: createTestActs(targets),
-    holds,
-    openMemory: createFakeDisk().open,
-    stopRequest,
-    run: "run1",
-    random: () => 0.5,
-    rights: allowedRights,
-    facts: {
-      version: "0.0.0",
-      builtAt: new Date("2026-01-02T03:04:05Z"),
-      sessionId: "s-1",
-      startedAtMs: 0,
-      configHash: () => "c0ffee",
-      fleetLinkUp: () => true,
+    commands: {
+      commander,
+      acts: acts ?? createTestActs(targets),
+      records,
+      audit,
+      rights: rights ?? allowedRights,
+      catalogue,
+      stopRequest,
     },
-    clock: systemClock,
+    views: { facts, stations, permits, holds, alarms },
+    openMemory: createFakeDisk().open,
+    clock,
+    random: () => 0.5,
     log: silentLog,
     ...changed,
+  };
+}
+
+export function factsOf(sessionId: string): GatewayFacts {
+  return {
+    version: "0.0.0",
+    builtAt: new Date("2026-01-02T03:04:05Z"),
+    sessionId,
+    startedAtMs: 0,
+    configHash: () => "c0ffee",
+    fleetLinkUp: () => true,
   };
 }
 

@@ -7,7 +7,7 @@ import { createLive } from "../../../src/platform/live.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { receivedAtMs, robotChange } from "./changes.ts";
 import { fakeCatalogue } from "./fake-commands.ts";
-import { type Caller, opcUaParts, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
+import { type Caller, factsOf, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
 const clock = createManualClock(receivedAtMs);
 const user = (name: string, role: OpcUaUser["role"]): OpcUaUser => ({
@@ -45,7 +45,7 @@ beforeAll(async () => {
     {
       clock,
       rights,
-      facts: { ...opcUaParts().facts, fleetLinkUp: () => isLinkUp },
+      facts: { ...factsOf("run1"), fleetLinkUp: () => isLinkUp },
     },
   );
   plc = await openSession(running.url);

@@ -36,7 +36,7 @@ const openFolder = () => openIn(folder)();
 async function restart(changed: Parameters<typeof start>[0] = {}): Promise<void> {
   await stop();
   starts += 1;
-  await start({ openMemory: openFolder, run: `start ${starts}`, ...changed });
+  await start({ openMemory: openFolder, sessionId: `start ${starts}`, ...changed });
 }
 
 /** The journal of a gateway whose commands ended like this. */
@@ -52,7 +52,7 @@ async function goesOnWaiting(ticket: number): Promise<boolean> {
 describe("the life of a ticket, with the gateway started again between each two steps", () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tickets-"));
-    await startAnew({ openMemory: openFolder, run: `start ${starts}` });
+    await startAnew({ openMemory: openFolder, sessionId: `start ${starts}` });
   });
   afterEach(async () => {
     await stop();

@@ -8,7 +8,8 @@ import { subscribe } from "./subscribe.ts";
 const LARGEST_PACKET = 16 * 1024;
 const ANSWER_MS = 5_000;
 const RETAINED_MS = 2_000;
-const nothing = {
+/** What a connection gets that only looks: it has no last will, and reads nothing ahead. */
+export const checkingParts = {
   will: null,
   maximumPacketSize: LARGEST_PACKET,
   openBroker: null,
@@ -94,7 +95,7 @@ async function withClient(
   use: (client: LimitedClient) => Promise<void>,
 ): Promise<void> {
   const own = { ...options, clientId: checkingClientId(options.clientId) };
-  const client = await openClient(own, nothing, signal);
+  const client = await openClient(own, checkingParts, signal);
   client.on("error", () => {});
   const cut = () => client.end(true);
   signal.addEventListener("abort", cut, { once: true });

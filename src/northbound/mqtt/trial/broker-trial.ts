@@ -2,7 +2,7 @@ import type { MqttClient } from "mqtt";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan, within } from "../../../platform/within.ts";
 import { type BrokerLimits, type Missing, missingAtBroker } from "../client/broker-limits.ts";
-import { checkingClientId } from "../client/checking.ts";
+import { checkingClientId, checkingParts } from "../client/checking.ts";
 import { endClient, openClient } from "../client/client.ts";
 import type { LimitedClient } from "../client/limited-client.ts";
 import { subscribe } from "../client/subscribe.ts";
@@ -42,15 +42,7 @@ export type BrokerTrial =
 
 /** A name that no client of a plant has. */
 const NAME = "fleetgate-check";
-const LARGEST_PACKET = 16 * 1024;
 const ARRIVAL_MS = 2_000;
-
-const trialParts = {
-  will: null,
-  maximumPacketSize: LARGEST_PACKET,
-  openBroker: null,
-  leftOut: { onTooLarge() {}, onRefused() {}, onNotTaken: () => false, onTaken() {} },
-};
 
 interface TrialParts {
   readonly clock: Clock;
@@ -141,13 +133,10 @@ async function tryAnonymous(
 }
 
 function connect(options: MqttOptions, { limitMs, signal }: TrialParts): Promise<LimitedClient> {
-  const sort = (bytes: Buffer) => ({ rest: [bytes], acks: null });
-  return within(signal, limitMs, (bounded) => openClient(options, { ...trialParts, sort }, bounded)).then(
-    (client) => {
-      client.on("error", () => {});
-      return client;
-    },
-  );
+  return within(signal, limitMs, (bounded) => openClient(options, checkingParts, bounded)).then((client) => {
+    client.on("error", () => {});
+    return client;
+  });
 }
 
 /** A topic of a template, filled in without encoding. */

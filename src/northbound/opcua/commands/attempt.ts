@@ -1,14 +1,21 @@
-import type { Envelope, RefusedRequest } from "../../../contracts/commander.ts";
+import type {
+  Commander,
+  CommandRecords,
+  Envelope,
+  RefusalAudit,
+  RefusedRequest,
+} from "../../../contracts/commander.ts";
 import type { ParsedRequest } from "../../../contracts/operation.ts";
 import { checked, ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import { ticketAccepted, ticketDone, ticketVoid } from "../../../domain/ticket.ts";
 import type { TakenTicket } from "../../../domain/ticket-state.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
 import type { SlotResult } from "./slot-answer.ts";
+import type { SlotKind } from "./slot-kind.ts";
 import type { SlotNumbers } from "./slot-numbers.ts";
-import type { SlotKind, SlotParts } from "./slot-parts.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 
@@ -39,15 +46,25 @@ export interface Attempts {
   recall(final: Outcome): void;
 }
 
+/** The dependencies of attempts. */
+export interface AttemptParts {
+  readonly commander: Commander;
+  /** The records of commands that ran when the gateway stopped. */
+  readonly records: Pick<CommandRecords, "recall">;
+  /** Refusals of calls that are no command are audited there. */
+  readonly audit: RefusalAudit;
+  readonly clock: Clock;
+  /** Aborted when the gateway stops: nobody waits for outcomes any more. */
+  readonly signal: AbortSignal;
+}
+
 /** `showResult` sets the result that is shown with the next state of the sequence numbers. */
 export function createAttempts(
   kind: SlotKind,
   numbers: SlotNumbers,
-  parts: SlotParts,
+  { commander, records, audit, clock, signal }: AttemptParts,
   showResult: (result: SlotResult) => void,
 ): Attempts {
-  const { clock } = parts;
-
   /** A stop has taken the slot: the end of the earlier command is no longer shown here. */
   function isReplaced(ticket: number): boolean {
     return numbers.tickets().current?.id !== ticket;
@@ -86,7 +103,7 @@ export function createAttempts(
 
   /** Null: the gateway stops before the outcome is known. */
   function outcomeOf(envelope: Envelope, ticket: number): Promise<Outcome | null> {
-    const submitted = parts.commander.submit(envelope, parts.signal, (stage) => showStage(ticket, stage));
+    const submitted = commander.submit(envelope, signal, (stage) => showStage(ticket, stage));
     // The next start finds the command in the journal.
     return submitted.catch(() => null);
   }
@@ -101,7 +118,7 @@ export function createAttempts(
 
   async function restore({ id, requestId, user, phase }: TakenTicket): Promise<void> {
     const source = sourceOf({ name: user });
-    const outcome = await parts.records.recall(source, `${kind.path}/${requestId}`, (stage) =>
+    const outcome = await records.recall(source, `${kind.path}/${requestId}`, (stage) =>
       showStage(id, stage),
     );
     if (outcome !== null || phase === "running") return finish(id, outcome ?? forgotten, null);
@@ -124,7 +141,7 @@ export function createAttempts(
     outcome: Outcome,
   ): Outcome {
     if (outcome.outcome === "refused") {
-      parts.audit.refused({ operation: kind.path, robotId: null, ...request }, outcome);
+      audit.refused({ operation: kind.path, robotId: null, ...request }, outcome);
     }
     return outcome;
   }
@@ -145,11 +162,11 @@ export function createAttempts(
         return { kind: "local", end: () => draft.perform(account, `${kind.path}/${requestId}`) };
       }
       const { operation, missionId: target } = draft;
-      const request = parts.commander.read(operation, draft.request);
+      const request = commander.read(operation, draft.request);
       if ("outcome" in request) return local(() => request);
       const receivedMs = clock.nowMs();
       const envelope = { ...identity, ...slotOf(kind), operation, request: { parsed: request }, receivedMs };
-      if (account.isDryRun) return local(() => parts.commander.check(envelope));
+      if (account.isDryRun) return local(() => commander.check(envelope));
       return { kind: "command", envelope, request, target };
     },
     begin(attempt, ticket, kept) {

@@ -3,8 +3,7 @@ import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { type Draft, missing } from "./draft.ts";
 import { addParameter } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
-import { createSlot, type Slot } from "./slot.ts";
-import type { SlotParts } from "./slot-parts.ts";
+import type { Slot, SlotKindParts } from "./slot.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import { strayNumber, wholeNumber } from "./written-ticket.ts";
@@ -24,27 +23,24 @@ export function addConveyorSlot(
   builder: NodeBuilder,
   robot: Folder,
   robotId: RobotId,
-  parts: SlotParts,
+  { runSlot, rights, userOf }: SlotKindParts,
 ): Slot {
   const folder = builder.folder(robot, "ConveyorSlot");
-  const place = { builder, folder, clock: parts.clock };
+  const place = { builder, folder };
   const index = addParameter(place, "ConveyorIndex", indexes);
   const motor = addParameter(place, "MotorCommand", motors);
-  return createSlot(
-    {
-      path: folder.path,
-      parameters: [index, motor],
-      tags: addSlotTags(builder, folder, parts),
-      refusedWriter: (account) => parts.rights.refusedRobot(sourceOf(account), robotId),
-      draft: (sessionId) => conveyorRequest(robotId, index.value(sessionId), motor.value(sessionId)),
-      reads: () => [index, motor],
-      draftOfNumbers: (numbers) => numberedDraft(robotId, numbers),
-      draftOfFields: (fields) => textDraft(robotId, fields),
-      served() {},
-      follow() {},
-    },
-    parts,
-  );
+  return runSlot({
+    path: folder.path,
+    parameters: [index, motor],
+    tags: addSlotTags(builder, folder, userOf),
+    refusedWriter: (account) => rights.refusedRobot(sourceOf(account), robotId),
+    draft: (sessionId) => conveyorRequest(robotId, index.value(sessionId), motor.value(sessionId)),
+    reads: () => [index, motor],
+    draftOfNumbers: (numbers) => numberedDraft(robotId, numbers),
+    draftOfFields: (fields) => textDraft(robotId, fields),
+    served() {},
+    follow() {},
+  });
 }
 
 /** `Command`: the conveyor, its motor command, and nothing else. */

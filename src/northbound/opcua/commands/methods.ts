@@ -7,15 +7,15 @@ import {
   StatusCodes,
   type Variant,
 } from "node-opcua";
-import type { Envelope, EnvelopeRequest } from "../../../contracts/commander.ts";
-import type { DescribedOperation } from "../../../contracts/operation-manual.ts";
+import type { Commander, CommandRecords, Envelope, EnvelopeRequest } from "../../../contracts/commander.ts";
+import type { DescribedOperation, OperationManual } from "../../../contracts/operation-manual.ts";
 import { clip } from "../../../domain/clip.ts";
 import type { CommandStage } from "../../../domain/command.ts";
 import { errorId } from "../../../domain/errors.ts";
 import { ending, type Outcome, refusal } from "../../../domain/outcome.ts";
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { describeError } from "../../../platform/log.ts";
+import { describeError, type Log } from "../../../platform/log.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import { type MethodModel, methodFolders } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
@@ -24,7 +24,6 @@ import type { Account } from "../security.ts";
 import type { Draft } from "./draft.ts";
 import { operationMethod, outputs, queryOutcome } from "./method-models.ts";
 import type { MissionRobot } from "./slot-operation.ts";
-import type { SlotParts } from "./slot-parts.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import { type TypedMethod, typedMethods } from "./typed-methods.ts";
@@ -33,8 +32,14 @@ import { type TypedMethod, typedMethods } from "./typed-methods.ts";
 const LONGEST_LOGGED_ID = 128;
 
 /** The dependencies of methods. */
-export interface MethodParts
-  extends Pick<SlotParts, "commander" | "records" | "catalogue" | "clock" | "log" | "signal"> {
+export interface MethodParts {
+  readonly commander: Commander;
+  readonly records: Pick<CommandRecords, "recall">;
+  readonly catalogue: OperationManual;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted when the gateway stops: nobody waits for outcomes any more. */
+  readonly signal: AbortSignal;
   /** The account of the caller; null: it may not call. */
   readonly accountOf: (context: ISessionContext) => Account | null;
   /** How long this caller may be kept waiting from now on, in milliseconds. */

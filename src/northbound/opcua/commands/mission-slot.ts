@@ -6,7 +6,6 @@ import { activitiesOf, type RobotSight, stopsOf } from "../../../domain/stops.ts
 import { hasArrived } from "../mission-tags.ts";
 import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { timesAt } from "../node-opcua/tag.ts";
 import { isShown, statusOfQuality } from "../status.ts";
 import { tagTimes } from "../tag-registry.ts";
 import type { Draft, RequestDraft } from "./draft.ts";
@@ -20,26 +19,20 @@ import {
   numberedMission,
 } from "./mission-request.ts";
 import { numberKind } from "./parameter-kind.ts";
-import { createSlot, type Slot } from "./slot.ts";
+import type { SlotKindParts } from "./slot.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
-import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import { strayNumber } from "./written-ticket.ts";
 
 const operations = numberKind(isMissionOperation);
 
-/** One of a robot's mission slots. */
-interface MissionSlot extends Slot {
+/** The mission slots of one robot, or one of them. */
+export interface MissionSlots {
   /** The robot's missions have changed. */
   refresh(): void;
   /** The robot as it is known now. */
   robot(): MissionRobot;
-}
-
-/** The mission slots of one robot, which share its data. */
-export interface MissionSlots extends Pick<MissionSlot, "refresh" | "robot"> {
-  readonly slots: readonly Slot[];
 }
 
 /**
@@ -50,15 +43,17 @@ export function addMissionSlots(
   builder: NodeBuilder,
   robot: Folder,
   count: number,
-  ...rest: readonly [RobotId, () => Family, () => RobotSight, SlotParts]
+  robotId: RobotId,
+  family: () => Family,
+  sight: () => RobotSight,
+  parts: SlotKindParts,
 ): MissionSlots {
-  const first = addMissionSlot(builder, robot, "MissionSlot", ...rest);
-  const further = Array.from({ length: count - 1 }, (_unused, index) =>
-    addMissionSlot(builder, robot, `MissionSlot${index + 2}`, ...rest),
-  );
+  const add = (name: string) =>
+    addMissionSlot(builder, builder.folder(robot, name), robotId, family, sight, parts);
+  const first = add("MissionSlot");
+  const further = Array.from({ length: count - 1 }, (_unused, index) => add(`MissionSlot${index + 2}`));
   const slots = [first, ...further];
   return {
-    slots,
     robot: first.robot,
     refresh() {
       for (const slot of slots) slot.refresh();
@@ -68,25 +63,21 @@ export function addMissionSlots(
 
 function addMissionSlot(
   builder: NodeBuilder,
-  robot: Folder,
-  name: string,
+  folder: Folder,
   robotId: RobotId,
   family: () => Family,
   sight: () => RobotSight,
-  parts: SlotParts,
-): MissionSlot {
-  const folder = builder.folder(robot, name);
-  const nowMs = () => parts.clock.nowMs();
-  const place = { builder, folder, clock: parts.clock };
-  const parameters = addMissionParameters(place, operations);
-  const tags = addSlotTags(builder, folder, parts);
+  { runSlot, rights, stopRequest, destinations, userOf }: SlotKindParts,
+): MissionSlots {
+  const parameters = addMissionParameters({ builder, folder }, operations);
+  const tags = addSlotTags(builder, folder, userOf);
   const {
     MissionState: missionState,
     GoalIndex: goalIndex,
     Arrived: arrived,
   } = builder.tags(folder, followTags);
   let followedId: string | null = null;
-  const madeAt = timesAt(nowMs());
+  const madeAt = builder.timesNow();
 
   /** The robot's missions; null: none are known well enough to be shown. */
   function queueNow(): MissionQueue | null {
@@ -140,11 +131,11 @@ function addMissionSlot(
     const { stop } = planned;
     const missionId = stop.kind === "pause_mission" ? stop.missionId : null;
     const text = missionId === null ? "pause the task chain" : `pause mission ${missionId}`;
-    return { text, ...parts.stopRequest(robotId, stop), missionId };
+    return { text, ...stopRequest(robotId, stop), missionId };
   }
 
   function requestOf(mission: MissionParameters | { readonly problem: string }): Draft {
-    return "problem" in mission ? mission : missionRequest(mission, robotNow(), parts.destinations.now());
+    return "problem" in mission ? mission : missionRequest(mission, robotNow(), destinations.now());
   }
 
   /** `Command`: the operation and its object. */
@@ -155,27 +146,23 @@ function addMissionSlot(
     return stray ?? requestOf(numberedMission(operation, rest));
   }
 
-  const slot = createSlot(
-    {
-      path: folder.path,
-      parameters: parameters.all,
-      tags,
-      refusedWriter: (account) => parts.rights.refusedRobot(sourceOf(account), robotId),
-      draft: (sessionId) => requestOf(parameters.read(sessionId)),
-      reads: parameters.inUse,
-      draftOfNumbers: numberedDraft,
-      draftOfFields: (fields) => requestOf(missionOfFields(fields)),
-      served: parameters.served,
-      follow(missionId) {
-        followedId = missionId;
-        showFollowed();
-      },
+  runSlot({
+    path: folder.path,
+    parameters: parameters.all,
+    tags,
+    refusedWriter: (account) => rights.refusedRobot(sourceOf(account), robotId),
+    draft: (sessionId) => requestOf(parameters.read(sessionId)),
+    reads: parameters.inUse,
+    draftOfNumbers: numberedDraft,
+    draftOfFields: (fields) => requestOf(missionOfFields(fields)),
+    served: parameters.served,
+    follow(missionId) {
+      followedId = missionId;
+      showFollowed();
     },
-    parts,
-  );
+  });
   showFollowed();
   return {
-    ...slot,
     robot: robotNow,
     refresh() {
       if (followedId !== null) showFollowed();

@@ -1,7 +1,6 @@
 import { type NumericRange, type StatusCode, StatusCodes, type Variant } from "node-opcua";
-import type { Clock } from "../../../platform/clock.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { type Tag, type TagList, timesAt } from "../node-opcua/tag.ts";
+import type { Tag, TagList, TagTimes } from "../node-opcua/tag.ts";
 import type { ParameterKind } from "./parameter-kind.ts";
 import type { Writer } from "./source-of.ts";
 
@@ -26,7 +25,6 @@ export interface Parameter {
 export interface ParameterPlace {
   readonly builder: NodeBuilder;
   readonly folder: Folder;
-  readonly clock: Clock;
 }
 
 /** A parameter with the last value of each session; undefined: none. */
@@ -38,28 +36,28 @@ export interface ValueParameter<T> extends Parameter {
 
 /** Adds a parameter of this kind. */
 export function addParameter<T extends number | string | TagList>(
-  { builder, folder, clock }: ParameterPlace,
+  { builder, folder }: ParameterPlace,
   name: string,
   kind: ParameterKind<T>,
 ): ValueParameter<T> {
   const { type, length } = kind;
   const tag = builder.parameter(folder, name, type, length ?? undefined);
-  return new SlotParameter(tag, kind, clock);
+  return new SlotParameter(tag, kind, builder.timesNow);
 }
 
 /** A class: a thousand robots have eight thousand parameters, and methods of their own would be 4 MB. */
 class SlotParameter<T extends number | string | TagList> implements ValueParameter<T> {
   readonly #tag: Tag;
   readonly #kind: ParameterKind<T>;
-  readonly #clock: Clock;
+  readonly #timesNow: () => TagTimes;
   /** Null while nobody has written it, as most parameters. */
   #values: Map<string, T> | null = null;
   #last: T;
 
-  constructor(tag: Tag, kind: ParameterKind<T>, clock: Clock) {
+  constructor(tag: Tag, kind: ParameterKind<T>, timesNow: () => TagTimes) {
     this.#tag = tag;
     this.#kind = kind;
-    this.#clock = clock;
+    this.#timesNow = timesNow;
     this.#last = kind.first;
     this.#show(kind.first);
   }
@@ -91,7 +89,7 @@ class SlotParameter<T extends number | string | TagList> implements ValueParamet
   }
 
   #show(value: T): void {
-    const times = timesAt(this.#clock.nowMs());
+    const times = this.#timesNow();
     if (typeof value === "object") this.#tag.setList(value, StatusCodes.Good, times);
     else this.#tag.set(value, StatusCodes.Good, times);
   }

@@ -1,5 +1,11 @@
 import type { Outcome } from "../../../domain/outcome.ts";
-import { newTickets, restartTickets } from "../../../domain/ticket.ts";
+import {
+  newTickets,
+  restartTickets,
+  type TicketAction,
+  type TicketWrite,
+  writeTicket,
+} from "../../../domain/ticket.ts";
 import {
   blockReserved,
   blockToReserve,
@@ -28,9 +34,14 @@ export interface SlotNumbers {
    * has failed; never rejects. `final` is the outcome of `doneId` from now on.
    */
   adopt(next: TicketState, final?: Outcome): Promise<boolean>;
+  /** Decides what a written number means, and adopts it. `kept`: as of `adopt`. */
+  write(write: TicketWrite): { readonly action: TicketAction; readonly kept: Promise<boolean> };
   /** Replaces an unused ticket that is old; tries again to store what could not be stored. */
   tick(): void;
 }
+
+/** Opens the registry of the slot at `path`; `show` is called with every later state. */
+export type OpenSlotNumbers = (path: string, show: (tickets: TicketState) => void) => SlotNumbers;
 
 interface SlotNumberParts {
   readonly tickets: TicketStore;
@@ -41,14 +52,12 @@ interface SlotNumberParts {
   readonly random: () => number;
 }
 
-/** Opens the registry of the slot at `path`; `show` is called with every later state. */
 export function openSlotNumbers(
   path: string,
-  parts: SlotNumberParts,
   show: (tickets: TicketState) => void,
+  { tickets: store, run, clock, random }: SlotNumberParts,
 ): SlotNumbers {
-  const { clock, random } = parts;
-  const loaded = load(parts.tickets, path);
+  const loaded = load(store, path);
   let tickets = firstState();
   let final: Outcome | null = loaded.record?.final ?? null;
   let trouble = loaded.unreadable;
@@ -58,8 +67,8 @@ export function openSlotNumbers(
 
   function firstState(): TicketState {
     const nowMs = clock.monotonicMs();
-    if (loaded.record !== null) return restartTickets(loaded.record.tickets, parts.run, nowMs);
-    const fresh = newTickets(parts.run, firstNumber(random()), nowMs);
+    if (loaded.record !== null) return restartTickets(loaded.record.tickets, run, nowMs);
+    const fresh = newTickets(run, firstNumber(random()), nowMs);
     return loaded.unreadable === null ? fresh : diskIs("failing", fresh, nowMs, random());
   }
 
@@ -93,7 +102,7 @@ export function openSlotNumbers(
     claimedTo = Math.max(claimedTo, blockToReserve(tickets) ?? 0);
     const reservedTo = claimedTo;
     saving += 1;
-    const saved = parts.tickets.save(path, { tickets: { ...tickets, reservedTo }, final }).then(
+    const saved = store.save(path, { tickets: { ...tickets, reservedTo }, final }).then(
       () => {
         saving -= 1;
         succeeded(reservedTo);
@@ -119,16 +128,22 @@ export function openSlotNumbers(
     return block !== null && block > claimedTo;
   }
 
+  function adopt(next: TicketState, ended?: Outcome): Promise<boolean> {
+    const before = tickets;
+    final = ended ?? final;
+    become(next);
+    return mustKeep(before, next) ? keep() : Promise.resolve(true);
+  }
+
   if (blockToReserve(tickets) !== null) void keep();
   return {
     tickets: () => tickets,
     record: loaded.record,
     trouble: () => trouble,
-    adopt(next, ended) {
-      const before = tickets;
-      final = ended ?? final;
-      become(next);
-      return mustKeep(before, next) ? keep() : Promise.resolve(true);
+    adopt,
+    write(write) {
+      const { state, action } = writeTicket(tickets, write, clock.monotonicMs(), random());
+      return { action, kept: state === tickets ? Promise.resolve(true) : adopt(state) };
     },
     tick() {
       const before = tickets;

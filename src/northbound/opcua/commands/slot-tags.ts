@@ -3,11 +3,10 @@ import { errorId } from "../../../domain/errors.ts";
 import { type Outcome, type OutcomeName, outcomeNumbers } from "../../../domain/outcome.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
 import { acceptedByNo } from "../../../domain/ticket-view.ts";
-import type { Clock } from "../../../platform/clock.ts";
 import { answerTags, COMMAND_LENGTH, requestTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { showOwnValues } from "../node-opcua/own-values.ts";
-import { fittingText, timesAt } from "../node-opcua/tag.ts";
+import { fittingText } from "../node-opcua/tag.ts";
 import { answerFor, closedOf, type SlotMoment, type SlotResult } from "./slot-answer.ts";
 import type { WrittenTicket } from "./written-ticket.ts";
 
@@ -59,16 +58,12 @@ export function outcomeText({ message, evidence }: Outcome): string {
 export function addSlotTags(
   builder: NodeBuilder,
   folder: Folder,
-  parts: {
-    readonly clock: Clock;
-    readonly userOf: (context: ISessionContext) => string;
-  },
+  userOf: (context: ISessionContext) => string,
 ): SlotTags {
   const written = builder.tags(folder, requestTags);
   const shown = builder.tags(folder, answerTags);
   const good = StatusCodes.Good;
-
-  const times = () => timesAt(parts.clock.nowMs());
+  const times = builder.timesNow;
   const zero = times();
   written.RequestId.set(0, good, zero);
   written.Command.setList(new Array(COMMAND_LENGTH).fill(0), good, zero);
@@ -77,12 +72,12 @@ export function addSlotTags(
   const asked = new Map<string, number>();
   let moment: SlotMoment | null = null;
   const ownAnswer = (context: ISessionContext) => {
-    const user = parts.userOf(context);
+    const user = userOf(context);
     return Int32Array.from(moment === null ? [] : answerFor(moment, { user, asked: asked.get(user) ?? 0 }));
   };
   showOwnValues(shown.Answer.variable, ownAnswer);
   showOwnValues(shown.AcceptedByNo.variable, (context) =>
-    moment === null ? 0 : acceptedByNo(moment.tickets, parts.userOf(context)),
+    moment === null ? 0 : acceptedByNo(moment.tickets, userOf(context)),
   );
   return {
     show(tickets, result, rejectedText) {

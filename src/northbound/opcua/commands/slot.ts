@@ -1,15 +1,24 @@
-import { type DataValue, type NumericRange, type StatusCode, StatusCodes } from "node-opcua";
+import {
+  type DataValue,
+  type ISessionContext,
+  type NumericRange,
+  type StatusCode,
+  StatusCodes,
+} from "node-opcua";
+import type { CommandRights } from "../../../contracts/commander.ts";
+import type { MakeStopRequest } from "../../../contracts/fleet-port.ts";
 import type { ErrorName } from "../../../domain/errors.ts";
-import { isBusy, writeTicket } from "../../../domain/ticket.ts";
+import { isBusy } from "../../../domain/ticket.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
-import { describeError } from "../../../platform/log.ts";
+import type { Live } from "../../../platform/live.ts";
+import { describeError, type Log } from "../../../platform/log.ts";
 import { isValueAlone } from "../write-act.ts";
-import { createAttempts } from "./attempt.ts";
+import { type AttemptParts, createAttempts } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
 import type { SlotResult } from "./slot-answer.ts";
-import { openSlotNumbers } from "./slot-numbers.ts";
-import type { SlotKind, SlotParts } from "./slot-parts.ts";
+import type { SlotKind } from "./slot-kind.ts";
+import type { OpenSlotNumbers } from "./slot-numbers.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
 import type { Writer } from "./source-of.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
@@ -37,16 +46,36 @@ export interface Slot {
   forgetSession(sessionId: string): void;
 }
 
+/** The dependencies of slots of every kind. */
+export interface SlotKindParts {
+  /** Runs a slot: it takes what clients write, and executes its commands. */
+  readonly runSlot: (kind: SlotKind) => Slot;
+  readonly rights: CommandRights;
+  readonly stopRequest: MakeStopRequest;
+  /** Destinations by the numbers for PLCs without strings. */
+  readonly destinations: Live<ReadonlyMap<number, string>>;
+  /** The user of a session, like that of `Writer`; empty: none. */
+  readonly userOf: (context: ISessionContext) => string;
+}
+
+/** The dependencies of a slot that runs. */
+interface SlotParts extends AttemptParts {
+  readonly openNumbers: OpenSlotNumbers;
+  readonly log: Log;
+}
+
 /** Runs a slot. Its tickets come from the store, if the store has the slot. */
-export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
+export function createSlot(
+  kind: SlotKind,
+  { openNumbers, commander, records, audit, clock, log, signal }: SlotParts,
+): Slot {
   const { tags } = kind;
-  const { clock, random } = parts;
   const parameters = createSessionParameters(kind);
   let result: SlotResult = stageResult("idle");
   let rejected: TicketState["rejected"] | null = null;
   let rejectedText = "";
-  const numbers = openSlotNumbers(kind.path, parts, show);
-  const attempts = createAttempts(kind, numbers, parts, (next) => {
+  const numbers = openNumbers(kind.path, show);
+  const attempts = createAttempts(kind, numbers, { commander, records, audit, clock, signal }, (next) => {
     result = next;
   });
   wakeUp();
@@ -71,9 +100,9 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   }
 
   function reportUnknown(error: unknown): void {
-    if (parts.signal.aborted) return;
+    if (signal.aborted) return;
     const message = "a slot takes stops only: what became of its command is not known";
-    parts.log.error({ slot: kind.path, cause: describeError(error) }, message);
+    log.error({ slot: kind.path, cause: describeError(error) }, message);
     result = { ...stageResult("accepted"), error: "JOURNAL_FAILED", text: message };
     show(numbers.tickets());
   }
@@ -87,14 +116,17 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
   function take({ number, order }: WrittenTicket, writer: Writer): void {
     const { account } = writer;
     const draft = draftOf(order, writer);
-    const before = numbers.tickets();
-    const attempt = attempts.prepare(draft, account, `${before.run}.${number}`);
+    const attempt = attempts.prepare(draft, account, `${numbers.tickets().run}.${number}`);
     const isStop = attempt.kind === "command" && attempt.request.effect === "stops";
     const words = "text" in draft ? draft.text : "";
     const text = account.isDryRun && words !== "" ? `dry run: ${words}` : words;
-    const asked = { number, isStop, user: account.name, userNo: account.number, text };
-    const { state, action } = writeTicket(before, asked, clock.monotonicMs(), random());
-    const kept = numbers.adopt(state);
+    const { action, kept } = numbers.write({
+      number,
+      isStop,
+      user: account.name,
+      userNo: account.number,
+      text,
+    });
     if (action !== "take") return;
     if (order.kind === "request") kind.served(writer.sessionId);
     attempts.begin(attempt, number, kept);
@@ -108,30 +140,16 @@ export function createSlot(kind: SlotKind, parts: SlotParts): Slot {
     writeTicket(written, writer) {
       const { number } = written;
       tags.showWritten(written, writer.account.name);
-      const tickets = numbers.tickets();
-      if (number > 0 && number === tickets.open) {
-        take(written, writer);
-      } else {
-        const state = withoutCommand(tickets, number, writer, clock.monotonicMs(), random());
-        if (state !== tickets) void numbers.adopt(state);
+      if (number > 0 && number === numbers.tickets().open) take(written, writer);
+      else {
+        const { name: user, number: userNo } = writer.account;
+        numbers.write({ number, isStop: false, user, userNo, text: "" });
       }
     },
     tick: numbers.tick,
     isBusy: () => isBusy(numbers.tickets()),
     forgetSession: parameters.forget,
   };
-}
-
-/** The tickets after writing a number that starts nothing. */
-function withoutCommand(
-  tickets: TicketState,
-  number: number,
-  { account }: Writer,
-  nowMs: number,
-  random: number,
-): TicketState {
-  const idle = { number, isStop: false, user: account.name, userNo: account.number, text: "" };
-  return writeTicket(tickets, idle, nowMs, random).state;
 }
 
 /** Why a number was put into `Closed`, for `RejectedText`; `trouble` is the disk's. */

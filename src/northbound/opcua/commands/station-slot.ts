@@ -7,15 +7,13 @@ import { unknownRobot } from "../../../domain/refusals.ts";
 import type { Live } from "../../../platform/live.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { timesAt } from "../node-opcua/tag.ts";
 import type { StationNode } from "../options.ts";
 import type { Draft } from "./draft.ts";
 import { loadRequest, missionRequest } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
-import { createSlot, type Slot } from "./slot.ts";
+import type { Slot, SlotKindParts } from "./slot.ts";
 import type { MissionRobot } from "./slot-operation.ts";
-import type { SlotParts } from "./slot-parts.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf, type Writer } from "./source-of.ts";
 import {
@@ -41,11 +39,8 @@ const anyNumber = numberKind(() => true);
 export interface StationParts {
   readonly stations: Stations;
   readonly acts: Pick<Acts, "run">;
-  /** The station. */
-  readonly name: string;
-  readonly load: Live<StationNode["load"]>;
   readonly findRobot: FindRobot;
-  readonly slots: SlotParts;
+  readonly slots: SlotKindParts;
 }
 
 /** The slot of a station: one for all robots; each command names its robot. */
@@ -58,14 +53,16 @@ export interface StationSlot extends Slot {
 export function addStationSlot(
   builder: NodeBuilder,
   parent: Folder,
-  { stations, acts, name: stationName, load, findRobot, slots: parts }: StationParts,
+  stationName: string,
+  load: Live<StationNode["load"]>,
+  { stations, acts, findRobot, slots: { runSlot, rights, destinations, userOf } }: StationParts,
 ): StationSlot {
   const folder = builder.folder(parent, "Slot");
-  const place = { builder, folder, clock: parts.clock };
+  const place = { builder, folder };
   const parameters = addStationParameters(place, findRobot);
   const heartbeat = addHeartbeat(place, stationName, acts);
-  const tags = addSlotTags(builder, folder, parts);
-  const showLeaseOf = addLeaseTags(builder, folder, stationName, stations, () => parts.clock.nowMs());
+  const tags = addSlotTags(builder, folder, userOf);
+  const showLeaseOf = addLeaseTags(builder, folder, stationName, stations);
 
   /** The robot of the last ticket: a client that writes whole commands leaves `Robot` empty. */
   let lastOrdered: MissionRobot | undefined;
@@ -80,7 +77,7 @@ export function addStationSlot(
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
     if (robot === undefined) return { text: "no robot", refused: noRobot(order.robotName) };
     lastOrdered = robot;
-    return leaseDraft(order, robot) ?? robotDraft(order, robot, parts.destinations.now(), load.now());
+    return leaseDraft(order, robot) ?? robotDraft(order, robot, destinations.now(), load.now());
   }
 
   /** An operation on the robot's lease; null for other operations. */
@@ -101,22 +98,19 @@ export function addStationSlot(
     };
   }
 
-  const slot = createSlot(
-    {
-      path: folder.path,
-      station: stationName,
-      parameters: [...parameters.all, heartbeat],
-      tags,
-      refusedWriter: (account) => parts.rights.refusedStation(sourceOf(account), stationName),
-      draft: (sessionId) => draftOf(parameters.order(sessionId)),
-      reads: parameters.inUse,
-      draftOfNumbers: (numbers) => draftOf(orderOfNumbers(findRobot, numbers)),
-      draftOfFields: (fields) => draftOf(orderOfFields(findRobot, fields)),
-      served: parameters.served,
-      follow() {},
-    },
-    parts,
-  );
+  const slot = runSlot({
+    path: folder.path,
+    station: stationName,
+    parameters: [...parameters.all, heartbeat],
+    tags,
+    refusedWriter: (account) => rights.refusedStation(sourceOf(account), stationName),
+    draft: (sessionId) => draftOf(parameters.order(sessionId)),
+    reads: parameters.inUse,
+    draftOfNumbers: (numbers) => draftOf(orderOfNumbers(findRobot, numbers)),
+    draftOfFields: (fields) => draftOf(orderOfFields(findRobot, fields)),
+    served: parameters.served,
+    follow() {},
+  });
   showLease();
   return { ...slot, showLease };
 }
@@ -171,12 +165,11 @@ function addLeaseTags(
   folder: Folder,
   station: string,
   stations: Stations,
-  nowMs: () => number,
 ): (robot: NamedRobot) => void {
   const tags = builder.tags(folder, leaseTags);
   return (robot) => {
     const lease = robot === undefined || robot === "two" ? null : stations.leaseOf(robot.robotId);
-    const times = timesAt(nowMs());
+    const times = builder.timesNow();
     tags.Leased.set(lease?.station === station, StatusCodes.Good, times);
     tags.LeaseStation.set(lease?.station ?? "", StatusCodes.Good, times);
     tags.LeaseUser.set(lease?.owner.name ?? "", StatusCodes.Good, times);
