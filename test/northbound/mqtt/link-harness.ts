@@ -70,7 +70,7 @@ export function newLink({
   replyBounds,
   health = () => ({}),
   openBroker = null,
-  arrivals = noArrivals,
+  arrivals = atOnce,
   retained = () => Promise.resolve([]),
   topicsFiles = null,
   onDuplicate = () => {},
@@ -91,12 +91,12 @@ export function newLink({
   });
 }
 
-/** These tests write events to the connection itself. */
-const noArrivals: EventArrivals = {
-  subscribers: () => 0,
+/** A subscriber is always there, and has an event as soon as the broker has it. */
+const atOnce: EventArrivals = {
+  subscribers: () => 1,
   areComing: () => false,
   watch: () => () => {},
-  arrived: () => Promise.resolve(false),
+  arrived: () => Promise.resolve(true),
 };
 
 /** A link to a real broker, with clients on the other side. */
