@@ -11,15 +11,6 @@ const bagName = /(?:Parts|Dependencies|Deps)$/;
 const mostMembers = 8;
 /** A spread takes values that the constructor does not name, and freezes those that a reload changes. */
 const mostSpreads = 20;
-/** Larger for now. */
-const stillLarger = [
-  "ConnectionParts",
-  "MqttParts",
-  "OpcUaParts",
-  "RobotParts",
-  "SlotParts",
-  "StationFolderParts",
-];
 
 const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("wire/"))
@@ -33,8 +24,7 @@ describe("dependencies", () => {
       .flatMap(({ path, text }) => bagsIn(text).map((name) => ({ path, name, members: members(name).size })));
     expect(bags.length).toBeGreaterThan(50);
     const larger = bags.filter((bag) => bag.members > mostMembers);
-    expect(larger.filter(({ name }) => !stillLarger.includes(name))).toEqual([]);
-    expect(stillLarger.filter((name) => !larger.some((bag) => bag.name === name))).toEqual([]);
+    expect(larger).toEqual([]);
   });
 
   it("are passed by name, and hardly ever spread", () => {
