@@ -13,8 +13,9 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
+import { licenceOf } from "./licences.mjs";
 import { run } from "./run.mjs";
-import { licenceOf } from "./sbom.mjs";
+import { folderOf } from "./slim-tree.mjs";
 
 /** Makes the file `deb` of the tree. */
 export function makeDeb({ root, tree, work, deb, version, arch, epoch, packages }) {
@@ -86,16 +87,16 @@ function changelog(version, epoch) {
 const maintainer = "Fleetgate maintainers <maintainers@fleetgate.invalid>";
 
 function copyrightOf(packed) {
-  const { name: packageName, path, from, isBundled } = packed;
+  const { name: packageName, from, isBundled } = packed;
   const { author } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
   const name = typeof author === "string" ? author : author?.name;
   return [
     "",
-    `Files: usr/lib/fleetgate/${isBundled ? `licences/${packageName}` : path}/*`,
+    `Files: usr/lib/fleetgate/${folderOf(packed)}/*`,
     `Copyright: ${(name ?? `the authors of ${packageName}`).replace(/\s+/g, " ").trim()}`,
     `License: ${licenceOf(packed)}`,
     ...(isBundled ? [" The code is a part of usr/lib/fleetgate/dist."] : []),
-    " The text is in this folder, where the authors have put one there.",
+    " The text is in this folder.",
     "",
   ].join("\n");
 }

@@ -1,9 +1,10 @@
 // The files that a running gateway needs: the built program, the packages that are not in it (without maps,
 // typings and sources), one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { consolePackages } from "../scripts/console-packages.mjs";
 import { unbundled } from "../scripts/unbundled.mjs";
+import { isLicence, missingLicence } from "./licences.mjs";
 import { npmPackage } from "./npm-package.mjs";
 import { run } from "./run.mjs";
 
@@ -11,7 +12,6 @@ import { run } from "./run.mjs";
 const loaded = /\.(c?js|mjs|json|node)$/;
 /** What browsers load, of the console. */
 const shown = /\.(html|css|svg)$/;
-const licence = /^(licen[cs]e|notice|copying)/i;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
 /** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */
 const authorsOnly = /^node_modules\/(@[^/]+\/)?[^/]+\/(test|tests|__tests__|benchmarks?|examples?|docs?)\//;
@@ -32,15 +32,24 @@ export function laySlimTree(root, target, arch, node, packages) {
   cpSync(join(root, "packaging", "fleetgate.sh"), join(target, "bin", "fleetgate"));
   cpSync(join(root, "packaging", "notify-socket.pl"), join(target, "bin", "notify-socket.pl"));
   copy(join(root, "dist"), join(target, "dist"), (path) => isBuilt(path) && !left.test(path));
-  for (const { name, path, from, isBundled } of packages) {
-    const [folder, wanted] = isBundled
-      ? [join("licences", name), (file) => isLicence(file)]
-      : [path, (file) => isNeeded(`${path}/${relative(from, file)}`)];
+  for (const packed of packages) {
+    const { path, from, isBundled } = packed;
+    const folder = folderOf(packed);
+    const wanted = isBundled ? isLicence : (file) => isNeeded(`${path}/${relative(from, file)}`);
     copy(from, join(target, folder), wanted, "node_modules");
+    const text = missingLicence(root, packed);
+    if (text === null) continue;
+    mkdirSync(join(target, folder), { recursive: true });
+    writeFileSync(join(target, folder, "LICENSE"), text);
   }
   cpSync(join(root, "package.json"), join(target, "package.json"));
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
   strip(target, arch);
+}
+
+/** Where a package lies in the tree: whole, or its licence alone. */
+export function folderOf({ name, path, isBundled }) {
+  return isBundled ? `licences/${name}` : path;
 }
 
 function isBuilt(path) {
@@ -85,17 +94,28 @@ export function packagesOf(root, arch, cache) {
 /** Where these packages and all that they ask for lie in node_modules, as Node.js finds them. */
 function withDependencies(packages, names) {
   const found = new Set();
-  const add = (from, name) => {
-    const folder = foldersAbove(from).find((above) => `${above}node_modules/${name}` in packages);
-    const path = `${folder}node_modules/${name}`;
-    // An optional one may be for another machine.
-    if (folder === undefined || found.has(path)) return;
+  const add = (path) => {
+    if (found.has(path)) return;
     found.add(path);
-    const { dependencies, optionalDependencies } = packages[path];
-    for (const asked of Object.keys({ ...dependencies, ...optionalDependencies })) add(`${path}/`, asked);
+    for (const asked of dependenciesOf(packages, path)) add(asked);
   };
-  for (const name of names) add("", name);
+  for (const name of names) add(`node_modules/${name}`);
   return found;
+}
+
+/**
+ * What a package of the lock file asks for, as Node.js finds it from there. Optional ones may be for another
+ * machine.
+ *
+ * @returns paths in node_modules
+ */
+export function dependenciesOf(packages, path) {
+  const { dependencies, optionalDependencies } = packages[path];
+  return Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => {
+    const above = foldersAbove(path === "" ? "" : `${path}/`);
+    const folder = above.find((each) => `${each}node_modules/${name}` in packages);
+    return folder === undefined ? [] : [`${folder}node_modules/${name}`];
+  });
 }
 
 /** The package's folder, those of the packages that it lies in, and the project's: "". */
@@ -104,15 +124,11 @@ function foldersAbove(folder) {
   return end < 0 ? [folder] : [folder, ...foldersAbove(folder.slice(0, end))];
 }
 
-function isLicence(path) {
-  return licence.test(basename(path)) && !/\.c?js$/.test(path);
-}
-
 function isNeeded(path) {
   const inPackage = path.slice(path.lastIndexOf("node_modules/"));
   if (nodeset.test(path)) return true;
+  if (inPackage.includes("/.")) return false;
   if (isLicence(path)) return true;
-  if (basename(path).startsWith(".") || inPackage.includes("/.")) return false;
   if (!loaded.test(path) || left.test(path) || authorsOnly.test(inPackage)) return false;
   // One binary that every Node.js loads: the others are for one version, or for musl.
   return !path.endsWith(".node") || path.endsWith(".napi.glibc.node");
