@@ -14,11 +14,13 @@ const schemas = join(
   dirname(createRequire(import.meta.url).resolve("@cyclonedx/cyclonedx-library/package.json")),
   "res/schema",
 );
-const schemaOf = (name) => JSON.parse(readFileSync(join(schemas, `${name}.SNAPSHOT.schema.json`), "utf8"));
+const named = (name) => `${name}.SNAPSHOT.schema.json`;
+const schemaOf = (name) => JSON.parse(readFileSync(join(schemas, named(name)), "utf8"));
+const beside = (name) => `http://cyclonedx.org/schema/${named(name)}`;
 /** What the schema calls formats is checked below. */
 const isCycloneDx = new Ajv({ strict: false, validateFormats: false, allErrors: true })
-  .addSchema(schemaOf("spdx"))
-  .addSchema(schemaOf("jsf-0.82"))
+  .addSchema(schemaOf("spdx"), beside("spdx"))
+  .addSchema(schemaOf("jsf-0.82"), beside("jsf-0.82"))
   .compile(schemaOf("bom-1.6"));
 
 /**
@@ -70,16 +72,15 @@ function componentProblems(component) {
 
 /** Of 5.2.2, beyond what logical components have. */
 function physicalProblems({ properties = [], externalReferences = [] }) {
-  const valueOf = (name) => properties.find((each) => each.name === `bsi:component:${name}`)?.value;
-  const hashes = externalReferences.find(({ type }) => type === "distribution")?.hashes ?? [];
-  const sha512 = hashes.find(({ alg }) => alg === "SHA-512")?.content ?? "";
-  const filename = valueOf("filename");
+  const propertyOf = (name) => properties.find((each) => each.name === `bsi:component:${name}`)?.value;
+  const sha512 = sha512In(distributionOf({ externalReferences })?.hashes);
+  const filename = propertyOf("filename");
   return [
     [!filename || filename !== basename(filename), "5.2.2: no filename, or a path"],
     [!/^[0-9a-f]{128}$/.test(sha512), "5.2.2: no SHA-512 of the file"],
-    [!["executable", "non-executable"].includes(valueOf("executable")), "8.1.4: no executable property"],
-    [!["archive", "no archive"].includes(valueOf("archive")), "8.1.5: no archive property"],
-    [!["structured", "unstructured"].includes(valueOf("structured")), "8.1.6: no structured property"],
+    [!["executable", "non-executable"].includes(propertyOf("executable")), "8.1.4: no executable property"],
+    [!["archive", "no archive"].includes(propertyOf("archive")), "8.1.5: no archive property"],
+    [!["structured", "unstructured"].includes(propertyOf("structured")), "8.1.6: no structured property"],
   ];
 }
 
@@ -133,7 +134,9 @@ function treeProblems({ components }, tree) {
   const listed = new Map(
     components
       .filter(({ type }) => type === "file")
-      .map(({ externalReferences: [{ url, hashes }] }) => [decodeURI(url), hashes[0].content]),
+      .map(distributionOf)
+      .filter((each) => each !== undefined)
+      .map(({ url, hashes }) => [decodeURI(url), sha512In(hashes)]),
   );
   const files = filesOf(tree);
   const there = new Set(files);
@@ -156,11 +159,20 @@ function treeProblems({ components }, tree) {
   ];
 }
 
+/** Where the guideline puts the hash of a file (8.2.2). */
+function distributionOf({ externalReferences = [] }) {
+  return externalReferences.find(({ type }) => type === "distribution");
+}
+
+function sha512In(hashes = []) {
+  return hashes.find(({ alg }) => alg === "SHA-512")?.content ?? "";
+}
+
 function hasLicence(folder) {
   return existsSync(folder) && readdirSync(folder).some(isLicence);
 }
 
-/** Table 9: the address or the URL, not both. */
+/** The address or the URL, not both (8.2.2). */
 function isContact({ url = [], contact = [] } = {}) {
   const pages = url.filter((each) => /^https?:\/\/[^\s/]+/.test(each));
   const addresses = contact.filter(({ email }) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email ?? ""));

@@ -64,7 +64,7 @@ function putDocumentation(root, stage, put, { version, epoch, packages, copyrigh
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile()) put(`${doc}/${relative(join(root, "docs"), path)}`, readFileSync(path));
   }
-  put(`${doc}/CHANGELOG.md`, readFileSync(join(root, "CHANGELOG.md")));
+  for (const name of ["CHANGELOG.md", "SECURITY.md"]) put(`${doc}/${name}`, readFileSync(join(root, name)));
   put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}`);
   put(`${doc}/changelog.gz`, gzipSync(changelog(version, epoch), { level: 9 }));
   const examples = join(root, "config", "examples");

@@ -19,6 +19,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { makeAptRepository, writeSums } from "./apt-repository.mjs";
+import { contentsOfNode } from "./contents.mjs";
 import { makeDeb } from "./deb.mjs";
 import { nodeBinary, shippedVersion } from "./node-binary.mjs";
 import { run } from "./run.mjs";
@@ -55,7 +56,7 @@ try {
   writeFileSync(join(tree, "package.json"), textOf(manifest));
   writeFileSync(join(tree, "dist", "build.json"), `${JSON.stringify({ builtAt: at, commit })}\n`);
   const program = join(nodeBinary(shippedVersion, thisMachine, cache), "bin", "node");
-  const node = { version: shippedVersion, program };
+  const node = { version: shippedVersion, contents: contentsOfNode(program) };
   const sbom = sbomOf({ root, tree, manifest, packages, node, at });
   const evidence = { "sbom.cdx.json": textOf(sbom), "vex.openvex.json": textOf(vexOf({ root, sbom, at })) };
   for (const [file, text] of Object.entries(evidence)) writeFileSync(join(tree, file), text);

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { consolePackages } from "../scripts/console-packages.mjs";
 import { makerOf, organisation } from "./contact.mjs";
-import { contentsOfLmdb, contentsOfNode } from "./contents.mjs";
+import { contentsOfLmdb } from "./contents.mjs";
 import { licenceOf } from "./licences.mjs";
 import { dependenciesOf, folderOf } from "./slim-tree.mjs";
 
@@ -20,7 +20,7 @@ const origins = /^\/\/(?:#region)? (node_modules\/.*)$/gm;
  *
  * @param manifest package.json, with the version of this build
  * @param packages of `packagesOf`
- * @param node version, and `program`, which runs on this machine
+ * @param node its version, and its contents by `contentsOfNode`
  * @param at ISO time of the build
  */
 export function sbomOf({ root, tree, manifest, packages, node, at }) {
@@ -35,7 +35,7 @@ export function sbomOf({ root, tree, manifest, packages, node, at }) {
   });
   product.description = manifest.description;
 
-  const inNode = contentsOfNode(node.program).map(library);
+  const inNode = node.contents.map(library);
   const inLmdb = contentsOfLmdb(root).map(library);
   const nodeJs = nodeComponent(node.version);
   const ofNpm = new Map(packages.map((packed) => [packed.path, npmComponent(packed)]));

@@ -20,6 +20,7 @@ const given = process.argv.slice(2).filter((argument) => argument !== "--fix");
 const own = [
   "README.md",
   "CHANGELOG.md",
+  "SECURITY.md",
   ...["docs", "src", "test", "bench", "scripts", "packaging", "config", "proto", "systemd"].flatMap(
     filesUnder,
   ),

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { version } from "../version.ts";
+import { longVersion, version } from "../version.ts";
 import { alarmsCommand } from "./alarms.ts";
 import { backupCommand, restoreCommand } from "./backup/command.ts";
 import { callCommand } from "./call.ts";
@@ -26,7 +26,9 @@ import { watchCommand } from "./watch.ts";
 export function createProgram(): Command {
   const program = new Command("fleetgate")
     .description("Edge gateway between a robot fleet service and the plant: gRPC to MQTT and OPC UA.")
-    .version(version)
+    // Commander prints it as soon as it has read the option, before those behind it.
+    .version(process.argv.includes("--long") ? longVersion() : version)
+    .option("--long", "with --version: the commit, the build, and how long this version is supported")
     .addCommand(initCommand())
     .addCommand(runCommand())
     .addCommand(checkCommand())
