@@ -1,13 +1,24 @@
 # The image has the program and the Node.js of the tarball, which `npm run package` makes first. No secret is in it:
 # the configuration, its secrets and the state are mounted (docs/install.md).
-ARG BASE=debian:bookworm-slim
+#   docker build --build-arg VERSION=0.1.0 --tag fleetgate:0.1.0 .
+# Debian of 2026-08-24. A newer one: docker buildx imagetools inspect debian:bookworm-slim
+ARG BASE=debian:bookworm-slim@sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
 
 FROM ${BASE} AS unpacked
 ARG ARCH=amd64
-ADD dist-packages/fleetgate-*-linux-${ARCH}.tar.gz /unpacked/
+# As it stands in the tarball's name: dist-packages may have several.
+ARG VERSION
+ADD dist-packages/fleetgate-${VERSION}-linux-${ARCH}.tar.gz /unpacked/
 RUN mv /unpacked/fleetgate-* /fleetgate && cd /fleetgate && rm -r systemd config
 
 FROM ${BASE}
+ARG VERSION
+LABEL org.opencontainers.image.title="Fleetgate" \
+  org.opencontainers.image.description="Edge gateway between a robot fleet service and the plant" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.vendor="Fleetgate maintainers" \
+  org.opencontainers.image.base.name="debian:bookworm-slim"
 RUN groupadd --gid 1000 fleetgate \
   && useradd --uid 1000 --gid 1000 --no-create-home --home-dir /var/lib/fleetgate --shell /usr/sbin/nologin fleetgate \
   && install -d -o fleetgate -g fleetgate -m 0700 /var/lib/fleetgate

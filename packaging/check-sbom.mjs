@@ -1,6 +1,6 @@
 // Holds an SBOM to BSI TR-03183-2, version 2.1.0, and to the schema of CycloneDX 1.6. Each check names the
-// section that asks for it. Usage: node packaging/check-sbom.mjs FILE [TREE]
-// With the tree, every file there must be in the list, with its hash, and every package must have its licence.
+// section that asks for it. Usage: node packaging/check-sbom.mjs FILE [TREE] With the tree, every file there
+// must be in the list, with its hash, and every package must have its licence.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";

@@ -188,7 +188,11 @@ function insideOf({ tree, path, ofNpm, inNode, inLmdb }) {
   if (!/^dist\/[^/]*\.js$/.test(path)) return [];
   const noted = readFileSync(join(tree, path), "utf8").matchAll(origins);
   const folders = [...noted].map(([, origin]) => /.*node_modules\/(@[^/]+\/)?[^/]+/.exec(origin)?.[0]);
-  return [...new Set(folders)].flatMap((folder) => ofNpm.get(folder) ?? []);
+  return [...new Set(folders)].map((folder) => {
+    if (!ofNpm.has(folder))
+      throw new Error(`${path} contains ${folder}, which is no package that is shipped`);
+    return ofNpm.get(folder);
+  });
 }
 
 function fileComponent(tree, path, owner, contents) {

@@ -13,7 +13,14 @@ const LARGEST_OUTPUT_BYTES = 64_000_000;
 const BOOT_TIMEOUT_MS = 16 * 60_000;
 
 /** What the machine that boots must have. */
-export const bootPrograms = ["mmdebstrap", "systemd-nspawn", "lintian", "dpkg-deb", "buildah"];
+export const bootPrograms = [
+  "mmdebstrap",
+  "systemd-nspawn",
+  "lintian",
+  "dpkg-deb",
+  "buildah",
+  "qemu-aarch64-static",
+];
 
 const units = {
   "boot-test.service": [

@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { run } from "./debian-root.ts";
@@ -16,6 +16,7 @@ export interface ImageConfig {
   readonly StopSignal: string;
   readonly Volumes: Readonly<Record<string, unknown>>;
   readonly Healthcheck: { readonly Test: readonly string[] };
+  readonly Labels: Readonly<Record<string, string>>;
 }
 
 /** An image, made by buildah without a daemon and without a network. */
@@ -36,13 +37,20 @@ const IMAGE = "localhost/fleetgate";
  * @param work an empty folder
  * @param debian the folder of the Debian
  * @param tarball what `npm run package` has made
+ * @param version the tarball's; one of another version lies beside it
  */
-export async function makeImage(work: string, debian: string, tarball: string): Promise<Image> {
+export async function makeImage(
+  work: string,
+  debian: string,
+  tarball: string,
+  version: string,
+): Promise<Image> {
   const storage = join(work, "storage.conf");
   mkdirSync(join(work, "context/dist-packages"), { recursive: true });
   writeFileSync(storage, `[storage]\ndriver = "vfs"\nrunroot = "${work}/run"\ngraphroot = "${work}/graph"\n`);
   for (const name of ["Dockerfile", ".dockerignore"]) cpSync(name, join(work, "context", name));
-  cpSync(tarball, join(work, "context/dist-packages", tarball.replace(/^.*\//, "")));
+  cpSync(tarball, join(work, "context/dist-packages", basename(tarball)));
+  writeFileSync(join(work, "context/dist-packages", basename(tarball).replace(version, "0.0.1")), "older");
   const env = { ...process.env, CONTAINERS_STORAGE_CONF: storage };
   const buildah = async (...args: readonly string[]) =>
     (await run("buildah", args, { env, maxBuffer: 64_000_000 })).stdout.trim();
@@ -52,7 +60,8 @@ export async function makeImage(work: string, debian: string, tarball: string): 
   await buildah("commit", "--quiet", "--rm", scratch, BASE);
   // HEALTHCHECK is of Docker's format only.
   const kind = ["--isolation", "chroot", "--pull-never", "--format", "docker"];
-  await buildah("bud", ...kind, "--build-arg", `BASE=${BASE}`, "--tag", IMAGE, join(work, "context"));
+  const given = ["--build-arg", `BASE=${BASE}`, "--build-arg", `VERSION=${version}`];
+  await buildah("bud", ...kind, ...given, "--tag", IMAGE, join(work, "context"));
   const container = await buildah("from", "--pull-never", IMAGE);
   const inspected: { readonly Docker: { readonly config: ImageConfig } } = JSON.parse(
     await buildah("inspect", container),

@@ -265,7 +265,21 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^sudo cp .*\.service /,
     booted("sudo cp /opt/fleetgate/systemd/fleetgate*.service /etc/systemd/system/\n"),
   ],
-  [/^docker /, container],
+  [/^(VERSION=\S+ )?docker /, container],
+  [
+    /^sudo install .*fleetgate\.asc /,
+    { kind: "elsewhere", file: "test/packaging/apt-repository.test.ts", has: "fleetgate.asc" },
+  ],
+  [/^fleetgate --version --long$/, { kind: "elsewhere", file: "test/cli/version.test.ts", has: '"--long"' }],
+  [
+    /^node packaging\/check-sbom\.mjs /,
+    { kind: "elsewhere", file: "test/package/boot.test.ts", has: "sbomProblems(sbom, tree)" },
+  ],
+  [
+    /^dpkg --verify fleetgate$/,
+    { kind: "elsewhere", file: "test/package/elsewhere.ts", has: "dpkg --verify fleetgate\n" },
+  ],
+  [/^sudo systemctl edit fleetgate$/, { kind: "not run", because: "opens an editor" }],
 
   [/^fleetgate simulate --json$/, { kind: "follows", prints: /^\{"event":"ready"/ }],
   [/^fleetgate simulate/, { kind: "follows", prints: /credentials/ }],

@@ -1,0 +1,2 @@
+/** Runs a program and returns what it printed. */
+export function run(program: string, args: readonly string[]): string;
