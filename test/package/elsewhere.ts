@@ -24,8 +24,9 @@ dpkg --verify fleetgate
 fleetgate init --id plant1 --fleet 127.0.0.1:9 --api-key api-key.json --locations hall-1 --opcua on
 fleetgate --version --long
 install -d -o fleetgate -g fleetgate -m 0700 /var/lib/fleetgate
+: >log
 setpriv --reuid=fleetgate --regid=fleetgate --clear-groups \\
-    fleetgate run --config /etc/fleetgate/fleetgate.yaml >log 2>&1 &
+    fleetgate run --config /etc/fleetgate/fleetgate.yaml >>log 2>&1 &
 gateway=$!
 tail --follow --lines=+1 --pid=$gateway log | grep --max-count=1 '"msg":"ready"' || { cat log; exit 1; }
 kill $gateway
