@@ -47,4 +47,6 @@ export function withSerialNumber(sbom: Sbom): Sbom;
 
 export interface Packed {
   readonly name: string;
+  /** Its folder. */
+  readonly from: string;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { sbomProblems } from "../../packaging/check-sbom.mjs";
+import { missingLicence } from "../../packaging/licences.mjs";
 import { type Component, type Sbom, sbomOf, withSerialNumber } from "../../packaging/sbom.mjs";
 import { packagesOf } from "../../packaging/slim-tree.mjs";
 import { vexOf } from "../../packaging/vex.mjs";
@@ -204,6 +205,30 @@ describe("the SBOM", () => {
       expect.stringMatching(/^dist\/main\.js: 5\.2\.2: has another SHA-512/),
       expect.stringMatching(/^lmdb: no licence text/),
     ]);
+  });
+});
+
+describe("licences", () => {
+  test("have a text for every package, also for those that bring none", () => {
+    const added = packagesOf(root, "amd64", tree).flatMap((packed) => {
+      const text = missingLicence(root, packed);
+      return text === null ? [] : [[packed.name, text.length > 500 && /copyright/i.test(text)]];
+    });
+    expect(Object.fromEntries(added)).toEqual({
+      "@bufbuild/protobuf": true,
+      "@lmdb/lmdb-linux-x64": true,
+      "@msgpackr-extract/msgpackr-extract-linux-x64": true,
+      "abstract-logging": true,
+      "assert-plus": true,
+      precond: true,
+      "weak-lru-cache": true,
+    });
+  });
+
+  test("without a text are refused", () => {
+    expect(() => missingLicence(root, { name: "new", from: join(tree, "bin") })).toThrow(
+      "new has no licence text",
+    );
   });
 });
 
