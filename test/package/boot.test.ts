@@ -117,7 +117,9 @@ describe.runIf(mayBoot)("the package", () => {
   const [trixie, arm64] = [join(work, "trixie"), join(work, "arm64")];
   let forArm: readonly string[] = [];
   const debForArm = () => forArm.find((path) => path.endsWith(".deb")) ?? "";
+  let version = "";
   beforeAll(async () => {
+    version = versionOf(".").version;
     [made, again, forArm] = await Promise.all([
       pack(".", "made"),
       packElsewhere(),
@@ -130,7 +132,7 @@ describe.runIf(mayBoot)("the package", () => {
     for (const path of made ?? []) copyFileSync(path, join(root, "boot-test", basename(path)));
     await makeNext(deb, join(root, "boot-test/next", basename(deb)));
     const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
-    image = await makeImage(join(work, "image"), root, tarball, versionOf(".").version);
+    image = await makeImage(join(work, "image"), root, tarball, version);
     const onArm64 = join(work, "on-arm64");
     mkdirSync(onArm64);
     [booted, lintianSaid, saidOnTrixie, saidOnArm64] = await Promise.all([
@@ -143,7 +145,6 @@ describe.runIf(mayBoot)("the package", () => {
   afterAll(() => image?.remove());
 
   test("two builds in two folders are the same, byte by byte", () => {
-    const { version } = versionOf(".");
     expect(made?.map((path) => basename(path))).toEqual([
       "SHA256SUMS",
       `fleetgate-${version}-linux-amd64.cdx.json`,
@@ -213,7 +214,7 @@ describe.runIf(mayBoot)("the package", () => {
       User: "fleetgate",
       StopSignal: "SIGTERM",
       Volumes: { "/var/lib/fleetgate": {} },
-      Labels: { "org.opencontainers.image.version": versionOf(".").version },
+      Labels: { "org.opencontainers.image.version": version },
     });
     const { services } = parse(readFileSync("compose.yaml", "utf8"));
     expect(services.fleetgate).toMatchObject({
