@@ -5,6 +5,8 @@ import { consolePackages } from "./console-packages.mjs";
 
 /** @param root the project's folder */
 export async function buildConsole(root) {
+  // With another value in the environment, vite writes the paths of this machine into the page.
+  process.env.NODE_ENV = "production";
   const { output } = await build({
     configFile: false,
     root: join(root, "src", "console"),
