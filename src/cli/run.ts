@@ -24,6 +24,7 @@ import { configOption } from "./installed.ts";
 import { logWarnings } from "./node-version.ts";
 import { noticesOf } from "./service-notices.ts";
 import { hangups, stopSignal } from "./stop-signal.ts";
+import { upgradeTrial } from "./upgrade-trial.ts";
 
 const KEPT_LINES = 50;
 
@@ -85,13 +86,20 @@ export function runCommand(): Command {
         secrets.push(...found.filter((secret) => !secrets.includes(secret)));
         return loaded;
       };
+      const trial = upgradeTrial(process.env);
       const gateway = createGateway(config, {
+        isOnTrial: trial.isOn,
         clock: systemClock,
         random: Math.random,
         log,
         logLevels: log.levels,
         work,
-        ownHealth: () => ({ crashes: crashes.health(), loop: loop.health(), clock: wall.health() }),
+        ownHealth: () => ({
+          crashes: crashes.health(),
+          loop: loop.health(),
+          clock: wall.health(),
+          ...trial.health(),
+        }),
         configuration: { settings: reading.settings, read },
       });
       hangup.listen(() => void gateway.reload("SIGHUP"));

@@ -64,7 +64,7 @@ export function createAcceptance({
   /** Synchronous up to `running`, so that no second command of the same identity comes in between. */
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
-    const refused = checks.refusedByStopping(accepted);
+    const refused = checks.refusedInThisRun(accepted);
     if (refused !== null) return refuse(command, refused);
     const startByMonotonicMs = startByMonotonic(command, clock, wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();

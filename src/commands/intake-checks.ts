@@ -14,7 +14,7 @@ import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
-import { shuttingDown } from "./own-refusals.ts";
+import { onTrial, shuttingDown } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { PermitControl } from "./permits/permit-control.ts";
 import { gatewaySource, refusedOnRobot } from "./rights.ts";
@@ -33,7 +33,8 @@ export interface Guards {
   readonly conveyors: ConveyorRuns;
 }
 
-interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "stopping" | "clock"> {
+interface IntakeCheckParts
+  extends Pick<Shared, "rights" | "port" | "robot" | "link" | "stopping" | "isOnTrial" | "clock"> {
   readonly observations: Observations;
   readonly guards: Pick<Guards, "leases" | "holds" | "permits">;
 }
@@ -44,8 +45,8 @@ export interface IntakeChecks {
   assign(job: Job, accepted: AcceptedCommand): Promise<Outcome | null>;
   /** Why a command must not leave now; null: it may. */
   refusalNow(job: Job): Outcome | null;
-  /** Why a command must not begin while the gateway stops; null: it may. */
-  refusedByStopping(command: Pick<Job, "command">): Outcome | null;
+  /** Why a command must not begin while the gateway stops, or is on trial; null: it may. */
+  refusedInThisRun(command: Pick<Job, "command">): Outcome | null;
 }
 
 /** How long the service may take to name the robot of a task chain. */
@@ -59,19 +60,22 @@ export function createIntakeChecks({
   robot,
   link,
   stopping,
+  isOnTrial,
   clock,
   observations,
   guards: { leases, holds, permits },
 }: IntakeCheckParts): IntakeChecks {
   const findQueue = createQueueFinder(observations, port, link);
 
-  /** While the gateway stops, only its own stops leave. */
-  function refusedByStopping(command: Pick<Job, "command">): Outcome | null {
-    return stopping.signal.aborted && !isOwnStop(command) ? shuttingDown() : null;
+  /** While the gateway stops, only its own stops leave; while it is on trial, only stops and reads. */
+  function refusedInThisRun(accepted: Pick<Job, "command">): Outcome | null {
+    const { effect } = accepted.command;
+    if (stopping.signal.aborted && !isOwnStop(accepted)) return shuttingDown();
+    return effect !== "stops" && effect !== "reads" && isOnTrial() ? onTrial() : null;
   }
 
   function refusalNow(job: Job): Outcome | null {
-    return refusedByStopping(job) ?? job.heldBack ?? refusalByEffect(job);
+    return refusedInThisRun(job) ?? job.heldBack ?? refusalByEffect(job);
   }
 
   /** Nothing here refuses stops; only time refuses reads. */
@@ -111,7 +115,7 @@ export function createIntakeChecks({
       return notAllowed === null ? refusalNow(job) : refusal("NOT_ALLOWED", notAllowed);
     },
     refusalNow,
-    refusedByStopping,
+    refusedInThisRun,
   };
 }
 

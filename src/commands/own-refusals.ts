@@ -6,6 +6,11 @@ export function shuttingDown(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is shutting down; it was not sent");
 }
 
+/** This version may have to give way to the one before, so it sends nothing that moves or changes. */
+export function onTrial(): Outcome {
+  return refusal("SHUTTING_DOWN", "the gateway is being upgraded; it was not sent");
+}
+
 /** The journal is closed: the id may be that of an earlier command, which may have been sent. */
 export function unreadable(): Outcome {
   const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";

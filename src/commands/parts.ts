@@ -72,6 +72,8 @@ export interface DispatcherParts {
   readonly log: Log;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
+  /** Whether this version of the program is on trial, and sends only stops and reads; absent: it is not. */
+  readonly isOnTrial?: (() => boolean) | undefined;
 }
 
 /**
@@ -90,6 +92,7 @@ export interface Shared
   /** The commands in hand, by identity. */
   readonly running: Map<string, Job>;
   readonly stopping: AbortController;
+  readonly isOnTrial: () => boolean;
   readonly wall: SteadyWall;
   readonly link: FleetLink;
 }

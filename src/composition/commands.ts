@@ -74,6 +74,7 @@ export function createCommands(
       meter: counted,
       progress: commandLog,
     },
+    isOnTrial: surroundings.isOnTrial,
     clock,
     log,
     sessionId,

@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly log: Log;
   /** The levels of the log; absent: they do not change. */
   readonly logLevels?: LogLevels;
+  /** Whether the program is on trial, and sends only stops and reads; absent: it is not. */
+  readonly isOnTrial?: () => boolean;
   /** The health of other components in this process, by name. */
   readonly ownHealth?: () => Readonly<Record<string, Health>>;
   /** Times the work of each component; absent: it is not timed. */

@@ -112,6 +112,7 @@ export interface HarnessOptions {
   /** Calls wait for their place, until `leave`. */
   readonly callsWait?: boolean;
   readonly areRecordsLost?: boolean;
+  readonly isOnTrial?: () => boolean;
   /** How many commands the log keeps. */
   readonly mostLogged?: number;
   /** The gateway's own log; silent without it. */
@@ -174,6 +175,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       stopRequest: testStopRequest,
     },
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
+    isOnTrial: parts.isOnTrial,
     earlierRuns: {
       areRecordsLost: parts.areRecordsLost ?? false,
       eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
