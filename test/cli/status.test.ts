@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createScreen } from "../../src/cli/status/command.ts";
 import { headline, statusLines } from "../../src/cli/status/status-text.ts";
@@ -141,5 +143,30 @@ describe("fleetgate status", { timeout: TEST_TIMEOUT_MS }, () => {
     watch.send("SIGINT");
     expect(await watch.ended).toEqual({ code: 0, signal: null });
     expect(watch.out.entries.join("")).not.toMatch(/\p{Cc}/u);
+  });
+
+  it("--as-before waits until all is up that was up, and names what is not", async () => {
+    const earlier = join(folder, "earlier.json");
+    const was = status("--json");
+    await was.ended;
+    writeFileSync(earlier, was.out.entries.join("\n"));
+    const { fleet: _fleet, ...others } = wellFacts.health;
+    const starting = { fleet: { state: "starting" }, added: { state: "down" } } as const;
+    harness.facts.now = { ...wellFacts, health: { ...others, ...starting } };
+    const patient = status("--as-before", earlier, "--within", "30");
+    const hasty = status("--as-before", earlier, "--within", "0.1");
+    expect(await codeOf(hasty)).toBe(2);
+    expect(hasty.out.entries).toEqual(["fleet is starting, and was up"]);
+    harness.facts.now = wellFacts;
+    expect(await codeOf(patient)).toBe(0);
+    expect(patient.out.entries).toEqual([]);
+    await harness.stop();
+    const none = status("--as-before", earlier, "--within", "0.1");
+    expect(await codeOf(none)).toBe(2);
+    expect(none.out.entries).toEqual(["no gateway answers"]);
+    writeFileSync(earlier, "");
+    const empty = status("--as-before", earlier);
+    expect(await codeOf(empty)).toBe(64);
+    expect(empty.err.entries).toEqual([`fleetgate: ${earlier} is not what fleetgate status --json prints`]);
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { systemClock } from "../../platform/clock.ts";
 import type { JsonObject } from "../../platform/json.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
@@ -7,21 +7,27 @@ import { askGateway, CallFailed, outcomeOf } from "../control-client.ts";
 import type { ControlOptions } from "../control-command.ts";
 import { fail, statusCodes } from "../exit.ts";
 import { findSocket, socketOptions } from "../installed.ts";
+import { positive } from "../option.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
+import { readEarlierStatus, waitAsBefore } from "./as-before.ts";
 import { headline, statusLines } from "./status-text.ts";
 import { unitState } from "./unit-state.ts";
 
 interface Options extends ControlOptions {
   readonly watch?: boolean;
+  /** The file of an earlier status. */
+  readonly asBefore?: string;
+  readonly within: number;
 }
 
 const ANSWER_MS = 5_000;
 const WATCH_MS = 2_000;
 
 const help = `
-Exit codes: 0 all is well, 1 degraded, 2 down or starting, 3 no gateway answers.
+Exit codes: 0 all is well, 1 degraded, 2 down or starting, 3 no gateway answers. With --as-before: 0 all is up
+that was up then, 2 something is not.
 
 Examples:
   sudo fleetgate status
@@ -37,19 +43,46 @@ export function statusCommand(): Command {
   return socketOptions(command)
     .option("--watch", "show it anew every 2 s, until Ctrl-C")
     .option("--json", "print one JSON object a line")
+    .addOption(
+      new Option(
+        "--as-before <file>",
+        "wait until all is up that was up in FILE, which --json has printed",
+      ).conflicts(["watch", "json"]),
+    )
+    .addOption(new Option("--within <seconds>", "how long --as-before waits").argParser(positive).default(10))
     .addHelpText("after", help)
     .action(async (options: Options) => {
       endWithReader();
       try {
         const socketPath = await findSocket(options);
         const signal = stopSignal();
-        process.exitCode = await (options.watch === true
-          ? watch(socketPath, options, signal)
-          : show(socketPath, options, signal));
+        process.exitCode = await run(socketPath, options, signal);
       } catch (error) {
         fail(error, () => "");
       }
     });
+}
+
+function run(socketPath: string, options: Options, signal: AbortSignal): Promise<number> {
+  const { asBefore, within, watch: isWatched = false } = options;
+  if (asBefore !== undefined) return compare(socketPath, readEarlierStatus(asBefore), within, signal);
+  return isWatched ? watch(socketPath, options, signal) : show(socketPath, options, signal);
+}
+
+async function compare(
+  socketPath: string,
+  before: JsonObject,
+  withinSeconds: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const ask = () =>
+    askStatus(socketPath, signal).catch((error: unknown) => {
+      asFailure(error);
+      return null;
+    });
+  const missing = await waitAsBefore(before, ask, withinSeconds * 1_000, signal);
+  for (const each of missing) process.stdout.write(`${plain(each)}\n`);
+  return missing.length === 0 ? statusCodes.up : statusCodes.down;
 }
 
 async function show(socketPath: string, options: Options, signal: AbortSignal): Promise<number> {
