@@ -1,8 +1,9 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Config } from "../config/load.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { systemClock } from "../platform/clock.ts";
 import { allowLongWays } from "../platform/connect-fault.ts";
+import { asOwnerOf } from "../platform/folder-owner.ts";
 import { checkReport } from "./check-report.ts";
 import { exitOnProblems, type Reading } from "./configuration.ts";
 import { exitCodes } from "./exit.ts";
@@ -13,6 +14,7 @@ import { readForUnit, unitEnvironment } from "./unit-environment.ts";
 interface CheckOptions {
   readonly config: string;
   readonly online?: boolean;
+  readonly stores?: boolean;
   readonly json?: boolean;
 }
 
@@ -25,8 +27,9 @@ export function checkCommand(): Command {
     .description("check a configuration and the files that it names, and say what it means")
     .addOption(configOption())
     .option("--online", "try names, clock, connections, API key, stream, broker, ports and disk too")
-    .option("--json", "print one JSON document")
-    .action(async ({ config: path, online = false, json = false }: CheckOptions) => {
+    .option("--stores", "before an upgrade: whether this program goes on with the stores of the data folder")
+    .addOption(new Option("--json", "print one JSON document").conflicts("stores"))
+    .action(async ({ config: path, online = false, stores = false, json = false }: CheckOptions) => {
       const unit = unitEnvironment(process.env, process.getuid?.() ?? null, path);
       const reading = await readForUnit(path, unit);
       if (unit.source !== null && !json)
@@ -35,6 +38,7 @@ export function checkCommand(): Command {
       const config = exitOnProblems(path, reading);
       const report = checkReport(config, createCatalogue());
       process.stdout.write(`${path} is valid: gateway ${config.gateway.id}\n${report}\n`);
+      if (stores) await checkStores(config.gateway.dataDir);
       if (!online) return;
       process.stdout.write("\nOnline\n");
       const parts = await tryAll(config, unit.source !== null, (part) =>
@@ -44,6 +48,18 @@ export function checkCommand(): Command {
       if (count > 0) process.stdout.write(`\n${count} ${count === 1 ? "part is" : "parts are"} wrong\n`);
       end(parts);
     });
+}
+
+/** Ends with exit code 65 if this program would begin with an empty store, or refuse one. */
+async function checkStores(dataDir: string): Promise<void> {
+  // Loaded here and not at the top: other subcommands do not need the stores.
+  const { otherFormats } = await import("../composition/stores.ts");
+  const others = await asOwnerOf(dataDir, () => otherFormats(dataDir));
+  for (const { folder, found, own } of others)
+    process.stderr.write(
+      `fleetgate: ${folder} is of version ${found}, and this program has version ${own}\n`,
+    );
+  if (others.length > 0) process.exit(exitCodes.data);
 }
 
 /** One JSON document, whatever the result. */

@@ -21,7 +21,7 @@ export function journalCommand(): Command {
   const reset = dataOptions(command)
     .option(
       "--discard",
-      "begin with an empty journal: a backup, or an older copy of the data folder, was restored",
+      "begin with an empty journal: a backup, an older copy of the data folder or an older program was installed",
     )
     .action(async (options: Options) => {
       try {
@@ -61,9 +61,14 @@ async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
 }
 
 async function discardStores(dataDir: string): Promise<void> {
-  for (const store of STORES) {
-    const keptAs = await discardStore(join(dataDir, store), Date.now(), null);
+  // Loaded here and not at the top: other subcommands do not need the stores.
+  const { otherFormats } = await import("../composition/stores.ts");
+  const wanted = STORES.map((store) => join(dataDir, store));
+  // This program would not start with a store that a newer one has written.
+  const newer = otherFormats(dataDir).flatMap(({ folder, found, own }) => (found > own ? folder : []));
+  for (const folder of [...wanted, ...newer.filter((each) => !wanted.includes(each))]) {
+    const keptAs = await discardStore(folder, Date.now(), null);
     const kept = keptAs === null ? "" : ` What there was is kept as ${keptAs}.`;
-    process.stdout.write(`${join(dataDir, store)} begins empty.${kept}\n`);
+    process.stdout.write(`${folder} begins empty.${kept}\n`);
   }
 }

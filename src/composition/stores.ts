@@ -25,7 +25,13 @@ import {
   type StoreParts,
   systemParts,
 } from "../platform/store.ts";
-import { loseStore, openKeptStore, prepareStore } from "../platform/stores/kept-store.ts";
+import {
+  loseStore,
+  type OtherFormat,
+  openKeptStore,
+  otherFormat,
+  prepareStore,
+} from "../platform/stores/kept-store.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { isReadOnly } from "../platform/stores/record-walk.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
@@ -65,6 +71,22 @@ export interface Stores {
 interface Lost extends StoreLoss {
   readonly store: string;
   readonly mustBeConfirmed: boolean;
+}
+
+/** The stores of a data folder that have another format than this program's. */
+export function otherFormats(dataDir: string): ReadonlyArray<OtherFormat & { readonly folder: string }> {
+  const fleet = join(dataDir, "fleet");
+  const stores: ReadonlyArray<readonly [folder: string, format: StoreFormat]> = [
+    [join(dataDir, "tickets"), ticketsFormat],
+    [join(dataDir, "journal"), journalFormat],
+    [join(dataDir, "outbox"), outboxFormat],
+    [familiesFolder(fleet), familiesFormat],
+    [join(fleet, "webhooks", "events"), eventsFormat],
+  ];
+  return stores.flatMap(([folder, format]) => {
+    const other = otherFormat(folder, format);
+    return other === null ? [] : [{ ...other, folder }];
+  });
 }
 
 /** Names that a lock, a crash and a file system create in a folder that no gateway has used. */

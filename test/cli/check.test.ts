@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { journalFormat } from "../../src/commands/journal/durable-journal.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { createPlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { endPrograms, fleetgate, newFolder } from "./program.ts";
@@ -49,4 +50,37 @@ it("fails for expired certificates of each of the gateway's listeners, and names
   for (const place of ["fleet.events", "mqtt", "opcua"]) {
     expect(said).toMatch(new RegExp(`error: ${place}\\.certificate: .*has expired on`));
   }
+});
+
+it("--stores fails with 65 for a store of another format, newer or older", async () => {
+  const folder = newFolder();
+  const path = join(folder, "fleetgate.yaml");
+  const key = { api_key: "key-1", scope: "acme", secret: "s3cr3t-of-the-key" };
+  await writeFile(join(folder, "api-key.json"), JSON.stringify(key), { mode: 0o600 });
+  await writeFile(
+    path,
+    stringify({
+      gateway: { id: "plant1", dataDir: "data" },
+      fleet: {
+        grpc: { address: "localhost:7443" },
+        https: "https://localhost:7444",
+        credentials: "api-key.json",
+        robots: ["cart-1"],
+      },
+    }),
+  );
+  await mkdir(join(folder, "data/journal"), { recursive: true });
+  const check = async (version: number) => {
+    await writeFile(join(folder, "data/journal/format.json"), JSON.stringify({ store: "journal", version }));
+    const program = fleetgate(folder, "check", "--config", path, "--stores");
+    const { code } = await program.ended;
+    return [code, program.err.entries.filter((line) => line.startsWith("fleetgate:"))];
+  };
+  const { version } = journalFormat;
+  expect(await check(version)).toEqual([0, []]);
+  for (const other of [version - 1, version + 1])
+    expect(await check(other)).toEqual([
+      65,
+      [`fleetgate: ${folder}/data/journal is of version ${other}, and this program has version ${version}`],
+    ]);
 });

@@ -52,3 +52,17 @@ test.skipIf(!strace)("a reset that dies at any moment leaves no ticket whose rec
   // The last one had fewer moments, and lived: what there was is kept.
   expect(readdirSync(folder).filter((name) => name.includes(".damaged-"))).toHaveLength(2);
 });
+
+test("a reset with --discard puts aside what a newer program has written", () => {
+  const outbox = join(folder, "outbox");
+  mkdirSync(outbox);
+  const version = (of: number) =>
+    writeFileSync(join(outbox, "format.json"), JSON.stringify({ store: "outbox", version: of }));
+  version(1);
+  expect(reset(null)).toBe(0);
+  expect(readdirSync(outbox)).toEqual(["format.json"]);
+  version(999);
+  expect(reset(null)).toBe(0);
+  expect(readdirSync(outbox)).not.toContain("format.json");
+  expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^outbox\.damaged-/));
+});

@@ -202,6 +202,19 @@ export async function renewStore(folder: string): Promise<void> {
   await makeEmpty(folder);
 }
 
+/** The version of a store's records, and that of this program. */
+export interface OtherFormat {
+  readonly found: number;
+  readonly own: number;
+}
+
+/** Null: the store in `folder` has the program's format, or cannot be told to have another. */
+export function otherFormat(folder: string, { store, version: own }: StoreFormat): OtherFormat | null {
+  const found = readFormat(folder);
+  if (typeof found === "string" || found.store !== store || found.version === own) return null;
+  return { found: found.version, own };
+}
+
 function refuseNewer(folder: string, { store, version }: StoreFormat): void {
   const found = readFormat(folder);
   if (typeof found === "string" || found.store !== store || found.version <= version) return;
