@@ -43,7 +43,7 @@ export function initCommand(): Command {
       "after",
       "\nIt asks at a terminal, unless flags answer all that is needed: --id, --fleet, --api-key, and --robots or" +
         "\n--locations. A password of the gateway's own users is invented and printed if no file gives it." +
-        "\nIt never writes over a file, except over the package's configuration that nobody has touched.",
+        "\nIt never writes over a file.",
     )
     .action(async (options: Options) => {
       try {
@@ -82,8 +82,8 @@ async function init(options: Options): Promise<void> {
   const answers = await interview(flags, files, process.stdin.isTTY ? openHere : null, isInTheWay);
   const plan = await planOf(path, dataDir, answers, ports);
   for (const file of plan.files) refuseForeignPath(file.path, AS_OWNER);
-  const written = await undisturbed(() => writePlan(plan, refuseFaults));
-  process.stdout.write(reportOf(plan, written, answers, ports, isBeside ? unitOf(instanceOf(path)) : null));
+  const kept = await undisturbed(() => writePlan(plan, refuseFaults));
+  process.stdout.write(reportOf(plan, kept, answers, ports, isBeside ? unitOf(instanceOf(path)) : null));
 }
 
 /** The unit may write only there. Elsewhere, a further gateway's data are in a folder of its own. */

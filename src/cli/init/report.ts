@@ -2,7 +2,7 @@ import { urlHost } from "../../platform/url-host.ts";
 import { fileNamesOf, type Ports, usualBrokerPort } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
-import type { Plan, Written } from "./written-files.ts";
+import type { Plan } from "./written-files.ts";
 
 /**
  * The written files, the invented passwords, and the next steps.
@@ -11,13 +11,13 @@ import type { Plan, Written } from "./written-files.ts";
  */
 export function reportOf(
   plan: Plan,
-  written: Written,
+  kept: readonly string[],
   answers: Interview,
   ports: Ports,
   unit: string | null,
 ): string {
   const blocks = [
-    ...fileLines(plan, written),
+    ...fileLines(plan, kept),
     ...passwordLines(answers),
     ...addressLines(plan, answers, ports),
     ...accessLines(plan, unit),
@@ -28,9 +28,9 @@ export function reportOf(
   return `${blocks.join("\n")}\n`;
 }
 
-function fileLines(plan: Plan, { kept, hasReplacedExample }: Written): readonly string[] {
+function fileLines(plan: Plan, kept: readonly string[]): readonly string[] {
   return [
-    `Written: ${plan.path}${hasReplacedExample ? " (in place of the package's, which nobody had touched)" : ""}`,
+    `Written: ${plan.path}`,
     ...plan.files.map(({ path }) => `${kept.includes(path) ? "Kept:   " : "Written:"} ${path}`),
   ];
 }

@@ -1,17 +1,11 @@
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, chmod, chown, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { access, chmod, chown, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { Refused } from "../exit.ts";
 import { type Access, isThere, publicAccess, whyNotWritten, writeNewFile } from "../new-file.ts";
 import { fileNamesOf } from "./configuration-text.ts";
 import type { AnswerName } from "./questions.ts";
-
-/** SHA-256 of `packaging/debian/fleetgate.yaml`, of every version that a package was released with. */
-const shipped: ReadonlySet<string> = new Set([
-  "08be4d1290902843bef689c725cef73fcf81193f1547f9d9b0b424eccbfcaeae",
-]);
 
 /** A file that the configuration names. */
 export interface PlannedFile {
@@ -30,23 +24,19 @@ export interface Plan {
   readonly secretAccess: Access;
 }
 
-/** The written files. */
-export interface Written {
-  /** Files that already had the right content, such as an API key that was copied there by hand. */
-  readonly kept: readonly string[];
-  /** Whether it has replaced the package's unchanged configuration. */
-  readonly hasReplacedExample: boolean;
-}
-
 /**
  * Writes the plan. The configuration comes last, after `check` has found no fault in it. After any failure,
  * all written files are removed.
  *
  * @param check reads the configuration from a file beside its place. Rejects with Refused
+ * @returns files that already had the right content, such as an API key that was copied there by hand
  */
-export async function writePlan(plan: Plan, check: (path: string) => Promise<void>): Promise<Written> {
+export async function writePlan(
+  plan: Plan,
+  check: (path: string) => Promise<void>,
+): Promise<readonly string[]> {
   const kept = await sameFiles(plan.files);
-  const replaces = await refuseWhatIsInTheWay(plan, kept);
+  await refuseWhatIsInTheWay(plan, kept);
   const undo: Array<() => Promise<unknown>> = [];
   const write = async (path: string, text: string, readers: Access) => {
     await writeNewFile(path, text, readers);
@@ -60,10 +50,9 @@ export async function writePlan(plan: Plan, check: (path: string) => Promise<voi
     const draft = `${plan.path}.init`;
     await write(draft, plan.text, publicAccess);
     await check(draft);
-    if (replaces) await rename(draft, plan.path);
-    else await write(plan.path, plan.text, publicAccess);
+    await write(plan.path, plan.text, publicAccess);
     await rm(draft, { force: true });
-    return { kept, hasReplacedExample: replaces };
+    return kept;
   } catch (error) {
     for (const step of undo.reverse()) await step().catch(() => {});
     throw error;
@@ -72,7 +61,7 @@ export async function writePlan(plan: Plan, check: (path: string) => Promise<voi
 
 /** Before any question: refuses a place where no configuration can be written. */
 export async function refusePlace(path: string): Promise<void> {
-  if ((await isThere(path)) && !(await isExample(path))) throw new Refused([inTheWay(path)]);
+  if (await isThere(path)) throw new Refused([inTheWay(path)]);
   let folder = dirname(resolve(path));
   while (!(await isThere(folder))) folder = dirname(folder);
   await access(folder, constants.W_OK).catch((error) => {
@@ -108,24 +97,15 @@ async function sameFiles(files: readonly PlannedFile[]): Promise<readonly string
   return found.flat();
 }
 
-/** Whether the configuration replaces the package's example. */
-async function refuseWhatIsInTheWay(plan: Plan, kept: readonly string[]): Promise<boolean> {
-  const replaces = await isExample(plan.path);
+async function refuseWhatIsInTheWay(plan: Plan, kept: readonly string[]): Promise<void> {
   const wanted = plan.files.map(({ path }) => path).filter((path) => !kept.includes(path));
   const problems: string[] = [];
-  for (const path of [...(replaces ? [] : [plan.path]), ...wanted])
-    if (await isThere(path)) problems.push(inTheWay(path));
+  for (const path of [plan.path, ...wanted]) if (await isThere(path)) problems.push(inTheWay(path));
   if (problems.length > 0) throw new Refused(problems);
-  return replaces;
 }
 
 function inTheWay(path: string): string {
   return `${path} is in the way: move it elsewhere, or choose another --config`;
-}
-
-async function isExample(path: string): Promise<boolean> {
-  const text = await textOf(path);
-  return text !== null && isShippedExample(text);
 }
 
 /** Null: there is none that can be read. */
@@ -151,9 +131,4 @@ async function makeFolderFor(
     if (isForSecrets) await chown(folder, 0, group);
     await chmod(folder, isForSecrets ? 0o750 : 0o755);
   }
-}
-
-/** Whether a configuration is the package's unchanged example: replacing it loses nothing. */
-function isShippedExample(text: string): boolean {
-  return shipped.has(createHash("sha256").update(text).digest("hex"));
 }

@@ -6,7 +6,7 @@ import { Refused } from "../../../src/cli/exit.ts";
 import { planOf, refuseFaults } from "../../../src/cli/init/command.ts";
 import { interview, type Obstacle, type PasswordFiles } from "../../../src/cli/init/interview.ts";
 import type { Given } from "../../../src/cli/init/questions.ts";
-import { placeProblem, refusePlace, type Written, writePlan } from "../../../src/cli/init/written-files.ts";
+import { placeProblem, refusePlace, writePlan } from "../../../src/cli/init/written-files.ts";
 import { openTerminal } from "../../../src/cli/terminal.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
@@ -41,7 +41,11 @@ async function problems(given: Given, passwords: PasswordFiles = {}): Promise<re
 }
 
 /** Writes what the answers come to. */
-async function write(given: Given, check = refuseFaults, passwords: PasswordFiles = {}): Promise<Written> {
+async function write(
+  given: Given,
+  check = refuseFaults,
+  passwords: PasswordFiles = {},
+): Promise<readonly string[]> {
   const answers = await interview(needed(given), passwords, null);
   const path = join(folder, "etc", "fleetgate.yaml");
   return writePlan(await planOf(path, "data", answers, {}), check);
@@ -214,8 +218,6 @@ it("refuses a place for the configuration before it asks anything", async () => 
   await expect(refusePlace(path)).rejects.toMatchObject({
     problems: [expect.stringContaining("fleetgate.yaml is in the way")],
   });
-  copyFileSync("packaging/debian/fleetgate.yaml", path);
-  await expect(refusePlace(path)).resolves.toBeUndefined();
 });
 
 it("removes what it has written when something fails", async () => {
@@ -225,19 +227,6 @@ it("removes what it has written when something fails", async () => {
   await expect(write({ mqtt: "embedded", host: "gw1" }, () => Promise.reject(fault))).rejects.toBe(fault);
   expect(files()).toEqual(before);
   expect(readdirSync(folder)).toEqual(names);
-});
-
-it("takes the place of the package's configuration while nobody has touched it", async () => {
-  const path = join(folder, "etc", "fleetgate.yaml");
-  mkdirSync(join(folder, "etc"));
-  const shipped = readFileSync("packaging/debian/fleetgate.yaml", "utf8");
-  writeFileSync(path, `${shipped}# mine\n`);
-  const before = files();
-  await expect(write({})).rejects.toMatchObject({ problems: [expect.stringContaining("is in the way")] });
-  expect(files()).toEqual(before);
-  writeFileSync(path, shipped);
-  expect(await write({})).toMatchObject({ hasReplacedExample: true });
-  expect(readFileSync(path, "utf8")).toContain("# Written by fleetgate init");
 });
 
 it.each<readonly [string, Given, PasswordFiles]>([
