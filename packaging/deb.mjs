@@ -31,23 +31,23 @@ export function makeDeb({ root, tree, work, deb, version, arch, epoch, packages 
   mkdirSync(join(stage, "usr", "lib"), { recursive: true });
   run("cp", ["-al", tree, join(stage, "usr/lib/fleetgate")]);
   mkdirSync(join(stage, "usr", "bin"), { recursive: true });
-  symlinkSync("../lib/fleetgate/bin/fleetgate", join(stage, "usr/bin/fleetgate"));
+  // Only postinst makes this version the current one.
+  symlinkSync("../lib/fleetgate-versions/current/bin/fleetgate", join(stage, "usr/bin/fleetgate"));
   for (const unit of ["fleetgate.service", "fleetgate@.service"])
-    put(`usr/lib/systemd/system/${unit}`, readFileSync(join(root, "systemd", unit)));
+    for (const folder of ["usr/lib/systemd/system", "usr/lib/fleetgate/systemd"])
+      put(`${folder}/${unit}`, readFileSync(join(root, "systemd", unit)));
   put("usr/lib/sysusers.d/fleetgate.conf", source("sysusers.conf"));
-  put("etc/fleetgate/fleetgate.yaml", source("fleetgate.yaml"));
+  put("usr/share/fleetgate/fleetgate.yaml", source("fleetgate.yaml"));
   mkdirSync(join(stage, "etc/fleetgate/secrets"), { recursive: true });
   putDocumentation(root, stage, put, { version, epoch, packages, copyright: source("copyright") });
   put("usr/share/lintian/overrides/fleetgate", source("lintian-overrides"));
   setFolderModes(stage);
 
   const size = installedKiB(stage);
-  const control = { version, arch, size: String(size) };
-  put(
-    "DEBIAN/control",
-    source("control").replace(/\{(\w+)\}/g, (_whole, key) => control[key]),
-  );
-  put("DEBIAN/conffiles", source("conffiles"));
+  const values = { version, arch, size: String(size) };
+  const filled = (name) => source(name).replace(/\{(\w+)\}/g, (_whole, key) => values[key]);
+  put("DEBIAN/control", filled("control"));
+  put("DEBIAN/preinst", filled("preinst"), 0o755);
   for (const name of ["postinst", "prerm", "postrm"]) put(`DEBIAN/${name}`, source(name), 0o755);
   put("DEBIAN/md5sums", sumsOf(stage));
   chmodSync(join(stage, "DEBIAN"), 0o755);

@@ -1,6 +1,13 @@
 #!/bin/sh
 # Runs Fleetgate with the Node.js that lies beside it. The options are those of src/main.ts.
 here=$(dirname "$(readlink -f "$0")")
+# The package's postinst tries a new version before it switches to it: docs/decisions.md, An upgrade is a trial first.
+trial=/run/fleetgate-upgrade/program
+if [ -e $trial ] && [ "$here" = "$(readlink -f /usr/lib/fleetgate-versions/current)/bin" ] &&
+    [ "$here" != "$(readlink -f $trial)/bin" ]; then
+    export FLEETGATE_TRIAL=$trial
+    exec "$(readlink -f $trial)/bin/fleetgate" "$@"
+fi
 set -- "$here/node" --no-memory-reducer --max-semi-space-size=32 --no-allocation-site-pretenuring "$here/../dist/main.js" "$@"
 # glibc keeps what buffers leave free between what lives on, and ever more of it: by itself it takes each large
 # buffer that is freed for a sign that more will come. With a fixed bound large ones go back to the system.
