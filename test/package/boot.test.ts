@@ -19,7 +19,15 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { parse, stringify } from "yaml";
 import { sbomProblems } from "../../packaging/check-sbom.mjs";
 import { versionOf } from "../../packaging/version.mjs";
-import { boot, bootPrograms, layDebian, run } from "./debian-root.ts";
+import {
+  type Booted,
+  boot,
+  bootPrograms,
+  layDebian,
+  layForUpgrades,
+  makeNextVersions,
+  run,
+} from "./debian-root.ts";
 import { layArm64, layTrixie, startOnArm64, tryOnTrixie } from "./elsewhere.ts";
 import { type Image, innermostOf, lineOf, makeImage } from "./image.ts";
 
@@ -37,6 +45,8 @@ if (!mayBoot) process.stderr.write("the package is not made and booted here: CI=
 
 const work = mkdtempSync(join(tmpdir(), "fleetgate-boot-"));
 const root = join(work, "root");
+const upgradesRoot = join(work, "upgrades");
+const unpacked = join(work, "next");
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** Makes the packages of the checkout in `folder`. @returns their paths */
@@ -64,15 +74,6 @@ async function packElsewhere(): Promise<readonly string[]> {
 
 const hashOf = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-/** The same package with a higher version, as the next release would be. */
-async function makeNext(deb: string, folder: string): Promise<void> {
-  const unpacked = join(work, "next");
-  await run("dpkg-deb", ["--raw-extract", deb, unpacked]);
-  const control = join(unpacked, "DEBIAN/control");
-  writeFileSync(control, readFileSync(control, "utf8").replace(/^Version: .*$/m, "$&+next"));
-  await run("dpkg-deb", ["--root-owner-group", "-Znone", "--build", unpacked, folder]);
-}
-
 async function lintian(deb: string): Promise<string> {
   const ended = await run("lintian", ["--fail-on", "error", "--tag-display-limit", "0", deb], {
     maxBuffer: 64_000_000,
@@ -80,10 +81,12 @@ async function lintian(deb: string): Promise<string> {
   return ended.stdout;
 }
 
-/** The steps of the script, in order. */
-const [, list = ""] =
-  /^for name in ((?:[^;]|\n)+);/m.exec(readFileSync("test/package/in-container.sh", "utf8")) ?? [];
-const steps = list.split(/[\s\\]+/);
+/** The steps of a script, in order. */
+function stepsOf(script: string): readonly string[] {
+  const text = readFileSync(join("test/package", script), "utf8");
+  const [, list = ""] = /^for name in ((?:[^;]|\n)+);/m.exec(text) ?? [];
+  return list.split(/[\s\\]+/);
+}
 
 /** What the script printed in this step; the whole log where it did not come so far. */
 function logOf(name: string, log: string): string {
@@ -110,7 +113,8 @@ const nowhere = {
 describe.runIf(mayBoot)("the package", () => {
   let [made, again]: readonly (readonly string[])[] = [];
   let deb = "";
-  let booted: { readonly results: string; readonly log: string };
+  let booted: Booted;
+  let upgraded: Booted;
   let lintianSaid = "";
   let image: Image;
   let [saidOnTrixie, saidOnArm64] = ["", ""];
@@ -129,18 +133,22 @@ describe.runIf(mayBoot)("the package", () => {
       layArm64(arm64),
     ]);
     deb = made?.find((path) => path.endsWith(".deb")) ?? "";
+    await layForUpgrades(root, upgradesRoot);
+    copyFileSync(deb, join(upgradesRoot, "boot-test", basename(deb)));
     for (const path of made ?? []) copyFileSync(path, join(root, "boot-test", basename(path)));
-    await makeNext(deb, join(root, "boot-test/next", basename(deb)));
+    await makeNextVersions(deb, unpacked, join(upgradesRoot, "boot-test"));
     const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
     image = await makeImage(join(work, "image"), root, tarball, version);
     const onArm64 = join(work, "on-arm64");
     mkdirSync(onArm64);
-    [booted, lintianSaid, saidOnTrixie, saidOnArm64] = await Promise.all([
+    [booted, upgraded, lintianSaid, saidOnTrixie, saidOnArm64] = await Promise.all([
       boot(root),
+      boot(upgradesRoot),
       lintian(deb),
       tryOnTrixie(trixie, deb).catch(String),
       startOnArm64(onArm64, arm64, debForArm()).catch(String),
     ]);
+    process.stderr.write(upgraded.figures);
   });
   afterAll(() => image?.remove());
 
@@ -187,10 +195,12 @@ describe.runIf(mayBoot)("the package", () => {
     expect(saidOnArm64).toMatch(/"msg":"ready"/);
   });
 
-  test.each(steps)("on a booted Debian: %s", (name) => {
-    const found = booted.results.split("\n").find((line) => line.endsWith(` ${name}`));
-    expect(found, logOf(name, booted.log)).toBe(`passed ${name}`);
-  });
+  const passed = (name: string, { results, log }: Booted) => {
+    const found = results.split("\n").find((line) => line.endsWith(` ${name}`));
+    expect(found, logOf(name, log)).toBe(`passed ${name}`);
+  };
+  test.each(stepsOf("in-container.sh"))("on a booted Debian: %s", (name) => passed(name, booted));
+  test.each(stepsOf("upgrades.sh"))("upgrades on a booted Debian: %s", (name) => passed(name, upgraded));
 
   test("init makes a configuration in a container", async () => {
     const etc = join(work, "made-by-init");

@@ -53,10 +53,55 @@ export async function layDebian(root: string): Promise<void> {
   for (const [name, lines] of Object.entries(units))
     writeFileSync(join(root, "etc/systemd/system", name), `${lines.join("\n")}\n`);
   symlinkSync("../boot-test.service", join(wanted, "boot-test.service"));
-  mkdirSync(join(root, "boot-test/next"), { recursive: true });
-  for (const name of ["in-container.sh", "plant.yaml"])
+  mkdirSync(join(root, "boot-test"));
+  for (const name of ["in-container.sh", "steps.sh", "plant.yaml"])
     cpSync(join("test/package", name), join(root, "boot-test", name));
   await bundlePlant(join(root, "boot-test/plant.mjs"));
+}
+
+/** The same Debian again, for the script of upgrades. */
+export async function layForUpgrades(root: string, other: string): Promise<void> {
+  await run("cp", ["-a", root, other]);
+  const folder = join(other, "boot-test");
+  for (const name of ["small-node.sh", "outage.mjs"]) cpSync(join("test/package", name), join(folder, name));
+  cpSync("test/package/upgrades.sh", join(folder, "in-container.sh"));
+  mkdirSync(join(folder, "kill"));
+  for (const name of ["cp", "ln", "mkdir", "mv", "rm", "sync", "systemctl"])
+    cpSync("test/package/kill-at.sh", join(folder, "kill", name));
+}
+
+/** Versions that follow: by name, what they change in the files of the package. */
+const nextVersions: Readonly<Record<string, (read: Change) => void>> = {
+  next: (change) => change("usr/share/fleetgate/fleetgate.yaml", (text) => `${text}# As of now.\n`),
+  broken: (change) => change(MAIN, (text) => inRun(text, 'throw new Error("broken on purpose")')),
+  partless: (change) =>
+    change(MAIN, (text) => inRun(text, 'process.argv[4] = "/etc/fleetgate/no-mqtt.yaml"')),
+};
+const MAIN = "usr/lib/fleetgate/dist/main.js";
+type Change = (path: string, edit: (text: string) => string) => void;
+
+/** Behind the line that names the interpreter. */
+function inRun(text: string, statement: string): string {
+  return text.replace(/^#!.*\n|^/, (line) => `${line}if (process.argv[2] === "run") ${statement};\n`);
+}
+
+/** Makes packages with higher versions of `deb` in a folder: `next.deb` and others. */
+export async function makeNextVersions(deb: string, unpacked: string, folder: string): Promise<void> {
+  await run("dpkg-deb", ["--raw-extract", deb, unpacked]);
+  for (const [name, edit] of Object.entries(nextVersions)) {
+    const before = new Map<string, string>();
+    const change: Change = (path, editText) => {
+      const file = join(unpacked, path);
+      before.set(file, readFileSync(file, "utf8"));
+      writeFileSync(file, editText(readFileSync(file, "utf8")));
+    };
+    change("DEBIAN/control", (text) => text.replace(/^Version: .*$/m, `$&+${name}`));
+    change("usr/lib/fleetgate/package.json", (text) => text.replace(/"version": "[^"]*/, `$&+${name}`));
+    edit(change);
+    const made = join(folder, `${name}.deb`);
+    await run("dpkg-deb", ["--root-owner-group", "-Znone", "--build", unpacked, made]);
+    for (const [file, text] of before) writeFileSync(file, text);
+  }
 }
 
 /** The root has no packages of npm. */
@@ -73,8 +118,16 @@ async function bundlePlant(file: string): Promise<void> {
   writeFileSync(join(dirname(file), "package.json"), "{}");
 }
 
-/** Boots it without a network, until its script has ended. @returns what the script found, and its log */
-export async function boot(root: string): Promise<{ readonly results: string; readonly log: string }> {
+/** What the script in a container found. */
+export interface Booted {
+  readonly results: string;
+  readonly log: string;
+  /** What it measured, a line each. */
+  readonly figures: string;
+}
+
+/** Boots it without a network, until its script has ended. */
+export async function boot(root: string): Promise<Booted> {
   const own = ["--register=no", "--keep-unit", "--private-network", "--quiet"];
   const container = run("systemd-nspawn", [...own, "-b", "-D", root], {
     timeout: BOOT_TIMEOUT_MS,
@@ -93,5 +146,5 @@ export async function boot(root: string): Promise<{ readonly results: string; re
       return "";
     }
   };
-  return { results: read("results"), log: `${said}\n${read("log")}` };
+  return { results: read("results"), log: `${said}\n${read("log")}`, figures: read("figures") };
 }

@@ -1,37 +1,8 @@
 #!/bin/bash
 # Runs in a Debian that systemd has booted, without a network: does what docs/install.md says, and what a plant
-# does to a gateway. boot.test.ts reads /boot-test/results: "passed STEP" or "failed STEP", in this order.
+# does to a gateway.
 cd /boot-test
-# Each mission goes to a robot that has none: the service refuses a second one while the first is under way.
-plant="/usr/lib/fleetgate/bin/node /boot-test/plant.mjs"
-sudo() { "$@"; }
-
-step() {
-    echo "=== $1"
-    (set -e -x; "$1")
-    local code=$?
-    if [ $code = 0 ]; then echo "passed $1" >>results; return; fi
-    echo "failed $1" >>results
-    systemctl status fleetgate --no-pager --full
-    journalctl -u fleetgate --no-pager | tail -n 60
-}
-
-main_pid() { systemctl show --property=MainPID --value fleetgate; }
-state() { systemctl show --property=ActiveState --value fleetgate; }
-# Waits at most 30 s for a command to succeed.
-eventually() (
-    set +x
-    for _ in $(seq 150); do
-        if "$@"; then return 0; fi
-        sleep 0.2
-    done
-    echo "never: $*"
-    return 1
-)
-healthy() { [ "$(state)" = active ] && curl -sf -o /dev/null http://localhost:8080/healthz; }
-# `!` would not end a step.
-refuses() { if "$@"; then return 1; fi; }
-another_pid() { [ "$(state)" = active ] && [ "$(main_pid)" != "$1" ]; }
+. /boot-test/steps.sh
 
 install_offline() {
     sudo dpkg -i fleetgate_*_amd64.deb
@@ -43,7 +14,8 @@ install_offline() {
 starts_nothing_unconfigured() {
     [ "$(state)" = inactive ]
     refuses systemctl is-enabled fleetgate
-    # A start all the same: the example names files that are not there, and systemd does not try again.
+    [ ! -e /etc/fleetgate/fleetgate.yaml ]
+    # A start all the same: the file is not there, and systemd does not try again.
     refuses sudo systemctl start fleetgate
     [ "$(state)" = failed ]
     [ "$(systemctl show --property=ExecMainStatus --value fleetgate)" = 78 ]
@@ -51,10 +23,8 @@ starts_nothing_unconfigured() {
 }
 
 configure() {
-    cp -al /usr/lib/fleetgate simulator-program
-    systemctl start simulator
-    eventually test -e simulator/fleet/credentials.json
-    # In place of the package's example, and fit for the unit's user.
+    start_simulator
+    # Fit for the unit's user.
     sudo fleetgate init --id plant1 --fleet 127.0.0.1:7443 --fleet-https https://127.0.0.1:7444 \
         --fleet-ca simulator/fleet/ca.pem --api-key simulator/fleet/credentials.json --locations plant-1 --opcua on
     [ "$(stat -c '%a %U %G' /etc/fleetgate/secrets/opcua-line1)" = "640 root fleetgate" ]
@@ -128,9 +98,7 @@ says_how_it_is() {
 another_instance() {
     sudo cp /etc/fleetgate/fleetgate.yaml /etc/fleetgate/hall2.yaml
     sudo fleetgate check --config /etc/fleetgate/hall2.yaml 2>&1 | grep 'is read-only for .*fleetgate@.service'
-    sed -i -e 's/^  id: .*/  id: hall2/' -e 's|dataDir: .*|dataDir: /var/lib/fleetgate-instances/hall2|' \
-        -e 's/broker: embedded/&\n  listen: { port: 1884 }/' -e 's/^opcua:/&\n  listen: { port: 4841 }/' \
-        -e 's/^web: .*/web: { listen: { port: 8081 } }/' /etc/fleetgate/hall2.yaml
+    configure_hall2
     sudo fleetgate check --config /etc/fleetgate/hall2.yaml
     sudo systemctl enable --now fleetgate@hall2
     eventually curl -sf http://localhost:8081/healthz
@@ -180,26 +148,12 @@ a_mistake_fails_a_restart_at_once() {
     eventually healthy
 }
 
-upgrade_keeps_the_journal() {
-    # As if it was started by hand.
-    sudo systemctl disable fleetgate@hall2
-    sudo dpkg -i next/fleetgate_*_amd64.deb
-    dpkg-query --showformat='${Version}\n' --show fleetgate | grep '+next$'
-    cmp plant.yaml /etc/fleetgate/fleetgate.yaml
-    eventually healthy
-    eventually curl -sf -o /dev/null http://localhost:8081/healthz
-    sudo systemctl enable fleetgate@hall2
-    $plant mission cart-01 first | grep '"duplicate":true'
-    refuses systemctl is-failed fleetgate
-}
-
-# A newer program has raised the version of a store: the older one refuses it, and systemd does not try again.
-downgrade_is_refused() {
+# A newer program has raised the version of a store: this one refuses it, and systemd does not try again.
+a_newer_data_folder_is_refused() {
     local format=/var/lib/fleetgate/journal/format.json
     sudo systemctl stop fleetgate
     cp -p $format format.json
     sed -i 's/"version":[0-9]*/"version":999/' $format
-    sudo dpkg -i fleetgate_*_amd64.deb
     refuses sudo systemctl start fleetgate
     [ "$(state)" = failed ]
     [ "$(systemctl show --property=ExecMainStatus --value fleetgate)" = 65 ]
@@ -218,6 +172,7 @@ remove_keeps_data() {
     [ -e /var/lib/fleetgate-instances/hall2/journal/data.mdb ]
     [ -e /etc/fleetgate/fleetgate.yaml ]
     [ ! -e /usr/lib/fleetgate ]
+    [ ! -e /usr/lib/fleetgate-versions ]
     # What ran before runs again.
     sudo dpkg -i fleetgate_*_amd64.deb
     eventually healthy
@@ -309,7 +264,7 @@ tarball() {
 
 for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
     reloads says_how_it_is another_instance killed_and_restarted journal_survives_the_kill hung_and_restarted \
-    a_mistake_fails_a_restart_at_once upgrade_keeps_the_journal downgrade_is_refused remove_keeps_data \
-    backup_and_restore snapshot system_authorities purge_deletes tarball; do
+    a_mistake_fails_a_restart_at_once a_newer_data_folder_is_refused remove_keeps_data backup_and_restore snapshot \
+    system_authorities purge_deletes tarball; do
     step $name
 done

@@ -35,6 +35,11 @@ const booted = (has: string): Expectation => ({
   file: "test/package/in-container.sh",
   has: `    ${has}`,
 });
+const upgraded = (has: string): Expectation => ({
+  kind: "elsewhere",
+  file: "test/package/upgrades.sh",
+  has: `    ${has}`,
+});
 /** A line for the broker of a plant. */
 const atPlant: Expectation = {
   kind: "elsewhere",
@@ -234,7 +239,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
   [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],
-  [/^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/, booted("sudo dpkg -i next/fleetgate_*_amd64.deb\n")],
+  [/^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/, upgraded("unattended_install next.deb\n")],
+  [/^sudo dpkg --configure -a$/, upgraded("sudo dpkg --configure -a\n")],
   [/^sudo dpkg --remove fleetgate$/, booted("sudo dpkg --remove fleetgate\n")],
   [/^sudo dpkg --purge fleetgate$/, booted("sudo dpkg --purge fleetgate\n")],
   [

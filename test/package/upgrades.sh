@@ -1,0 +1,262 @@
+#!/bin/bash
+# Runs in a Debian that systemd has booted, without a network: upgrades two gateways as a plant does, with versions
+# that work and versions that do not. boot.test.ts makes the packages.
+cd /boot-test
+. /boot-test/steps.sh
+
+good() { systemctl show --property=StatusText --value "$1" | grep "6 of 6 robots good"; }
+all_good() { good fleetgate && good fleetgate@hall2; }
+version() { fleetgate --version; }
+# As apt does it when nobody is there.
+unattended_install() { sudo dpkg -i "$1" </dev/null; }
+is_installed() { [ "$(dpkg-query --showformat='${db:Status-Abbrev}' --show fleetgate)" = "ii " ]; }
+# No trace of a trial, one version kept, and that is the one that dpkg has.
+is_committed() {
+    [ ! -e /run/fleetgate-upgrade ] && [ "$(ls /usr/lib/fleetgate-versions | wc -l)" = 2 ] &&
+        cmp /usr/lib/fleetgate-versions/current/dist/main.js /usr/lib/fleetgate/dist/main.js && is_installed
+}
+
+# Runs a command, and notes how long each gateway did not answer, or refused commands.
+measured() {
+    local what=$1 code=0
+    shift
+    for gateway in fleetgate fleetgate-instances/hall2; do
+        simulator-program/bin/node outage.mjs "/var/lib/$gateway/control.sock" >"outage-${gateway##*/}" &
+    done
+    "$@" || code=$?
+    kill $(jobs -p)
+    wait
+    echo "$what, in ms: fleetgate $(cat outage-fleetgate), fleetgate@hall2 $(cat outage-hall2)" | tee -a figures
+    return $code
+}
+outage() { sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" "outage-$1"; }
+
+two_gateways() {
+    sudo dpkg -i fleetgate_*_amd64.deb
+    start_simulator
+    sudo install -m 0640 -g fleetgate simulator/fleet/ca.pem /etc/fleetgate/fleet-ca.pem
+    sudo install -m 0640 -g fleetgate simulator/fleet/credentials.json /etc/fleetgate/secrets/api-key.json
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+    configure_hall2
+    sudo systemctl enable --now fleetgate
+    # By hand, and not enabled.
+    sudo systemctl start fleetgate@hall2
+    eventually all_good
+    $plant mission cart-01 first | grep '"outcome":"succeeded"'
+}
+
+# The next version has another template of the configuration, too.
+unattended() {
+    measured "upgrade" unattended_install next.deb 2>&1 | tee upgrade.log
+    version | grep '+next$'
+    is_committed
+    cmp plant.yaml /etc/fleetgate/fleetgate.yaml
+    [ "$(outage fleetgate unanswered)" -lt 20000 ]
+    [ "$(outage hall2 unanswered)" -lt 20000 ]
+    $plant mission cart-01 first | grep '"duplicate":true'
+    refuses systemctl is-enabled fleetgate@hall2
+}
+
+twice_in_a_row() {
+    local before
+    before=$(main_pid)
+    unattended_install next.deb
+    is_committed
+    [ "$(main_pid)" != "$before" ]
+    eventually all_good
+}
+
+an_unknown_key() {
+    local before
+    before=$(main_pid)
+    echo 'no: key' >>/etc/fleetgate/fleetgate.yaml
+    refuses unattended_install next.deb 2>&1 | tee upgrade.log
+    grep 'goes on, because fleetgate.service would not be as before.*unknown key' upgrade.log
+    [ "$(main_pid)" = "$before" ]
+    refuses is_installed
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+    sudo dpkg --configure -a
+    is_committed
+    eventually all_good
+}
+
+a_program_that_throws() {
+    local hall2
+    hall2=$(main_pid fleetgate@hall2)
+    measured "back from a program that throws" refuses unattended_install broken.deb 2>&1 | tee upgrade.log
+    grep 'next goes on, because fleetgate.service would not be as before with .*broken.*' upgrade.log
+    grep 'broken on purpose' upgrade.log
+    version | grep '+next$'
+    [ "$(outage fleetgate unanswered)" -lt 20000 ]
+    [ "$(main_pid fleetgate@hall2)" = "$hall2" ]
+    [ ! -e /run/fleetgate-upgrade ]
+    eventually all_good
+    $plant mission cart-01 first | grep '"duplicate":true'
+    # A retry changes nothing, and another package is in the way of nothing.
+    refuses sudo dpkg --configure -a
+    version | grep '+next$'
+    sudo apt-get install --yes --quiet ./next.deb
+    is_committed
+    eventually all_good
+}
+
+a_part_that_does_not_come_up() {
+    sed 's|broker: embedded|broker: mqtt://127.0.0.1:9|; /anonymousLoopback/d' plant.yaml >/etc/fleetgate/no-mqtt.yaml
+    measured "back from a version without MQTT" refuses unattended_install partless.deb 2>&1 | tee upgrade.log
+    grep 'mqtt is .*, and was up' upgrade.log
+    version | grep '+next$'
+    [ "$(outage fleetgate closed)" -lt 60000 ]
+    eventually all_good
+    $plant mission cart-01 first | grep '"duplicate":true'
+}
+
+# The package that is half configured gives way to the older one.
+down_again() {
+    measured "downgrade" unattended_install fleetgate_*_amd64.deb 2>&1 | tee upgrade.log
+    refuses sh -c 'fleetgate --version | grep next'
+    is_committed
+    eventually all_good
+    $plant mission cart-01 first | grep '"duplicate":true'
+}
+
+# A newer program has raised the version of a store.
+down_over_another_format() {
+    local format=/var/lib/fleetgate/journal/format.json before
+    before=$(main_pid)
+    cp -p $format format.json
+    sed -i 's/"version":[0-9]*/"version":999/' $format
+    refuses unattended_install next.deb 2>&1 | tee upgrade.log
+    grep 'journal is of version 999, and this program has version' upgrade.log
+    [ "$(main_pid)" = "$before" ]
+    cp -p format.json $format
+    sudo dpkg --configure -a
+    is_committed
+}
+
+without_room() {
+    local before
+    before=$(main_pid)
+    # What the preinst asks.
+    mkdir -p full
+    printf '#!/bin/sh\necho Avail; echo 100000\n' >full/df
+    chmod +x full/df
+    PATH=$PWD/full:$PATH refuses unattended_install next.deb 2>&1 | tee upgrade.log
+    grep 'MB are free: nothing was changed' upgrade.log
+    is_installed
+    # dpkg itself meets the end.
+    mount -t tmpfs -o size=64k tmpfs /usr/share/doc/fleetgate
+    refuses unattended_install next.deb
+    umount /usr/share/doc/fleetgate
+    [ "$(main_pid)" = "$before" ]
+    sudo dpkg --configure -a
+    unattended_install next.deb
+    is_committed
+    eventually all_good
+}
+
+# As it is while postinst waits, for as long as this test needs.
+no_command_during_a_trial() {
+    cp -al /usr/lib/fleetgate /usr/lib/fleetgate-versions/trial
+    mkdir /run/fleetgate-upgrade
+    ln -s /usr/lib/fleetgate-versions/trial /run/fleetgate-upgrade/program
+    sudo systemctl restart fleetgate
+    eventually good fleetgate
+    fleetgate status | grep 'this version is on trial'
+    $plant mission cart-02 trial | tee /dev/stderr | grep '"outcome":"refused","code":"SHUTTING_DOWN"'
+    $plant slot cart-03 | tee /dev/stderr | grep '"status":"Good","outcome":4'
+    rm -r /run/fleetgate-upgrade
+    # The same command, and the same slot.
+    $plant mission cart-02 trial | grep '"outcome":"succeeded"'
+    $plant slot cart-03 | grep '"status":"Good","outcome":3'
+    sudo systemctl restart fleetgate
+    rm -r /usr/lib/fleetgate-versions/trial
+}
+
+# Packages with the same scripts and units, and a program that does nothing: FOLDER VERSION
+make_small() {
+    mkdir -p "$1"
+    dpkg-deb --control fleetgate_*_amd64.deb "$1/DEBIAN"
+    rm "$1/DEBIAN/md5sums"
+    sed -i "s/^Version: .*/Version: $2/" "$1/DEBIAN/control"
+    mkdir -p "$1/usr/lib/fleetgate/bin" "$1/usr/lib/fleetgate/dist" "$1/usr/bin" "$1/usr/lib/systemd" \
+        "$1/usr/lib/sysusers.d" "$1/etc/fleetgate/secrets"
+    cp /usr/lib/fleetgate/bin/fleetgate /usr/lib/fleetgate/bin/notify-socket.pl "$1/usr/lib/fleetgate/bin"
+    cp small-node.sh "$1/usr/lib/fleetgate/bin/node"
+    cp -r /usr/lib/fleetgate/systemd "$1/usr/lib/fleetgate"
+    cp -r /usr/lib/fleetgate/systemd "$1/usr/lib/systemd/system"
+    cp /usr/lib/sysusers.d/fleetgate.conf "$1/usr/lib/sysusers.d"
+    cp -P /usr/bin/fleetgate "$1/usr/bin"
+    echo "$2" >"$1/usr/lib/fleetgate/dist/main.js"
+    dpkg-deb --root-owner-group -Znone --build "$1" "$1.deb"
+}
+
+runs_small() { [ "$(state)" = active ] && [ "$(cat /var/lib/fleetgate/running)" = "$1" ]; }
+
+# The scripts are killed before each command of theirs that changes something.
+killed_at_each_step() {
+    make_small small-1 1
+    make_small small-2 2
+    sudo dpkg --purge fleetgate
+    sudo dpkg -i small-1.deb
+    sudo systemctl start fleetgate
+    runs_small "1 open"
+    set +x
+    local at next
+    for at in $(seq 60); do
+        next=$((1 + at % 2))
+        echo 0 >calls
+        if KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i "small-$next.deb" </dev/null >small.log 2>&1; then break; fi
+        echo "killed before step $at, $(cat last-call): $(cat /var/lib/fleetgate/running)"
+        grep -q Killed small.log || { cat small.log; return 1; }
+        # Some version runs on.
+        eventually sh -c "systemctl is-active --quiet fleetgate"
+        dpkg --configure -a >small.log 2>&1 || { cat small.log; return 1; }
+        is_committed || return 1
+        eventually runs_small "$next open" || return 1
+    done
+    [ "$at" -gt 15 ] && eventually runs_small "$next open" && is_committed
+}
+
+# The same on the way back from a version that does not start, which nothing but another version mends.
+killed_on_the_way_back() {
+    make_small small-broken 3broken
+    local is at
+    is=$(fleetgate --version)
+    set +x
+    # Before, nothing differs from a version that starts.
+    for at in $(seq 14 40); do
+        echo 0 >calls
+        KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i small-broken.deb </dev/null >small.log 2>&1
+        if ! grep -q Killed small.log; then break; fi
+        echo "killed before step $at, $(cat last-call): $(cat /var/lib/fleetgate/running)"
+        if dpkg --configure -a >small.log 2>&1; then return 1; fi
+        grep -q 'goes on, because .*' small.log && grep -q 'broken on purpose' small.log || { cat small.log; return 1; }
+        [ ! -e /run/fleetgate-upgrade ] || return 1
+        runs_small "$is open" || return 1
+    done
+    [ "$at" -gt 18 ] || return 1
+    grep -q 'broken on purpose' small.log || return 1
+    runs_small "$is open" || return 1
+    dpkg -i "small-$is.deb" && is_committed
+}
+
+# /run is empty after a power cut.
+a_power_cut_during_a_trial() {
+    local is next
+    is=$(fleetgate --version)
+    next=$((3 - is))
+    dpkg-deb --extract "small-$next.deb" trial
+    mkdir /run/fleetgate-upgrade
+    ln -s /boot-test/trial/usr/lib/fleetgate /run/fleetgate-upgrade/program
+    sudo systemctl restart fleetgate
+    runs_small "$next closed"
+    rm -r /run/fleetgate-upgrade
+    sudo systemctl restart fleetgate
+    runs_small "$is open"
+}
+
+for name in two_gateways unattended twice_in_a_row an_unknown_key a_program_that_throws a_part_that_does_not_come_up \
+    down_again down_over_another_format without_room no_command_during_a_trial killed_at_each_step \
+    killed_on_the_way_back a_power_cut_during_a_trial; do
+    step $name
+done
