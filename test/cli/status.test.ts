@@ -151,12 +151,16 @@ describe("fleetgate status", { timeout: TEST_TIMEOUT_MS }, () => {
     await was.ended;
     writeFileSync(earlier, was.out.entries.join("\n"));
     const { fleet: _fleet, ...others } = wellFacts.health;
-    const starting = { fleet: { state: "starting" }, added: { state: "down" } } as const;
+    const starting = {
+      fleet: { state: "degraded" },
+      process: { state: "degraded" },
+      added: { state: "down" },
+    } as const;
     harness.facts.now = { ...wellFacts, health: { ...others, ...starting } };
     const patient = status("--as-before", earlier, "--within", "30");
     const hasty = status("--as-before", earlier, "--within", "0.1");
     expect(await codeOf(hasty)).toBe(2);
-    expect(hasty.out.entries).toEqual(["fleet is starting, and was up"]);
+    expect(hasty.out.entries).toEqual(["fleet is degraded, and was up"]);
     harness.facts.now = wellFacts;
     expect(await codeOf(patient)).toBe(0);
     expect(patient.out.entries).toEqual([]);

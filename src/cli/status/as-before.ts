@@ -7,8 +7,8 @@ import { malformed } from "../exit.ts";
 const LOOK_MS = 200;
 
 /**
- * Waits until everything is up that was up in an earlier status. What has gone from the gateway meanwhile,
- * and what is new in it, does not count.
+ * Waits until everything is up that was up in an earlier status. Parts of the gateway itself may be degraded:
+ * a start makes a busy disk slow. What has gone from the gateway meanwhile, or is new in it, does not count.
  *
  * @param ask the status now; null: no gateway answers
  * @returns what is not up, a sentence each, when the time is over; empty: all is up
@@ -41,14 +41,19 @@ export function readEarlierStatus(path: string): JsonObject {
 
 function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly string[] {
   if (now === null) return ["no gateway answers"];
+  const own = partsOf({ parts: now.parts }).map(([name]) => name);
   return partsOf(now).flatMap(([name, { state, detail }]) => {
-    if (state === "up" || !wanted.includes(name)) return [];
+    const isWell = state === "up" || (state === "degraded" && own.includes(name));
+    if (isWell || !wanted.includes(name)) return [];
     const reason = typeof detail === "string" && detail !== "" ? `: ${detail}` : "";
     return [`${name} is ${String(state)}, and was up${reason}`];
   });
 }
 
-function partsOf({ links, parts }: JsonObject): ReadonlyArray<readonly [name: string, part: JsonObject]> {
+function partsOf({
+  links = [],
+  parts = [],
+}: JsonObject): ReadonlyArray<readonly [name: string, part: JsonObject]> {
   return [links, parts]
     .flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []))
     .filter(isJsonObject)
