@@ -19,7 +19,9 @@ export async function waitAsBefore(
   withinMs: number,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const wanted = partsOf(before).flatMap(([name, { state }]) => (state === "up" ? [name] : []));
+  const wanted = partsOf(before.links, before.parts).flatMap(([name, { state }]) =>
+    state === "up" ? [name] : [],
+  );
   const untilMs = performance.now() + withinMs;
   while (true) {
     const missing = missingIn(await ask(), wanted);
@@ -41,8 +43,8 @@ export function readEarlierStatus(path: string): JsonObject {
 
 function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly string[] {
   if (now === null) return ["no gateway answers"];
-  const own = partsOf({ parts: now.parts }).map(([name]) => name);
-  return partsOf(now).flatMap(([name, { state, detail }]) => {
+  const own = partsOf(now.parts).map(([name]) => name);
+  return partsOf(now.links, now.parts).flatMap(([name, { state, detail }]) => {
     const isWell = state === "up" || (state === "degraded" && own.includes(name));
     if (isWell || !wanted.includes(name)) return [];
     const reason = typeof detail === "string" && detail !== "" ? `: ${detail}` : "";
@@ -50,11 +52,8 @@ function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly 
   });
 }
 
-function partsOf({
-  links = [],
-  parts = [],
-}: JsonObject): ReadonlyArray<readonly [name: string, part: JsonObject]> {
-  return [links, parts]
+function partsOf(...lists: readonly unknown[]): ReadonlyArray<readonly [name: string, part: JsonObject]> {
+  return lists
     .flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []))
     .filter(isJsonObject)
     .flatMap((part) => (typeof part.name === "string" ? [[part.name, part] as const] : []));
