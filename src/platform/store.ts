@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { open } from "lmdb";
 import { type Clock, systemClock } from "./clock.ts";
 import { type FreeBytes, freeBytes } from "./disk-health.ts";
+import { type LoopTimer, startLoopTimer } from "./loop-timer.ts";
 import { makeFolder } from "./make-folder.ts";
 import { openRecord, sealRecord } from "./stores/record-seal.ts";
 import { DiskReadOnly, type IsReadOnly, isReadOnly, isReadOnlyError } from "./stores/record-walk.ts";
@@ -48,7 +49,7 @@ export interface StoreFigures {
   readonly records: number;
   readonly syncs: number;
   readonly failures: number;
-  /** In the last minute, and so far in the present one. */
+  /** In the last minute, and so far in the present one; while the event loop stood still, no time counts. */
   readonly slowestMs: number;
 }
 
@@ -136,7 +137,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
   let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
   const figures = { records: 0, syncs: 0, failures: 0 };
   const delays = createWorstLately(parts.clock);
-  let beganAtMs: number | null = null;
+  let present: LoopTimer | null = null;
   let waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
   let closed = false;
@@ -147,7 +148,8 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
     while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
-      beganAtMs = parts.clock.monotonicMs();
+      const timer = startLoopTimer(parts.clock);
+      present = timer;
       try {
         const changes = group.flatMap((each) => each.changes);
         await commit(changes);
@@ -158,8 +160,9 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
         figures.failures += 1;
         for (const each of group) each.reject(new StoreFailed(`cannot write to ${path}`, { cause: error }));
       }
-      delays.note(parts.clock.monotonicMs() - beganAtMs);
-      beganAtMs = null;
+      timer.stop();
+      present = null;
+      delays.note(timer.elapsedMs());
     }
     writing = null;
   }
@@ -230,8 +233,7 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       });
     },
     figures() {
-      const underWayMs = beganAtMs === null ? 0 : parts.clock.monotonicMs() - beganAtMs;
-      return { ...figures, slowestMs: Math.max(underWayMs, delays.worst()) };
+      return { ...figures, slowestMs: Math.max(present?.elapsedMs() ?? 0, delays.worst()) };
     },
     async close() {
       if (closed) return;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/log.ts";
+import { startLoopTimer } from "../../platform/loop-timer.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 
 /** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
@@ -24,7 +25,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
   let isClosed = false;
 
   async function watch<T>(writing: Promise<T>, onLate?: () => void): Promise<T> {
-    const cancel = clock.after(RECORD_WITHIN_MS, () => {
+    const timer = startLoopTimer(clock, RECORD_WITHIN_MS, () => {
       isWritable = false;
       onLate?.();
     });
@@ -37,7 +38,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
       isWritable = false;
       throw error;
     } finally {
-      cancel();
+      timer.stop();
     }
   }
 

@@ -1,6 +1,7 @@
 import type { FleetEvent } from "../../domain/event.ts";
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { startLoopTimer } from "../../platform/loop-timer.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { Store, StoreChange } from "../../platform/store.ts";
 import type { Entry } from "./entry.ts";
@@ -209,7 +210,7 @@ export class Writer {
   /** Never rejects. */
   async #append(lines: readonly LogLine[]): Promise<void> {
     const { eventLog, clock } = this.#parts;
-    const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
+    const timer = startLoopTimer(clock, SLOW_MS, () => this.#onSlow());
     try {
       await eventLog.append(lines);
       this.#after(SYNC_MS, this.#syncLog);
@@ -218,7 +219,7 @@ export class Writer {
       this.#isLogBroken = true;
       this.#failed(error);
     } finally {
-      cancelSlow();
+      timer.stop();
     }
   }
 
@@ -290,11 +291,11 @@ export class Writer {
   async #writeAll(steps: readonly StoreChange[]): Promise<void> {
     const { store, clock } = this.#parts;
     for (let from = 0; from < steps.length; from += MOST_AT_ONCE) {
-      const cancelSlow = clock.after(SLOW_MS, () => this.#onSlow());
+      const timer = startLoopTimer(clock, SLOW_MS, () => this.#onSlow());
       try {
         await store.write(steps.slice(from, from + MOST_AT_ONCE));
       } finally {
-        cancelSlow();
+        timer.stop();
       }
     }
   }
@@ -354,7 +355,11 @@ export class Writer {
   #failed(error: unknown): void {
     const isNew = this.#problem === null;
     this.#problem = error === null ? SLOW : causeText(error);
-    if (isNew) this.#parts.log.error({ err: error }, `${this.problem()}: a crash would lose them`);
+    if (isNew)
+      this.#parts.log.error(
+        error === null ? {} : { err: error },
+        `${this.problem()}: a crash would lose them`,
+      );
     if (!this.#isClosing) this.#after(RETRY_MS, this.#retry);
     this.#settleQueued();
   }

@@ -25,6 +25,9 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
   /** What the file of the running time says: a crash loses what it does not say yet. */
   let keptMs = 0;
   let time = createRunningTime(0, clock);
+  /** The fields of each line of the log that reports an error. */
+  const errors: object[] = [];
+  const log = { ...silentLog, error: (fields: object) => void errors.push(fields) };
 
   function storeOf(): Store {
     const store = disk.open();
@@ -40,7 +43,7 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
   async function start(): Promise<void> {
     runs += 1;
     time = createRunningTime(keptMs, clock);
-    const parts = { options: { ...usual, ...options }, clock, time, log: silentLog };
+    const parts = { options: { ...usual, ...options }, clock, time, log };
     box = await openOutbox({
       ...parts,
       store: storeOf(),
@@ -116,6 +119,7 @@ export function createOutboxScene(options: Partial<typeof usual> = {}) {
       logFiles.hang(is);
     },
     logSyncs: logFiles.syncs,
+    errors,
     async stop() {
       life.abort();
       for (let step = 0; step < 6; step += 1) {

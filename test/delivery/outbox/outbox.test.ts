@@ -197,6 +197,8 @@ it("does not wait for a disk that does not answer", async () => {
   scene.box.push(alarm("e2"));
   expect(scene.take()).toEqual(["e1", "e2"]);
   expect(scene.box.health().state).toBe("degraded");
+  // There is no error to report: the disk has said nothing.
+  expect(scene.errors).toEqual([{}]);
   scene.hang(false);
   await scene.clock.settle(1_000);
   await scene.sync();
