@@ -100,7 +100,14 @@ async function runGateway(
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const { createGateway } = await import("../composition/gateway.ts");
   const simulatedFaults = createDemoFaults(simulator.control(), systemClock);
-  const parts = { clock: systemClock, random: Math.random, log, logLevels: log.levels, simulatedFaults };
+  const parts = {
+    clock: systemClock,
+    random: Math.random,
+    log,
+    logLevels: log.levels,
+    simulatedFaults,
+    isAttended: true as const,
+  };
   const gateway = createGateway(config, parts);
   if (!asJson) gateway.attach("terminal", createNarrator(print));
   await gateway.run(signal, () => {

@@ -23,7 +23,7 @@ import { version } from "../version.ts";
 import { createLinkWatch } from "./alarm-watch.ts";
 import { type Commands, createCommands } from "./commands.ts";
 import type { Recordings } from "./recordings.ts";
-import type { Run } from "./run.ts";
+import { type Run, startRetry } from "./run.ts";
 import { createStages } from "./stages.ts";
 
 const MAX_ROBOTS = 10_000;
@@ -75,14 +75,17 @@ export function createCore(run: Run, components: readonly Component[]) {
     pipeline.enter(batch);
   }
 
+  const fleetClock = work.clock("fleet");
+  const retry = startRetry("fleet", fleetClock, run);
   const fleet = createFleetSession(config.fleet, {
-    clock: work.clock("fleet"),
+    clock: fleetClock,
     random,
     log,
     // What follows from a message counts as the session's work.
     sink: (update) => work.time("fleet", () => receive(update)),
     onClockSkew: clockAlarm.note,
     tap,
+    ...(retry === null ? {} : { retry }),
   });
   const commands: Commands = createCommands(run, {
     catalogue,

@@ -24,8 +24,8 @@ import { prepareStores } from "./stores.ts";
 /** The whole daemon but its command line. */
 export interface Gateway {
   /**
-   * Runs until the signal is aborted, then closes everything in order. `ready` is called when the listeners
-   * are bound, whether or not the fleet answers. Rejects with ComponentFailed.
+   * Runs until the signal is aborted, then closes everything in order. `ready` is called when each listener
+   * listens or was tried once, whether or not the fleet answers. Rejects with ComponentFailed.
    */
   run(signal: AbortSignal, ready: () => void): Promise<void>;
   /** Adds a northbound of a program that embeds the gateway. Call it before `run`. */
@@ -38,7 +38,7 @@ export interface Gateway {
   hang(): Hang | null;
   /**
    * Reads the configuration again, and takes what is new in it, or nothing. During the start it waits until
-   * the listeners are bound.
+   * each listener was tried.
    */
   readonly reload: ReloadConfiguration;
 }

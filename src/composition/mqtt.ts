@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createLinkRunner } from "../delivery/link-runner.ts";
 import { ofGateway } from "../domain/alarm.ts";
-import { createBroker } from "../northbound/mqtt/broker/broker.ts";
+import { type BrokerParts, createBroker, type EmbeddedBroker } from "../northbound/mqtt/broker/broker.ts";
 import { createCommandMessages } from "../northbound/mqtt/commands.ts";
 import { createDuplicateWatch } from "../northbound/mqtt/duplicate-gateway.ts";
 import { createMqttLink, type MqttLink } from "../northbound/mqtt/link.ts";
@@ -12,7 +12,7 @@ import { createOwnTopics } from "../northbound/mqtt/status.ts";
 import type { Component } from "../platform/component.ts";
 import { mergedHealth } from "../platform/health-history.ts";
 import type { Core } from "./core.ts";
-import { QUEUE, type Run } from "./run.ts";
+import { QUEUE, type Run, startRetry } from "./run.ts";
 
 const EVENT_DRAIN_MS = 1_000;
 const WRITE_TIMEOUT_MS = 30_000;
@@ -28,9 +28,10 @@ export interface MqttNorthbound extends Pick<MqttLink, "tags" | "peers"> {
 /** The link to the broker, after the embedded broker if there is one, and how a reload changes them. */
 export function mqtt(
   options: MqttOptions,
-  { config, surroundings, work, sessionId, outbox, readiness }: Run,
+  run: Run,
   { stages, fanOut, commands, health }: Core,
 ): MqttNorthbound {
+  const { config, surroundings, work, sessionId, outbox, readiness } = run;
   const { acts, intake } = commands;
   const { stopping } = readiness;
   const clock = work.clock("mqtt");
@@ -40,7 +41,7 @@ export function mqtt(
   const { clientId, gatewayId } = options;
   const broker =
     options.broker.kind === "embedded"
-      ? createBroker({ options: options.broker, topics, clientId, clock, log, audit: intake })
+      ? ownBroker({ options: options.broker, topics, clientId, clock, log, audit: intake }, run)
       : null;
   const ownTopics = createOwnTopics(gatewayId, topics, { sessionId, stopping, health: health.now, clock });
   const { noteStatus } = ownTopics;
@@ -85,4 +86,9 @@ export function mqtt(
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
   const { tags, peers } = link;
   return { components: broker === null ? [component] : [broker, component], tags, peers };
+}
+
+function ownBroker(parts: BrokerParts, run: Run): EmbeddedBroker {
+  const retry = startRetry("mqtt", parts.clock, run);
+  return retry === null ? createBroker(parts) : retry.shown(createBroker({ ...parts, retry }));
 }

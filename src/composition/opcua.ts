@@ -8,20 +8,22 @@ import type { OpcUaServer } from "../northbound/opcua/server.ts";
 import type { Now } from "../platform/live.ts";
 import { builtAt, version } from "../version.ts";
 import type { Core } from "./core.ts";
-import { QUEUE, type Run } from "./run.ts";
+import { QUEUE, type Run, startRetry } from "./run.ts";
 
 /** The OPC UA server, and how a reload changes it. */
 export async function opcua(
   options: OpcUaOptions,
-  { surroundings, work, sessionId, stores, reloads }: Run,
+  run: Run,
   { link, state, stages, fanOut, commands, catalogue }: Core,
 ): Promise<OpcUaServer> {
+  const { surroundings, work, sessionId, stores, reloads } = run;
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
   const { dispatcher, intake } = commands;
   const clock = work.clock("opcua");
   const log = surroundings.log.child({ part: "opcua" });
   const { ticketsFolder, ticketsLoss } = stores;
+  const retry = startRetry("opcua", clock, run);
   const robotsFile = join(options.dataDir, "opcua", "robots.json");
   const server = createOpcUaServer(options, {
     commands: {
@@ -49,6 +51,7 @@ export async function opcua(
     },
     timeRequest: (task) => work.time("opcua", task),
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
+    ...(retry === null ? {} : { retry }),
     clock,
     random: surroundings.random,
     log,
@@ -64,7 +67,7 @@ export async function opcua(
     ...refusedUri(options, next.opcua),
   ]);
   fanOut.attachSink(server.name, server, QUEUE);
-  return server;
+  return retry?.shown(server) ?? server;
 }
 
 /** A reload cannot change the server's name. */

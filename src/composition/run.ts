@@ -7,6 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import type { Log, LogLevels } from "../platform/log.ts";
 import type { Readiness } from "../platform/readiness.ts";
+import { createStartRetry, type StartRetry } from "../platform/start-retry.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
 import type { Recordings } from "./recordings.ts";
 import type { ConfigurationSource, ReloadGate } from "./reload.ts";
@@ -29,6 +30,8 @@ export interface Surroundings {
   readonly simulatedFaults?: SimulatedFaults;
   /** Absent: the configuration is not read again. */
   readonly configuration?: ConfigurationSource;
+  /** Somebody looks on: a listener that cannot listen ends the gateway; absent: it tries again. */
+  readonly isAttended?: true;
 }
 
 /** One run of the gateway in its data folder, before a module is made. */
@@ -44,6 +47,18 @@ export interface Run {
   readonly recordings: Recordings;
   readonly readiness: Readiness;
   readonly reloads: ReloadGate;
+}
+
+/** For the start of a component with this name in the log; null: a failure ends the gateway. */
+export function startRetry(
+  part: string,
+  clock: Clock,
+  { config: { fleet }, surroundings: { random, log, isAttended } }: Pick<Run, "config" | "surroundings">,
+): StartRetry | null {
+  if (isAttended === true) return null;
+  const { backoffBaseMs, backoffCapMs } = fleet.times;
+  const backoff = { baseMs: backoffBaseMs, capMs: backoffCapMs };
+  return createStartRetry({ backoff, clock, random, log: log.child({ part }) });
 }
 
 /** The bounds of a northbound's queue. */

@@ -15,7 +15,7 @@ import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-health.ts";
 import { consoleFolder, openApiFile, version } from "../version.ts";
 import type { Core } from "./core.ts";
-import { QUEUE, type Run } from "./run.ts";
+import { QUEUE, type Run, startRetry } from "./run.ts";
 
 /** The web listener, and how a reload changes it. */
 export function web(
@@ -29,15 +29,18 @@ export function web(
   const { intake: audit } = core.commands;
   const simulator = faults === undefined ? null : { faults, audit };
   const commands = webCommands("web", core);
-  return createWebServer(options, {
+  const retry = startRetry("web", clock, run);
+  const server = createWebServer(options, {
     api: createWebApi({ fleetApi, commands, audit, clientCertificates, simulator, clock }),
     monitoring: monitoring(run, core),
     consoleFolder: consoleFolder(),
     gatewayId: run.config.gateway.id,
     audit,
+    ...(retry === null ? {} : { retry }),
     clock,
     log: log.child({ part: "web" }),
   });
+  return retry?.shown(server) ?? server;
 }
 
 /** The control socket. */

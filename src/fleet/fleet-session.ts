@@ -8,6 +8,7 @@ import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
+import type { StartRetry } from "../platform/start-retry.ts";
 import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
@@ -46,9 +47,12 @@ export interface FleetSessionParts {
   readonly onClockSkew?: (skewMs: number) => void;
   /** Records messages, calls and answers; absent: they are not recorded. */
   readonly tap?: RecorderTap;
+  /** For the receiver of webhooks; absent: a start that fails once has failed. */
+  readonly retry?: StartRetry;
 }
 
-type Dependencies = Required<Omit<FleetSessionParts, "onClockSkew">>;
+type Dependencies = Required<Omit<FleetSessionParts, "onClockSkew" | "retry">> &
+  Pick<FleetSessionParts, "retry">;
 
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
 export interface FleetSession extends Component {
@@ -63,10 +67,10 @@ const SKEW_LOOK_MS = 1_000;
 
 /** Wires the southbound together. Nothing is opened before `run`. */
 export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
-  const { clock, random, sink, onClockSkew, tap = noTap } = parts;
+  const { clock, random, sink, onClockSkew, tap = noTap, retry } = parts;
   const { times } = options;
   const log = parts.log.child({ part: "fleet" });
-  const dependencies = { clock, random, log, sink, tap };
+  const dependencies = { clock, random, log, sink, tap, ...(retry === undefined ? {} : { retry }) };
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every stream and every wait listens to it: many listeners are no leak.
@@ -182,7 +186,7 @@ function createWires(
 /** Streams, and webhooks beside them if they are configured. */
 function createEventSources(
   options: FleetOptions,
-  { clock, random, log, sink, tap }: Dependencies,
+  { clock, random, log, sink, tap, ...optional }: Dependencies,
   { pool, session, calls: port }: Wires,
   { identifiers, clocks }: { readonly identifiers: IdentifierGate; readonly clocks: RobotClocks },
 ) {
@@ -196,7 +200,16 @@ function createEventSources(
   const calls = createWebhookCalls(port, identifiers);
   const webhooks =
     events.kind === "webhook" && trust !== null
-      ? createWebhooks(events.webhook, options, { trust, streams, calls, clock, random, log, tap })
+      ? createWebhooks(events.webhook, options, {
+          trust,
+          streams,
+          calls,
+          clock,
+          random,
+          log,
+          tap,
+          ...optional,
+        })
       : null;
   return { streams, webhooks };
 }

@@ -37,8 +37,10 @@ export function listenError(error: unknown, listener: string, port: number): unk
   return code === null ? error : new PortRefused(listener, port, code, { cause: error });
 }
 
+type ListenCode = RefusalCode | "EADDRINUSE";
+
 /** Why a `listen` failed; null: not known. */
-export function listenCode(error: unknown): RefusalCode | "EADDRINUSE" | null {
+export function listenCode(error: unknown): ListenCode | null {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return code === "EACCES" || code === "EADDRNOTAVAIL" || code === "EADDRINUSE" ? code : null;
 }
@@ -48,8 +50,10 @@ export function listenCode(error: unknown): RefusalCode | "EADDRINUSE" | null {
  *
  * @param option the option or key that sets the port
  */
-export function refusalAdvice(code: RefusalCode, port: number, option: string): string {
+export function refusalAdvice(code: ListenCode, port: number, option: string): string {
+  if (code === "EADDRINUSE")
+    return `another program has it: end that program (ss -ltnp shows it), or choose another ${option}`;
   if (code === "EADDRNOTAVAIL")
-    return "the address to listen on is none of this machine: write one that it has, or 0.0.0.0 for all";
+    return "no network of this machine has the address: bring that network up, or write an address that it has, or 0.0.0.0 for all";
   return `a low port needs a privilege: choose one from 1024 on with ${option}, or allow it to all programs with sysctl net.ipv4.ip_unprivileged_port_start=${port}`;
 }

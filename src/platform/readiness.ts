@@ -4,7 +4,7 @@ export interface Readiness {
   problem(): string | null;
   /** Aborted when it accepts nothing new. */
   readonly stopping: AbortSignal;
-  /** All its listeners are bound. */
+  /** Each of its listeners listens, or was tried once. */
   opened(): void;
   /** It accepts nothing new from now on. */
   closing(): void;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import type { Config } from "../../config/load.ts";
 import { listenCode, refusalAdvice } from "../../platform/port-taken.ts";
+import { listenFault } from "../../platform/start-retry.ts";
 import { ok, type Part, skipped, wrong } from "./part.ts";
 
 interface Listener {
@@ -45,7 +45,7 @@ async function tryListener(listener: Listener, isRunning: boolean, isForUnit: bo
   const where = `${host}, port ${port}`;
   if (port === 0) return skipped(part, "0 takes any free port");
   const option = `${name}.listen.port`;
-  const fault = await listenFault(host, port);
+  const fault = await listenFault(listener);
   if (fault === null) {
     if (isForUnit && port < lowestFreePort())
       return wrong(
@@ -58,22 +58,8 @@ async function tryListener(listener: Listener, isRunning: boolean, isForUnit: bo
   const code = listenCode(fault);
   if (code === "EADDRINUSE" && isRunning)
     return ok(part, `${where} is in use, as it should be while the gateway runs`);
-  if (code === "EADDRINUSE")
-    return wrong(
-      part,
-      `${where} is taken by another program`,
-      `end that program (ss -ltnp shows it), or choose another ${option}`,
-    );
   const advice = code === null ? `choose another ${name}.listen` : refusalAdvice(code, port, option);
   return wrong(part, `${where}: ${fault.message}`, advice);
-}
-
-function listenFault(host: string, port: number): Promise<Error | null> {
-  return new Promise((resolve) => {
-    const server = createServer((socket) => socket.destroy());
-    server.once("error", (error) => resolve(error));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
-  });
 }
 
 const USUAL_LOWEST = 1_024;

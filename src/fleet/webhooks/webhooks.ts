@@ -5,6 +5,7 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { RecorderTap } from "../../platform/recorder/tap.ts";
+import type { StartRetry } from "../../platform/start-retry.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { listenerTlsProblem } from "../../platform/tls-files.ts";
 import { type FleetOptions, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
@@ -50,13 +51,15 @@ export interface WebhooksDependencies {
   readonly log: Log;
   /** Records deliveries. */
   readonly tap: RecorderTap;
+  /** Absent: a start that fails once has failed. */
+  readonly retry?: StartRetry;
 }
 
 /** @param robots the robots of the gateway, by configuration */
 export function createWebhooks(
   options: WebhookOptions,
   { robots, times }: Pick<FleetOptions, "robots" | "times">,
-  { trust, streams, calls, clock, random, log: fleetLog, tap }: WebhooksDependencies,
+  { trust, streams, calls, clock, random, log: fleetLog, tap, retry }: WebhooksDependencies,
 ): Webhooks {
   const log = fleetLog.child({ source: "webhooks" });
   const receiver = createReceiver(options, clock, log, deliver);
@@ -111,7 +114,10 @@ export function createWebhooks(
   return {
     state: () => ({
       poll: poll?.state() ?? null,
-      problems: [...(tlsFault === null ? [] : [tlsFault]), ...problemsOf(receiver, trust)],
+      problems: [
+        ...[retry?.problem() ?? null, tlsFault].filter((each) => each !== null),
+        ...problemsOf(receiver, trust),
+      ],
       figures: {
         ...receiverFigures(receiver),
         webhooks_repeated: repeats,
@@ -125,6 +131,9 @@ export function createWebhooks(
     async run(signal, ready) {
       const closeStore = await openParts();
       try {
+        // Until then no webhook is relied on, and streams bring everything.
+        await retry?.waitForAddress("fleet.events", options.listen, signal, ready);
+        if (signal.aborted) return;
         await receiver.open(identity?.secret ?? "");
         log.info({ port: receiver.port(), publicUrl: options.publicUrl }, "webhooks are received");
         ready();

@@ -9,9 +9,11 @@ import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { aborted, type Component, type Health } from "../../platform/component.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import type { StartRetry } from "../../platform/start-retry.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import { type OpcUaCommands, type OpcUaViews, openAddressSpace, type SharedTags } from "./address-space.ts";
 import { contentOf } from "./certificate-content.ts";
@@ -41,7 +43,7 @@ import type { OpcUaOptions } from "./options.ts";
 import { followOptions, type RefusedChanges, showNewCertificate } from "./options-changes.ts";
 import { keepOwnCertificate, watchOwnCertificate } from "./own-certificate.ts";
 import { openPkiFolder, type PkiFolder } from "./pki-folder.ts";
-import { giveAnonymousRole, offerLogOns, securityOptions } from "./security.ts";
+import { giveAnonymousRole, offerLogOns, type SecurityOptions, securityOptions } from "./security.ts";
 import { describeServer, showSampleRate } from "./server-identity.ts";
 import { createTagRegistry } from "./tag-registry.ts";
 
@@ -61,6 +63,8 @@ export interface OpcUaParts {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Absent: a start that fails once has failed. */
+  readonly retry?: StartRetry;
 }
 
 /** The OPC UA server: a component that updates its tags at once from its sink. */
@@ -80,8 +84,9 @@ export interface OpcUaServer extends Component, Sink, RefusedChanges {
  */
 export function createOpcUaServer(
   options: OpcUaOptions,
-  { commands, views, openMemory, timeRequest, clock, random, log }: OpcUaParts,
+  parts: OpcUaParts,
 ): OpcUaServer {
+  const { commands, views, openMemory, timeRequest, clock, random, log, retry } = parts;
   const space = createFleetSpace(options.limits.maxRobots, clock, log);
   const registry = createTagRegistry(() => space.counts().missing);
   let state: Health["state"] = "starting";
@@ -143,10 +148,13 @@ export function createOpcUaServer(
     async run(signal, ready) {
       forwardLibraryLog(log, clock, (name) => Object.hasOwn(StatusCodes, name));
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
+      await retry?.waitForAddress("opcua", options, signal, ready);
+      if (signal.aborted) return;
       const memory = openMemory();
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
-        const opened = await openServer(options, pki.path, views.facts, commands.audit, clock, log, signal);
+        const opened = await openServer(options, parts, pki.path, signal, ready);
+        if (opened === null) return;
         ({ server, clients, uris, rejected, bounds } = opened);
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
         const nodeParts = { commands, views, memory, registry, clock, random, log };
@@ -192,26 +200,58 @@ interface Opened {
   readonly bounds: SessionBounds;
 }
 
+/** Resolves with whether there is another certificate. */
+type Renew = () => Promise<boolean>;
+
+function renewalOf(
+  manager: SecurityOptions["serverCertificateManager"],
+  options: OpcUaOptions,
+  { clock, log, views: { facts } }: OpcUaParts,
+): Renew {
+  return () => {
+    const times = { nowMs: clock.nowMs(), builtAtMs: facts.builtAt.getTime() };
+    return keepOwnCertificate(manager, contentOf(options), times, log);
+  };
+}
+
+/** Waits until there is a certificate: the clock may be wrong, or the disk full. */
+async function makeFirst(
+  renew: Renew,
+  { retry }: OpcUaParts,
+  signal: AbortSignal,
+  ready: () => void,
+): Promise<void> {
+  if (retry === undefined) {
+    await renew();
+    return;
+  }
+  const attempt = () =>
+    renew().then(
+      () => null,
+      (error: unknown) => `opcua has no certificate: ${messageOf(error)}; the gateway tries again by itself`,
+    );
+  await retry.wait(attempt, signal, ready);
+}
+
+/** Resolves with null if the signal was aborted meanwhile. */
 async function openServer(
   options: OpcUaOptions,
+  parts: OpcUaParts,
   pkiFolder: string,
-  facts: GatewayFacts,
-  audit: RefusalAudit,
-  clock: Clock,
-  log: Log,
   signal: AbortSignal,
-): Promise<Opened> {
+  ready: () => void,
+): Promise<Opened | null> {
+  const { clock, log, commands, views } = parts;
   const { clientCertificates, ...security } = await securityOptions(options, pkiFolder, clock, log);
-  const renew = () => {
-    const times = { nowMs: clock.nowMs(), builtAtMs: facts.builtAt.getTime() };
-    return keepOwnCertificate(security.serverCertificateManager, contentOf(options), times, log);
-  };
-  const makesOwn = options.certificate.now() === null;
-  if (makesOwn) await renew();
+  const { serverCertificateManager: manager } = security;
+  // Null: the configuration names the certificate.
+  const renew = options.certificate.now() === null ? renewalOf(manager, options, parts) : null;
+  if (renew !== null) await makeFirst(renew, parts, signal, ready);
+  if (signal.aborted) return null;
   const server = new OPCUAServer({
     ...security,
     nodesets: [nodesets.standard, fleetNodeset],
-    ...describeServer(options, facts),
+    ...describeServer(options, views.facts),
     unresolvedPermissionPolicy: "allow",
   });
   try {
@@ -231,13 +271,13 @@ async function openServer(
     deliverEvents();
     showSampleRate(server);
     // Before the bounds of sessions, which need the user.
-    checkLogOns(server, options, clock, log, audit);
+    checkLogOns(server, options, clock, log, commands.audit);
     const bounds = boundSessions(server, options, clock, log);
     const uris = reportUriRefusals(server, clock, log);
     const rejected = endRejectedClients(server, clientCertificates, clock, log, signal);
-    if (makesOwn) {
+    if (renew !== null) {
       const show = () => showNewCertificate(server);
-      watchOwnCertificate(security.serverCertificateManager, clock, signal, log, show);
+      watchOwnCertificate(manager, clock, signal, log, show);
       every(clock, RENEWAL_CHECK_MS, signal, () => {
         renew().then(
           (isNew) => isNew && showNewCertificate(server),

@@ -7,6 +7,7 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { closedPort } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
+import type { StartRetry } from "../../platform/start-retry.ts";
 import { listenerTlsProblem, usablePair } from "../../platform/tls-files.ts";
 import { createAccess } from "./access/access.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
@@ -26,6 +27,8 @@ interface WebParts {
   readonly consoleFolder: string | null;
   readonly gatewayId: string;
   readonly audit: RefusalAudit & SessionAudit;
+  /** Absent: a start that fails once has failed. */
+  readonly retry?: StartRetry;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -41,7 +44,7 @@ export interface WebServer extends Component {
  */
 export function createWebServer(
   options: Omit<WebOptions, "floor">,
-  { api, monitoring, consoleFolder, gatewayId, audit, clock, log }: WebParts,
+  { api, monitoring, consoleFolder, gatewayId, audit, clock, log, retry }: WebParts,
 ): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
@@ -78,10 +81,11 @@ export function createWebServer(
       const server = makeServer();
       tlsFault = listenerTlsProblem("web.tls", options.tls.now());
       try {
-        url = await bind(server, options);
-        listener = server.server;
-        logFailures(server, log);
+        await retry?.waitForAddress("web", options.listen, signal, ready);
         if (!signal.aborted) {
+          url = await bind(server, options);
+          listener = server.server;
+          logFailures(server, log);
           health = { state: "up", detail: url };
           leave = api.open();
           ready();

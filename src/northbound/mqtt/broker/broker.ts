@@ -9,6 +9,7 @@ import { aborted, type Component } from "../../../platform/component.ts";
 import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
 import { listenError } from "../../../platform/port-taken.ts";
+import type { StartRetry } from "../../../platform/start-retry.ts";
 import { listenerTlsProblem, usablePair } from "../../../platform/tls-files.ts";
 import type { BrokerUser, EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
@@ -43,6 +44,8 @@ export interface BrokerParts {
   readonly topics: Topics;
   /** The gateway's client identifier, refused to every other client. */
   readonly clientId: string;
+  /** Absent: a start that fails once has failed. */
+  readonly retry?: StartRetry;
   readonly clock: Clock;
   readonly log: Log;
   /** Where failed log-ins are audited. */
@@ -67,6 +70,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
   const { options, topics, clientId, clock, log, audit } = parts;
   const arrivals = createEventArrivals(() => topics.eventFilters, clock);
   let running: Running | null = null;
+  let isListening = false;
   let tlsFault: string | null = null;
   /** The streams that `open` made. A client on one of them is the gateway itself. */
   const own = new WeakSet<object>();
@@ -103,12 +107,18 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const server = createListener(options, aedes, sockets, connections);
       tlsFault = listenerTlsProblem("mqtt", options.tls.now());
       try {
-        await listen(server, options);
+        // The gateway itself needs no port.
         running = { aedes, server, sockets, identities };
-        ready();
+        await parts.retry?.waitForAddress("mqtt", options, signal, ready);
+        if (!signal.aborted) {
+          await listen(server, options);
+          isListening = true;
+          ready();
+        }
         await aborted(signal);
       } finally {
         running = null;
+        isListening = false;
         await close(aedes, server, sockets);
       }
     },
@@ -142,7 +152,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       return topics;
     },
     arrivals,
-    hang: () => closedPort(running?.server ?? null),
+    hang: () => (isListening ? closedPort(running?.server ?? null) : null),
     health() {
       if (running === null) return { state: "down" };
       const figures = { ...running.sockets.figures(), eventSubscribers: arrivals.subscribers() };
