@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { builtAt, commit } from "./platform/build-date.ts";
 
 interface Manifest {
   readonly version: string;
@@ -11,28 +12,12 @@ const manifest: Manifest = createRequire(import.meta.url)("../package.json");
 /** The version of package.json: one place to change it. A package has the commit in it too. */
 export const version = manifest.version;
 
-/** What the build noted beside the program; empty for sources that run as they are. */
-function noted(): { readonly builtAt?: string; readonly commit?: string } {
-  try {
-    return JSON.parse(readFileSync(new URL("./build.json", import.meta.url), "utf8"));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    return {};
-  }
-}
-
-/** When the program was built; of sources that run as they are, the age of this file. */
-export function builtAt(): Date {
-  const { builtAt: at } = noted();
-  return at === undefined ? statSync(fileURLToPath(import.meta.url)).mtime : new Date(at);
-}
-
 /** What an inventory of a plant asks for: what runs here, who mends it, and until when. */
 export function longVersion(): string {
   const sbom = fileURLToPath(new URL("../sbom.cdx.json", import.meta.url));
   return [
     `fleetgate ${version}`,
-    `commit:    ${noted().commit ?? "not a package"}`,
+    `commit:    ${commit ?? "not a package"}`,
     `built:     ${builtAt().toISOString()}`,
     `Node.js:   ${process.versions.node}, with OpenSSL ${process.versions.openssl}`,
     `contents:  ${existsSync(sbom) ? sbom : "not a package"}`,

@@ -67,7 +67,7 @@ const modules: Readonly<Record<string, Rules>> = {
   },
   composition: { "": "the composition root wires everything, and decides nothing of its own" },
   cli: { "": "commands wire what they run" },
-  "version.ts": {},
+  "version.ts": { platform: "the notes of the build" },
   "main.ts": { cli: "argv to command, nothing else" },
 };
 

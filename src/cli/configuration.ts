@@ -3,6 +3,7 @@ import { type Config, loadConfig } from "../config/load.ts";
 import type { Environment } from "../config/named-files.ts";
 import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
+import { wrongClock } from "../platform/build-date.ts";
 import { exitCodes } from "./exit.ts";
 
 /** A problem for the report. */
@@ -28,9 +29,14 @@ export async function readConfiguration(
   outdated: "error" | "warning",
 ): Promise<Reading> {
   const loaded = await loadConfig(path, env, createCatalogue());
+  const clock = wrongClock(Date.now());
   if (!loaded.ok) return { config: null, settings: new Map(), problems: reported(loaded.problems, "error") };
   const useless = reported([...loaded.outdated, ...loaded.unusable], outdated);
-  const problems = [...reported(loaded.warnings, "warning"), ...useless];
+  const problems = [
+    ...reported(loaded.warnings, "warning"),
+    ...(clock === null ? [] : reported([{ path: "", line: null, message: clock }], "warning")),
+    ...useless,
+  ];
   const isValid = problems.every(({ severity }) => severity === "warning");
   const { config, settings } = loaded;
   return isValid ? { config, settings, problems } : { config: null, settings: new Map(), problems };

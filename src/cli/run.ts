@@ -5,6 +5,7 @@ import { loadConfig } from "../config/load.ts";
 import { secretsOf } from "../config/running-config.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
+import { wrongClock } from "../platform/build-date.ts";
 import { systemClock } from "../platform/clock.ts";
 import { watchClock } from "../platform/clock-watch.ts";
 import { allowLongWays } from "../platform/connect-fault.ts";
@@ -77,7 +78,7 @@ export function runCommand(): Command {
         { clock: systemClock, log, processorMs: processorMsOfProcess, takeLongest },
         stop,
       );
-      const wall = watchClock({ clock: systemClock, log }, stop);
+      const wall = watchClock({ clock: systemClock, log, wrong: (nowMs) => wrongClock(nowMs) }, stop);
       const read = async () => {
         const loaded = await loadConfig(path, process.env, createCatalogue());
         // A crash report must not contain the secrets of a later file either.

@@ -4,6 +4,7 @@ import type { FanOut } from "../delivery/fan-out.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
 import type { AlarmCondition } from "../domain/alarm-life.ts";
 import type { FleetSession } from "../fleet/fleet-session.ts";
+import { judgingMs, wrongClock } from "../platform/build-date.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import { aborted, type Component } from "../platform/component.ts";
 import { type FreeBytes, freeBytes } from "../platform/disk-health.ts";
@@ -15,6 +16,8 @@ interface AlarmWatchDependencies {
   readonly certificates: Pick<OwnCertificates, "look">;
   /** Notes when the state of a component changes. */
   readonly noteHealth: () => void;
+  /** Called with why the clock of this machine cannot be right. */
+  readonly noteWrongClock: (problem: string | null) => void;
   readonly fleet: Pick<FleetSession, "renewalProblem">;
   readonly fanOut: Pick<FanOut, "losing">;
   readonly state: StateAlarm;
@@ -39,6 +42,7 @@ export function createAlarmWatch({
   dataDir,
   certificates,
   noteHealth,
+  noteWrongClock,
   fleet,
   fanOut,
   state,
@@ -63,6 +67,7 @@ export function createAlarmWatch({
 
   function look(): void {
     lookAtDisk();
+    noteWrongClock(wrongClock(clock.nowMs()));
     // At the first start, the OPC UA server makes its certificate a moment after the first check.
     if (isCertificateMissing) void lookAtCertificates();
     const losing = fanOut.losing();
@@ -79,7 +84,7 @@ export function createAlarmWatch({
   async function lookAtCertificates(): Promise<void> {
     const ends = await certificates.look();
     isCertificateMissing = ends.some(({ endMs }) => endMs === Number.POSITIVE_INFINITY);
-    state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, clock.nowMs()));
+    state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, judgingMs(clock.nowMs())));
   }
 
   return {

@@ -36,7 +36,7 @@ export async function addComponents(
 ): Promise<void> {
   const { config, surroundings, recordings, outbox } = run;
   const { clock } = surroundings;
-  const { fleet, fanOut, state, stages, pipeline, certificates, health, commands } = core;
+  const { fleet, fanOut, state, stages, pipeline, certificates, health, commands, noteWrongClock } = core;
   for (const component of [recordings.recorder, commands.journald, outbox])
     if (component !== null) components.push(component);
   components.push(
@@ -46,6 +46,7 @@ export async function addComponents(
       dataDir: config.gateway.dataDir,
       certificates,
       noteHealth: health.note,
+      noteWrongClock,
       fleet,
       fanOut,
       state: stages.alarmRegistry.state,

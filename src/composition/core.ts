@@ -123,6 +123,7 @@ export function createCore(run: Run, components: readonly Component[]) {
     fanOut,
     commands,
     catalogue,
+    noteWrongClock: clockAlarm.noteWrong,
     trends: { batteryOf, open, latency: commands.latency },
     certificates,
     health,

@@ -6,6 +6,7 @@ import type { Now } from "../platform/live.ts";
 import { certificatesIn } from "../platform/pem.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { pathText } from "./finding.ts";
+import { keyOf } from "./key-pairs.ts";
 import { dataDir, type RunningConfig } from "./load.ts";
 import { type Environment, type OwnCertificate, readNamedFiles } from "./named-files.ts";
 import { readConfigDocument, soundSections } from "./read-document.ts";
@@ -20,6 +21,8 @@ export interface CertificateFile {
   readonly path: string;
   /** PEM, or why it could not be read. */
   readonly content: { readonly text: string } | { readonly problem: string };
+  /** The file of its private key; null: none that can be read. */
+  readonly keyFile: string | null;
 }
 
 /** The certificates of a configuration. */
@@ -74,9 +77,13 @@ export async function readCertificateFiles(
       return [];
     const key = pathText(place.path);
     const file = named.byKey.get(key);
-    if (file !== undefined) return [{ key, path: file.path, content: { text: file.text } }];
+    const name = keyOf.get(String(place.path.at(-1)));
+    const keyFile =
+      name === undefined ? undefined : named.byKey.get(pathText([...place.path.slice(0, -1), name]));
+    const found = { key, keyFile: keyFile?.path ?? null };
+    if (file !== undefined) return [{ ...found, path: file.path, content: { text: file.text } }];
     const problem = named.problems.find((each) => each.path === key)?.message ?? "cannot be read";
-    return [{ key, path: place.value, content: { problem } }];
+    return [{ ...found, path: place.value, content: { problem } }];
   });
   const identity = { id: gateway.id, dataDir: folder };
   const options = opcua === undefined ? null : opcUaOptions(opcua, identity, { families: {} }, [], named);

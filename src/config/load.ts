@@ -8,6 +8,7 @@ import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
+import { judgingMs } from "../platform/build-date.ts";
 import type { Live, Now } from "../platform/live.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
@@ -97,13 +98,13 @@ export type LoadResult =
  *
  * @param env the environment, for systemd's $CREDENTIALS_DIRECTORY and $STATE_DIRECTORY
  * @param catalogue the operations that rights may name
- * @param nowMs wall time, for the validity of certificates
+ * @param nowMs wall time, for the validity of certificates; NaN: not known
  */
 export async function loadConfig(
   path: string,
   env: Environment,
   catalogue: Catalogue,
-  nowMs = Date.now(),
+  nowMs = judgingMs(Date.now()),
   readFile: ReadFile = readPlainFile,
 ): Promise<LoadResult> {
   const read = await readConfigDocument(path, readFile);

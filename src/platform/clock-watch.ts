@@ -2,10 +2,12 @@ import { type Clock, every } from "./clock.ts";
 import type { Health } from "./component.ts";
 import type { Log } from "./log.ts";
 
-/** Tells whether the wall clock was set. */
+/** Tells whether the wall clock was set, and whether it is before the program's build. */
 export interface ClockWatch {
   health(): Health;
 }
+
+export type WrongClock = (nowMs: number) => string | null;
 
 const LOOK_MS = 1_000;
 /** Between two looks, time services correct less than this without a step. */
@@ -17,9 +19,11 @@ const GOES_ON = "ages, timeouts and the quality of values do not depend on it";
 /**
  * Watches until the signal is aborted, and logs each step of the wall clock. A step is no fault: most steps
  * set a clock right. Whether the clock is right is the question of CLOCK_SKEW.
+ *
+ * @param wrong returns why a time is wrong; null: it may be right
  */
 export function watchClock(
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, wrong }: { readonly clock: Clock; readonly log: Log; readonly wrong: WrongClock },
   signal: AbortSignal,
 ): ClockWatch {
   const offset = () => clock.nowMs() - clock.monotonicMs();
@@ -27,7 +31,18 @@ export function watchClock(
   let steps = 0;
   let last: { readonly text: string; readonly atMs: number } | null = null;
 
+  let problem: string | null = null;
+
+  function look(): void {
+    const found = wrong(clock.nowMs());
+    if (found !== null && problem === null) log.warn({}, found);
+    if (found === null && problem !== null) log.info({}, "the wall clock may be right now");
+    problem = found;
+  }
+
+  look();
   every(clock, LOOK_MS, signal, () => {
+    look();
     const stepMs = offset() - offsetMs;
     offsetMs += stepMs;
     if (Math.abs(stepMs) < STEP_MS) return;
@@ -41,6 +56,7 @@ export function watchClock(
   return {
     health() {
       const figures = { steps };
+      if (problem !== null) return { state: "degraded", detail: problem, figures };
       const isShown = last !== null && clock.monotonicMs() - last.atMs < SHOWN_MS;
       return isShown && last !== null
         ? { state: "up", detail: last.text, figures }

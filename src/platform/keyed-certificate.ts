@@ -1,6 +1,6 @@
 // The x509 library needs this polyfill before it is loaded.
 import "reflect-metadata";
-import { randomBytes, webcrypto } from "node:crypto";
+import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import {
   BasicConstraintsExtension,
@@ -9,6 +9,7 @@ import {
   type Extension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  X509Certificate as ParsedCertificate,
   PemConverter,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
@@ -33,6 +34,42 @@ export const BACKDATE_MS = DAY_MS;
  */
 export async function createSelfSigned(names: readonly string[], nowMs: number): Promise<KeyedCertificate> {
   const keys = await newKeys();
+  return { certificate: await signedBy(keys, names, nowMs), key: await exportKey(keys.privateKey) };
+}
+
+/**
+ * The next certificate for one of `createSelfSigned`: the same names and key. Null: it is another kind.
+ *
+ * @param key PEM, the key of the certificate
+ */
+export async function renewSelfSigned(
+  { certificate, key }: KeyedCertificate,
+  nowMs: number,
+): Promise<string | null> {
+  const before = new X509Certificate(certificate);
+  const { publicKey } = before;
+  const isOurs =
+    before.issuer === before.subject &&
+    !before.ca &&
+    publicKey.asymmetricKeyDetails?.namedCurve === "prime256v1" &&
+    before.checkPrivateKey(createPrivateKey(key));
+  if (!isOurs) return null;
+  const { subtle } = webcrypto;
+  const pkcs8 = createPrivateKey(key).export({ type: "pkcs8", format: "der" });
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const keys = {
+    privateKey: await subtle.importKey("pkcs8", pkcs8, signingAlgorithm, false, ["sign"]),
+    publicKey: await subtle.importKey("spki", spki, signingAlgorithm, true, ["verify"]),
+  };
+  const alternatives = new ParsedCertificate(certificate).getExtension(SubjectAlternativeNameExtension);
+  return signedBy(keys, alternatives?.names.items.map(({ value }) => value) ?? [], nowMs);
+}
+
+async function signedBy(
+  keys: webcrypto.CryptoKeyPair,
+  names: readonly string[],
+  nowMs: number,
+): Promise<string> {
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerial(),
     name: [{ CN: [names[0] ?? "localhost"] }],
@@ -42,7 +79,7 @@ export async function createSelfSigned(names: readonly string[], nowMs: number):
     keys,
     extensions: await serverExtensions(names, keys.publicKey),
   });
-  return { certificate: certificate.toString("pem"), key: await exportKey(keys.privateKey) };
+  return certificate.toString("pem");
 }
 
 /** The extensions of a certificate for a TLS server with these names. */

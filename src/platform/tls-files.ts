@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import { judgingMs } from "./build-date.ts";
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
@@ -53,7 +54,7 @@ export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock,
     seen = stamps;
     if (stamps === evaluated || !isSettled) return;
     evaluated = stamps;
-    const read = await readTexts(paths, clock.nowMs());
+    const read = await readTexts(paths, judgingMs(clock.nowMs()));
     if ("problem" in read) {
       problem = `${read.problem}; the gateway goes on with what it has read before`;
       log.warn({}, problem);

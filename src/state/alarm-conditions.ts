@@ -127,6 +127,8 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
 export interface ClockAlarm {
   /** The clock of the service minus that of this machine, in milliseconds. */
   note(skewMs: number): void;
+  /** Why this machine's clock cannot be right; null: it may be. Nothing needs to be known of the service. */
+  noteWrong(problem: string | null): void;
 }
 
 const NOTABLE_SKEW_MS = 2_000;
@@ -146,6 +148,8 @@ export function createClockAlarm(
 ): ClockAlarm {
   /** Null: not known yet. */
   let isOn: boolean | null = null;
+  let skewText = "";
+  let isWrong = false;
   let haveAgreed = false;
   return {
     note(skewMs) {
@@ -162,7 +166,14 @@ export function createClockAlarm(
         : "this machine's clock agrees with the fleet service's again";
       if (is) log.warn({ skewMs }, text);
       else if (!isFirst) log.info({ skewMs }, text);
-      report(is, text);
+      skewText = text;
+      if (is || !isWrong) report(is, text);
+    },
+    noteWrong(problem) {
+      if ((problem !== null) === isWrong) return;
+      isWrong = problem !== null;
+      // The service's clock knows better.
+      if (isOn !== true) report(isWrong, problem ?? skewText);
     },
   };
 }

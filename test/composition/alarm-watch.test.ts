@@ -47,6 +47,7 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
     fanOut: { losing: () => losing },
     state: registry.state,
     tick: () => void registry.take(),
+    noteWrongClock: () => {},
     clock,
     free: () => free,
   });

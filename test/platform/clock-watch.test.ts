@@ -7,7 +7,7 @@ it("says once that the wall clock was set, in which direction and how far", () =
   const clock = createManualClock();
   const lines: unknown[] = [];
   const log = { ...silentLog, warn: (fields: unknown, text: string) => void lines.push([fields, text]) };
-  const watch = watchClock({ clock, log }, new AbortController().signal);
+  const watch = watchClock({ clock, log, wrong: () => null }, new AbortController().signal);
   clock.advance(10_000);
   expect(watch.health()).toEqual({ state: "up", figures: { steps: 0 } });
   clock.jump(3_600_000);
@@ -32,7 +32,7 @@ it("says once that the wall clock was set, in which direction and how far", () =
 
 it("takes what a time service corrects slowly, and a late look, for no step", () => {
   const clock = createManualClock();
-  const watch = watchClock({ clock, log: silentLog }, new AbortController().signal);
+  const watch = watchClock({ clock, log: silentLog, wrong: () => null }, new AbortController().signal);
   for (let look = 0; look < 100; look += 1) {
     clock.jump(100);
     clock.advance(1_000 + look);

@@ -5,12 +5,12 @@ import { createClockAlarm } from "../../src/state/alarm-conditions.ts";
 function alarm() {
   const told: Array<readonly [boolean, string]> = [];
   const confirmed: number[] = [];
-  const { note } = createClockAlarm(
+  const { note, noteWrong } = createClockAlarm(
     silentLog,
     (active, text) => void told.push([active, text]),
     (aheadMs) => void confirmed.push(aheadMs),
   );
-  return { note, told, confirmed };
+  return { note, noteWrong, told, confirmed };
 }
 
 test("more than 2 s are told once, with what to do, and so is the end", () => {
@@ -45,4 +45,17 @@ test("until the clocks have agreed once, the service's time counts if it is late
   note(100);
   note(3_600_000);
   expect(confirmed.slice(2)).toEqual([0]);
+});
+
+test("a clock that cannot be right is told without the service, and its end too", () => {
+  const { note, noteWrong, told } = alarm();
+  for (const problem of [null, "it is 2010", "it is 2010 still", null]) noteWrong(problem);
+  expect(told).toEqual([
+    [true, "it is 2010"],
+    [false, ""],
+  ]);
+  noteWrong("it is 2010");
+  // The service's clock agrees, and both are wrong.
+  note(0);
+  expect(told.at(-1)).toEqual([true, "it is 2010"]);
 });

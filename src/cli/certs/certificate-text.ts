@@ -1,7 +1,12 @@
-import type { CertificateFacts } from "../../northbound/opcua/certificate-store/certificate-facts.ts";
+import { X509Certificate } from "node:crypto";
+import {
+  type CertificateFacts,
+  factsOf,
+} from "../../northbound/opcua/certificate-store/certificate-facts.ts";
 import type { Moved } from "../../northbound/opcua/certificate-store/move.ts";
 import { plainStart } from "../../platform/plain-text.ts";
 import type { Damaged, Inventory, Listed } from "./inventory.ts";
+import type { PlacedFile } from "./listener-renewal.ts";
 import type { Placed } from "./renewal.ts";
 
 const headings: ReadonlyArray<readonly [place: Listed["place"], heading: string, none: string | null]> = [
@@ -29,7 +34,7 @@ export function inventoryText({ certificates, damaged }: Inventory): string {
 function shortText(listed: Listed, here: readonly Listed[]): string {
   const { place, configKey, path, since, facts, warnings } = listed;
   const { thumbprint, validTo, daysLeft, subject, applicationUri } = facts;
-  const days = daysLeft < 0 ? "expired" : `${daysLeft} days left`;
+  const days = daysLeft < 0 ? "expired" : daysLeftText(daysLeft);
   const lines = [
     `  ${thumbprint}  until ${validTo.slice(0, 10)} (${days})`,
     `    ${plainStart(subject, 200) || "(without a subject)"}`,
@@ -41,6 +46,11 @@ function shortText(listed: Listed, here: readonly Listed[]): string {
     ...warnings.map((warning) => `    ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** NaN: this machine's clock is wrong. */
+function daysLeftText(daysLeft: number): string {
+  return Number.isNaN(daysLeft) ? "the clock is wrong" : `${daysLeft} days left`;
 }
 
 const ALIKE = "    another one here has the same name and URI: only the thumbprint tells them apart";
@@ -88,7 +98,7 @@ export function fullText(listed: readonly Listed[]): string {
     ["serial", facts.serial],
     ["application", facts.applicationUri ?? "none"],
     ["names", facts.names.join(", ") || "none"],
-    ["valid", `${facts.validFrom} to ${facts.validTo} (${facts.daysLeft} days left)`],
+    ["valid", `${facts.validFrom} to ${facts.validTo} (${daysLeftText(facts.daysLeft)})`],
     ["key", facts.key],
     ["key usage", facts.keyUsage.join(", ") || "not given"],
     ["extended", facts.extendedKeyUsage.join(", ") || "not given"],
@@ -131,6 +141,19 @@ export function placedText({ facts, warnings }: Placed, isNext: boolean): string
     ...warnings.map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The result for a listener's certificate. */
+export function placedFileText({ name, path, pem, previous }: PlacedFile, nowMs: number): string {
+  const { thumbprint, validTo } = factsOf(new X509Certificate(pem), nowMs);
+  return [
+    `${thumbprint}  until ${validTo.slice(0, 10)}`,
+    `  ${name}: ${plainStart(path, 400)}`,
+    previous === null
+      ? "  is the next one. Give it to clients as their authority, then: fleetgate certs renew --activate"
+      : `  is in use after fleetgate reload, else from the start. The one before is ${plainStart(previous, 400)}`,
+    "",
+  ].join("\n");
 }
 
 /** One certificate for programs. */

@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
+import { judgingMs, wrongClock } from "../../platform/build-date.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
-import { fail, Refused, refuse } from "../exit.ts";
+import { fail, NotPossible, Refused, refuse } from "../exit.ts";
 import { dataOptions, type GatewayLocation } from "../installed.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
 import {
@@ -11,6 +12,7 @@ import {
   inventoryText,
   listedJson,
   movedText,
+  placedFileText,
   placedText,
 } from "./certificate-text.ts";
 import { takeInventory } from "./inventory.ts";
@@ -60,8 +62,11 @@ export function certsCommand(): Command {
         .action(done(importFile)),
     )
     .addCommand(
-      subcommand("renew", "make the gateway's next certificate, which signs itself; the one in use stays")
-        .option("--activate", "use the next certificate from now on; the gateway may run")
+      subcommand(
+        "renew",
+        "make the next certificate of OPC UA, and of each listener whose certificate init has made; those in use stay",
+      )
+        .option("--activate", "use the next certificates from now on; the gateway may run")
         .action(done(renew)),
     );
 }
@@ -80,7 +85,8 @@ function done<T extends unknown[]>(action: (...values: T) => Promise<void>): (..
 }
 
 async function list({ json, ...location }: Options): Promise<void> {
-  const inventory = await takeInventory(location, Date.now());
+  warnOfClock();
+  const inventory = await takeInventory(location, judgingMs(Date.now()));
   process.stdout.write(json ? jsonText(inventoryJson(inventory)) : inventoryText(inventory));
 }
 
@@ -88,7 +94,7 @@ async function show(
   thumbprint: string,
   { json, pem, ...location }: Options & { readonly pem?: true },
 ): Promise<void> {
-  const { certificates } = await takeInventory(location, Date.now());
+  const { certificates } = await takeInventory(location, judgingMs(Date.now()));
   const found = select(certificates, thumbprint);
   if (pem) process.stdout.write(found[0]?.pem ?? "");
   else process.stdout.write(json ? jsonText(found.map(listedJson)) : fullText(found));
@@ -98,7 +104,7 @@ function move(
   to: "trusted" | "rejected",
 ): (wanted: readonly string[], location: GatewayLocation) => Promise<void> {
   return async (wanted, location) => {
-    const { configured, certificates } = await takeInventory(location, Date.now());
+    const { configured, certificates } = await takeInventory(location, judgingMs(Date.now()));
     const store = storeFolder(configured.dataDir);
     const moved = await asOwnerOf(store, () => moveCertificates(store, certificates, wanted, to));
     for (const each of moved) process.stdout.write(movedText(each, to));
@@ -107,7 +113,7 @@ function move(
 
 async function request({ out, ...location }: GatewayLocation & { readonly out?: string }): Promise<void> {
   const { makeRequest } = await import("./renewal.ts");
-  const text = await makeRequest(location, Date.now());
+  const text = await makeRequest(location, judgingMs(Date.now()));
   if (out === undefined) {
     process.stdout.write(text);
     return;
@@ -121,7 +127,7 @@ async function importFile(
   { next, ...location }: GatewayLocation & { readonly next?: true },
 ): Promise<void> {
   const { importAnswer } = await import("./renewal.ts");
-  const placed = await importAnswer(location, file, next ? "next" : "own", Date.now());
+  const placed = await importAnswer(location, file, next ? "next" : "own", rightTime());
   process.stdout.write(placedText(placed, next === true));
 }
 
@@ -129,9 +135,33 @@ async function renew({
   activate,
   ...location
 }: GatewayLocation & { readonly activate?: true }): Promise<void> {
+  const nowMs = rightTime();
   const { activateNext, makeNext } = await import("./renewal.ts");
-  const placed = await (activate ? activateNext : makeNext)(location, Date.now());
-  process.stdout.write(placedText(placed, activate !== true));
+  const { activateNextOfListeners, makeNextOfListeners } = await import("./listener-renewal.ts");
+  const files = await (activate ? activateNextOfListeners : makeNextOfListeners)(location, nowMs);
+  for (const file of files) process.stdout.write(placedFileText(file, nowMs));
+  try {
+    process.stdout.write(
+      placedText(await (activate ? activateNext : makeNext)(location, nowMs), activate !== true),
+    );
+  } catch (error) {
+    // Its certificate is the plant's, it has made none yet, or there is no OPC UA.
+    if (files.length === 0 || !(error instanceof NotPossible)) throw error;
+    process.stdout.write(`Not of OPC UA: ${error.message}\n`);
+  }
+}
+
+function warnOfClock(): void {
+  const problem = wrongClock(Date.now());
+  if (problem !== null) process.stderr.write(`fleetgate: ${problem}\n`);
+}
+
+/** Throws NotPossible if the clock is wrong: a certificate would be of that time. */
+function rightTime(): number {
+  const nowMs = Date.now();
+  const problem = wrongClock(nowMs);
+  if (problem !== null) throw new NotPossible(problem);
+  return nowMs;
 }
 
 function jsonText(value: unknown): string {

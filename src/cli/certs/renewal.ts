@@ -190,7 +190,8 @@ async function keepPrevious(store: string): Promise<void> {
   await put(join(store, PREVIOUS), kept.map((each) => each.toString()).join(""));
 }
 
-async function put(path: string, text: string): Promise<void> {
+/** Writes a certificate, readable as its folder is. */
+export async function put(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   try {
     await asOwnerOf(dirname(path), async () => {

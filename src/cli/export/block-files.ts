@@ -1,4 +1,5 @@
-import { builtAt, version } from "../../version.ts";
+import { builtAt } from "../../platform/build-date.ts";
+import { version } from "../../version.ts";
 import { FG_COMMAND } from "./fg-command.ts";
 import { FG_LOAD_STATION, stationTagsOf } from "./fg-load-station.ts";
 import { type Declaration, type FunctionBlock, readFunctionBlock, type Section } from "./function-block.ts";

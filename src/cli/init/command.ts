@@ -2,6 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
+import { wrongClock } from "../../platform/build-date.ts";
 import { refuseForeignPath } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { installed } from "../installed.ts";
@@ -73,6 +74,8 @@ async function init(options: Options): Promise<void> {
   };
   refuseForeignPath(path, AS_OWNER);
   await refusePlace(path);
+  const clockProblem = wrongClock(Date.now());
+  if (clockProblem !== null) process.stderr.write(`fleetgate: ${clockProblem}\n`);
   const openHere = () => {
     const terminal = openTerminal(process.stdin, process.stderr);
     terminal.say(`For ${path}. Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.`);
@@ -138,7 +141,10 @@ export async function planOf(
   if (given.mqtt === "embedded" && hosts.length > 0) {
     // Loaded here: the other subcommands need no certificates.
     const { createSelfSigned } = await import("../../platform/keyed-certificate.ts");
-    const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], Date.now());
+    const nowMs = Date.now();
+    const problem = wrongClock(nowMs);
+    if (problem !== null) throw new Refused([`no certificate for the broker: ${problem}`]);
+    const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], nowMs);
     add(fileNames.brokerCertificate, pair.certificate, false);
     add(fileNames.brokerKey, pair.key, true);
   }

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { copyFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OPCUACertificateManager } from "node-opcua";
+import { clockText, isBeforeBuild } from "../../platform/build-date.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
 import { describeError, type Log } from "../../platform/log.ts";
@@ -39,7 +40,8 @@ export interface CertificateTimes {
  * ends within 30 days. The next one is made 60 days before the end, and lies beside it. A certificate that a
  * CA has signed is replaced only by a next one that a CA has signed too. The replaced one is kept beside it.
  * An impossible clock, and another name of the machine, cause no replacement, because clients trust the
- * present one. Resolves with whether there is a new one.
+ * present one. Resolves with whether there is a new one. Rejects if there is none: with a clock before the
+ * program's build none is made.
  *
  * @param manager an initialised one, which has the key
  */
@@ -53,12 +55,17 @@ export async function keepOwnCertificate(
   const file = ownCertificateFile(manager);
   const next = nextCertificateFile(manager);
   const existing = await readCertificate(file);
+  if (isBeforeBuild(times.nowMs, times.builtAtMs)) {
+    if (existing === null || !(await isOfKey(existing, manager.privateKey)))
+      throw new Error(
+        `the first one is made when the clock is right: ${clockText(times.nowMs, times.builtAtMs)}`,
+      );
+    warnOfDoubts(file, existing, content, times, log);
+    return false;
+  }
   const reason = await renewalReason(existing, manager.privateKey, content, nowMs);
   const isIssued = existing !== null && !isSelfSigned(existing);
-  if (existing !== null && reason === null) {
-    for (const doubt of doubtsOf(existing, content, times))
-      log.warn({ file, doubt }, "OPC UA's certificate stays as it is, since clients trust it");
-  }
+  if (existing !== null && reason === null) warnOfDoubts(file, existing, content, times, log);
   try {
     const prepared = await readCertificate(next);
     const isPrepared =
@@ -96,6 +103,17 @@ export async function keepOwnCertificate(
   return true;
 }
 
+function warnOfDoubts(
+  file: string,
+  existing: X509Certificate,
+  content: CertificateContent,
+  times: CertificateTimes,
+  log: Log,
+): void {
+  for (const doubt of doubtsOf(existing, content, times))
+    log.warn({ file, doubt }, "OPC UA's certificate stays as it is, since clients trust it");
+}
+
 /** The machine's clock, or the time of the build if that clock cannot be right. */
 function plausibleMs({ nowMs, builtAtMs }: CertificateTimes): number {
   return nowMs < builtAtMs || nowMs > builtAtMs + LATEST_AFTER_BUILD_MS ? builtAtMs : nowMs;
@@ -107,12 +125,11 @@ function doubtsOf(
   { assumedName }: CertificateContent,
   times: CertificateTimes,
 ): readonly string[] {
-  const [now, built] = [times.nowMs, times.builtAtMs].map((ms) => new Date(ms).toISOString());
   const isWrong = plausibleMs(times) !== times.nowMs;
   const isEarly = Date.parse(certificate.validFrom) > times.nowMs;
   const lacksName = assumedName !== undefined && missingNames(certificate, [assumedName]).length > 0;
   return [
-    isWrong ? `this machine's clock says ${now}, and the program was built on ${built}: set the clock` : null,
+    isWrong ? clockText(times.nowMs, times.builtAtMs) : null,
     isEarly && !isWrong
       ? `it is not valid before ${certificate.validFrom}: set the clock, or make another by fleetgate certs renew and activate`
       : null,
