@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import { nodesets, OPCUAServer, StatusCodes } from "node-opcua";
 import type { ClientCertificates as ApprovedClients } from "../../contracts/client-certificates.ts";
-import type { RefusalAudit } from "../../contracts/commander.ts";
 import type { Sink } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
 import type { TagSource } from "../../contracts/tags.ts";
@@ -21,7 +20,6 @@ import { createClientList } from "./certificate-store/client-list.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
 import { createFleetSpace } from "./fleet-space.ts";
-import type { GatewayFacts } from "./gateway-tags.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/client-refusals.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
