@@ -202,7 +202,7 @@ describe("check --online, of this machine", () => {
     const parts = await harness.check(good('opcua: { listen: { host: "192.0.2.1" } }'));
     expect(parts.get("port opcua.listen")).toMatchObject({
       state: "wrong",
-      advice: expect.stringContaining("none of this machine"),
+      advice: expect.stringContaining("no network of this machine"),
     });
   });
 });
