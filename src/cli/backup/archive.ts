@@ -76,7 +76,12 @@ function readFacts(path: string, entry: ArchiveEntry | undefined): BackupFacts {
 
 /** By the three numbers of each. */
 function isNewer(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => text.split(/[.+~-]/).slice(0, 3).map(Number));
+  const [a, b] = [one, other].map((text) =>
+    text
+      .split(/[.+~-]/)
+      .slice(0, 3)
+      .map(Number),
+  );
   for (const place of [0, 1, 2]) {
     const [mine, its] = [a?.[place] ?? 0, b?.[place] ?? 0];
     if (mine !== its) return mine > its;

@@ -19,7 +19,7 @@ import { contentOf } from "./certificate-content.ts";
 import { createClientList } from "./certificate-store/client-list.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { FLEET_NAMESPACE_INDEX, fleetNodeset } from "./fleet-nodeset.ts";
-import { createFleetSpace } from "./fleet-space.ts";
+import { createFleetSpace, type FleetSpace } from "./fleet-space.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/client-refusals.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
@@ -80,10 +80,7 @@ export interface OpcUaServer extends Component, Sink, RefusedChanges {
  * value; stations, holds and alarms are read when their nodes are made. `run` rejects with PortTaken if
  * another program has the port.
  */
-export function createOpcUaServer(
-  options: OpcUaOptions,
-  parts: OpcUaParts,
-): OpcUaServer {
+export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
   const { commands, views, openMemory, timeRequest, clock, random, log, retry } = parts;
   const space = createFleetSpace(options.limits.maxRobots, clock, log);
   const registry = createTagRegistry(() => space.counts().missing);
@@ -131,12 +128,7 @@ export function createOpcUaServer(
     health: () => ({
       ...condition(),
       figures: {
-        sessions: server?.currentSessionCount ?? 0,
-        subscriptions: server?.currentSubscriptionCount ?? 0,
-        ...(server === null ? { monitoredItems: 0, nodes: 0 } : serverLoad(server)),
-        robots: space.counts().built,
-        robotsWaiting: space.counts().missing,
-        robotsRefused: space.counts().refused,
+        ...loadOf(server, space),
         ...(guarded?.figures() ?? { connectionsClosed: 0, requestsUndecodable: 0 }),
         clientsRefused: bounds?.refusedCount ?? 0,
         certificatesRefused: (clients?.refusedCount ?? 0) + (uris?.count ?? 0) + (guarded?.pinsRefused ?? 0),
@@ -180,6 +172,18 @@ export function createOpcUaServer(
         pki = null;
       }
     },
+  };
+}
+
+function loadOf(server: OPCUAServer | null, space: FleetSpace) {
+  const { built, missing, refused } = space.counts();
+  return {
+    sessions: server?.currentSessionCount ?? 0,
+    subscriptions: server?.currentSubscriptionCount ?? 0,
+    ...(server === null ? { monitoredItems: 0, nodes: 0 } : serverLoad(server)),
+    robots: built,
+    robotsWaiting: missing,
+    robotsRefused: refused,
   };
 }
 
