@@ -38,7 +38,8 @@ export interface Composition
 
 /** Joins the files of this module: intake → robot queues → calls → evidence → conclusion. */
 export function composeCommands(parts: DispatcherParts): Composition {
-  const { config, fleet, outputs, clock, log, sessionId, isOnTrial = () => false } = parts;
+  const { config, fleet, outputs, clock, log, sessionId } = parts;
+  const { isOnTrial = () => false } = config;
   const { options, rights } = config;
   const { catalogue, port, robot, stopRequest } = fleet;
   const { alarmRegistry, audit, meter, progress } = outputs;
@@ -72,8 +73,8 @@ export function composeCommands(parts: DispatcherParts): Composition {
     search,
     report,
   });
-  const inThisRun = { stopping, isOnTrial, clock };
-  const checks = createIntakeChecks({ rights, port, robot, link, ...inThisRun, observations, guards });
+  const run = { stopping, isOnTrial };
+  const checks = createIntakeChecks({ rights, port, robot, link, run, clock, observations, guards });
   const { refusalNow } = checks;
   const besides = (queue: string) => runner.besides(queue);
   const calls = createCalls({ options, port, clock, log, evidence, guards, besides });

@@ -33,8 +33,8 @@ export interface Guards {
   readonly conveyors: ConveyorRuns;
 }
 
-interface IntakeCheckParts
-  extends Pick<Shared, "rights" | "port" | "robot" | "link" | "stopping" | "isOnTrial" | "clock"> {
+interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "clock"> {
+  readonly run: Pick<Shared, "stopping" | "isOnTrial">;
   readonly observations: Observations;
   readonly guards: Pick<Guards, "leases" | "holds" | "permits">;
 }
@@ -59,8 +59,7 @@ export function createIntakeChecks({
   port,
   robot,
   link,
-  stopping,
-  isOnTrial,
+  run: { stopping, isOnTrial },
   clock,
   observations,
   guards: { leases, holds, permits },

@@ -19,8 +19,10 @@ import type { Journal } from "./journal/journal.ts";
 import type { WatchedJournal } from "./journal/watched-journal.ts";
 import type { DispatcherOptions, Rights, StationOptions } from "./options.ts";
 
-/** What the configuration says of commands. */
+/** What the configuration, and the start of the program, say of commands. */
 interface CommandConfig {
+  /** Whether this version of the program is on trial, and sends only stops and reads; absent: it is not. */
+  readonly isOnTrial?: (() => boolean) | undefined;
   readonly options: DispatcherOptions;
   readonly rights: Live<Rights>;
   readonly stations: Live<readonly StationOptions[]>;
@@ -72,8 +74,6 @@ export interface DispatcherParts {
   readonly log: Log;
   /** Names this run of the gateway; event ids are unique within it. */
   readonly sessionId: string;
-  /** Whether this version of the program is on trial, and sends only stops and reads; absent: it is not. */
-  readonly isOnTrial?: (() => boolean) | undefined;
 }
 
 /**

@@ -58,7 +58,12 @@ export function createCommands(
     },
   };
   const dispatcher = createDispatcher({
-    config: { options: config.dispatcher, rights, stations: config.stations },
+    config: {
+      options: config.dispatcher,
+      rights,
+      stations: config.stations,
+      isOnTrial: surroundings.isOnTrial,
+    },
     fleet: { catalogue, port, robot, stopRequest },
     journal: stores.journal,
     earlierRuns: {
@@ -74,7 +79,6 @@ export function createCommands(
       meter: counted,
       progress: commandLog,
     },
-    isOnTrial: surroundings.isOnTrial,
     clock,
     log,
     sessionId,

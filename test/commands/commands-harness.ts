@@ -164,7 +164,12 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
   const { auditLines = async () => true } = parts;
   const commandLog = createCommandLog({ auditLines, log: silentLog, most: parts.mostLogged ?? 1_000 });
   const dispatcher = createDispatcher({
-    config: { options, rights, stations: asLive<readonly StationOptions[]>(parts.stations ?? []) },
+    config: {
+      options,
+      rights,
+      stations: asLive<readonly StationOptions[]>(parts.stations ?? []),
+      isOnTrial: parts.isOnTrial,
+    },
     fleet: {
       catalogue,
       port,
@@ -175,7 +180,6 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       stopRequest: testStopRequest,
     },
     journal: parts.journal ?? createMemoryJournal({ keepMs: 3_600_000, keepCount: 1_000 }),
-    isOnTrial: parts.isOnTrial,
     earlierRuns: {
       areRecordsLost: parts.areRecordsLost ?? false,
       eventsLostSinceMs: parts.eventsLostSinceMs ?? null,
