@@ -35,6 +35,8 @@ await bundle.write({
   codeSplitting: {
     groups: [
       { name: "node-opcua", test: /node_modules[\\/]node-opcua/, includeDependenciesRecursively: false },
+      // It calls node-opcua while it loads, so it must not lie in a part that node-opcua needs.
+      { name: "library-log", test: /[\\/]library-log\.js$/, includeDependenciesRecursively: false },
     ],
   },
   // V8 keeps the text of what it has loaded, with two bytes a character where one is beyond Latin-1.
