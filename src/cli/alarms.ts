@@ -3,7 +3,7 @@ import { nearest } from "../config/nearest.ts";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine, plain } from "../platform/plain-text.ts";
 import { listOf, textOf } from "./answer-fields.ts";
-import { askGateway, outcomeOf } from "./control-client.ts";
+import { askGateway, askList, outcomeOf } from "./control-client.ts";
 import { type ControlOptions, exitWith, print } from "./control-command.ts";
 import { exitCodes, malformed } from "./exit.ts";
 import { findSocket, socketOptions } from "./installed.ts";
@@ -51,23 +51,9 @@ export function alarmsCommand(): Command {
     .addCommand(ack);
 }
 
-/** All pages as one answer. */
-async function askAlarms(socketPath: string, signal: AbortSignal): Promise<JsonObject> {
-  const alarms: JsonObject[] = [];
-  let query = "";
-  while (true) {
-    const path = `/api/v1/alarms${query}`;
-    const request = { method: "GET", path, timeoutMs: ANSWER_MS } as const;
-    const page = outcomeOf(null, await askGateway(socketPath, request, signal));
-    alarms.push(...listOf(page, "alarms"));
-    if (typeof page.next !== "string") return { count: alarms.length, alarms };
-    query = `?cursor=${page.next}`;
-  }
-}
-
 async function listAlarms(options: ControlOptions): Promise<number> {
   endWithReader();
-  const answer = await askAlarms(await findSocket(options), stopSignal());
+  const answer = await askList("alarms", await findSocket(options), stopSignal());
   if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
   const alarms = listOf(answer, "alarms");
   if (alarms.length === 0) return print("no alarm stands", exitCodes.ok);
@@ -81,13 +67,13 @@ async function acknowledge(ids: readonly string[], options: AckOptions): Promise
   if (isAll === ids.length > 0) throw malformed("name alarms by their id, or give --all");
   const socketPath = await findSocket(options);
   const signal = stopSignal();
-  const wanted = isAll ? unacknowledged(await askAlarms(socketPath, signal)) : ids;
+  const wanted = isAll ? unacknowledged(await askList("alarms", socketPath, signal)) : ids;
   if (wanted.length === 0 && options.json !== true) print("nothing is to be acknowledged", exitCodes.ok);
   let code: number = exitCodes.ok;
   for (const id of wanted) {
     const answer = await acknowledgeOne(socketPath, id, signal);
     if (answer.outcome !== undefined) code = REFUSED;
-    const standing = answer.code === "MALFORMED" ? await askAlarms(socketPath, signal) : {};
+    const standing = answer.code === "MALFORMED" ? await askList("alarms", socketPath, signal) : {};
     print(options.json === true ? jsonLine(answer) : answerText(id, answer, standing), code);
   }
   return code;

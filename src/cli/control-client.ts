@@ -2,6 +2,7 @@ import { userInfo } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "undici";
 import { isJsonObject, type JsonObject } from "../platform/json.ts";
+import { listOf } from "./answer-fields.ts";
 
 /** The gateway gave no outcome. `wasSent`: the request may have left, so its outcome is not known. */
 export class CallFailed extends Error {
@@ -146,4 +147,19 @@ export function callFailed(socketPath: string, error: unknown, signal: AbortSign
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
     return failed("the gateway closed the connection before it told the outcome", true);
   return failed(`the connection to the gateway failed: ${String(error)}`, true);
+}
+
+const LIST_MS = 5_000;
+
+/** All pages of `GET /api/v1/<name>` as one answer: `count`, and the list under its name. */
+export async function askList(name: string, socketPath: string, signal: AbortSignal): Promise<JsonObject> {
+  const items: JsonObject[] = [];
+  let query = "";
+  while (true) {
+    const request = { method: "GET", path: `/api/v1/${name}${query}`, timeoutMs: LIST_MS } as const;
+    const page = outcomeOf(null, await askGateway(socketPath, request, signal));
+    items.push(...listOf(page, name));
+    if (typeof page.next !== "string") return { count: items.length, [name]: items };
+    query = `?cursor=${page.next}`;
+  }
 }

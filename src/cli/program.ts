@@ -16,6 +16,7 @@ import { logLevelCommand } from "./log-level.ts";
 import { passwdCommand, tokenCommand } from "./passwd.ts";
 import { recordCommand } from "./record.ts";
 import { reloadCommand } from "./reload.ts";
+import { robotsCommand } from "./robots.ts";
 import { runCommand } from "./run.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status/command.ts";
@@ -33,6 +34,7 @@ export function createProgram(): Command {
     .addCommand(runCommand())
     .addCommand(checkCommand())
     .addCommand(statusCommand())
+    .addCommand(robotsCommand())
     .addCommand(tailCommand())
     .addCommand(alarmsCommand())
     .addCommand(logLevelCommand())

@@ -11,6 +11,7 @@ import {
   KeyUsagesExtension,
   X509Certificate as ParsedCertificate,
   PemConverter,
+  Pkcs10CertificateRequestGenerator,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
@@ -28,13 +29,31 @@ const TEN_YEARS_MS = 3_650 * DAY_MS;
 // Clocks of clients are a little off: a certificate made now is valid since yesterday.
 export const BACKDATE_MS = DAY_MS;
 
+/** A certificate with a signing request (PKCS #10, PEM) for another of the same key and names. */
+export interface RequestedCertificate extends KeyedCertificate {
+  readonly request: string;
+}
+
 /**
  * A self-signed server certificate for `names` (host names and addresses): clients trust this one and no
  * other. It is valid for ten years, because nobody renews it.
  */
-export async function createSelfSigned(names: readonly string[], nowMs: number): Promise<KeyedCertificate> {
+export async function createSelfSigned(
+  names: readonly string[],
+  nowMs: number,
+): Promise<RequestedCertificate> {
   const keys = await newKeys();
-  return { certificate: await signedBy(keys, names, nowMs), key: await exportKey(keys.privateKey) };
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [names[0] ?? "localhost"] }],
+    keys,
+    signingAlgorithm,
+    extensions: await serverExtensions(names, keys.publicKey),
+  });
+  return {
+    certificate: await signedBy(keys, names, nowMs),
+    key: await exportKey(keys.privateKey),
+    request: `${request.toString("pem")}\n`,
+  };
 }
 
 /**

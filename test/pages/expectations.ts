@@ -189,6 +189,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^sudo fleetgate init --config \/etc\/fleetgate\/hall2\.yaml /,
     { kind: "elsewhere", file: "test/cli/init/init.test.ts", has: 'args("hall4")' },
   ],
+  [
+    /^sudo fleetgate init --web-user anna /,
+    { kind: "elsewhere", file: "test/cli/init/console.test.ts", has: '"--web-user", "anna"' },
+  ],
   [/^sudo fleetgate init --id /, booted("sudo fleetgate init --id plant1 --fleet")],
   [/^fleetgate init --help$/, { kind: "ends", code: 0, prints: /--mqtt-password-file/ }],
   [

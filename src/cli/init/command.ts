@@ -6,20 +6,36 @@ import { wrongClock } from "../../platform/build-date.ts";
 import { refuseForeignPath } from "../../platform/folder-owner.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { installed } from "../installed.ts";
-import { isThere, secretAccess } from "../new-file.ts";
+import { type Access, isThere, publicAccess, secretAccess } from "../new-file.ts";
 import { port } from "../option.ts";
 import { openTerminal } from "../terminal.ts";
-import { configurationText, fileNamesOf, instanceOf, type Ports } from "./configuration-text.ts";
+import {
+  configurationText,
+  consoleHosts,
+  fileNamesOf,
+  instanceOf,
+  type Ports,
+} from "./configuration-text.ts";
 import { type Interview, interview, type PasswordFiles } from "./interview.ts";
 import { type AnswerName, type Given, outerHosts, questions } from "./questions.ts";
 import { reportOf } from "./report.ts";
 import { readSource } from "./source-file.ts";
-import { type Plan, type PlannedFile, placeProblem, refusePlace, writePlan } from "./written-files.ts";
+import {
+  type Plan,
+  type PlannedFile,
+  placeProblem,
+  refusePlace,
+  writePlan,
+} from "./written-files.ts";
 
 /** Advice for a folder in which root could be misled by a link. */
 const AS_OWNER = "run fleetgate init as that user, or choose a folder of root's";
 
-type Options = Given & PasswordFiles & Ports & { readonly config?: string; readonly data?: string };
+interface Options extends Given, PasswordFiles, Ports {
+  readonly config?: string;
+  readonly data?: string;
+  readonly ifMissing?: boolean;
+}
 
 /** `fleetgate init`: makes a configuration by questions, or by flags alone. */
 export function initCommand(): Command {
@@ -37,13 +53,16 @@ export function initCommand(): Command {
   return command
     .option("--mqtt-password-file <file>", "its first line is the password of the MQTT user")
     .option("--opcua-password-file <file>", "its first line is the password of the OPC UA user")
+    .option("--web-password-file <file>", "its first line is the password of the console's user")
     .addOption(new Option("--mqtt-port <port>", "of the embedded broker").argParser(port))
     .addOption(new Option("--opcua-port <port>", "of the OPC UA server").argParser(port))
-    .addOption(new Option("--web-port <port>", "of the health check").argParser(port))
+    .addOption(new Option("--web-port <port>", "of the console and the health check").argParser(port))
+    .option("--if-missing", "do nothing if the configuration is there already")
     .addHelpText(
       "after",
       "\nIt asks at a terminal, unless flags answer all that is needed: --id, --fleet, --api-key, and --robots or" +
-        "\n--locations. A password of the gateway's own users is invented and printed if no file gives it." +
+        "\n--locations. A password of the gateway's own users is invented if no file gives it, and written to" +
+        "\nsecrets/invented-passwords, which only the present user may read." +
         "\nIt never writes over a file.",
     )
     .action(async (options: Options) => {
@@ -57,21 +76,15 @@ export function initCommand(): Command {
 }
 
 async function init(options: Options): Promise<void> {
-  const { config, data, mqttPort, opcuaPort, webPort, mqttPasswordFile, opcuaPasswordFile, ...flags } =
-    options;
+  const { config, data, ifMissing, ...flags } = options;
   const isService = config === undefined && (await isThere(dirname(installed.config)));
   const path = config ?? (isService ? installed.config : "fleetgate.yaml");
+  if (ifMissing && (await isThere(path))) {
+    process.stdout.write(`${path} is there already: nothing was done\n`);
+    return;
+  }
   const isBeside = dirname(resolve(path)) === dirname(installed.config);
   const dataDir = data ?? usualDataDir(instanceOf(path), isBeside);
-  const files = {
-    ...(mqttPasswordFile === undefined ? {} : { mqttPasswordFile }),
-    ...(opcuaPasswordFile === undefined ? {} : { opcuaPasswordFile }),
-  };
-  const ports = {
-    ...(mqttPort === undefined ? {} : { mqttPort }),
-    ...(opcuaPort === undefined ? {} : { opcuaPort }),
-    ...(webPort === undefined ? {} : { webPort }),
-  };
   refuseForeignPath(path, AS_OWNER);
   await refusePlace(path);
   const clockProblem = wrongClock(Date.now());
@@ -82,11 +95,11 @@ async function init(options: Options): Promise<void> {
     return terminal;
   };
   const isInTheWay = (name: AnswerName, answer: string) => placeProblem(path, name, answer);
-  const answers = await interview(flags, files, process.stdin.isTTY ? openHere : null, isInTheWay);
-  const plan = await planOf(path, dataDir, answers, ports);
+  const answers = await interview(flags, flags, process.stdin.isTTY ? openHere : null, isInTheWay);
+  const plan = await planOf(path, dataDir, answers, flags);
   for (const file of plan.files) refuseForeignPath(file.path, AS_OWNER);
   const kept = await undisturbed(() => writePlan(plan, refuseFaults));
-  process.stdout.write(reportOf(plan, kept, answers, ports, isBeside ? unitOf(instanceOf(path)) : null));
+  process.stdout.write(reportOf(plan, kept, answers, flags, isBeside ? unitOf(instanceOf(path)) : null));
 }
 
 /** The unit may write only there. Elsewhere, a further gateway's data are in a folder of its own. */
@@ -121,44 +134,59 @@ async function undisturbed<Value>(work: () => Promise<Value>): Promise<Value> {
 }
 
 /** Makes the configuration and its files from the answers. */
-export async function planOf(
-  path: string,
-  dataDir: string,
-  { given, mqttPassword, opcuaPassword }: Interview,
-  ports: Ports,
-): Promise<Plan> {
-  const fileNames = fileNamesOf(path);
+export async function planOf(path: string, dataDir: string, answers: Interview, ports: Ports): Promise<Plan> {
+  const { given } = answers;
+  const names = fileNamesOf(path);
+  const secret = secretAccess();
   const files: PlannedFile[] = [];
-  const add = (name: string, text: string, isSecret: boolean) =>
-    files.push({ path: join(dirname(resolve(path)), name), text, isSecret });
-  const copy = async (name: string, source: string | undefined, isSecret: boolean) => {
-    if (source) add(name, await readSource(source), isSecret);
+  const add = (name: string, text: string, access: Access) =>
+    files.push({ path: join(dirname(resolve(path)), name), text, access });
+  const copy = async (name: string, source: string | undefined, access: Access) => {
+    if (source) add(name, await readSource(source), access);
   };
-  await copy(fileNames.apiKey, given.apiKey, true);
-  await copy(fileNames.fleetCa, given.fleetCa, false);
-  await copy(fileNames.mqttCa, given.mqttCa, false);
-  const hosts = outerHosts(given.host ?? "");
-  if (given.mqtt === "embedded" && hosts.length > 0) {
+  await copy(names.apiKey, given.apiKey, secret);
+  await copy(names.fleetCa, given.fleetCa, publicAccess);
+  await copy(names.mqttCa, given.mqttCa, publicAccess);
+  const hosts = given.mqtt === "embedded" ? outerHosts(given.host ?? "") : consoleHosts(given);
+  if (hosts.length > 0) {
     // Loaded here: the other subcommands need no certificates.
     const { createSelfSigned } = await import("../../platform/keyed-certificate.ts");
     const nowMs = Date.now();
     const problem = wrongClock(nowMs);
-    if (problem !== null) throw new Refused([`no certificate for the broker: ${problem}`]);
+    if (problem !== null) throw new Refused([`no certificate is made: ${problem}`]);
     const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], nowMs);
-    add(fileNames.brokerCertificate, pair.certificate, false);
-    add(fileNames.brokerKey, pair.key, true);
+    add(names.certificate, pair.certificate, publicAccess);
+    add(names.certificateKey, pair.key, secret);
+    add(names.certificateRequest, pair.request, publicAccess);
   }
-  if (mqttPassword !== null) {
-    const user = given.mqttUser ?? "";
-    const name = given.mqtt === "embedded" ? fileNames.mqttPassword(user) : fileNames.brokerPassword;
-    add(name, `${mqttPassword.kept}\n`, true);
-  }
-  if (opcuaPassword !== null)
-    add(fileNames.opcuaPassword(given.opcuaUser ?? ""), `${opcuaPassword.kept}\n`, true);
+  for (const { file, password } of passwordsOf(path, answers)) add(file, `${password.kept}\n`, secret);
+  const invented = inventedLines(path, answers);
+  if (invented.length > 0) add(names.invented, `${invented.join("\n")}\n`, privateAccess);
   return {
     path: resolve(path),
     text: configurationText(resolve(path), dataDir, given, ports),
     files,
-    secretAccess: secretAccess(),
+    secretAccess: secret,
   };
+}
+
+/** For its owner alone: the gateway does not need it. */
+const privateAccess: Access = { mode: 0o600, group: null };
+
+function inventedLines(path: string, answers: Interview): readonly string[] {
+  return passwordsOf(path, answers).flatMap(({ protocol, user, password: { invented } }) =>
+    invented === null ? [] : [`Password of ${protocol} user ${user}: ${invented}`],
+  );
+}
+
+function passwordsOf(path: string, { given, mqttPassword, opcuaPassword, webPassword }: Interview) {
+  const { mqttUser = "", opcuaUser = "", webUser = "" } = given;
+  const names = fileNamesOf(path);
+  const mqttFile = given.mqtt === "embedded" ? names.mqttPassword(mqttUser) : names.brokerPassword;
+  const all = [
+    { protocol: "MQTT", user: mqttUser, file: mqttFile, password: mqttPassword },
+    { protocol: "OPC UA", user: opcuaUser, file: names.opcuaPassword(opcuaUser), password: opcuaPassword },
+    { protocol: "console", user: webUser, file: names.webPassword(webUser), password: webPassword },
+  ];
+  return all.flatMap(({ password, ...others }) => (password === null ? [] : [{ ...others, password }]));
 }

@@ -30,11 +30,14 @@ export function fileNamesOf(path: string) {
     apiKey: `${folder}secrets/api-key.json`,
     fleetCa: `${folder}fleet-ca.pem`,
     mqttCa: `${folder}mqtt-ca.pem`,
-    brokerCertificate: `${folder}mqtt-broker.pem`,
-    brokerKey: `${folder}secrets/mqtt-broker.key`,
+    certificate: `${folder}gateway.pem`,
+    certificateKey: `${folder}secrets/gateway.key`,
+    certificateRequest: `${folder}gateway.csr`,
     brokerPassword: `${folder}secrets/mqtt-password`,
     mqttPassword: (user: string) => `${folder}secrets/mqtt-${user}`,
     opcuaPassword: (user: string) => `${folder}secrets/opcua-${user}`,
+    webPassword: (user: string) => `${folder}secrets/web-${user}`,
+    invented: `${folder}secrets/invented-passwords`,
   } as const;
 }
 type FileNames = ReturnType<typeof fileNamesOf>;
@@ -49,7 +52,7 @@ export function configurationText(path: string, dataDir: string, given: Given, p
     given.mqtt === "embedded" ? embedded(given, ports, names) : null,
     given.mqtt === "embedded" || given.mqtt === "off" ? null : plantBroker(given, names),
     given.opcua === "on" ? opcua(given, ports, names) : null,
-    web(ports),
+    web(given, ports, names),
     rights(given),
   ];
   return `${sections.filter((section) => section !== null).join("\n\n")}\n`;
@@ -93,8 +96,8 @@ function embedded(given: Given, { mqttPort }: Ports, names: FileNames): string {
   const hosts = outerHosts(given.host ?? "");
   const tls = `
   # The certificate signs itself: clients need it as their authority.
-  certificate: ${scalar(names.brokerCertificate)}
-  key: ${scalar(names.brokerKey)}`;
+  certificate: ${scalar(names.certificate)}
+  key: ${scalar(names.certificateKey)}`;
   return `mqtt:
   # A broker inside the gateway (MQTT 3.1.1).
   broker: embedded
@@ -150,23 +153,53 @@ ${listen(outerHosts(given.host ?? ""), opcuaPort ?? 4_840)}${hostNames}
       role: ${scalar(given.opcuaRole)}`;
 }
 
-function web({ webPort = 8_080 }: Ports): string {
+function web(given: Given, { webPort }: Ports, names: FileNames): string {
+  const hosts = consoleHosts(given);
+  const tls = `
+  # Names under which it answers, besides the address at which it is reached.
+  hostnames: [${hosts.map(scalar).join(", ")}]
+  tls:
+    # The certificate signs itself: browsers need it as their authority.
+    certificate: ${scalar(names.certificate)}
+    key: ${scalar(names.certificateKey)}`;
+  const users = given.webUser
+    ? `
+  # Who may log in. The file holds the password or its hash; fleetgate passwd makes one.
+  users:
+    ${scalar(given.webUser)}:
+      password: ${scalar(names.webPassword(given.webUser))}
+      # observer, operator or engineer
+      role: ${scalar(given.webRole)}`
+    : "";
   return `# Health checks, metrics and the console. Beyond loopback it needs users and TLS.
 web:
-  listen:
-    host: 127.0.0.1
-    port: ${webPort}`;
+${listen(hosts, webPort ?? usualWebPort(hosts))}${hosts.length > 0 ? tls : ""}${users}`;
 }
 
-function rights(given: Given): string | null {
-  if (given.mqtt !== "embedded" || given.mqttRole === "observer") return null;
-  return `# Who may send what besides reading, which everybody may.
-rights:
+/** The names by which others reach the console; none: only this machine does. */
+export function consoleHosts({ webUser, host = "" }: Given): readonly string[] {
+  return webUser ? outerHosts(host) : [];
+}
+
+export function usualWebPort(hosts: readonly string[]): number {
+  return hosts.length > 0 ? 8_443 : 8_080;
+}
+
+function rights(given: Given): string {
+  const ofMqtt = `
   - source:
       protocol: mqtt
       name: ${scalar(given.mqttUser)}
     # observer, operator or engineer
     role: ${scalar(given.mqttRole)}`;
+  const hasMqtt = given.mqtt === "embedded" && given.mqttRole !== "observer";
+  return `# Who may send what besides reading, which everybody may. Users of OPC UA and the console have a role.
+rights:
+  # fleetgate call, hold and alarms ack, for root and the gateway's own user.
+  - source:
+      protocol: cli
+      name: "*"
+    role: operator${hasMqtt ? ofMqtt : ""}`;
 }
 
 function listen(hosts: readonly string[], port: number): string {

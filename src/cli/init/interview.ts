@@ -10,12 +10,13 @@ import { passwordFileProblem, readSource } from "./source-file.ts";
 export interface PasswordFiles {
   readonly mqttPasswordFile?: string;
   readonly opcuaPasswordFile?: string;
+  readonly webPasswordFile?: string;
 }
 
 /** The content of a password file. */
 export interface KeptPassword {
   readonly kept: string;
-  /** An invented password, which is printed once; null: the user knows it. */
+  /** An invented password; null: the user knows it. */
   readonly invented: string | null;
 }
 
@@ -24,6 +25,7 @@ export interface Interview {
   readonly given: Given;
   readonly mqttPassword: KeptPassword | null;
   readonly opcuaPassword: KeptPassword | null;
+  readonly webPassword: KeptPassword | null;
 }
 
 /** Why a valid answer is not possible here; null: it is. */
@@ -48,24 +50,22 @@ export async function interview(
   try {
     const given = await completed(flags, terminal, obstacle);
     const isEmbedded = given.mqtt === "embedded";
+    const ofUser = async (kind: string, user = "", file: string | undefined) =>
+      user === "" ? null : await userPassword(terminal, file, `Password of ${kind} user ${user}`);
     return {
       given,
       mqttPassword: isEmbedded
-        ? await userPassword(terminal, files.mqttPasswordFile, `Password of MQTT user ${given.mqttUser}`)
+        ? await ofUser("MQTT", given.mqttUser, files.mqttPasswordFile)
         : await brokerPassword(terminal, files.mqttPasswordFile, given),
-      opcuaPassword:
-        given.opcua === "on"
-          ? await userPassword(
-              terminal,
-              files.opcuaPasswordFile,
-              `Password of OPC UA user ${given.opcuaUser}`,
-            )
-          : null,
+      opcuaPassword: await ofUser("OPC UA", given.opcuaUser, files.opcuaPasswordFile),
+      webPassword: await ofUser("console", given.webUser, files.webPasswordFile),
     };
   } finally {
     terminal?.close();
   }
 }
+
+const NO_USE = "is of no use with the other answers; leave it out";
 
 /** Before the first question, so that nobody answers ten of them to be refused at the end. */
 async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Obstacle): Promise<void> {
@@ -79,14 +79,18 @@ async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Ob
     const problem = (await question.problem(answer)) ?? (await obstacle(question.name, answer));
     if (problem !== null) problems.push(`${question.flag}: ${problem}`);
     else if (isTwice && (question.name === "robots" || question.name === "locations")) continue;
-    else if (!question.applies(given) && answer !== "")
-      problems.push(`${question.flag}: is of no use with the other answers; leave it out`);
+    else if (!question.applies(given) && answer !== "") problems.push(`${question.flag}: ${NO_USE}`);
   }
-  const { mqttPasswordFile: mqtt, opcuaPasswordFile: opcua } = files;
-  const mqttProblem = mqtt === undefined ? null : await passwordFileProblem(mqtt, given.mqtt === "embedded");
-  const opcuaProblem = opcua === undefined ? null : await passwordFileProblem(opcua, true);
-  if (mqttProblem !== null) problems.push(`--mqtt-password-file: ${mqttProblem}`);
-  if (opcuaProblem !== null) problems.push(`--opcua-password-file: ${opcuaProblem}`);
+  const passwords = [
+    ["mqtt", files.mqttPasswordFile, given.mqttUser, given.mqtt === "embedded"],
+    ["opcua", files.opcuaPasswordFile, given.opcuaUser, true],
+    ["web", files.webPasswordFile, given.webUser, true],
+  ] as const;
+  for (const [protocol, file, user, mayBeHash] of passwords) {
+    if (file === undefined) continue;
+    const problem = user ? await passwordFileProblem(file, mayBeHash) : NO_USE;
+    if (problem !== null) problems.push(`--${protocol}-password-file: ${problem}`);
+  }
   if (problems.length > 0) throw new Refused(problems);
 }
 
@@ -152,8 +156,7 @@ async function userPassword(
     const text = firstLine(await readSource(file));
     return { kept: isPasswordHash(text) ? text : await hashPassword(text), invented: null };
   }
-  const typed =
-    terminal === null ? "" : await askNewPassword(terminal, question, "empty: one is made and shown");
+  const typed = terminal === null ? "" : await askNewPassword(terminal, question, "empty: one is made");
   if (typed !== "") return { kept: await hashPassword(typed), invented: null };
   const invented = inventPassword();
   return { kept: await hashPassword(invented), invented };

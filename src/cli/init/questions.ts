@@ -21,12 +21,14 @@ export type AnswerName =
   | "locations"
   | "mqtt"
   | "opcua"
+  | "webUser"
   | "host"
   | "mqttUser"
   | "mqttRole"
   | "mqttCa"
   | "opcuaUser"
-  | "opcuaRole";
+  | "opcuaRole"
+  | "webRole";
 
 /** A question of `fleetgate init`. */
 export interface Question {
@@ -48,6 +50,7 @@ const needed = () => null;
 const isEmbedded = ({ mqtt }: Given) => mqtt === "embedded";
 const isExternal = ({ mqtt }: Given) => mqtt !== undefined && mqtt !== "embedded" && mqtt !== "off";
 const hasOpcUa = ({ opcua }: Given) => opcua === "on";
+const hasLogIn = ({ webUser = "" }: Given) => webUser !== "";
 
 /** In the order in which they are asked. */
 export const questions: readonly Question[] = [
@@ -137,11 +140,20 @@ export const questions: readonly Question[] = [
     problem: (answer) => (answer === "on" || answer === "off" ? null : "write on or off"),
   },
   {
+    name: "webUser",
+    flag: "--web-user",
+    value: "<name>",
+    text: "User of the console, who logs in; empty: no log-in, and only this machine reaches it",
+    applies: always,
+    usual: () => "",
+    problem: (answer) => (answer === "" ? null : userProblem(answer)),
+  },
+  {
     name: "host",
     flag: "--host",
     value: "<names>",
     text: "Names or addresses by which clients reach this machine; localhost: only its own programs",
-    applies: (given) => isEmbedded(given) || hasOpcUa(given),
+    applies: (given) => isEmbedded(given) || hasOpcUa(given) || hasLogIn(given),
     usual: () => "localhost",
     problem: hostProblem,
   },
@@ -187,6 +199,15 @@ export const questions: readonly Question[] = [
     value: "<role>",
     text: "Role of the OPC UA user: observer (reads only), operator or engineer",
     applies: hasOpcUa,
+    usual: () => "operator",
+    problem: roleProblem,
+  },
+  {
+    name: "webRole",
+    flag: "--web-role",
+    value: "<role>",
+    text: "Role of the console's user: observer (reads only), operator or engineer",
+    applies: hasLogIn,
     usual: () => "operator",
     problem: roleProblem,
   },

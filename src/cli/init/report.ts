@@ -1,11 +1,20 @@
+import { X509Certificate } from "node:crypto";
+import { basename, dirname, join } from "node:path";
 import { urlHost } from "../../platform/url-host.ts";
-import { fileNamesOf, type Ports, usualBrokerPort } from "./configuration-text.ts";
+import { installed } from "../installed.ts";
+import {
+  consoleHosts,
+  fileNamesOf,
+  type Ports,
+  usualBrokerPort,
+  usualWebPort,
+} from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
 import type { Plan } from "./written-files.ts";
 
 /**
- * The written files, the invented passwords, and the next steps.
+ * The written files, the addresses, and the next steps.
  *
  * @param unit the unit of systemd that reads this configuration; null: none does
  */
@@ -18,12 +27,11 @@ export function reportOf(
 ): string {
   const blocks = [
     ...fileLines(plan, kept),
-    ...passwordLines(answers),
-    ...addressLines(plan, answers, ports),
+    ...passwordLines(plan),
+    ...addressLines(answers, ports),
+    ...certificateLines(plan, unit),
     ...accessLines(plan, unit),
-    "",
-    "Next:",
-    ...nextLines(plan, unit),
+    ...nextLines(plan, answers, unit),
   ];
   return `${blocks.join("\n")}\n`;
 }
@@ -35,43 +43,53 @@ function fileLines(plan: Plan, kept: readonly string[]): readonly string[] {
   ];
 }
 
-function passwordLines({ given, mqttPassword, opcuaPassword }: Interview): readonly string[] {
-  const lines = [
-    ["MQTT", given.mqttUser, mqttPassword],
-    ["OPC UA", given.opcuaUser, opcuaPassword],
-  ] as const;
-  const invented = lines.flatMap(([protocol, user, password]) =>
-    password === null || password.invented === null
-      ? []
-      : [`Password of ${protocol} user ${user}: ${password.invented}`],
-  );
-  return invented.length === 0
-    ? []
-    : ["", ...invented, "Note it now: the gateway keeps a hash only, and nobody can read it again."];
+/** The absolute path of a file of the plan, and its text; null: it has none of that name. */
+function fileOf({ path, files }: Plan, name: string) {
+  return files.find((file) => file.path === join(dirname(path), name)) ?? null;
 }
 
-function addressLines({ path }: Plan, { given }: Interview, ports: Ports): readonly string[] {
+function passwordLines(plan: Plan): readonly string[] {
+  const file = fileOf(plan, fileNamesOf(plan.path).invented);
+  if (file === null) return [];
+  return [
+    "",
+    `The invented passwords are in ${file.path}, which only this user may read.`,
+    "Note them, and remove the file: the gateway needs only their hashes.",
+  ];
+}
+
+function addressLines({ given }: Interview, ports: Ports): readonly string[] {
   const hosts = outerHosts(given.host ?? "");
-  const host = hosts[0] ?? "localhost";
-  const shown = urlHost(host);
-  const isOpen = hosts.length > 0;
-  const broker = `${isOpen ? "mqtts" : "mqtt"}://${shown}:${ports.mqttPort ?? usualBrokerPort(hosts)}`;
+  const shown = urlHost(hosts[0] ?? "localhost");
+  const broker = `${hosts.length > 0 ? "mqtts" : "mqtt"}://${shown}:${ports.mqttPort ?? usualBrokerPort(hosts)}`;
+  const browsers = consoleHosts(given);
+  const page = `${browsers.length > 0 ? `https://${shown}` : "http://localhost"}:${ports.webPort ?? usualWebPort(browsers)}`;
   const lines = [
-    ...(given.mqtt === "embedded"
-      ? [
-          `MQTT clients connect to ${broker}${isOpen ? `, with ${fileNamesOf(path).brokerCertificate} as their authority` : ""}`,
-        ]
-      : []),
+    ...(given.mqtt === "embedded" ? [`MQTT clients connect to ${broker}`] : []),
     ...(given.opcua === "on"
       ? [`OPC UA clients connect to opc.tcp://${shown}:${ports.opcuaPort ?? 4_840}`]
       : []),
+    `The console is ${page}${given.webUser ? `, for ${given.webUser}` : ", without a log-in"}`,
   ];
   if (given.mqtt === "off" && given.opcua === "off") {
     lines.push(
       "Both MQTT and OPC UA are off: the plant sees nothing of the robots, and can send no command.",
     );
   }
-  return lines.length === 0 ? [] : ["", ...lines];
+  return ["", ...lines];
+}
+
+function certificateLines(plan: Plan, unit: string | null): readonly string[] {
+  const names = fileNamesOf(plan.path);
+  const [certificate, request] = [fileOf(plan, names.certificate), fileOf(plan, names.certificateRequest)];
+  if (certificate === null || request === null) return [];
+  return [
+    "",
+    `The certificate signs itself: give ${certificate.path} to clients and browsers as their authority. SHA-256:`,
+    `  ${new X509Certificate(certificate.text).fingerprint256}`,
+    `Or let the plant's CA sign ${basename(request.path)}, write its answer and its issuers over ${basename(certificate.path)},`,
+    `and ${unit === null ? `run fleetgate reload${optionOf(plan)}` : `run sudo systemctl reload ${unit}`}.`,
+  ];
 }
 
 function accessLines({ secretAccess }: Plan, unit: string | null): readonly string[] {
@@ -82,8 +100,26 @@ function accessLines({ secretAccess }: Plan, unit: string | null): readonly stri
   ];
 }
 
-function nextLines({ path }: Plan, unit: string | null): readonly string[] {
-  return unit !== null
-    ? [`  sudo fleetgate check --config ${path} --online`, `  sudo systemctl enable --now ${unit}`]
-    : [`  fleetgate check --config ${path} --online`, `  fleetgate run --config ${path}`];
+/** The package's configuration needs no option. */
+function optionOf({ path }: Plan): string {
+  return path === installed.config ? "" : ` --config ${path}`;
+}
+
+function nextLines(plan: Plan, { given }: Interview, unit: string | null): readonly string[] {
+  const option = optionOf(plan);
+  const fleetgate = unit === null ? "fleetgate" : "sudo fleetgate";
+  const approval = [
+    "An OPC UA client is refused at first. Compare the thumbprint of its certificate, and let it in:",
+    `  ${fleetgate} certs list${option}`,
+    `  ${fleetgate} certs approve THUMBPRINT${option}`,
+  ];
+  return [
+    "",
+    "Next:",
+    `  ${fleetgate} check${option} --online`,
+    unit === null ? `  fleetgate run${option}` : `  sudo systemctl enable --now ${unit}`,
+    "Then the first values:",
+    `  ${fleetgate} robots${option}`,
+    ...(given.opcua === "on" ? approval : []),
+  ];
 }

@@ -12,7 +12,7 @@ export interface PlannedFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
-  readonly isSecret: boolean;
+  readonly access: Access;
 }
 
 /** The files to write: all of them, or none. */
@@ -43,9 +43,9 @@ export async function writePlan(
     undo.push(() => rm(path, { force: true }));
   };
   try {
-    for (const { path, text, isSecret } of plan.files) {
+    for (const { path, text, access } of plan.files) {
       await makeFolderFor(path, plan, undo);
-      if (!kept.includes(path)) await write(path, text, isSecret ? plan.secretAccess : publicAccess);
+      if (!kept.includes(path)) await write(path, text, access);
     }
     const draft = `${plan.path}.init`;
     await write(draft, plan.text, publicAccess);
@@ -82,7 +82,11 @@ export async function placeProblem(config: string, name: AnswerName, answer: str
     mqttCa: names.mqttCa,
   };
   const copy = copies[name];
-  const made = name === "opcuaUser" ? names.opcuaPassword(answer) : copy;
+  const passwords: Partial<Record<AnswerName, string>> = {
+    opcuaUser: names.opcuaPassword(answer),
+    webUser: names.webPassword(answer),
+  };
+  const made = copy ?? passwords[name];
   if (made === undefined) return null;
   const path = join(dirname(resolve(config)), made);
   const isSame = copy !== undefined && (await textOf(path)) === (await textOf(answer));

@@ -14,6 +14,7 @@ import { isPassword } from "../../../src/platform/password.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { endPrograms, fleetgate, newFolder, TEST_TIMEOUT_MS } from "../program.ts";
 import { piped, typed } from "../typed.ts";
+import { hasInvented } from "./init-harness.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -71,7 +72,11 @@ it("gives a further gateway of a folder files and data of its own", async () => 
   const loaded = await loadConfig(join(folder, "etc/hall4.yaml"), {}, createCatalogue());
   expect(loaded).toMatchObject({ ok: true, warnings: [] });
   expect(loaded.ok && loaded.config.gateway.dataDir).toBe(join(folder, "etc/hall4/data"));
-  expect(readdirSync(join(folder, "etc/hall4/secrets")).sort()).toEqual(["api-key.json", "opcua-line1"]);
+  expect(readdirSync(join(folder, "etc/hall4/secrets")).sort()).toEqual([
+    "api-key.json",
+    "invented-passwords",
+    "opcua-line1",
+  ]);
 });
 
 it("says at the answer, and not at the end, that a file is in the way", async () => {
@@ -173,6 +178,10 @@ it("refuses wrong answers all at once, each by its flag and what would be right"
 });
 
 it("refuses a flag that the other answers leave without use", async () => {
+  expect(await problems({ webRole: "operator" }, { webPasswordFile: "password" })).toEqual([
+    expect.stringMatching(/^--web-role: is of no use with the other answers/),
+    expect.stringMatching(/^--web-password-file: is of no use with the other answers/),
+  ]);
   expect(await problems({ opcua: "off", opcuaUser: "line1" })).toEqual([
     expect.stringMatching(/^--opcua-user: is of no use with the other answers/),
   ]);
@@ -231,6 +240,8 @@ it("removes what it has written when something fails", async () => {
 
 it.each<readonly [string, Given, PasswordFiles]>([
   ["with a broker inside, for others", { mqtt: "embedded", mqttRole: "operator", host: "gw1,fd00::1" }, {}],
+  ["with a console for others", { opcua: "off", webUser: "anna", host: "gw1,fd00::1" }, {}],
+  ["with a log-in for this machine", { webUser: "anna", webRole: "engineer" }, { webPasswordFile: "words" }],
   ["with a broker inside, for this machine", { mqtt: "embedded", opcua: "on" }, {}],
   ["with the plant's broker", { mqtt: "mqtts://broker:8883" }, {}],
   [
@@ -278,28 +289,33 @@ it("asks at a terminal, again after a wrong answer, and shows no password", asyn
       ["Locations", "hall-1, hall 2"],
       ["MQTT: off", "mqtts://broker.example.com:8883"],
       ["OPC UA server", "on"],
+      ["User of the console", "anna"],
       ["Names or addresses", "gw1.plant.example.com, 10.0.0.5"],
       ["MQTT user", "gw"],
       ["empty: the system's", ""],
       ["OPC UA user [line1]", "plc1"],
       ["Role of the OPC UA user", "admin"],
       ["Role of the OPC UA user", ""],
+      ["Role of the console's user", "engineer"],
       ["Password of gw at the broker", "broker words"],
       ["The same again", "broker words"],
       ["Password of OPC UA user plc1", ""],
+      ["Password of console user anna", "console words"],
+      ["The same again", "console words"],
     ],
   );
   expect(screen).toContain("write host:port, as fleet.example.com:443");
-  expect(screen).not.toContain("broker words");
+  expect(screen).not.toMatch(/(broker|console) words/);
   expect({ code, screen }).toMatchObject({ code: 0 });
   const text = readFileSync(join(folder, "etc/fleetgate.yaml"), "utf8");
   expect(text).toContain('locations: [hall-1, "hall 2"]');
   expect(text).toContain("hostname: gw1.plant.example.com");
   expect(text).toContain("alternateHostnames: [10.0.0.5]");
   expect(readFileSync(join(folder, "etc/secrets/mqtt-password"), "utf8")).toBe("broker words\n");
-  const invented = /Password of OPC UA user plc1: (\S+)/.exec(screen)?.[1] ?? "";
-  const kept = readFileSync(join(folder, "etc/secrets/opcua-plc1"), "utf8").trim();
-  expect(await isPassword(kept, invented)).toBe(true);
+  expect(text).toMatch(/anna:\n +password: secrets\/web-anna\n[^\n]*\n +role: engineer/);
+  expect(screen).not.toContain(await hasInvented(folder, "OPC UA user plc1", "opcua-plc1"));
+  const chosen = readFileSync(join(folder, "etc/secrets/web-anna"), "utf8").trim();
+  expect(await isPassword(chosen, "console words")).toBe(true);
 });
 
 it("writes nothing when the person gives up", async () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { Agent, request as ask } from "undici";
 import { afterAll, expect, test, vi } from "vitest";
 import { listenMqtt } from "../../e2e/mqtt-ear.ts";
 import { openApprovedSession, openSession } from "../../northbound/opcua/opcua-harness.ts";
@@ -9,6 +10,17 @@ import { piped } from "../typed.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 afterAll(endPrograms);
+
+/** Logs in to the console as anna, who trusts `ca` alone. */
+async function logIn(page: string, ca: string, password: string): Promise<void> {
+  const dispatcher = new Agent({ connect: { ca, servername: "gateway.test" } });
+  const answer = await ask(`${page}/api/v1/session`, {
+    ...{ method: "POST", dispatcher, body: JSON.stringify({ user: "anna", password }) },
+    headers: { "content-type": "application/json" },
+  });
+  expect(await answer.body.json()).toMatchObject({ open: false, name: "anna", role: "operator" });
+  await dispatcher.close();
+}
 
 test("the gateway runs with what init has written, and lets its users in", async () => {
   const folder = newFolder();
@@ -31,16 +43,19 @@ test("the gateway runs with what init has written, and lets its users in", async
       `${mqttPort}`,
     ],
     ...["--opcua", "on", "--opcua-password-file", "line1", "--opcua-port", `${opcuaPort}`],
+    ...["--web-user", "anna"],
     ...["--host", "gateway.test,127.0.0.2", "--web-port", `${webPort}`],
   ]);
   expect(made).toMatchObject({ code: 0, err: "" });
-  const password = /Password of MQTT user scada: (\S+)/.exec(made.out)?.[1] ?? "";
-  expect(made.out).not.toContain("Password of OPC UA user");
+  const invented = readFileSync(join(folder, "etc/secrets/invented-passwords"), "utf8");
+  const passwordOf = (user: string) =>
+    new RegExp(`^Password of ${user}: (.*)$`, "m").exec(invented)?.[1] ?? "";
+  const password = passwordOf("MQTT user scada");
 
   const gateway = fleetgate(folder, "run", "--config", "etc/fleetgate.yaml");
   await gateway.err.first("ready", (line) => line.includes('"msg":"ready"'));
 
-  const ca = readFileSync(join(folder, "etc/mqtt-broker.pem"), "utf8");
+  const ca = readFileSync(join(folder, "etc/gateway.pem"), "utf8");
   const url = `mqtts://127.0.0.1:${mqttPort}`;
   const mqtt = await listenMqtt(url, "scada", "fleetgate/plant1", { password, ca });
   await mqtt.on("robots/cart-01/availability", (text) => text === "good");
@@ -61,6 +76,14 @@ test("the gateway runs with what init has written, and lets its users in", async
   const session = await openApprovedSession(opcua, login);
   expect(await session.value("Robots.cart-01.Valid")).toBe(true);
   await session.close();
+
+  await logIn(`https://127.0.0.1:${webPort}`, ca, passwordOf("console user anna"));
+  const listed = fleetgate(folder, "robots", "--config", "etc/fleetgate.yaml");
+  expect(await listed.ended).toMatchObject({ code: 0 });
+  expect(listed.out.entries).toContainEqual(expect.stringMatching(/^cart-01 +good +\d+ %/));
+  const acknowledged = fleetgate(folder, "alarms", "ack", "none-1", "--config", "etc/fleetgate.yaml");
+  await acknowledged.ended;
+  expect(acknowledged.out.entries.join("\n")).toContain('there is no alarm with the id "none-1"');
   gateway.send("SIGTERM");
   expect(await gateway.ended).toMatchObject({ code: 0 });
 });
