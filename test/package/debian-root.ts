@@ -45,7 +45,7 @@ const units = {
 /** Lays a Debian with systemd in `root`, of the release and from the sources of this machine. */
 export async function layDebian(root: string): Promise<void> {
   const [, release = ""] = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
-  const programs = "systemd-sysv,libstdc++6,procps,curl,ca-certificates";
+  const programs = "systemd-sysv,libstdc++6,procps,curl,ca-certificates,ansible-core,python3-apt";
   const quiet = ["--quiet", "--mode=root", "--variant=minbase", `--include=${programs}`];
   await run("mmdebstrap", [...quiet, release, root]);
   const wanted = join(root, "etc/systemd/system/default.target.wants");
@@ -54,8 +54,9 @@ export async function layDebian(root: string): Promise<void> {
     writeFileSync(join(root, "etc/systemd/system", name), `${lines.join("\n")}\n`);
   symlinkSync("../boot-test.service", join(wanted, "boot-test.service"));
   mkdirSync(join(root, "boot-test"));
-  for (const name of ["in-container.sh", "steps.sh", "plant.yaml"])
+  for (const name of ["in-container.sh", "steps.sh", "plant.yaml", "ansible.yml"])
     cpSync(join("test/package", name), join(root, "boot-test", name));
+  cpSync("packaging/ansible", join(root, "boot-test/ansible"), { recursive: true });
   await bundlePlant(join(root, "boot-test/plant.mjs"));
 }
 

@@ -239,6 +239,16 @@ purge_deletes() {
     refuses ls /etc/systemd/system/multi-user.target.wants/fleetgate*
 }
 
+ansible_role() {
+    export HOME=/root LC_ALL=C.UTF-8 ANSIBLE_ROLES_PATH=/boot-test/ansible
+    ansible-playbook -i localhost, ansible.yml
+    eventually healthy
+    fleetgate robots | tee -a /dev/stderr | grep '^cart-01 '
+    [ "$(stat -c '%a %U' /etc/fleetgate/secrets/invented-passwords)" = "600 root" ]
+    ansible-playbook -i localhost, ansible.yml | tee -a /dev/stderr | grep 'changed=0 '
+    sudo dpkg --purge fleetgate
+}
+
 tarball() {
     sudo mkdir -p /opt/fleetgate /etc/fleetgate /etc/sysusers.d
     sudo tar -xzf fleetgate-*-linux-amd64.tar.gz -C /opt/fleetgate --strip-components=1
@@ -265,6 +275,6 @@ tarball() {
 for name in install_offline starts_nothing_unconfigured configure check start mission_by_mqtt mission_by_slot \
     reloads says_how_it_is another_instance killed_and_restarted journal_survives_the_kill hung_and_restarted \
     a_mistake_fails_a_restart_at_once a_newer_data_folder_is_refused remove_keeps_data backup_and_restore snapshot \
-    system_authorities purge_deletes tarball; do
+    system_authorities purge_deletes ansible_role tarball; do
     step $name
 done

@@ -127,6 +127,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/fleetgate status --json$/, { kind: "ends", code: [0, 1], prints: /^\{"state":"(up|degraded)",/ }],
   [/fleetgate status --watch$/, { kind: "follows", prints: /^\S+ \S+ {2}demo: / }],
   [/fleetgate status$/, { kind: "ends", code: [0, 1], prints: /^demo: (all is well$|DEGRADED: )/m }],
+  [/fleetgate robots$/, { kind: "ends", code: 0, prints: /^cart-01 +good +\d+ %/m }],
   [/hold (ROBOT|cart-01) --release/, { kind: "ends", code: 0, prints: /^succeeded$/m }],
   [/hold (ROBOT|cart-01)/, { kind: "ends", code: 0, prints: /^ *held by cli:/m }],
   [
