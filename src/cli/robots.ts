@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { Command } from "commander";
 import type { JsonObject } from "../platform/json.ts";
 import { jsonLine } from "../platform/plain-text.ts";
@@ -9,6 +10,10 @@ import { findSocket, socketOptions } from "./installed.ts";
 import { columns } from "./readable.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { endWithReader } from "./unread-output.ts";
+
+/** A gateway that has just started hears of its robots within seconds. */
+const TRIES = 10;
+const AGAIN_MS = 500;
 
 const help = `
 Examples:
@@ -28,7 +33,12 @@ export function robotsCommand(): Command {
 
 async function listRobots(options: ControlOptions): Promise<number> {
   endWithReader();
-  const answer = await askList("robots", await findSocket(options), stopSignal());
+  const [socketPath, signal] = [await findSocket(options), stopSignal()];
+  let answer = await askList("robots", socketPath, signal);
+  for (let tries = 0; answer.count === 0 && tries < TRIES && !signal.aborted; tries += 1) {
+    await wait(AGAIN_MS);
+    answer = await askList("robots", socketPath, signal);
+  }
   if (options.json === true) return print(jsonLine(answer), exitCodes.ok);
   const robots = listOf(answer, "robots");
   if (robots.length === 0) return print("no robot is known yet", exitCodes.ok);
@@ -38,7 +48,7 @@ async function listRobots(options: ControlOptions): Promise<number> {
 /** A value that is not known is a dash. */
 function row(robot: JsonObject): readonly string[] {
   const place = objectOf(robot, "place");
-  const { charge_percent: charge } = objectOf(objectOf(robot, "battery"), "battery_state");
+  const { charge_percent: charge } = objectOf(objectOf(objectOf(robot, "battery"), "state"), "battery_state");
   const { x, y } = place;
   const position = typeof x === "number" && typeof y === "number" ? `${x.toFixed(1)}, ${y.toFixed(1)}` : "-";
   return [

@@ -20,19 +20,20 @@ async function run(...args: readonly string[]) {
   return { code, out: program.out.entries.join("\n"), err: program.err.entries.join("\n") };
 }
 
-it("says that no robot is known, or lists each with what is known of it", async () => {
-  expect(await run()).toEqual({ code: 0, out: "no robot is known yet", err: "" });
-  expect(await run("--json")).toEqual({ code: 0, out: '{"count":0,"robots":[]}', err: "" });
+it("lists each robot with what is known of it, and waits for the first one", async () => {
+  const asked = run();
   const { fleet, clock } = harness;
   fleet.receive(
     missionEvent("r1", ["m1:PAUSED"], "missions", clock.nowMs()),
     batteryEvent("r1", 73),
     batteryEvent("cart-\x1b[2J", 4),
   );
-  const { code, out } = await run();
+  const { code, out } = await asked;
   expect(code).toBe(0);
   expect(out.split("\n")).toEqual([
     expect.stringMatching(/^cart-\\u001b\[2J {2}\w+ {2}4 % +- {2}- {2}\S/),
     expect.stringMatching(/^r1 +\w+ +73 % +- {2}- {2}\S/),
   ]);
+  const { out: json } = await run("--json");
+  expect(JSON.parse(json)).toMatchObject({ count: 2, robots: [{}, { robot_id: "r1" }] });
 });
