@@ -153,7 +153,7 @@ ${listen(outerHosts(given.host ?? ""), opcuaPort ?? 4_840)}${hostNames}
       role: ${scalar(given.opcuaRole)}`;
 }
 
-function web(given: Given, { webPort }: Ports, names: FileNames): string {
+function web(given: Given, { webPort = 8_080 }: Ports, names: FileNames): string {
   const hosts = consoleHosts(given);
   const tls = `
   # Names under which it answers, besides the address at which it is reached.
@@ -173,16 +173,12 @@ function web(given: Given, { webPort }: Ports, names: FileNames): string {
     : "";
   return `# Health checks, metrics and the console. Beyond loopback it needs users and TLS.
 web:
-${listen(hosts, webPort ?? usualWebPort(hosts))}${hosts.length > 0 ? tls : ""}${users}`;
+${listen(hosts, webPort)}${hosts.length > 0 ? tls : ""}${users}`;
 }
 
 /** The names by which others reach the console; none: only this machine does. */
 export function consoleHosts({ webUser, host = "" }: Given): readonly string[] {
   return webUser ? outerHosts(host) : [];
-}
-
-export function usualWebPort(hosts: readonly string[]): number {
-  return hosts.length > 0 ? 8_443 : 8_080;
 }
 
 function rights(given: Given): string {

@@ -2,13 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { urlHost } from "../../platform/url-host.ts";
 import { installed } from "../installed.ts";
-import {
-  consoleHosts,
-  fileNamesOf,
-  type Ports,
-  usualBrokerPort,
-  usualWebPort,
-} from "./configuration-text.ts";
+import { consoleHosts, fileNamesOf, type Ports, usualBrokerPort } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
 import type { Plan } from "./written-files.ts";
@@ -63,7 +57,7 @@ function addressLines({ given }: Interview, ports: Ports): readonly string[] {
   const shown = urlHost(hosts[0] ?? "localhost");
   const broker = `${hosts.length > 0 ? "mqtts" : "mqtt"}://${shown}:${ports.mqttPort ?? usualBrokerPort(hosts)}`;
   const browsers = consoleHosts(given);
-  const page = `${browsers.length > 0 ? `https://${shown}` : "http://localhost"}:${ports.webPort ?? usualWebPort(browsers)}`;
+  const page = `${browsers.length > 0 ? `https://${shown}` : "http://localhost"}:${ports.webPort ?? 8_080}`;
   const lines = [
     ...(given.mqtt === "embedded" ? [`MQTT clients connect to ${broker}`] : []),
     ...(given.opcua === "on"

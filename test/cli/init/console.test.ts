@@ -25,7 +25,7 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const { web, mqtt, rights } = loaded.config;
   expect(web).toMatchObject({
-    listen: { host: "0.0.0.0", port: 8443 },
+    listen: { host: "0.0.0.0", port: 8080 },
     hostnames: ["gw1.plant", "10.0.0.5"],
     tls: { certificate: mqtt?.certificate, key: mqtt?.key },
     users: { anna: { role: "operator" } },
@@ -36,7 +36,7 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
   for (const password of passwords) expect(out).not.toContain(password);
 
   const certificate = new X509Certificate(readFileSync(join(folder, "etc/gateway.pem")));
-  for (const line of ["https://gw1.plant:8443, for anna", certificate.fingerprint256])
+  for (const line of ["https://gw1.plant:8080, for anna", certificate.fingerprint256])
     expect(out).toContain(line);
   const request = new Pkcs10CertificateRequest(readFileSync(join(folder, "etc/gateway.csr"), "utf8"));
   expect(await request.verify()).toBe(true);
