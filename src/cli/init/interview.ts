@@ -88,7 +88,7 @@ async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Ob
   ] as const;
   for (const [protocol, file, user, mayBeHash] of passwords) {
     if (file === undefined) continue;
-    const problem = user ? await passwordFileProblem(file, mayBeHash) : NO_USE;
+    const problem = (await passwordFileProblem(file, mayBeHash)) ?? (user ? null : NO_USE);
     if (problem !== null) problems.push(`--${protocol}-password-file: ${problem}`);
   }
   if (problems.length > 0) throw new Refused(problems);

@@ -27,10 +27,10 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
   expect(web).toMatchObject({
     listen: { host: "0.0.0.0", port: 8080 },
     hostnames: ["gw1.plant", "10.0.0.5"],
-    tls: { certificate: mqtt?.certificate, key: mqtt?.key },
-    users: { anna: { role: "operator" } },
+    tls: mqtt?.broker.kind === "embedded" ? mqtt.broker.tls : null,
+    access: { users: [{ name: "anna", role: "operator", robots: null }] },
   });
-  expect(rights).toEqual([{ source: { protocol: "cli", name: "*" }, role: "operator" }]);
+  expect(rights).toMatchObject({ rules: [{ source: { protocol: "cli", name: "*" }, role: "operator" }] });
   const passwords = [await hasInvented(folder, "MQTT user scada", "mqtt-scada")];
   passwords.push(await hasInvented(folder, "console user anna", "web-anna"));
   for (const password of passwords) expect(out).not.toContain(password);
@@ -40,7 +40,8 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
     expect(out).toContain(line);
   const request = new Pkcs10CertificateRequest(readFileSync(join(folder, "etc/gateway.csr"), "utf8"));
   expect(await request.verify()).toBe(true);
-  const names = request.getExtension(SubjectAlternativeNameExtension)?.names.items.map(({ value }) => value);
+  const alternatives = request.extensions.find((each) => each instanceof SubjectAlternativeNameExtension);
+  const names = alternatives?.names.items.map(({ value }) => value);
   expect(names).toEqual(["gw1.plant", "10.0.0.5", "localhost", "127.0.0.1"]);
   const publicKey = createPublicKey({
     key: Buffer.from(request.publicKey.rawData),

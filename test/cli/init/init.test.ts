@@ -178,7 +178,7 @@ it("refuses wrong answers all at once, each by its flag and what would be right"
 });
 
 it("refuses a flag that the other answers leave without use", async () => {
-  expect(await problems({ webRole: "operator" }, { webPasswordFile: "password" })).toEqual([
+  expect(await problems({ webRole: "operator" }, { webPasswordFile: join(folder, "key.json") })).toEqual([
     expect.stringMatching(/^--web-role: is of no use with the other answers/),
     expect.stringMatching(/^--web-password-file: is of no use with the other answers/),
   ]);
@@ -214,6 +214,7 @@ it("never writes over a file: it names what is in the way, and writes nothing", 
       expect.stringMatching(/etc\/fleetgate.yaml is in the way/),
       // The API key is the same.
       expect.stringMatching(/etc\/secrets\/opcua-line1 is in the way/),
+      expect.stringMatching(/etc\/secrets\/invented-passwords is in the way/),
     ],
   });
   expect(files()).toEqual(before);
