@@ -34,7 +34,7 @@ const usualPorts = ["7443", "7444", "1883", "4840", "8080"];
 const shims = (config: string, mqttPort: string, simulatorPort: number) => ({
   fleetgate: [
     `case "$1 $*" in simulate*) set -- "$@" --base-port ${simulatorPort} ;;`,
-    `hold*|call*|status*|alarms*|tail*|log-level*|record*) case "$*" in *--config*|*--socket*|*--list*) ;; *) set -- "$@" --config ${config} ;; esac ;; esac`,
+    `hold*|call*|status*|robots*|alarms*|tail*|log-level*|record*) case "$*" in *--config*|*--socket*|*--list*) ;; *) set -- "$@" --config ${config} ;; esac ;; esac`,
     `exec ${process.execPath} ${resolve("dist/main.js")} "$@"`,
   ],
   sudo: ['exec "$@"'],
