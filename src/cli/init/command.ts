@@ -20,13 +20,7 @@ import { type Interview, interview, type PasswordFiles } from "./interview.ts";
 import { type AnswerName, type Given, outerHosts, questions } from "./questions.ts";
 import { reportOf } from "./report.ts";
 import { readSource } from "./source-file.ts";
-import {
-  type Plan,
-  type PlannedFile,
-  placeProblem,
-  refusePlace,
-  writePlan,
-} from "./written-files.ts";
+import { type Plan, type PlannedFile, placeProblem, refusePlace, writePlan } from "./written-files.ts";
 
 /** Advice for a folder in which root could be misled by a link. */
 const AS_OWNER = "run fleetgate init as that user, or choose a folder of root's";
