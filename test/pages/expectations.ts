@@ -91,6 +91,11 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
 
   [/^npx mqtt sub .*robots\/\+\/mission'$/, { kind: "follows", prints: /robots\/cart-01\/mission \{/ }],
   [/^node dist\/main\.js watch /, { kind: "follows", prints: /Robots\.cart-01\.Valid = true/ }],
+  [/^fleetgate watch --user /, { kind: "elsewhere", file: "test/cli/watch.test.ts", has: '"watch"' }],
+  [
+    /^sudo systemctl enable (systemd-time-wait-sync|chrony-wait)/,
+    { kind: "not run", because: "it needs a time server" },
+  ],
   [/ call CreateMission /, { kind: "ends", code: 0, prints: SUCCEEDED }],
   [/call --list$/, { kind: "ends", code: 0, prints: /^CreateMission/m }],
   [/call --override ROBOT$/, { kind: "ends", code: 0, prints: SUCCEEDED }],
