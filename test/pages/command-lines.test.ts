@@ -20,7 +20,8 @@ const lines = [...pages.keys()].flatMap(commandLines);
 
 test("each command line of the pages has its row, and each row its command line", () => {
   expect(lines.length).toBeGreaterThan(50);
-  for (const line of lines) expectationOf(line);
+  const without = lines.filter(({ line }) => !expectations.some(([pattern]) => pattern.test(line)));
+  expect(without.map(({ page, line }) => `${page}: ${line}`)).toEqual([]);
   const used = lines.map(({ line }) => expectations.find(([pattern]) => pattern.test(line)));
   expect(expectations.filter((row) => !used.includes(row)).map(([pattern]) => String(pattern))).toEqual([]);
 });
