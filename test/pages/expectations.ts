@@ -206,10 +206,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^fleetgate export opcua --out /,
     { kind: "elsewhere", file: "test/cli/export/function-block.test.ts", has: '"export", "opcua"' },
   ],
-  [/^fleetgate check /, { kind: "ends", code: 0, prints: /is valid: gateway demo/ }],
   [/^fleetgate run /, { kind: "elsewhere", file: "test/cli/run.test.ts", has: '"run", "--config"' }],
   [/^curl .*\/metrics$/, { kind: "ends", code: 0, prints: /^fleetgate_fleet_link_up 1$/m }],
-  [/^curl .*\/healthz$/, { kind: "ends", code: 0, prints: /"state":"(up|degraded)"/ }],
   [
     /^FLEETGATE_MISBEHAVE_MINUTES=/,
     { kind: "elsewhere", file: "test/e2e/misbehaving-service.test.ts", has: "FLEETGATE_MISBEHAVE_MINUTES" },
