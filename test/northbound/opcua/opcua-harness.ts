@@ -133,7 +133,7 @@ export function opcUaParts({
 export function factsOf(sessionId: string): GatewayFacts {
   return {
     version: "0.0.0",
-    builtAt: new Date("2026-01-02T03:04:05Z"),
+    builtAt: new Date("2025-12-24T03:04:05Z"),
     sessionId,
     startedAtMs: 0,
     configHash: () => "c0ffee",

@@ -66,7 +66,7 @@ it("says whose product it is, and when it was built", async () => {
     productUri: "urn:fleetgate",
     manufacturerName: "Fleetgate",
     softwareVersion: "0.0.0",
-    buildDate: new Date("2026-01-02T03:04:05Z"),
+    buildDate: new Date("2025-12-24T03:04:05Z"),
   });
   expect(await standard(VariableIds.Server_ServerCapabilities_LocaleIdArray)).toEqual(["en", "de"]);
   const profiles = await standard(VariableIds.Server_ServerCapabilities_ServerProfileArray);
