@@ -258,5 +258,13 @@ a_power_cut_during_a_trial() {
 for name in two_gateways unattended twice_in_a_row an_unknown_key a_program_that_throws a_part_that_does_not_come_up \
     down_again down_over_another_format without_room no_command_during_a_trial killed_at_each_step \
     killed_on_the_way_back a_power_cut_during_a_trial; do
+    # The service allows 20 token requests in five minutes, which so many starts of two gateways exceed.
+    case $name in
+    a_program_that_throws | down_again | no_command_during_a_trial)
+        systemctl restart simulator
+        eventually good fleetgate || true
+        eventually good fleetgate@hall2 || true
+        ;;
+    esac
     step $name
 done
