@@ -65,8 +65,7 @@ const kept = [
 ];
 /**
  * With a worker of their own, for what another file has left in the process would show: models, memory and
- * timers that are counted, time that passes while the process is idle. And what takes minutes: a machine that
- * boots, other versions of Node.js.
+ * timers that are counted, time that passes while the process is idle.
  */
 const deep = [
   "test/daemon/decidability*.test.ts",
@@ -77,8 +76,9 @@ const deep = [
   "test/northbound/opcua/hung-up-clients.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
-  "test/package/*.test.ts",
 ];
+/** Last and alone, since they use the whole machine: a Debian that boots, other versions of Node.js. */
+const machines = ["test/package/*.test.ts"];
 
 function all(room: string): string {
   return `test/${room}/**/*.test.ts`;
@@ -136,9 +136,13 @@ export default defineConfig({
         test: {
           name: "apart",
           include: ["test/**/*.test.ts"],
-          exclude: [...kept, ...deep],
+          exclude: [...kept, ...deep, ...machines],
           isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
     ],
   },
