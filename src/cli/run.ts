@@ -1,13 +1,16 @@
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { DestinationStream } from "pino";
 import { loadConfig } from "../config/load.ts";
+import type { Environment } from "../config/named-files.ts";
 import { secretsOf } from "../config/running-config.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { bindWithoutProperty } from "../platform/bound-resources.ts";
 import { wrongClock } from "../platform/build-date.ts";
 import { systemClock } from "../platform/clock.ts";
 import { watchClock } from "../platform/clock-watch.ts";
+import type { Health } from "../platform/component.ts";
 import { allowLongWays } from "../platform/connect-fault.ts";
 import { bootIdOfMachine, createCrashFolder } from "../platform/crash/crash-folder.ts";
 import { type CrashWatch, createCrashWatch } from "../platform/crash/crash-watch.ts";
@@ -25,7 +28,6 @@ import { configOption } from "./installed.ts";
 import { logWarnings } from "./node-version.ts";
 import { noticesOf } from "./service-notices.ts";
 import { hangups, stopSignal } from "./stop-signal.ts";
-import { upgradeTrial } from "./upgrade-trial.ts";
 
 const KEPT_LINES = 50;
 
@@ -148,4 +150,24 @@ function rememberLines(destination: DestinationStream): RememberedLines {
     },
     lastLines: () => lines,
   };
+}
+
+/** A new version on trial: it sends only stops and reads (docs/decisions.md, An upgrade is a trial first). */
+export interface UpgradeTrial {
+  isOn(): boolean;
+  /** A part that exists only during the trial. */
+  health(): Readonly<Record<string, Health>>;
+}
+
+/** The package's start script names a link. The postinst removes it when the trial has succeeded. */
+export function upgradeTrial({ FLEETGATE_TRIAL: link }: Environment): UpgradeTrial {
+  let isOver = link === undefined;
+  const isOn = () => {
+    if (link === undefined || isOver) return false;
+    isOver = lstatSync(link, { throwIfNoEntry: false }) === undefined;
+    return !isOver;
+  };
+  const detail =
+    "this version is on trial: only stops and reads are sent. If it stays so: dpkg --configure -a";
+  return { isOn, health: () => (isOn() ? { upgrade: { state: "degraded", detail } } : {}) };
 }

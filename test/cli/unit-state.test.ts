@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { unitState } from "../../src/cli/status/unit-state.ts";
+import { unitState } from "../../src/cli/status/command.ts";
 import { endPrograms, newFolder } from "./program.ts";
 
 afterEach(endPrograms);

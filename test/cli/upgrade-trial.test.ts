@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { upgradeTrial } from "../../src/cli/upgrade-trial.ts";
+import { upgradeTrial } from "../../src/cli/run.ts";
 import { newFolder } from "./program.ts";
 
 it("a trial lasts until its link is gone, and is then over for good", () => {

@@ -1,19 +1,21 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Command, Option } from "commander";
+import { fileProblem } from "../../config/named-files.ts";
 import { systemClock } from "../../platform/clock.ts";
-import type { JsonObject } from "../../platform/json.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { jsonLine, plain } from "../../platform/plain-text.ts";
 import { askGateway, CallFailed, outcomeOf } from "../control-client.ts";
 import type { ControlOptions } from "../control-command.ts";
-import { fail, statusCodes } from "../exit.ts";
-import { findSocket, socketOptions } from "../installed.ts";
+import { exitCodes, fail, malformed, statusCodes } from "../exit.ts";
+import { findSocket, type GatewayLocation, installed, socketOptions } from "../installed.ts";
 import { positive } from "../option.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
-import { readEarlierStatus, waitAsBefore } from "./as-before.ts";
 import { headline, statusLines } from "./status-text.ts";
-import { unitState } from "./unit-state.ts";
 
 interface Options extends ControlOptions {
   readonly watch?: boolean;
@@ -175,4 +177,103 @@ export function createScreen(output: ScreenOutput): Screen {
 
 function cut(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
+}
+
+const LOOK_MS = 200;
+
+/**
+ * Waits until everything is up that was up in an earlier status. Parts of the gateway itself may be degraded:
+ * a start makes a busy disk slow. What has gone from the gateway meanwhile, or is new in it, does not count.
+ *
+ * @param ask the status now; null: no gateway answers
+ * @returns what is not up, a sentence each, when the time is over; empty: all is up
+ */
+async function waitAsBefore(
+  before: JsonObject,
+  ask: () => Promise<JsonObject | null>,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const wanted = partsOf(before.links, before.parts).flatMap(([name, { state }]) =>
+    state === "up" ? [name] : [],
+  );
+  const untilMs = performance.now() + withinMs;
+  while (true) {
+    const missing = missingIn(await ask(), wanted);
+    if (missing.length === 0 || signal.aborted || performance.now() > untilMs) return missing;
+    await wait(LOOK_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** A status that `fleetgate status --json` has printed. */
+function readEarlierStatus(path: string): JsonObject {
+  try {
+    const status: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (isJsonObject(status)) return status;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw malformed(`${path} ${fileProblem(error)}`);
+  }
+  throw malformed(`${path} is not what fleetgate status --json prints`);
+}
+
+function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly string[] {
+  if (now === null) return ["no gateway answers"];
+  const own = partsOf(now.parts).map(([name]) => name);
+  return partsOf(now.links, now.parts).flatMap(([name, { state, detail }]) => {
+    const isWell = state === "up" || (state === "degraded" && own.includes(name));
+    if (isWell || !wanted.includes(name)) return [];
+    const reason = typeof detail === "string" && detail !== "" ? `: ${detail}` : "";
+    return [`${name} is ${String(state)}, and was up${reason}`];
+  });
+}
+
+function partsOf(...lists: readonly unknown[]): ReadonlyArray<readonly [name: string, part: JsonObject]> {
+  return lists
+    .flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []))
+    .filter(isJsonObject)
+    .flatMap((part) => (typeof part.name === "string" ? [[part.name, part] as const] : []));
+}
+
+const SYSTEMCTL_MS = 2_000;
+
+/**
+ * Why the unit of a gateway does not run, as systemd knows it, in one line. Null: it runs, or there is no
+ * such unit, or no systemd.
+ *
+ * @param systemctl the program to ask
+ */
+export async function unitState(location: GatewayLocation, systemctl = "systemctl"): Promise<string | null> {
+  const unit = unitOf(location);
+  if (unit === null) return null;
+  const names = ["LoadState", "ActiveState", "Result", "ExecMainStatus"];
+  const text = await outputOf(systemctl, ["show", unit, `--property=${names.join(",")}`]);
+  const lines = text.split("\n").map((line) => line.split("=", 2));
+  const { LoadState, ActiveState, Result, ExecMainStatus }: Record<string, string> =
+    Object.fromEntries(lines);
+  if (LoadState !== "loaded") return null;
+  if (ActiveState === "inactive") return `${unit} is stopped: sudo systemctl start ${unit}`;
+  if (ActiveState === "activating" || ActiveState === "failed")
+    return `${unit} is ${ActiveState}: ${cause(unit, location.config, Result, Number(ExecMainStatus))}`;
+  return null;
+}
+
+/** The unit that starts the configuration; null: the package has none for it. */
+function unitOf({ config, socket }: GatewayLocation): string | null {
+  if (socket !== undefined || dirname(config) !== dirname(installed.config)) return null;
+  return config === installed.config ? "fleetgate.service" : `fleetgate@${basename(config, ".yaml")}.service`;
+}
+
+function cause(unit: string, config: string, result: string | undefined, status: number): string {
+  if (status === exitCodes.config)
+    return `the configuration has mistakes, which sudo fleetgate check --config ${config} names`;
+  if (status === exitCodes.data) return "a newer program has written the data folder; install that version";
+  const how = status === 0 ? (result ?? "") : `exit code ${status}`;
+  return `${how}; sudo journalctl -u ${unit} -n 20 shows why`;
+}
+
+/** Empty if there is no such program, or it fails. */
+function outputOf(program: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: SYSTEMCTL_MS }, (_error, stdout) => resolve(stdout));
+  });
 }

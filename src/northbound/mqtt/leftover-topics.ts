@@ -4,7 +4,7 @@ import { type Clock, every } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
 import { subscribe } from "./client/subscribe.ts";
-import type { RemoveTopic } from "./publish.ts";
+import type { RemoveTopic } from "./message.ts";
 import type { PublishedTopics } from "./published-topics.ts";
 import type { Topics } from "./topics.ts";
 

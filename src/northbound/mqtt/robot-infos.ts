@@ -1,7 +1,7 @@
 import type { StateChange } from "../../domain/change.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
+import type { PublishState } from "./message.ts";
 import type { InfoPayload, RobotsPayload } from "./models/state.ts";
-import type { PublishState } from "./publish.ts";
 import type { PlacedRobot } from "./topic-templates.ts";
 import type { Topics } from "./topics.ts";
 

@@ -5,7 +5,7 @@ import { type Age, createAge } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
 import { coordinateOf, type Presence, type RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { PublishState } from "./publish.ts";
+import type { PublishState } from "./message.ts";
 import type { RobotTopics, Topics } from "./topics.ts";
 
 /** Publishes bare values, one for each topic, for clients that cannot read JSON. */

@@ -8,7 +8,7 @@ import { alarmOf, MOST_ALARMS } from "../../models/alarm.ts";
 import { jsonText, jsonTime } from "../../models/json-text.ts";
 import { batteryText, conveyorText, holdOf, missionText } from "../../models/robot.ts";
 import { stationOf } from "../../models/station.ts";
-import type { PublishState, RemoveTopic } from "./publish.ts";
+import type { PublishState, RemoveTopic } from "./message.ts";
 import { createRobotInfos } from "./robot-infos.ts";
 import type { TagWriter } from "./tags.ts";
 import type { PlacedRobot } from "./topic-templates.ts";

@@ -20,10 +20,13 @@ import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-t
 import { modelHash } from "./model-hash.ts";
 import { addNamespaceMetadata } from "./namespace-metadata.ts";
 import { createNodeBuilder, type Folder, type NodeBuilder } from "./node-builder.ts";
-import { declareNoDefaultPermissions } from "./node-opcua/default-permissions.ts";
 import { takeOneDimension } from "./node-opcua/index-ranges.ts";
 import { takeLargeRequests } from "./node-opcua/large-requests.ts";
-import { refuseForeignMethods, showWhoMayCall } from "./node-opcua/method-access.ts";
+import {
+  declareNoDefaultPermissions,
+  refuseForeignMethods,
+  showWhoMayCall,
+} from "./node-opcua/method-access.ts";
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
 import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";

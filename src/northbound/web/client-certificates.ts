@@ -12,8 +12,7 @@ import type { Certificate } from "./api/certificate.ts";
 import { sendProblem } from "./problem.ts";
 import { readBody } from "./request-body.ts";
 import { type Query, sendPage, unknownParameter } from "./resources/list-page.ts";
-import { openViewer, type SenderOf } from "./sender.ts";
-import type { Viewer, ViewerOf } from "./viewer.ts";
+import { openViewer, type SenderOf, type Viewer, type ViewerOf } from "./sender.ts";
 
 interface CertificateRouteParts {
   /** Null: the gateway has no OPC UA. */

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import type { Envelope } from "../../contracts/commander.ts";
-import type { Source } from "../../domain/command.ts";
+import type { Role, Source } from "../../domain/command.ts";
 import { isPlainText } from "../../domain/refusals.ts";
+import type { RobotId } from "../../domain/robot.ts";
 import { OPEN_USER } from "./options.ts";
-import type { Viewer, ViewerOf } from "./viewer.ts";
 
 const USER_CHARACTERS = 64;
 /** The source of a request that names no user. */
@@ -52,3 +52,15 @@ export function senderOfViewer(viewerOf: ViewerOf): SenderOf {
     return [{ protocol: "web", name: viewer.name }, null];
   };
 }
+
+/** The sender of a request over the web listener. */
+export interface Viewer {
+  /** The user, or the name of a token. */
+  readonly name: string;
+  readonly role: Role;
+  /** The robots that it may command; null: all. Everybody may read. */
+  readonly robots: readonly RobotId[] | null;
+}
+
+/** Null: the request has no valid credential. */
+export type ViewerOf = (request: FastifyRequest) => Viewer | null;

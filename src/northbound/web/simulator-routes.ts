@@ -8,8 +8,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { type FaultName, faultNames, type SimulatedFaultStates } from "./api/simulator.ts";
 import { problemStatus, sendRefusal } from "./problem.ts";
 import { readBody } from "./request-body.ts";
-import { senderOfViewer } from "./sender.ts";
-import type { ViewerOf } from "./viewer.ts";
+import { senderOfViewer, type ViewerOf } from "./sender.ts";
 
 /** The simulated fleet service beside the gateway. */
 export interface WebSimulator {

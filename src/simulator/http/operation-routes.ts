@@ -19,8 +19,7 @@ import type { Tokens } from "../auth/token.ts";
 import { Refusal } from "../refusal.ts";
 import type { FleetOperations } from "../service/contract.ts";
 import { statusHeaders } from "../status.ts";
-import { refuse } from "./answer.ts";
-import { parseBody, type RequestParts, requestJson } from "./request-json.ts";
+import { parseBody, type RequestParts, refuse, requestJson } from "./request-json.ts";
 
 export interface OperationRouteOptions {
   readonly tokens: Tokens;

@@ -1,6 +1,8 @@
+import type { FastifyReply } from "fastify";
 import { messageOf } from "../../platform/error-text.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
-import { Refusal } from "../refusal.ts";
+import { httpStatus, Refusal } from "../refusal.ts";
+import { statusHeaders } from "../status.ts";
 
 /** The parts of an HTTP request that become an operation's message. */
 export interface RequestParts {
@@ -69,4 +71,19 @@ function toCamelCase(name: string): string {
 
 function invalid(message: string): Refusal {
   return new Refusal("INVALID_ARGUMENT", message);
+}
+
+/**
+ * Answers with a refusal: the HTTP status of its code (or `status`), the two
+ * gRPC headers, and `{"code","message"}` (docs/service.md, ERR-59).
+ */
+export function refuse(
+  reply: FastifyReply,
+  refusal: Refusal,
+  status = httpStatus[refusal.code],
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers(statusHeaders(refusal.code, refusal.message))
+    .send({ code: refusal.code, message: refusal.message });
 }

@@ -7,7 +7,7 @@ import { listenError } from "../../platform/port-taken.ts";
 import { codes, Refusal } from "../refusal.ts";
 import { toRefusal } from "../status.ts";
 import type { TlsIdentity } from "../tls/identity.ts";
-import { refuse } from "./answer.ts";
+import { refuse } from "./request-json.ts";
 
 export interface HttpServerOptions {
   readonly identity: TlsIdentity;

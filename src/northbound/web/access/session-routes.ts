@@ -11,7 +11,7 @@ import type { SessionFacts } from "../api/session.ts";
 import type { WebUser } from "../options.ts";
 import { sendProblem } from "../problem.ts";
 import { readBody } from "../request-body.ts";
-import type { Viewer, ViewerOf } from "../viewer.ts";
+import type { Viewer, ViewerOf } from "../sender.ts";
 import type { AccessAudit } from "./access-audit.ts";
 import type { Session, SessionCookie, Sessions } from "./sessions.ts";
 
