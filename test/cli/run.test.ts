@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stringify } from "yaml";
@@ -195,22 +193,6 @@ mqtt: { broker: embedded, listen: { host: 127.0.0.1, port: "${port}" }, anonymou
     ]);
   }
   expect(existsSync(join(folder, "data"))).toBe(false);
-});
-
-test("run with a port that is taken names the port and the key, and ends", async () => {
-  const folder = newFolder();
-  const other = createServer().listen(0, "127.0.0.1");
-  await once(other, "listening");
-  const address = other.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  const path = await configure(folder, { mqtt: embedded(port), log: { level: "error" } });
-  const gateway = fleetgate(folder, "run", "--config", path);
-  const { code } = await gateway.ended;
-  other.close();
-  expect(code).toBe(1);
-  expect(gateway.err.entries).toEqual([
-    expect.stringMatching(new RegExp(`^fleetgate: port ${port} \\(mqtt\\) is taken: .*mqtt\\.listen\\.port`)),
-  ]);
 });
 
 const statusFile = (pid: number | "self") => `/proc/${pid}/status`;
