@@ -19,18 +19,20 @@ export interface HeapReturnParts {
   readonly collect: () => void;
 }
 
-const LOOK_PERIOD_MS = 10_000;
+const LOOK_PERIOD_MS = 1_000;
 /** Growth since the last collection that is worth a pause of a quarter of a second. */
 const GROWN_BYTES = 48 * 1024 * 1024;
-const AT_REST = 0.3;
-const LOOKS_AT_REST = 2;
+/** A process that handles a few hundred messages a second is busier: each of them would wait for the pause. */
+const AT_REST = 0.1;
+const LOOKS_AT_REST = 10;
 
 /**
  * Gives memory back after a flood, until the signal is aborted. The daemon runs without V8's memory reducer,
  * which compacts an idle heap again and again; without it, what a flood has left lies there until the next
- * one. So the heap is collected when it has grown and the process is at rest, and again as long as that gives
- * something back. It is at rest at the second such look: V8 gives back the place where objects are made, up
- * to 64 MB, only when less than 1 MB a second was made in the five seconds before.
+ * one. So the heap is collected when it has grown and the process has been at rest for ten seconds, and again
+ * as long as that gives something back. V8 gives back the place where objects are made, up to 64 MB, only when
+ * less than 1 MB a second was made in the five seconds before. A process that is never at rest collects by
+ * itself, in small steps.
  */
 export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signal: AbortSignal): void {
   let settledBytes = look().heapBytes;
@@ -44,6 +46,7 @@ export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signa
       return;
     }
     collect();
+    rested = 0;
     const afterBytes = look().heapBytes;
     log.info({ heapBytes, afterBytes }, "the heap had grown and was collected");
     // Memory that a further collection would not return is in use.
