@@ -135,6 +135,7 @@ async function open(name: string, isStored: boolean) {
     commands: createCommandMessages({ ...noCommands, options, topics, clock: systemClock, log: silentLog }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, { ...ofRun, noteStatus, onDuplicate() {} }),
     records: createTopicRecords(null, topics.taskChainFilter, name, silentLog),
+    builtAt: null,
     clock: systemClock,
     log: silentLog,
   });

@@ -3,7 +3,7 @@ import { type Config, loadConfig } from "../config/load.ts";
 import type { Environment } from "../config/named-files.ts";
 import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
-import { wrongClock } from "../platform/build-date.ts";
+import { judgingHereMs, wrongClockHere } from "../version.ts";
 import { exitCodes } from "./exit.ts";
 
 /** A problem for the report. */
@@ -28,8 +28,8 @@ export async function readConfiguration(
   env: Environment,
   outdated: "error" | "warning",
 ): Promise<Reading> {
-  const loaded = await loadConfig(path, env, createCatalogue());
-  const clock = wrongClock(Date.now());
+  const loaded = await loadConfig(path, env, createCatalogue(), judgingHereMs());
+  const clock = wrongClockHere();
   if (!loaded.ok) return { config: null, settings: new Map(), problems: reported(loaded.problems, "error") };
   const useless = reported([...loaded.outdated, ...loaded.unusable], outdated);
   const problems = [

@@ -11,6 +11,7 @@ import type { PortTaken } from "../platform/port-taken.ts";
 import { renewStore } from "../platform/stores/kept-store.ts";
 import { runSupervised } from "../platform/supervisor.ts";
 import type { Endpoints, Simulator } from "../simulator/simulator.ts";
+import { readBuild } from "../version.ts";
 import { configurationOrExit } from "./configuration.ts";
 import { createDemoFaults } from "./demo-faults.ts";
 import { fail } from "./exit.ts";
@@ -106,6 +107,7 @@ async function runGateway(
     log,
     logLevels: log.levels,
     simulatedFaults,
+    builtAt: readBuild().builtAt,
     isAttended: true as const,
   };
   const gateway = createGateway(config, parts);

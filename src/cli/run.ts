@@ -20,7 +20,7 @@ import { createLog } from "../platform/log.ts";
 import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";
 import type { PortTaken } from "../platform/port-taken.ts";
 import { createWorkTimes } from "../platform/work-times.ts";
-import { version } from "../version.ts";
+import { judgingHereMs, readBuild, version } from "../version.ts";
 import { exitOnProblems, readConfiguration } from "./configuration.ts";
 import { logConsole, logDestination, withoutSecrets } from "./console-log.ts";
 import { exitCodes, fail } from "./exit.ts";
@@ -73,6 +73,7 @@ export function runCommand(): Command {
         runningMs: () => gateway.runningMs(),
         log,
       });
+      const { builtAt } = readBuild();
       endOnCrash(crashes);
       const work = createWorkTimes(systemClock);
       const { takeLongest } = work;
@@ -80,9 +81,12 @@ export function runCommand(): Command {
         { clock: systemClock, log, processorMs: processorMsOfProcess, takeLongest },
         stop,
       );
-      const wall = watchClock({ clock: systemClock, log, wrong: (nowMs) => wrongClock(nowMs) }, stop);
+      const wall = watchClock(
+        { clock: systemClock, log, wrong: (nowMs) => wrongClock(nowMs, builtAt) },
+        stop,
+      );
       const read = async () => {
-        const loaded = await loadConfig(path, process.env, createCatalogue());
+        const loaded = await loadConfig(path, process.env, createCatalogue(), judgingHereMs());
         // A crash report must not contain the secrets of a later file either.
         const found = loaded.ok ? secretsOf(loaded.config) : [];
         if (loaded.ok) apiSecrets.push(loaded.config.fleet.credentials.secret);
@@ -103,6 +107,7 @@ export function runCommand(): Command {
           clock: wall.health(),
           ...trial.health(),
         }),
+        builtAt,
         configuration: { settings: reading.settings, read },
       });
       hangup.listen(() => void gateway.reload("SIGHUP"));

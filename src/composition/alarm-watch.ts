@@ -16,6 +16,8 @@ interface AlarmWatchDependencies {
   readonly certificates: Pick<OwnCertificates, "look">;
   /** Notes when the state of a component changes. */
   readonly noteHealth: () => void;
+  /** When the program was built, by which the clock is judged; null: not known. */
+  readonly builtAt: Date | null;
   /** Called with why the clock of this machine cannot be right. */
   readonly noteWrongClock: (problem: string | null) => void;
   readonly fleet: Pick<FleetSession, "renewalProblem">;
@@ -42,6 +44,7 @@ export function createAlarmWatch({
   dataDir,
   certificates,
   noteHealth,
+  builtAt,
   noteWrongClock,
   fleet,
   fanOut,
@@ -67,7 +70,7 @@ export function createAlarmWatch({
 
   function look(): void {
     lookAtDisk();
-    noteWrongClock(wrongClock(clock.nowMs()));
+    noteWrongClock(wrongClock(clock.nowMs(), builtAt));
     // At the first start, the OPC UA server makes its certificate a moment after the first check.
     if (isCertificateMissing) void lookAtCertificates();
     const losing = fanOut.losing();
@@ -84,7 +87,7 @@ export function createAlarmWatch({
   async function lookAtCertificates(): Promise<void> {
     const ends = await certificates.look();
     isCertificateMissing = ends.some(({ endMs }) => endMs === Number.POSITIVE_INFINITY);
-    state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, judgingMs(clock.nowMs())));
+    state(ofGateway, "CERTIFICATE_EXPIRES", soonestEnd(ends, judgingMs(clock.nowMs(), builtAt)));
   }
 
   return {

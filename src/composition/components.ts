@@ -46,6 +46,7 @@ export async function addComponents(
       dataDir: config.gateway.dataDir,
       certificates,
       noteHealth: health.note,
+      builtAt: surroundings.builtAt ?? null,
       noteWrongClock,
       fleet,
       fanOut,

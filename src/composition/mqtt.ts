@@ -64,6 +64,7 @@ export function mqtt(
     }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
     records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
+    builtAt: surroundings.builtAt ?? null,
     clock,
     log,
   });

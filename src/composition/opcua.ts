@@ -5,9 +5,8 @@ import { stopRequest } from "../fleet/stop-request.ts";
 import { openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
-import { builtAt } from "../platform/build-date.ts";
 import type { Now } from "../platform/live.ts";
-import { version } from "../version.ts";
+import { programDate, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run, startRetry } from "./run.ts";
 
@@ -39,7 +38,7 @@ export async function opcua(
     views: {
       facts: {
         version,
-        builtAt: builtAt(),
+        builtAt: programDate(),
         sessionId,
         startedAtMs: clock.nowMs(),
         configHash: reloads.hash.now,

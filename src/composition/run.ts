@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly simulatedFaults?: SimulatedFaults;
   /** Absent: the configuration is not read again. */
   readonly configuration?: ConfigurationSource;
+  /** When the program was built, by which the clock is judged; absent: not known. */
+  readonly builtAt?: Date | null;
   /** Somebody looks on: a listener that cannot listen ends the gateway; absent: it tries again. */
   readonly isAttended?: true;
 }

@@ -8,7 +8,6 @@ import type { FleetOptions } from "../fleet/options.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { ControlOptions, WebOptions } from "../northbound/web/options.ts";
-import { judgingMs } from "../platform/build-date.ts";
 import type { Live, Now } from "../platform/live.ts";
 import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
@@ -104,7 +103,7 @@ export async function loadConfig(
   path: string,
   env: Environment,
   catalogue: Catalogue,
-  nowMs = judgingMs(Date.now()),
+  nowMs: number,
   readFile: ReadFile = readPlainFile,
 ): Promise<LoadResult> {
   const read = await readConfigDocument(path, readFile);

@@ -1,28 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-
 const DAY_MS = 86_400_000;
-
-/** What the build noted beside the program; empty: these are sources that run as they are. */
-function readNotes(): { readonly builtAt?: string; readonly commit?: string } {
-  try {
-    return JSON.parse(readFileSync(new URL("./build.json", import.meta.url), "utf8"));
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    throw error;
-  }
-}
-
-const notes = readNotes();
-const noted = notes.builtAt === undefined ? null : new Date(notes.builtAt);
-
-/** The commit that a package was made of; undefined: this is no package. */
-export const { commit } = notes;
-
-/** The date of the program; of sources, the age of this file. */
-export function builtAt(): Date {
-  return noted ?? statSync(fileURLToPath(import.meta.url)).mtime;
-}
 
 /** Before the build by more than a day, since its machine's clock may be a little ahead. */
 export function isBeforeBuild(nowMs: number, builtAtMs: number): boolean {
@@ -38,9 +14,9 @@ export function clockText(nowMs: number, builtAtMs: number): string {
 /**
  * Why a clock that shows `nowMs` is wrong; null: it may be right.
  *
- * @param built null: not known, and any time may be right
+ * @param built when the program was built; null: not known, and any time may be right
  */
-export function wrongClock(nowMs: number, built: Date | null = noted): string | null {
+export function wrongClock(nowMs: number, built: Date | null): string | null {
   if (built === null || !isBeforeBuild(nowMs, built.getTime())) return null;
   return `${clockText(nowMs, built.getTime())}, best by NTP; until then no certificate is made or called expired`;
 }
@@ -49,6 +25,6 @@ export function wrongClock(nowMs: number, built: Date | null = noted): string | 
  * The time by which certificates are judged: that of the clock. NaN if the clock is wrong: it is neither
  * before nor after anything.
  */
-export function judgingMs(nowMs: number): number {
-  return wrongClock(nowMs) === null ? nowMs : Number.NaN;
+export function judgingMs(nowMs: number, built: Date | null): number {
+  return wrongClock(nowMs, built) === null ? nowMs : Number.NaN;
 }

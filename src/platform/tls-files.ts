@@ -31,6 +31,13 @@ export interface TlsFiles {
   look(): Promise<void>;
 }
 
+export interface TlsFilesParts {
+  /** When the program was built, by which the clock is judged; null: not known. */
+  readonly builtAt: Date | null;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 export const TLS_FILES_LOOK_MS = 10_000;
 const LARGEST_BYTES = 1_000_000;
 
@@ -38,7 +45,11 @@ const LARGEST_BYTES = 1_000_000;
  * A change counts when the next look finds the same files: certificate and key are never replaced in one
  * moment. Files that cannot be used change nothing.
  */
-export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock, log: Log): TlsFiles {
+export function createTlsFiles(
+  paths: TlsPaths,
+  atStart: TlsTexts,
+  { builtAt, clock, log }: TlsFilesParts,
+): TlsFiles {
   const names = [paths.ca, paths.cert, paths.key].filter((path) => path !== null);
   let current = atStart;
   let problem: string | null = null;
@@ -54,7 +65,7 @@ export function createTlsFiles(paths: TlsPaths, atStart: TlsTexts, clock: Clock,
     seen = stamps;
     if (stamps === evaluated || !isSettled) return;
     evaluated = stamps;
-    const read = await readTexts(paths, judgingMs(clock.nowMs()));
+    const read = await readTexts(paths, judgingMs(clock.nowMs(), builtAt));
     if ("problem" in read) {
       problem = `${read.problem}; the gateway goes on with what it has read before`;
       log.warn({}, problem);

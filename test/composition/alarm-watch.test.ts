@@ -22,12 +22,14 @@ let losing: string[];
 let problem: string | null;
 let certificate: string;
 let certificates: OwnCertificates;
+let builtAt: Date | null;
+let clockProblem: string | null;
 
 beforeEach(async () => {
   clock = createManualClock();
   registry = emptyAlarmBook(clock);
   dataDir = mkdtempSync(join(tmpdir(), "alarm-watch-"));
-  [free, losing, problem] = [1e9, [], null];
+  [free, losing, problem, builtAt, clockProblem] = [1e9, [], null, null, null];
   certificate = join(dataDir, "mqtt.pem");
   writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
 });
@@ -47,7 +49,10 @@ async function start(hasOpcUa = false): Promise<() => Promise<void>> {
     fanOut: { losing: () => losing },
     state: registry.state,
     tick: () => void registry.take(),
-    noteWrongClock: () => {},
+    builtAt,
+    noteWrongClock: (found) => {
+      clockProblem = found;
+    },
     clock,
     free: () => free,
   });
@@ -115,6 +120,22 @@ describe("a certificate of the gateway's own", () => {
     const stop = await start();
     await clock.settle(1_000);
     expect(standing()).toEqual(wanted);
+    await stop();
+  });
+
+  it("is not called expired by a clock that is before the build", async () => {
+    builtAt = new Date(clock.nowMs() + 2 * DAY_MS);
+    writeFileSync(certificate, (await createSelfSigned(["localhost"], 0)).certificate);
+    const stop = await start();
+    await clock.settle(1_000);
+    expect(standing()).toEqual([]);
+    expect(clockProblem).toMatch(
+      /^this machine's clock says 2026-01-01, and the program was built on 2026-01-03/,
+    );
+    clock.jump(3 * DAY_MS);
+    await clock.settle(62_000);
+    expect(standing()).toEqual(["CERTIFICATE_EXPIRES 700 true"]);
+    expect(clockProblem).toBeNull();
     await stop();
   });
 

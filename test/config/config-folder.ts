@@ -43,7 +43,7 @@ export async function createConfigFolder(): Promise<ConfigFolder> {
     return file;
   };
   const load: ConfigFolder["load"] = async (text, env = {}) =>
-    loadConfig(await write("fleetgate.yaml", text), env, createCatalogue());
+    loadConfig(await write("fleetgate.yaml", text), env, createCatalogue(), Date.now());
   await write("api-key.json", JSON.stringify(apiKey));
   return {
     path,

@@ -27,7 +27,7 @@ afterEach(async () => {
 it.each(["minimal.yaml", "fleetgate.example.yaml"])("config/%s loads", async (name) => {
   const copy = join(folder, name);
   await cp(join("config", name), copy);
-  expect(await loadConfig(copy, {}, createCatalogue())).toMatchObject({ ok: true });
+  expect(await loadConfig(copy, {}, createCatalogue(), Date.now())).toMatchObject({ ok: true });
 });
 
 it("the configuration of the package loads once its secrets are there", async () => {
@@ -35,7 +35,7 @@ it("the configuration of the package loads once its secrets are there", async ()
   await cp("packaging/debian/fleetgate.yaml", copy);
   for (const name of ["api-key.json", "mqtt-password"])
     await cp(join(folder, name), join(folder, "secrets", name));
-  expect(await loadConfig(copy, {}, createCatalogue())).toMatchObject({ ok: true });
+  expect(await loadConfig(copy, {}, createCatalogue(), Date.now())).toMatchObject({ ok: true });
 });
 
 it("each example of config/examples loads without a warning, and stands in docs/install.md", async () => {

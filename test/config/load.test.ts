@@ -171,7 +171,7 @@ rights:
   });
 
   it("that is not there is one problem", async () => {
-    expect(await loadConfig(join(folder.path, "none.yaml"), {}, createCatalogue())).toEqual({
+    expect(await loadConfig(join(folder.path, "none.yaml"), {}, createCatalogue(), Date.now())).toEqual({
       ok: false,
       problems: [{ path: "", line: null, message: "the file does not exist" }],
     });
@@ -186,7 +186,7 @@ rights:
     const path = join(folder.path, "odd.yaml");
     execFileSync(program, [...args, path]);
     const problems = [{ path: "", line: null, message }];
-    expect(await loadConfig(path, {}, createCatalogue())).toEqual({ ok: false, problems });
+    expect(await loadConfig(path, {}, createCatalogue(), Date.now())).toEqual({ ok: false, problems });
   });
 
   it.each([

@@ -24,7 +24,7 @@ async function load(): Promise<Built> {
  */
 export async function startHere(configPath: string): Promise<Omit<Daemon, "pid" | "ended" | "says">> {
   const { createCatalogue, createGateway, loadConfig } = await load();
-  const loaded = await loadConfig(configPath, {}, createCatalogue());
+  const loaded = await loadConfig(configPath, {}, createCatalogue(), Date.now());
   if (!loaded.ok) throw new Error(`the configuration is wrong: ${JSON.stringify(loaded.problems)}`);
   const said: string[] = [];
   const destination = { write: (line: string) => void said.push(line) };

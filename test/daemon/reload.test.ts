@@ -201,7 +201,7 @@ function sectionsOf(round: number): Readonly<Record<string, unknown>> {
 
 /** What a start of this file shows as the hash of its configuration. */
 async function hashOf(path: string): Promise<string> {
-  const loaded = await loadConfig(path, {}, createCatalogue());
+  const loaded = await loadConfig(path, {}, createCatalogue(), Date.now());
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   return configHash(loaded.config);
 }

@@ -151,7 +151,7 @@ async function configOf(
   }
   const path = join(folder, "fleetgate.yaml");
   await writeFile(path, stringify(file));
-  const loaded = await loadConfig(path, {}, createCatalogue());
+  const loaded = await loadConfig(path, {}, createCatalogue(), Date.now());
   if (!loaded.ok) throw new Error(`the harness's configuration is wrong: ${JSON.stringify(loaded.problems)}`);
   return loaded.config;
 }

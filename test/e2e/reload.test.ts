@@ -95,7 +95,7 @@ beforeAll(async () => {
   for (const name of ["hmi", "scada", "line1", "line2"])
     await writeFile(join(folder, `${name}.pw`), `secret of ${name}`, { mode: 0o600 });
   await write();
-  const read = () => loadConfig(join(folder, "fleetgate.yaml"), {}, createCatalogue());
+  const read = () => loadConfig(join(folder, "fleetgate.yaml"), {}, createCatalogue(), Date.now());
   const loaded = await read();
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const lines = createLog("info", { write: (line: string) => log.add(line.trimEnd()) });
@@ -309,7 +309,7 @@ describe("a reload that is refused", () => {
   it("tells the problems of a broken file as fleetgate check does, and goes on", async () => {
     await write({ rights: [rule("mqtt", "nobody")], alarms: { battery: { low: 0 } } });
     const result = await gateway.reload("SIGHUP");
-    const loaded = await loadConfig(join(folder, "fleetgate.yaml"), {}, createCatalogue());
+    const loaded = await loadConfig(join(folder, "fleetgate.yaml"), {}, createCatalogue(), Date.now());
     const problems = loaded.ok ? [] : loaded.problems;
     expect(problems).toHaveLength(2);
     expect(result.refused).toEqual(

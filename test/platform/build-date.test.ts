@@ -13,5 +13,9 @@ it("calls a clock wrong that is before the program's build by more than a day", 
 
 it("judges by any clock if the date of the build is not known", () => {
   expect(wrongClock(0, null)).toBeNull();
-  expect(judgingMs(1_234)).toBe(1_234);
+  expect(judgingMs(1_234, null)).toBe(1_234);
+});
+
+it("judges nothing by a wrong clock", () => {
+  expect(judgingMs(Date.UTC(2010, 0, 1), built)).toBeNaN();
 });

@@ -23,7 +23,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const make = (name: string) => createSelfSigned([name], Date.now());
 
-async function open(ca: KeyedCertificate, own: KeyedCertificate) {
+async function open(ca: KeyedCertificate, own: KeyedCertificate, builtAt: Date | null = null) {
   const paths = { ca: join(folder, "ca.pem"), cert: join(folder, "own.pem"), key: join(folder, "own.key") };
   const write = async (path: string, text: string) => {
     // As tools for certificates do it: the file is there whole, or not at all.
@@ -34,7 +34,7 @@ async function open(ca: KeyedCertificate, own: KeyedCertificate) {
   await write(paths.cert, own.certificate);
   await write(paths.key, own.key);
   const texts = { ca: ca.certificate, clientCert: { cert: own.certificate, key: own.key } };
-  const files = createTlsFiles(paths, texts, systemClock, log);
+  const files = createTlsFiles(paths, texts, { builtAt, clock: systemClock, log });
   await files.look();
   return { paths, write, files };
 }
@@ -109,4 +109,16 @@ it("says that a file is away, and keeps what it has", async () => {
   await files.look();
   expect(files.problem()).toMatch(/ca\.pem/);
   expect(files.current().ca).toBe(ca.certificate);
+});
+
+it("uses a certificate of any time while the clock is before the build", async () => {
+  const [ca, own] = await Promise.all(["ca", "own"].map(make));
+  const old = await createSelfSigned(["old"], Date.UTC(2001, 0, 1));
+  if (!ca || !own) throw new Error("no certificates");
+  const { paths, write, files } = await open(ca, own, new Date(Date.now() + 2 * 86_400_000));
+  await write(paths.cert, old.certificate);
+  await write(paths.key, old.key);
+  for (let look = 0; look < 2; look += 1) await files.look();
+  expect(files.problem()).toBeNull();
+  expect(files.current().clientCert?.cert).toBe(old.certificate);
 });

@@ -90,5 +90,5 @@ async function load(folder: string, name: string, changes: Changes): Promise<Loa
     document.setIn(key.split("."), value);
   }
   await writeFile(path, String(document));
-  return loadConfig(path, {}, createCatalogue());
+  return loadConfig(path, {}, createCatalogue(), Date.now());
 }

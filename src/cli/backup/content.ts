@@ -4,8 +4,8 @@ import { loadConfig } from "../../config/load.ts";
 import type { Environment } from "../../config/named-files.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
-import { judgingMs } from "../../platform/build-date.ts";
 import { plainText, type ReadFile } from "../../platform/plain-file.ts";
+import { judgingHereMs } from "../../version.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 import { installed } from "../installed.ts";
 import { type Backup, KEPT_FOLDER, pathOf } from "./archive.ts";
@@ -26,7 +26,7 @@ export async function refuseForeign(backup: Backup, env: Environment, consequenc
   const refuse = (problem: string, code?: number) => new NotPossible(`${problem}; ${consequence}`, code);
   const here = { ...env, ...facts.credentials, STATE_DIRECTORY: facts.dataDir };
   const readFile = readerOf(entries);
-  const loaded = await loadConfig(facts.config, here, createCatalogue(), judgingMs(Date.now()), readFile);
+  const loaded = await loadConfig(facts.config, here, createCatalogue(), judgingHereMs(), readFile);
   if (!loaded.ok) {
     const [first] = loaded.problems;
     const line = first?.line == null ? "" : `:${first.line}`;

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
-import { judgingMs, wrongClock } from "../../platform/build-date.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
+import { judgingHereMs, wrongClockHere } from "../../version.ts";
 import { fail, NotPossible, Refused, refuse } from "../exit.ts";
 import { dataOptions, type GatewayLocation } from "../installed.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
@@ -86,7 +86,7 @@ function done<T extends unknown[]>(action: (...values: T) => Promise<void>): (..
 
 async function list({ json, ...location }: Options): Promise<void> {
   warnOfClock();
-  const inventory = await takeInventory(location, judgingMs(Date.now()));
+  const inventory = await takeInventory(location, judgingHereMs());
   process.stdout.write(json ? jsonText(inventoryJson(inventory)) : inventoryText(inventory));
 }
 
@@ -94,7 +94,7 @@ async function show(
   thumbprint: string,
   { json, pem, ...location }: Options & { readonly pem?: true },
 ): Promise<void> {
-  const { certificates } = await takeInventory(location, judgingMs(Date.now()));
+  const { certificates } = await takeInventory(location, judgingHereMs());
   const found = select(certificates, thumbprint);
   if (pem) process.stdout.write(found[0]?.pem ?? "");
   else process.stdout.write(json ? jsonText(found.map(listedJson)) : fullText(found));
@@ -104,7 +104,7 @@ function move(
   to: "trusted" | "rejected",
 ): (wanted: readonly string[], location: GatewayLocation) => Promise<void> {
   return async (wanted, location) => {
-    const { configured, certificates } = await takeInventory(location, judgingMs(Date.now()));
+    const { configured, certificates } = await takeInventory(location, judgingHereMs());
     const store = storeFolder(configured.dataDir);
     const moved = await asOwnerOf(store, () => moveCertificates(store, certificates, wanted, to));
     for (const each of moved) process.stdout.write(movedText(each, to));
@@ -113,7 +113,7 @@ function move(
 
 async function request({ out, ...location }: GatewayLocation & { readonly out?: string }): Promise<void> {
   const { makeRequest } = await import("./renewal.ts");
-  const text = await makeRequest(location, judgingMs(Date.now()));
+  const text = await makeRequest(location, judgingHereMs());
   if (out === undefined) {
     process.stdout.write(text);
     return;
@@ -152,16 +152,15 @@ async function renew({
 }
 
 function warnOfClock(): void {
-  const problem = wrongClock(Date.now());
+  const problem = wrongClockHere();
   if (problem !== null) process.stderr.write(`fleetgate: ${problem}\n`);
 }
 
 /** Throws NotPossible if the clock is wrong: a certificate would be of that time. */
 function rightTime(): number {
-  const nowMs = Date.now();
-  const problem = wrongClock(nowMs);
+  const problem = wrongClockHere();
   if (problem !== null) throw new NotPossible(problem);
-  return nowMs;
+  return Date.now();
 }
 
 function jsonText(value: unknown): string {

@@ -1,5 +1,4 @@
-import { builtAt } from "../../platform/build-date.ts";
-import { version } from "../../version.ts";
+import { programDate, version } from "../../version.ts";
 import { FG_COMMAND } from "./fg-command.ts";
 import { FG_LOAD_STATION, stationTagsOf } from "./fg-load-station.ts";
 import { type Declaration, type FunctionBlock, readFunctionBlock, type Section } from "./function-block.ts";
@@ -8,7 +7,7 @@ import { escaped } from "./xml.ts";
 
 /** The files of the function blocks by name. The same program writes the same bytes. */
 export function blockFiles(): Readonly<Record<string, string>> {
-  const header = { product: "Fleetgate", version, at: builtAt().toISOString() };
+  const header = { product: "Fleetgate", version, at: programDate().toISOString() };
   return Object.fromEntries(
     [FG_COMMAND, FG_LOAD_STATION].flatMap((source) => {
       const block = readFunctionBlock(source);

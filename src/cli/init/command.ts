@@ -2,8 +2,8 @@ import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 import { loadConfig } from "../../config/load.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
-import { wrongClock } from "../../platform/build-date.ts";
 import { refuseForeignPath } from "../../platform/folder-owner.ts";
+import { judgingHereMs, wrongClockHere } from "../../version.ts";
 import { fail, Refused, refuse } from "../exit.ts";
 import { installed } from "../installed.ts";
 import { type Access, isThere, publicAccess, secretAccess } from "../new-file.ts";
@@ -81,7 +81,7 @@ async function init(options: Options): Promise<void> {
   const dataDir = data ?? usualDataDir(instanceOf(path), isBeside);
   refuseForeignPath(path, AS_OWNER);
   await refusePlace(path);
-  const clockProblem = wrongClock(Date.now());
+  const clockProblem = wrongClockHere();
   if (clockProblem !== null) process.stderr.write(`fleetgate: ${clockProblem}\n`);
   const openHere = () => {
     const terminal = openTerminal(process.stdin, process.stderr);
@@ -108,7 +108,7 @@ function unitOf(instance: string | null): string {
 
 /** Rejects with Refused for a configuration with which the gateway would not start. */
 export async function refuseFaults(path: string): Promise<void> {
-  const loaded = await loadConfig(path, process.env, createCatalogue());
+  const loaded = await loadConfig(path, process.env, createCatalogue(), judgingHereMs());
   if (loaded.ok) return;
   throw new Refused(
     loaded.problems.map((problem) => `the configuration would be wrong: ${problem.path}: ${problem.message}`),
@@ -145,10 +145,9 @@ export async function planOf(path: string, dataDir: string, answers: Interview, 
   if (hosts.length > 0) {
     // Loaded here: the other subcommands need no certificates.
     const { createSelfSigned } = await import("../../platform/keyed-certificate.ts");
-    const nowMs = Date.now();
-    const problem = wrongClock(nowMs);
+    const problem = wrongClockHere();
     if (problem !== null) throw new Refused([`no certificate is made: ${problem}`]);
-    const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], nowMs);
+    const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], Date.now());
     add(names.certificate, pair.certificate, publicAccess);
     add(names.certificateKey, pair.key, secret);
     add(names.certificateRequest, pair.request, publicAccess);

@@ -1,9 +1,13 @@
 import type { Connection } from "../../contracts/link.ts";
 import type { Peer } from "../../contracts/peers.ts";
-import { type Clock, every } from "../../platform/clock.ts";
+import { every } from "../../platform/clock.ts";
 import { createLive, type Live } from "../../platform/live.ts";
-import type { Log } from "../../platform/log.ts";
-import { createTlsFiles, TLS_FILES_LOOK_MS, type TlsTexts } from "../../platform/tls-files.ts";
+import {
+  createTlsFiles,
+  TLS_FILES_LOOK_MS,
+  type TlsFilesParts,
+  type TlsTexts,
+} from "../../platform/tls-files.ts";
 import { createBrokerOrder } from "./broker-order.ts";
 import { correctStatus, type LeftStatus, reachable } from "./client/checking.ts";
 import { brokerName, brokersOf, type ExternalBrokerOptions, type MqttOptions } from "./options.ts";
@@ -28,10 +32,10 @@ export function createBrokers(
   options: MqttOptions,
   openAt: (options: MqttOptions, signal: AbortSignal) => Promise<Connection>,
   left: () => LeftStatus,
-  clock: Clock,
-  log: Log,
+  parts: TlsFilesParts,
 ): Brokers {
-  const tls = options.broker.kind === "embedded" ? null : createBrokerTls(options.broker, clock, log);
+  const { clock, log } = parts;
+  const tls = options.broker.kind === "embedded" ? null : createBrokerTls(options.broker, parts);
   const brokers = brokersOf(options, tls?.texts);
   let openedAtMs: number | null = null;
   const order = createBrokerOrder({
@@ -84,8 +88,8 @@ export interface BrokerTls {
   problem(): string | null;
 }
 
-function createBrokerTls({ tls, tlsPaths }: ExternalBrokerOptions, clock: Clock, log: Log): BrokerTls {
-  const open = () => createTlsFiles(tlsPaths.now(), tls.now(), clock, log);
+function createBrokerTls({ tls, tlsPaths }: ExternalBrokerOptions, parts: TlsFilesParts): BrokerTls {
+  const open = () => createTlsFiles(tlsPaths.now(), tls.now(), parts);
   const texts = createLive(tls.now());
   let files = open();
   let isWatching = false;
@@ -104,7 +108,7 @@ function createBrokerTls({ tls, tlsPaths }: ExternalBrokerOptions, clock: Clock,
       if (isWatching) return;
       isWatching = true;
       void look();
-      every(clock, TLS_FILES_LOOK_MS, signal, () => void look());
+      every(parts.clock, TLS_FILES_LOOK_MS, signal, () => void look());
     },
     problem: () => files.problem(),
   };

@@ -35,6 +35,8 @@ export interface MqttLinkParts {
   readonly commands: CommandMessages;
   readonly duplicates: DuplicateWatch;
   readonly records: TopicRecords;
+  /** When the program was built, by which the clock is judged; null: not known. */
+  readonly builtAt: Date | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,7 +59,7 @@ const FIRST_ANSWERS_MS = 30_000;
 export function createMqttLink(
   options: MqttOptions,
   topics: Topics,
-  { sessionId, ownBroker, ownTopics, commands, duplicates, records, clock, log }: MqttLinkParts,
+  { sessionId, ownBroker, ownTopics, commands, duplicates, records, builtAt, clock, log }: MqttLinkParts,
 ): MqttLink {
   const counts: PublishCounts = { state: 0, events: 0 };
   /** The ages of robots' positions, over all connections. */
@@ -123,7 +125,7 @@ export function createMqttLink(
     }
   }
 
-  const brokers = createBrokers(options, open, ownTopics.left, clock, log);
+  const brokers = createBrokers(options, open, ownTopics.left, { builtAt, clock, log });
 
   return {
     name: "mqtt",

@@ -21,7 +21,7 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
   const args = [...flags("etc/fleetgate.yaml"), "--mqtt", "embedded", "--host", "gw1.plant,10.0.0.5"];
   const { code, out, err } = piped(folder, [...args, "--web-user", "anna"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  const loaded = await loadConfig(join(folder, "etc/fleetgate.yaml"), {}, createCatalogue());
+  const loaded = await loadConfig(join(folder, "etc/fleetgate.yaml"), {}, createCatalogue(), Date.now());
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const { web, mqtt, rights } = loaded.config;
   expect(web).toMatchObject({

@@ -69,7 +69,7 @@ it("gives a further gateway of a folder files and data of its own", async () => 
   ];
   expect(piped(folder, args("fleetgate"))).toMatchObject({ code: 0 });
   expect(piped(folder, args("hall4"))).toMatchObject({ code: 0 });
-  const loaded = await loadConfig(join(folder, "etc/hall4.yaml"), {}, createCatalogue());
+  const loaded = await loadConfig(join(folder, "etc/hall4.yaml"), {}, createCatalogue(), Date.now());
   expect(loaded).toMatchObject({ ok: true, warnings: [] });
   expect(loaded.ok && loaded.config.gateway.dataDir).toBe(join(folder, "etc/hall4/data"));
   expect(readdirSync(join(folder, "etc/hall4/secrets")).sort()).toEqual([
@@ -263,7 +263,7 @@ it.each<readonly [string, Given, PasswordFiles]>([
   );
   await write(given, refuseFaults, inFolder);
   const path = join(folder, "etc", "fleetgate.yaml");
-  const loaded = await loadConfig(path, {}, createCatalogue());
+  const loaded = await loadConfig(path, {}, createCatalogue(), Date.now());
   expect(loaded).toMatchObject({ ok: true, warnings: [], outdated: [] });
   const ids = (given.robots ?? "cart-1").split(",");
   expect(loaded.ok && loaded.config.fleet.robots).toEqual({ kind: "ids", ids });

@@ -68,7 +68,7 @@ export async function openRecordHarness(): Promise<RecordHarness> {
       mode: 0o600,
     });
   await write({});
-  const read = () => loadConfig(configPath, {}, createCatalogue());
+  const read = () => loadConfig(configPath, {}, createCatalogue(), Date.now());
   const loaded = await read();
   if (!loaded.ok) throw new Error(`the configuration is wrong: ${JSON.stringify(loaded.problems)}`);
   const lines = createChronicle<string>((line) => line);

@@ -165,7 +165,7 @@ test("a gateway that stops gives a slow service the time to delete them", async 
       commands: { drainMs: 0 },
     }),
   );
-  const loaded = await loadConfig(path, {}, createCatalogue());
+  const loaded = await loadConfig(path, {}, createCatalogue(), Date.now());
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const said = createChronicle<string>((line) => line);
   const gateway = createGateway(loaded.config, {

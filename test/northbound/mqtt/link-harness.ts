@@ -86,6 +86,7 @@ export function newLink({
     commands: createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
     records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
+    builtAt: null,
     clock,
     log,
   });
