@@ -30,3 +30,8 @@ export function someText(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It is empty.");
   return text;
 }
+
+/** The values of an option or argument that may be repeated, none of them empty. */
+export function someTexts(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, someText(text)];
+}

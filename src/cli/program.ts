@@ -13,6 +13,7 @@ import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
 import { logLevelCommand } from "./log-level.ts";
+import { someText, someTexts } from "./option.ts";
 import { passwdCommand, tokenCommand } from "./passwd.ts";
 import { recordCommand } from "./record.ts";
 import { reloadCommand } from "./reload.ts";
@@ -53,6 +54,7 @@ export function createProgram(): Command {
     .addCommand(demoCommand())
     .addCommand(watchCommand());
   refuseMalformed(program);
+  refuseEmpty(program);
   for (const each of program.commands) addExamples(each, each.name());
   return program;
 }
@@ -63,6 +65,20 @@ function refuseMalformed(command: Command): void {
     .showHelpAfterError("(add --help for the options)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage));
   for (const each of command.commands) refuseMalformed(each);
+}
+
+/** Options with a parser check their values themselves. */
+function refuseEmpty(command: Command): void {
+  for (const each of command.registeredArguments)
+    if (each.parseArg === undefined) each.argParser(parserOf(each));
+  for (const each of command.options)
+    if ((each.required || each.optional) && each.parseArg === undefined) each.argParser(parserOf(each));
+  for (const each of command.commands) refuseEmpty(each);
+}
+
+function parserOf({ variadic }: { readonly variadic: boolean }) {
+  return (text: string, before: unknown): unknown =>
+    variadic ? someTexts(text, before as readonly string[] | undefined) : someText(text);
 }
 
 function addExamples(command: Command, words: string): void {

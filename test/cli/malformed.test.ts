@@ -17,6 +17,8 @@ it(
       [["backup"], "missing required argument 'file'"],
       [["call", "--expires-in", "x"], "Give a number above 0."],
       [["journal", "reset", "--config", "a", "--data", "b"], "cannot be used with option"],
+      [["hold", ""], "It is empty."],
+      [["certs", "approve", ""], "It is empty."],
     ] as const;
     const found = await Promise.all(malformed.map(([args]) => run(...args)));
     for (const [at, { code, said }] of found.entries()) {

@@ -7,7 +7,6 @@ import { syncFolder } from "../../platform/stores/store-marks.ts";
 import { fail, NotPossible } from "../exit.ts";
 import { configOption } from "../installed.ts";
 import { isThere, whyNotWritten } from "../new-file.ts";
-import { someText } from "../option.ts";
 import { unitEnvironment } from "../unit-environment.ts";
 import { packBackup, readGateway, unpackBackup } from "./archive.ts";
 import { refuseForeign } from "./content.ts";
@@ -19,7 +18,7 @@ const OWNER_ONLY = 0o600;
 export function backupCommand(): Command {
   return new Command("backup")
     .description("write all that makes another machine this gateway into one file; the gateway may run")
-    .argument("<file>", "the new file, or a folder for it", someText)
+    .argument("<file>", "the new file, or a folder for it")
     .addOption(configOption())
     .addHelpText(
       "after",
@@ -45,7 +44,7 @@ interface RestoreFlags {
 export function restoreCommand(): Command {
   return new Command("restore")
     .description("put a backup in place, while the gateway is stopped")
-    .argument("<file>", "what fleetgate backup has written", someText)
+    .argument("<file>", "what fleetgate backup has written")
     .option("--elsewhere", "as root, also outside /etc/fleetgate and /var/lib/fleetgate: you know the backup")
     .option("--keep-journal", "this machine has the gateway's journal, and no other one has sent since")
     .addHelpText(

@@ -6,7 +6,6 @@ import { makeFolder } from "../../platform/make-folder.ts";
 import { exitWithProblems, reported } from "../configuration.ts";
 import { exitCodes, fail, NotPossible } from "../exit.ts";
 import { publicAccess, whyNotWritten } from "../new-file.ts";
-import { someText } from "../option.ts";
 
 /** `fleetgate export`: files for engineering and SCADA tools. */
 export function exportCommand(): Command {
@@ -38,10 +37,10 @@ The configuration is all that is read: no secret, no certificate, no gateway.`;
 function exportOpcUaCommand(): Command {
   return new Command("opcua")
     .description("write what engineering tools import: function blocks, a NodeSet2 and lists of tags")
-    .requiredOption("--out <folder>", "where to; files of an earlier export are replaced", someText)
+    .requiredOption("--out <folder>", "where to; files of an earlier export are replaced")
     .option("-c, --config <file>", "the configuration, for the tags of its stations and robots")
     .option("--instances", "the nodes of stations and robots in the NodeSet2, too")
-    .option("--opc-server <name>", "the name of the OPC connection in Ignition", someText, DEFAULT_OPC_SERVER)
+    .option("--opc-server <name>", "the name of the OPC connection in Ignition", DEFAULT_OPC_SERVER)
     .addHelpText("after", examples)
     .action(async (options: OpcUaExport) => {
       try {

@@ -43,7 +43,7 @@ export function initCommand(): Command {
       "--data <folder>",
       `the gateway's data folder (default: ${installed.data}, or data beside the file)`,
     );
-  for (const { flag, value, text } of questions) command.option(`${flag} ${value}`, text);
+  for (const { flag, value, text } of questions) command.option(`${flag} ${value}`, text, asGiven);
   return command
     .option("--mqtt-password-file <file>", "its first line is the password of the MQTT user")
     .option("--opcua-password-file <file>", "its first line is the password of the OPC UA user")
@@ -67,6 +67,11 @@ export function initCommand(): Command {
         fail(error, () => "");
       }
     });
+}
+
+/** Some answers may be empty: the interview checks them all. */
+function asGiven(answer: string): string {
+  return answer;
 }
 
 async function init(options: Options): Promise<void> {

@@ -76,7 +76,7 @@ async function refuseWrongFlags(flags: Given, files: PasswordFiles, obstacle: Ob
   for (const question of questions) {
     const answer = flags[question.name];
     if (answer === undefined) continue;
-    const problem = (await question.problem(answer)) ?? (await obstacle(question.name, answer));
+    const problem = (await question.problem(answer, given)) ?? (await obstacle(question.name, answer));
     if (problem !== null) problems.push(`${question.flag}: ${problem}`);
     else if (isTwice && (question.name === "robots" || question.name === "locations")) continue;
     else if (!question.applies(given) && answer !== "") problems.push(`${question.flag}: ${NO_USE}`);
@@ -126,7 +126,7 @@ async function completed(flags: Given, terminal: Terminal | null, obstacle: Obst
   let given: Given = flags;
   for (const question of questions) {
     if (given[question.name] !== undefined || !question.applies(given)) continue;
-    given = { ...given, [question.name]: await ask(terminal, question, question.usual(given), obstacle) };
+    given = { ...given, [question.name]: await ask(terminal, question, given, obstacle) };
   }
   return given;
 }
@@ -134,13 +134,14 @@ async function completed(flags: Given, terminal: Terminal | null, obstacle: Obst
 async function ask(
   terminal: Terminal,
   question: Question,
-  usual: string | null,
+  given: Given,
   obstacle: Obstacle,
 ): Promise<string> {
+  const usual = question.usual(given);
   const hint = usual === null || usual === "" ? "" : ` [${usual}]`;
   for (;;) {
     const answer = (await terminal.ask(`${question.text}${hint}: `)) || (usual ?? "");
-    const problem = (await question.problem(answer)) ?? (await obstacle(question.name, answer));
+    const problem = (await question.problem(answer, given)) ?? (await obstacle(question.name, answer));
     if (problem === null) return answer;
     terminal.say(`  ${problem}`);
   }

@@ -42,7 +42,7 @@ export interface Question {
   /** The default; null: an answer is needed. */
   usual(given: Given): string | null;
   /** Why an answer is not valid, and what would be; null: it is valid. */
-  problem(answer: string): Promise<string | null> | string | null;
+  problem(answer: string, given: Given): Promise<string | null> | string | null;
 }
 
 const always = () => true;
@@ -164,7 +164,8 @@ export const questions: readonly Question[] = [
     text: "MQTT user",
     applies: (given) => isEmbedded(given) || isExternal(given),
     usual: (given) => (isEmbedded(given) ? "scada" : ""),
-    problem: (answer) => (answer === "" ? null : userProblem(answer)),
+    // The plant's broker may ask for no user.
+    problem: (answer, given) => (answer === "" && !isEmbedded(given) ? null : userProblem(answer)),
   },
   {
     name: "mqttRole",

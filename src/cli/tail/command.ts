@@ -12,6 +12,7 @@ import { asRead, CallFailed, callFailed, outcomeOf } from "../control-client.ts"
 import { type ControlOptions, exitWith } from "../control-command.ts";
 import { exitCodes, malformed } from "../exit.ts";
 import { findSocket, socketOptions } from "../installed.ts";
+import { someTexts } from "../option.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
@@ -91,15 +92,11 @@ export function tailCommand(): Command {
     "follow missions, alarms, commands and more as they happen",
   );
   return socketOptions(command)
-    .option("--robot <id>", "only of this robot; may be repeated", collect, [])
-    .option("--kind <kind>", "only of this kind; may be repeated", collect, [])
+    .option("--robot <id>", "only of this robot; may be repeated", someTexts, [])
+    .option("--kind <kind>", "only of this kind; may be repeated", someTexts, [])
     .option("--json", "print one JSON object a line")
     .addHelpText("after", help)
     .action((options: Options) => exitWith(() => tail(options)));
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
 }
 
 /**
