@@ -69,11 +69,12 @@ async function createNorthbounds(run: Run, core: Core): Promise<readonly Compone
     ...(ofMqtt === null ? [] : [{ part: "mqtt", peers: ofMqtt.peers }]),
   ];
   const api = fleetApi(run, core, { tags, peers });
+  const clientCertificates = opcuaServer?.clientCertificates ?? null;
   const northbounds = [
     opcuaServer,
     ...(ofMqtt?.components ?? []),
-    config.web && web(config.web, run, core, api, opcuaServer?.clientCertificates ?? null),
-    config.control && control(config.control, run, core, api),
+    config.web && web(config.web, run, core, api, clientCertificates),
+    config.control && control(config.control, run, core, api, clientCertificates),
   ];
   return northbounds.filter((each) => each !== null);
 }

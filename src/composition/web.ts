@@ -11,8 +11,10 @@ import { createWebServer } from "../northbound/web/server.ts";
 import type { StatusFacts } from "../northbound/web/status-report.ts";
 import { createTail } from "../northbound/web/tail.ts";
 import { createWebApi } from "../northbound/web/web-api.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Component } from "../platform/component.ts";
 import { freeBytes } from "../platform/disk-health.ts";
+import { noLaterThan } from "../platform/within.ts";
 import { consoleFolder, openApiFile, version } from "../version.ts";
 import type { Core } from "./core.ts";
 import { QUEUE, type Run, startRetry } from "./run.ts";
@@ -49,10 +51,12 @@ export function control(
   run: Run,
   core: Core,
   api: FleetApi,
+  clientCertificates: ClientCertificates | null,
 ): Component {
   const { surroundings, work, sessionId, recordings, reloads } = run;
   const { fanOut, commands } = core;
   const { clock, log, logLevels } = surroundings;
+  const waitingClients = createWaitingClients(clientCertificates, clock);
   const attachTail = (sink: Sink) => fanOut.attachSink("tail", sink, QUEUE);
   return createControlServer(options, {
     api,
@@ -60,7 +64,10 @@ export function control(
     holds: commands.dispatcher.holds,
     monitoring: monitoring(run, core),
     machine: {
-      statusFacts: () => work.time("status", () => statusFacts(run, core)),
+      async statusFacts() {
+        const waiting = await waitingClients();
+        return work.time("status", () => statusFacts(run, core, waiting));
+      },
       logLevels: logLevels ?? null,
       recorder: recordings.recorder,
       reload: reloads.request,
@@ -84,6 +91,7 @@ function monitoring({ readiness }: Run, { health, metrics }: Core): Monitoring {
 function statusFacts(
   { config, sessionId }: Run,
   { state, stages: { alarmRegistry }, commands, certificates, health }: Core,
+  waitingClients: StatusFacts["waitingClients"],
 ): StatusFacts {
   const { id: gatewayId, dataDir } = config.gateway;
   return {
@@ -98,6 +106,30 @@ function statusFacts(
     alarms: alarmRegistry.all(),
     certificates: certificates.found(),
     disk: diskOf(dataDir),
+    waitingClients,
+  };
+}
+
+const LONGEST_LOOK_MS = 500;
+
+/** Asks for the clients of OPC UA that wait for approval. One look at a time: a disk may not answer. */
+export function createWaitingClients(
+  certificates: Pick<ClientCertificates, "list"> | null,
+  clock: Clock,
+): () => Promise<StatusFacts["waitingClients"]> {
+  let look: Promise<StatusFacts["waitingClients"]> | null = null;
+  return async () => {
+    if (certificates === null) return [];
+    look ??= certificates
+      .list()
+      .then(
+        (all) => all.filter(({ isTrusted }) => !isTrusted),
+        () => null,
+      )
+      .finally(() => {
+        look = null;
+      });
+    return noLaterThan(clock, LONGEST_LOOK_MS, look, null);
   };
 }
 

@@ -61,6 +61,34 @@ describe("the status for a person", () => {
     expect(statusLines(asJson(wellFacts)).join("\n")).not.toContain("holds");
   });
 
+  it("lists the OPC UA clients that wait for approval, the latest first", () => {
+    const waiting = Array.from({ length: 7 }, (_, at) => ({
+      thumbprint: `${at}`.repeat(40),
+      isTrusted: false,
+      isConfigured: false,
+      isAuthority: false,
+      subject: `CN=plc${at}`,
+      issuer: "",
+      applicationUri: at === 5 ? null : `urn:line1:plc${at}`,
+      since: `1970-01-0${at + 1}T00:00:00.000Z`,
+      validFrom: "",
+      validTo: "",
+      warnings: [],
+    }));
+    const text = statusLines(asJson({ ...wellFacts, waitingClients: waiting })).join("\n");
+    expect(text).toContain(
+      "\nOPC UA clients that wait for approval, or were rejected: 7 (sudo fleetgate certs approve THUMBPRINT)\n",
+    );
+    expect(text).toMatch(
+      /^ {2}666666666666 {2}urn:line1:plc6 {2}since 1970-01-0.*\n {2}555555555555 {2}CN=plc5 /m,
+    );
+    expect(text).toContain("\n  … and 2 more\n");
+    for (const none of [[], null])
+      expect(statusLines(asJson({ ...wellFacts, waitingClients: none })).join("\n")).not.toContain(
+        "approval",
+      );
+  });
+
   it("passes no control character on to the terminal", () => {
     const status = asJson({
       ...wellFacts,

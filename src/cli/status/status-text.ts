@@ -6,6 +6,9 @@ import { columns, duration, first, localTime, size } from "../readable.ts";
 const MOST_ROBOTS = 10;
 const MOST_ALARMS = 10;
 const MOST_HOLDS = 10;
+const MOST_CLIENTS = 5;
+/** Enough of a thumbprint to name a client by it. */
+const SHORT_THUMBPRINT = 12;
 /** In the first line, which is all that monitoring systems show. */
 const LONGEST_PROBLEM = 160;
 
@@ -37,6 +40,7 @@ export function statusLines(status: JsonObject): readonly string[] {
     ...section("queues", listOf(status, "queues").map(queue)),
     ...commands(objectOf(status, "commands")),
     ...alarms(objectOf(status, "alarms")),
+    ...waitingClients(objectOf(status, "waiting_clients")),
     ...section("certificates", listOf(status, "certificates").map(certificate)),
     ...section("gateway", gateway(status)),
   ];
@@ -88,6 +92,23 @@ function holds(found: JsonObject): readonly string[] {
     ]),
   );
   return [`holds: ${count}`, ...first(rows, MOST_HOLDS, count).map((row) => `  ${row}`)];
+}
+
+/** Empty if none waits. */
+function waitingClients(found: JsonObject): readonly string[] {
+  const count = numberOf(found, "count");
+  if (count === 0) return [];
+  const rows = columns(
+    listOf(found, "listed").map((client) => [
+      textOf(client, "thumbprint").slice(0, SHORT_THUMBPRINT),
+      textOf(client, "application_uri") || textOf(client, "subject"),
+      `since ${localTime(textOf(client, "since"))}`,
+    ]),
+  );
+  return [
+    `OPC UA clients that wait for approval, or were rejected: ${count} (sudo fleetgate certs approve THUMBPRINT)`,
+    ...first(rows, MOST_CLIENTS, count).map((row) => `  ${row}`),
+  ];
 }
 
 function queue(found: JsonObject): readonly string[] {

@@ -77,7 +77,7 @@ class SocketRefused extends Error {
 
 /** The routes that are for users of the machine. */
 interface MachineControls {
-  readonly statusFacts: () => StatusFacts;
+  readonly statusFacts: () => Promise<StatusFacts>;
   /** Null: the program that runs the gateway keeps the levels. */
   readonly logLevels: LogLevels | null;
   /** Null: it is switched off. */
@@ -205,9 +205,13 @@ function listenPrivately(server: Server, path: string): Promise<void> {
 }
 
 /** `GET /api/v1/status` answers 200 with all that a person asks first, even if everything is down. */
-function addStatusRoute(server: FastifyInstance, statusFacts: () => StatusFacts, clock: Clock): void {
+function addStatusRoute(
+  server: FastifyInstance,
+  statusFacts: MachineControls["statusFacts"],
+  clock: Clock,
+): void {
   server.get("/api/v1/status", async (_request, reply) =>
-    reply.send(statusReport(statusFacts(), clock.nowMs())),
+    reply.send(statusReport(await statusFacts(), clock.nowMs())),
   );
 }
 

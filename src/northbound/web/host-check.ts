@@ -1,8 +1,10 @@
+import { X509Certificate } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
 import { quoted } from "../../domain/clip.ts";
-import { bareHost } from "../../platform/url-host.ts";
+import { bareHost, urlHost } from "../../platform/url-host.ts";
 import { sendProblem } from "./problem.ts";
 
 /** The parts of a request that name its host. */
@@ -44,6 +46,35 @@ export function hostIn(headers: IncomingHttpHeaders): string | undefined {
 function withoutPort(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(host);
   return bracketed?.[1] ?? host.replace(/:\d*$/, "");
+}
+
+/** Where a browser finds the console. */
+export interface PagePlace {
+  readonly host: string;
+  readonly port: number;
+  /** The names of this gateway in the configuration. */
+  readonly hostnames: readonly string[];
+  /** The addresses of this machine for others, if it listens on all. */
+  readonly addresses: readonly string[];
+  /** PEM; null: without TLS. */
+  readonly certificate: string | null;
+}
+
+/** The URL that a browser would use, with a name or address that the certificate has, if there is one. */
+export function pageUrl({ host, port, hostnames, addresses, certificate }: PagePlace): string {
+  const isOnAll = host === "0.0.0.0" || bareHost(host) === "::";
+  const hosts = isLoopback(host) ? [host] : [...hostnames, ...(isOnAll ? addresses : [host])];
+  const shown = certificate === null ? null : new X509Certificate(certificate);
+  const known = hosts
+    .map(bareHost)
+    .find((each) => (isIP(each) === 0 ? shown?.checkHost(each) : shown?.checkIP(each)) !== undefined);
+  const scheme = shown === null ? "http" : "https";
+  return new URL(`${scheme}://${urlHost(known ?? hosts[0] ?? "localhost")}:${port}`).origin;
+}
+
+function isLoopback(host: string): boolean {
+  const name = bareHost(host);
+  return name === "localhost" || (ipaddr.isValid(name) && ipaddr.process(name).range() === "loopback");
 }
 
 interface Address {

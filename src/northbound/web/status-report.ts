@@ -1,3 +1,4 @@
+import type { ClientCertificate } from "../../contracts/client-certificates.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
 import { type ActiveHold, holderName } from "../../domain/hold.ts";
@@ -8,7 +9,7 @@ import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/health-history.ts";
 import type { FloorOptions } from "./options.ts";
 
-/** The inputs of the status of the gateway, all known without asking the disk. */
+/** The inputs of the status of the gateway. None waits long for the disk. */
 export interface StatusFacts {
   readonly gatewayId: string;
   readonly version: string;
@@ -26,6 +27,8 @@ export interface StatusFacts {
     readonly endMs: number;
   }>;
   readonly disk: { readonly path: string; readonly freeBytes: number | null };
+  /** Of OPC UA, whom nobody has let in; null: not known, as while the disk does not answer. */
+  readonly waitingClients: readonly ClientCertificate[] | null;
 }
 
 /** The components that connect the gateway to others. */
@@ -34,6 +37,7 @@ export const linkNames: readonly string[] = ["fleet", "mqtt-broker", "mqtt", "op
 const MOST_ALARMS = 50;
 const MOST_HOLDS = 200;
 const MOST_ROBOTS = 200;
+const MOST_CLIENTS = 50;
 /** How many robots a sentence names. */
 const MOST_NAMED = 5;
 
@@ -67,6 +71,7 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
       ends_at: isoTime(endMs),
       seconds_left: Number.isFinite(endMs) ? Math.floor((endMs - nowMs) / 1_000) : null,
     })),
+    waiting_clients: clientCounts(facts.waitingClients),
     disk: { path: disk.path, free_bytes: disk.freeBytes },
     memory: { rss_bytes: rssBytes, heap_bytes: heapBytes },
   };
@@ -143,6 +148,18 @@ function holdCounts(holds: readonly ActiveHold[]): Readonly<Record<string, unkno
     count: holds.length,
     listed: sorted.slice(0, MOST_HOLDS).map(({ robotId, owner, sinceMs }) => {
       return { robot_id: robotId, by: holderName(owner), since: timeText(sinceMs) };
+    }),
+  };
+}
+
+/** The last that came first: somebody is setting it up. */
+function clientCounts(waiting: StatusFacts["waitingClients"]): unknown {
+  if (waiting === null) return null;
+  const sorted = waiting.toSorted((a, b) => (a.since < b.since ? 1 : -1));
+  return {
+    count: waiting.length,
+    listed: sorted.slice(0, MOST_CLIENTS).map(({ thumbprint, applicationUri, subject, since }) => {
+      return { thumbprint, application_uri: applicationUri, subject, since };
     }),
   };
 }

@@ -111,7 +111,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
     },
     holds,
     machine: {
-      statusFacts: () => facts.now,
+      statusFacts: async () => facts.now,
       logLevels: log.levels,
       recorder: {
         save: async (cause) => {
@@ -200,6 +200,7 @@ export const wellFacts: StatusFacts = {
   alarms: [],
   certificates: [],
   disk: { path: "/data", freeBytes: 12e9 },
+  waitingClients: [],
 };
 
 function acknowledge(facts: { now: StatusFacts }, alarm: Alarm, by: Source): void {

@@ -26,7 +26,7 @@ describe("GET /api/v1/status", () => {
 });
 
 describe("the status", () => {
-  it("says what there is, without asking the disk", () => {
+  it("says what there is", () => {
     expect(
       report({ certificates: [{ key: "mqtt.certificate", path: "/c.pem", endMs: 100_060_000 }] }),
     ).toEqual({
@@ -63,6 +63,7 @@ describe("the status", () => {
       certificates: [
         { key: "mqtt.certificate", path: "/c.pem", ends_at: "1970-01-02T03:47:40.000Z", seconds_left: 60 },
       ],
+      waiting_clients: { count: 0, listed: [] },
       disk: { path: "/data", free_bytes: 12e9 },
       memory: { rss_bytes: 2e8, heap_bytes: 9e7 },
     });
