@@ -18,7 +18,6 @@ import { refuseForeignFolder } from "../platform/folder-owner.ts";
 import { processHeap, returnHeap } from "../platform/heap-return.ts";
 import { createLog } from "../platform/log.ts";
 import { processorMsOfProcess, watchLoop } from "../platform/loop-watch.ts";
-import type { PortTaken } from "../platform/port-taken.ts";
 import { createWorkTimes } from "../platform/work-times.ts";
 import { judgingHereMs, readBuild, version } from "../version.ts";
 import { exitOnProblems, readConfiguration } from "./configuration.ts";
@@ -47,7 +46,7 @@ export function runCommand(): Command {
       try {
         refuseForeignFolder(config.gateway.dataDir, "run the gateway as that user, not as root");
       } catch (error) {
-        fail(error, portKey);
+        fail(error, () => "");
       }
       const apiSecrets = [config.fleet.credentials.secret];
       const destination = rememberLines(
@@ -73,8 +72,8 @@ export function runCommand(): Command {
         runningMs: () => gateway.runningMs(),
         log,
       });
-      const { builtAt } = readBuild();
       endOnCrash(crashes);
+      const { builtAt } = readBuild();
       const work = createWorkTimes(systemClock);
       const { takeLongest } = work;
       const loop = watchLoop(
@@ -107,8 +106,8 @@ export function runCommand(): Command {
           clock: wall.health(),
           ...trial.health(),
         }),
-        builtAt,
         configuration: { settings: reading.settings, read },
+        builtAt,
       });
       hangup.listen(() => void gateway.reload("SIGHUP"));
       notices.watch(gateway);
@@ -123,7 +122,7 @@ export function runCommand(): Command {
         await crashes.end();
       } catch (error) {
         crashes.failed(error);
-        fail(error, portKey);
+        fail(error, () => "");
       }
     });
 }
@@ -134,10 +133,6 @@ function endOnCrash(crashes: CrashWatch): void {
     crashes.crashed(error);
     process.exit(exitCodes.failure);
   });
-}
-
-function portKey(taken: PortTaken): string {
-  return `the key ${taken.listener}.listen.port of the configuration`;
 }
 
 /** A destination of the log that keeps its last lines. */

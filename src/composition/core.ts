@@ -85,7 +85,7 @@ export function createCore(run: Run, components: readonly Component[]) {
     sink: (update) => work.time("fleet", () => receive(update)),
     onClockSkew: clockAlarm.note,
     tap,
-    ...(retry === null ? {} : { retry }),
+    retry,
   });
   const commands: Commands = createCommands(run, {
     catalogue,

@@ -91,5 +91,5 @@ export function mqtt(
 
 function ownBroker(parts: BrokerParts, run: Run): EmbeddedBroker {
   const retry = startRetry("mqtt", parts.clock, run);
-  return retry === null ? createBroker(parts) : retry.shown(createBroker({ ...parts, retry }));
+  return retry.shown(createBroker({ ...parts, retry }));
 }

@@ -51,7 +51,7 @@ export async function opcua(
     },
     timeRequest: (task) => work.time("opcua", task),
     openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
-    ...(retry === null ? {} : { retry }),
+    retry,
     clock,
     random: surroundings.random,
     log,
@@ -67,7 +67,7 @@ export async function opcua(
     ...refusedUri(options, next.opcua),
   ]);
   fanOut.attachSink(server.name, server, QUEUE);
-  return retry?.shown(server) ?? server;
+  return retry.shown(server);
 }
 
 /** A reload cannot change the server's name. */

@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
 import type { Log, LogLevels } from "../platform/log.ts";
 import type { Readiness } from "../platform/readiness.ts";
-import { createStartRetry, type StartRetry } from "../platform/start-retry.ts";
+import { createStartRetry, type StartRetry, startOnce } from "../platform/start-retry.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
 import type { Recordings } from "./recordings.ts";
 import type { ConfigurationSource, ReloadGate } from "./reload.ts";
@@ -51,13 +51,13 @@ export interface Run {
   readonly reloads: ReloadGate;
 }
 
-/** For the start of a component with this name in the log; null: a failure ends the gateway. */
+/** For the start of a component with this name in the log. */
 export function startRetry(
   part: string,
   clock: Clock,
   { config: { fleet }, surroundings: { random, log, isAttended } }: Pick<Run, "config" | "surroundings">,
-): StartRetry | null {
-  if (isAttended === true) return null;
+): StartRetry {
+  if (isAttended === true) return startOnce;
   const { backoffBaseMs, backoffCapMs } = fleet.times;
   const backoff = { baseMs: backoffBaseMs, capMs: backoffCapMs };
   return createStartRetry({ backoff, clock, random, log: log.child({ part }) });

@@ -38,11 +38,11 @@ export function web(
     consoleFolder: consoleFolder(),
     gatewayId: run.config.gateway.id,
     audit,
-    ...(retry === null ? {} : { retry }),
+    retry,
     clock,
     log: log.child({ part: "web" }),
   });
-  return retry?.shown(server) ?? server;
+  return retry.shown(server);
 }
 
 /** The control socket. */

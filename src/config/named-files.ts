@@ -5,7 +5,7 @@ import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
 import { NoPlainFile, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
-import { tlsProblem } from "../platform/tls-files.ts";
+import { type ListenerPair, tlsProblem } from "../platform/tls-files.ts";
 import type { ConfigDocument } from "./document.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./finding.ts";
@@ -168,6 +168,14 @@ function wrongPairs(
 /** The file that the key at `path` names, for a configuration without problems; null: the key is absent. */
 export function fileAt(files: NamedFiles, ...path: ConfigPath): NamedFile | null {
   return files.byKey.get(pathText(path)) ?? null;
+}
+
+/** Certificate and key of the listener of a section; null: it has none. */
+export function pairAt(files: NamedFiles, ...section: ConfigPath): ListenerPair | null {
+  const cert = fileAt(files, ...section, "certificate");
+  const key = fileAt(files, ...section, "key");
+  if (cert === null || key === null) return null;
+  return { cert: cert.text, key: key.text, paths: { cert: cert.path, key: key.path } };
 }
 
 type ReadResult =

@@ -8,7 +8,7 @@ import { type Clock, every } from "../platform/clock.ts";
 import type { Component, Health } from "../platform/component.ts";
 import type { Log } from "../platform/log.ts";
 import { noTap, type RecorderTap } from "../platform/recorder/tap.ts";
-import type { StartRetry } from "../platform/start-retry.ts";
+import { type StartRetry, startOnce } from "../platform/start-retry.ts";
 import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
@@ -51,8 +51,7 @@ export interface FleetSessionParts {
   readonly retry?: StartRetry;
 }
 
-type Dependencies = Required<Omit<FleetSessionParts, "onClockSkew" | "retry">> &
-  Pick<FleetSessionParts, "retry">;
+type Dependencies = Required<Omit<FleetSessionParts, "onClockSkew">>;
 
 /** The gateway's side of the fleet service: one token, its connections, streams, polls and calls. */
 export interface FleetSession extends Component {
@@ -67,10 +66,10 @@ const SKEW_LOOK_MS = 1_000;
 
 /** Wires the southbound together. Nothing is opened before `run`. */
 export function createFleetSession(options: FleetOptions, parts: FleetSessionParts): FleetSession {
-  const { clock, random, sink, onClockSkew, tap = noTap, retry } = parts;
+  const { clock, random, sink, onClockSkew, tap = noTap, retry = startOnce } = parts;
   const { times } = options;
   const log = parts.log.child({ part: "fleet" });
-  const dependencies = { clock, random, log, sink, tap, ...(retry === undefined ? {} : { retry }) };
+  const dependencies = { clock, random, log, sink, tap, retry };
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every stream and every wait listens to it: many listeners are no leak.

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Family, RobotId } from "../domain/robot.ts";
+import type { ListenerPair } from "../platform/tls-files.ts";
 
 /**
  * The API key document (docs/service.md, How deployed services behave). The secret goes nowhere but to the
@@ -30,9 +31,7 @@ export interface WebhookOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** The https URL under which the service reaches `listen`. */
   readonly publicUrl: string;
-  /** PEM. */
-  readonly certificate: string;
-  readonly key: string;
+  readonly tls: ListenerPair;
   /** Whether the subscriptions outlive the gateway, or are deleted when it stops. */
   readonly onShutdown: "keep" | "delete";
   /** A folder of the gateway's own: the secret, and the ids of received events. */

@@ -1,9 +1,11 @@
-import { createServer } from "node:net";
+import type { Server } from "node:net";
 import { type BackoffOptions, createBackoff, type RandomSource } from "./backoff.ts";
 import { type Clock, sleep } from "./clock.ts";
 import type { Component } from "./component.ts";
+import { messageOf } from "./error-text.ts";
 import type { Log } from "./log.ts";
-import { listenCode, refusalAdvice } from "./port-taken.ts";
+import { listenError, PortRefused, PortTaken, refusalAdvice } from "./port-taken.ts";
+import { PairRefused } from "./tls-files.ts";
 
 export interface StartRetryParts {
   readonly backoff: BackoffOptions;
@@ -18,48 +20,61 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/**
- * Waits for what the start of one component needs, by trying again and again. Each wait ends when an attempt
- * succeeds, or the signal is aborted. It calls `ready` at the first failure: the other components start
- * meanwhile.
- */
+/** Does what the start of one component needs, and tries again and again. */
 export interface StartRetry {
-  /** @param attempt resolves with what is wrong and what would be right; with null if it has succeeded */
-  wait(attempt: () => Promise<string | null>, signal: AbortSignal, ready: () => void): Promise<void>;
-  /** Waits until the system gives a listener its address. `name` is its section in the configuration. */
-  waitForAddress(name: string, address: ListenAddress, signal: AbortSignal, ready: () => void): Promise<void>;
+  /**
+   * Resolves when an attempt has succeeded, or the signal is aborted. It calls `ready` at the first failure:
+   * the other components start meanwhile.
+   *
+   * @param problemOf what is wrong, and what would be right
+   */
+  begin(
+    attempt: () => Promise<unknown>,
+    problemOf: (error: unknown) => string,
+    signal: AbortSignal,
+    ready: () => void,
+  ): Promise<void>;
   /** What is wrong; null: it waits for nothing. */
   problem(): string | null;
   /** The component, with a health that is down while it waits. */
   shown<T extends Component>(component: T): T;
 }
 
+/** Tries once, and rejects if that fails. */
+export const startOnce: StartRetry = {
+  async begin(attempt) {
+    await attempt();
+  },
+  problem: () => null,
+  shown: (component) => component,
+};
+
 export function createStartRetry({ backoff, clock, random, log }: StartRetryParts): StartRetry {
   let problem: string | null = null;
 
-  async function wait(attempt: () => Promise<string | null>, signal: AbortSignal, ready: () => void) {
-    const waits = createBackoff(backoff, random);
-    while (!signal.aborted) {
-      const found = await attempt();
-      // One line for each reason, not for each attempt.
-      if (found !== null && found !== problem) log.warn({}, found);
-      if (found === null && problem !== null) log.info({ was: problem }, "the start goes on");
-      problem = found;
-      if (found === null) return;
-      ready();
-      await sleep(clock, waits.nextMs(), signal);
+  async function failureOf(attempt: () => Promise<unknown>, problemOf: (error: unknown) => string) {
+    try {
+      await attempt();
+      return null;
+    } catch (error) {
+      return `${problemOf(error)}; the gateway tries again by itself`;
     }
-    problem = null;
   }
 
   return {
-    wait,
-    waitForAddress(name, address, signal, ready) {
-      const attempt = async () => {
-        const fault = await listenFault(address);
-        return fault === null ? null : listenProblem(fault, name, address);
-      };
-      return wait(attempt, signal, ready);
+    async begin(attempt, problemOf, signal, ready) {
+      const waits = createBackoff(backoff, random);
+      while (!signal.aborted) {
+        const found = await failureOf(attempt, problemOf);
+        // One line for each reason, not for each attempt.
+        if (found !== null && found !== problem) log.warn({}, found);
+        if (found === null && problem !== null) log.info({ was: problem }, "the start goes on");
+        problem = found;
+        if (found === null) return;
+        ready();
+        await sleep(clock, waits.nextMs(), signal);
+      }
+      problem = null;
     },
     problem: () => problem,
     shown: (component) => ({
@@ -72,20 +87,49 @@ export function createStartRetry({ backoff, clock, random, log }: StartRetryPart
   };
 }
 
-function listenProblem(fault: Error, name: string, { host, port }: ListenAddress): string {
-  const code = listenCode(fault);
-  const advice =
-    code === null
-      ? `${fault.message}: choose another ${name}.listen`
-      : refusalAdvice(code, port, `${name}.listen.port`);
-  return `${name} cannot listen on ${host}, port ${port}: ${advice}; the gateway tries again by itself`;
+/**
+ * Listens when the system gives a listener its address, and TLS takes its certificate.
+ *
+ * @param name its section in the configuration
+ * @param attempt listens, and rejects if that is not possible now
+ */
+export function beginListening(
+  retry: StartRetry,
+  name: string,
+  { host, port }: ListenAddress,
+  attempt: () => Promise<unknown>,
+  signal: AbortSignal,
+  ready: () => void,
+): Promise<void> {
+  const problemOf = (error: unknown) =>
+    `${name} cannot listen on ${host}, port ${port}: ${listenAdvice(error, name, port)}`;
+  return retry.begin(attempt, problemOf, signal, ready);
 }
 
-/** Listens for a moment. Resolves with the error; null: it is possible. */
-export function listenFault({ host, port }: ListenAddress): Promise<Error | null> {
-  return new Promise((resolve) => {
-    const server = createServer((socket) => socket.destroy());
-    server.once("error", (error) => resolve(error));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+function listenAdvice(error: unknown, name: string, port: number): string {
+  const option = `${name}.listen.port`;
+  if (error instanceof PortTaken) return refusalAdvice("EADDRINUSE", port, option);
+  if (error instanceof PortRefused) return refusalAdvice(error.code, port, option);
+  if (error instanceof PairRefused) return `${error.message}; replace certificate and key`;
+  return `${messageOf(error)}: choose another ${name}.listen`;
+}
+
+/**
+ * Listens once; after a failure it may be called again. Rejects with PortTaken, PortRefused or the system's
+ * error.
+ */
+export function listenOn(server: Server, name: string, { host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => {
+      server.off("listening", onListening);
+      reject(listenError(error, name, port));
+    };
+    const onListening = () => {
+      server.off("error", onError);
+      resolve();
+    };
+    server.once("error", onError);
+    server.once("listening", onListening);
+    server.listen(port, host);
   });
 }

@@ -146,6 +146,12 @@ export interface TlsPair {
   readonly key: string;
 }
 
+/** The pair of a listener. */
+export interface ListenerPair extends TlsPair {
+  /** The paths of its files; absent: it comes from none. */
+  readonly paths?: { readonly cert: string; readonly key: string };
+}
+
 /** What a weak certificate must be replaced with. */
 export const STRONG_ENOUGH = "RSA with 2048 bits or more, or an elliptic curve, signed with SHA-256";
 
@@ -167,19 +173,24 @@ export function tlsProblem({ cert, key }: TlsPair): string | null {
   }
 }
 
-/**
- * The pair that a listener uses. One that TLS does not accept is left out: then every handshake of this
- * listener fails, and the gateway goes on.
- */
-export function usablePair(pair: TlsPair): TlsPair | Record<string, never> {
-  return tlsProblem(pair) === null ? pair : {};
+/** TLS does not accept the certificate of a listener; the message names it, and the reason. */
+export class PairRefused extends Error {
+  override readonly name = "PairRefused";
 }
 
 /**
- * For the health of a listener: what is wrong with the certificate and key of a configuration key; null:
- * nothing.
+ * The pair with which a listener begins. One that TLS does not accept is read again: its files may have
+ * changed. Rejects with PairRefused.
  */
-export function listenerTlsProblem(key: string, pair: TlsPair | null): string | null {
-  const problem = pair === null ? null : tlsProblem(pair);
-  return problem === null ? null : `every TLS handshake fails: the certificate of ${key} ${problem}`;
+export async function acceptedPair({ paths, ...given }: ListenerPair): Promise<TlsPair> {
+  const problem = tlsProblem(given);
+  if (problem === null) return given;
+  if (paths === undefined) throw new PairRefused(`its certificate ${problem}`);
+  // Clients judge the time of a certificate, not TLS itself.
+  const read = await readTexts({ ca: null, ...paths }, Number.NaN);
+  if ("problem" in read) throw new PairRefused(read.problem);
+  const pair = read.texts.clientCert ?? given;
+  const now = tlsProblem(pair);
+  if (now !== null) throw new PairRefused(`${paths.cert} ${now}`);
+  return pair;
 }

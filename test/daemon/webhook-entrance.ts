@@ -21,8 +21,7 @@ export async function openWebhookEntrance(): Promise<WebhookEntrance> {
     options: {
       listen: { host: "127.0.0.1", port },
       publicUrl: `https://localhost:${port}/hook`,
-      certificate,
-      key,
+      tls: { cert: certificate, key },
       onShutdown: "keep",
       directory,
     },

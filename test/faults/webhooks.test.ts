@@ -45,8 +45,7 @@ async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Pr
   const options: WebhookOptions = {
     listen: { host: "127.0.0.1", port },
     publicUrl: `https://${deliveries.address}/hook`,
-    certificate,
-    key,
+    tls: { cert: certificate, key },
     onShutdown: "keep",
     directory: join(dirname(harness.simulator().endpoints.ca), "gateway"),
     ...change,

@@ -1,9 +1,12 @@
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { connect, createServer } from "node:tls";
 import { expect, it } from "vitest";
 import { connectFaultOf } from "../../src/platform/connect-fault.ts";
-import { listenerTlsProblem, tlsProblem, usablePair } from "../../src/platform/tls-files.ts";
+import { acceptedPair, PairRefused, tlsProblem } from "../../src/platform/tls-files.ts";
 import { tryTls } from "../../src/platform/tls-trial.ts";
 import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { oldCertificate, weakCertificate } from "../support/weak-certificate.ts";
@@ -16,20 +19,46 @@ const peer = {
   certificateKey: "fleet.client.certificate",
 };
 
-it("says why TLS does not take a certificate, and leaves it out of a listener", async () => {
+it("says why TLS does not take a certificate", async () => {
   const weak = await weakCertificate();
   expect(tlsProblem(weak)).toMatch(
     /^has a key that is too short for TLS: it needs RSA with 2048 bits or more/,
   );
-  expect(usablePair(weak)).toEqual({});
-  expect(listenerTlsProblem("web.tls", weak)).toMatch(
-    /every TLS handshake fails: the certificate of web\.tls has/,
-  );
+  await expect(acceptedPair(weak)).rejects.toThrow(/^its certificate has a key that is too short/);
   const authority = await createAuthority(Date.now());
   const made = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
   const good = { cert: made.certificate, key: made.key };
-  expect(usablePair(good)).toBe(good);
-  expect(listenerTlsProblem("web.tls", good)).toBeNull();
+  expect(await acceptedPair(good)).toEqual(good);
+});
+
+it("reads the files of a certificate that TLS does not take, and says what is wrong with them now", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "fleetgate-pair-"));
+  try {
+    const paths = { cert: join(folder, "web.pem"), key: join(folder, "web.key") };
+    const authority = await createAuthority(Date.now());
+    // Of 1970: clients refuse it, and TLS itself does not.
+    const [own, other] = await Promise.all([0, 1].map(() => createServerCertificate(authority, ["a"], 0)));
+    const weak = await weakCertificate();
+    const problemWith = async (cert: string, key: string) => {
+      await writeFile(paths.cert, cert);
+      await writeFile(paths.key, key);
+      const found: unknown = await acceptedPair({ ...weak, paths }).catch((error: unknown) => error);
+      return found instanceof PairRefused ? found.message : found;
+    };
+    const [cert = "", key = ""] = [own?.certificate, own?.key];
+    expect(await problemWith(weak.cert, weak.key)).toMatch(
+      /web\.pem has a key that is too short for TLS: it needs RSA with 2048 bits/,
+    );
+    expect(await problemWith(cert.slice(0, 100), key)).toMatch(
+      /web\.pem holds a certificate that cannot be read/,
+    );
+    expect(await problemWith(cert, other?.key ?? "")).toMatch(/web\.key is not the key of .*web\.pem$/);
+    expect(await problemWith(cert, key)).toEqual({ cert, key });
+    await rm(paths.key);
+    await expect(acceptedPair({ ...weak, paths })).rejects.toThrow(/web\.key/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 it.each([
@@ -41,7 +70,7 @@ it.each([
   const problem = tlsProblem(pair);
   // The versions of Node.js differ in what they take: what is said must be what a handshake shows.
   if (problem !== null) expect(problem).toMatch(words ?? /nothing is wrong with it/);
-  const server = createServer({ ...usablePair(pair) }).listen(0, "127.0.0.1");
+  const server = createServer(problem === null ? pair : {}).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   // The client takes everything: only the listener decides.

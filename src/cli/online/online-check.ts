@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { readFileSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
-import { isIP } from "node:net";
+import { createServer, isIP } from "node:net";
 import { dirname } from "node:path";
 import type { Config } from "../../config/load.ts";
 import { runningMqtt } from "../../config/sections/mqtt.ts";
@@ -15,7 +15,6 @@ import { createLive } from "../../platform/live.ts";
 import { folderFault } from "../../platform/make-folder.ts";
 import { listenCode, refusalAdvice } from "../../platform/port-taken.ts";
 import { isCode } from "../../platform/socket-probe.ts";
-import { listenFault } from "../../platform/start-retry.ts";
 import { LEAST_FREE_BYTES } from "../../platform/store.ts";
 import { within } from "../../platform/within.ts";
 import { tryPlantBroker } from "./broker.ts";
@@ -251,6 +250,15 @@ async function tryListener(listener: Listener, isRunning: boolean, isForUnit: bo
     return ok(part, `${where} is in use, as it should be while the gateway runs`);
   const advice = code === null ? `choose another ${name}.listen` : refusalAdvice(code, port, option);
   return wrong(part, `${where}: ${fault.message}`, advice);
+}
+
+/** Listens for a moment. Resolves with the error; null: it is possible. */
+function listenFault({ host, port }: Listener): Promise<Error | null> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once("error", (error) => resolve(error));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
 }
 
 const USUAL_LOWEST = 1_024;

@@ -9,7 +9,7 @@ import {
   webhookDirectory,
 } from "../../fleet/options.ts";
 import { file, hostPort, identifier, listen, milliseconds, names, url } from "../fields.ts";
-import { fileAt, type NamedFiles } from "../named-files.ts";
+import { fileAt, type NamedFiles, pairAt } from "../named-files.ts";
 
 /** Keys that webhooks need, and streams do not use. */
 const webhookKeys = ["listen", "publicUrl", "certificate", "key"] as const;
@@ -56,16 +56,15 @@ function eventSource(
   directory: string,
 ): EventSource {
   const { kind, listen: address, publicUrl, onShutdown } = section;
-  if (kind === "streams" || address === undefined || publicUrl === undefined) return { kind: "streams" };
-  const certificate = fileAt(files, "fleet", "events", "certificate")?.text ?? "";
-  const key = fileAt(files, "fleet", "events", "key")?.text ?? "";
+  const tls = pairAt(files, "fleet", "events");
+  if (kind === "streams" || address === undefined || publicUrl === undefined || tls === null)
+    return { kind: "streams" };
   return {
     kind: "webhook",
     webhook: {
       listen: address,
       publicUrl,
-      certificate,
-      key,
+      tls,
       onShutdown,
       directory: webhookDirectory(directory),
     },

@@ -8,7 +8,7 @@ import type { Placement } from "../../northbound/mqtt/topic-templates.ts";
 import type { Live, Now } from "../../platform/live.ts";
 import { count, file, flag, listen, live, milliseconds, url } from "../fields.ts";
 import { pathText } from "../finding.ts";
-import { fileAt, type NamedFiles } from "../named-files.ts";
+import { fileAt, type NamedFiles, pairAt } from "../named-files.ts";
 
 const commandsSection = z
   .strictObject({
@@ -230,8 +230,6 @@ export function placementOf(
 
 function embedded(section: MqttSection, files: NamedFiles): Now<EmbeddedBrokerOptions> {
   const listening = section.listen ?? { host: "127.0.0.1", port: 1883 };
-  const cert = text(files, "certificate");
-  const key = text(files, "key");
   return {
     kind: "embedded",
     host: listening.host,
@@ -241,7 +239,7 @@ function embedded(section: MqttSection, files: NamedFiles): Now<EmbeddedBrokerOp
       name,
       password: fileAt(files, "mqtt", "users", name, "password")?.text ?? "",
     })),
-    tls: cert !== null && key !== null ? { key, cert } : null,
+    tls: pairAt(files, "mqtt"),
   };
 }
 

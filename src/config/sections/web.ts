@@ -15,7 +15,7 @@ import { pngSize } from "../../platform/png.ts";
 import { file, listen, live, names } from "../fields.ts";
 import { type Finding, wrong } from "../finding.ts";
 import { isLoopback } from "../loopback.ts";
-import { fileAt, type NamedFiles } from "../named-files.ts";
+import { fileAt, type NamedFiles, pairAt } from "../named-files.ts";
 
 const LONGEST_NAME = 64;
 
@@ -136,12 +136,10 @@ export type WebSection = z.output<typeof webSection>;
 
 /** What the section and its files say, as the web listener wants it. */
 export function webOptions(section: WebSection, files: NamedFiles): Now<WebOptions> {
-  const cert = fileAt(files, "web", "tls", "certificate")?.text;
-  const key = fileAt(files, "web", "tls", "key")?.text;
   return {
     listen: section.listen,
     hostnames: section.hostnames,
-    tls: cert === undefined || key === undefined ? null : { cert, key },
+    tls: pairAt(files, "web", "tls"),
     access: {
       users: Object.entries(section.users).map(([name, { role, robots: own = null }]) => ({
         name,

@@ -4,8 +4,8 @@ import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { listenError } from "../../platform/port-taken.ts";
-import { usablePair } from "../../platform/tls-files.ts";
+import { listenOn } from "../../platform/start-retry.ts";
+import { acceptedPair } from "../../platform/tls-files.ts";
 import type { WebhookOptions } from "../options.ts";
 
 /** The gateway's own header, which every delivery carries. */
@@ -32,7 +32,7 @@ export interface Receiver {
   isFull(): boolean;
   /** The port on which it listens; 0 before. */
   port(): number;
-  /** Resolves when the port is bound. Rejects with PortTaken, or with another error. */
+  /** Resolves when the port is bound. Rejects if that is not possible now; it may be called again. */
   open(secret: string): Promise<void>;
   /** Ends every connection. */
   close(): Promise<void>;
@@ -66,21 +66,17 @@ const EVENT_ID_HEADER = /^x-.+-webhook-event-id$/;
  * causes no timeout at the service.
  */
 export function createReceiver(
-  options: Pick<WebhookOptions, "listen" | "certificate" | "key">,
+  options: Pick<WebhookOptions, "listen" | "tls">,
   clock: Clock,
   log: Log,
   deliver: (eventId: string, body: string) => void,
 ): Receiver {
   /** When a connection was last closed for lack of room; null: not within FULL_MS. */
   let closedAtMs: number | null = null;
-  const { host, port } = options.listen;
   let expected = digest("");
-  const server = createServer(
-    { ...LIMITS, ...usablePair({ cert: options.certificate, key: options.key }) },
-    (request, response) => {
-      receive(request, response);
-    },
-  );
+  const server = createServer(LIMITS, (request, response) => {
+    receive(request, response);
+  });
   server.maxConnections = MOST_CONNECTIONS;
   /** Including those in their handshake, which `closeAllConnections` does not know. */
   const sockets = new Set<Socket>();
@@ -149,18 +145,12 @@ export function createReceiver(
       const address = server.address();
       return typeof address === "object" && address !== null ? address.port : 0;
     },
-    open(secret) {
+    async open(secret) {
       expected = digest(secret);
-      return new Promise((resolve, reject) => {
-        const fail = (error: Error) => reject(listenError(error, "fleet.events", port));
-        server.once("error", fail);
-        server.listen(port, host, () => {
-          server.off("error", fail);
-          // A connection could not be accepted; the service tries again.
-          server.on("error", (error) => log.warn({ err: error }, "a webhook connection was not taken"));
-          resolve();
-        });
-      });
+      server.setSecureContext(await acceptedPair(options.tls));
+      await listenOn(server, "fleet.events", options.listen);
+      // A connection could not be accepted; the service tries again.
+      server.on("error", (error) => log.warn({ err: error }, "a webhook connection was not taken"));
     },
     close() {
       return new Promise((resolve) => {

@@ -5,9 +5,8 @@ import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import type { RecorderTap } from "../../platform/recorder/tap.ts";
-import type { StartRetry } from "../../platform/start-retry.ts";
+import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
-import { listenerTlsProblem } from "../../platform/tls-files.ts";
 import { type FleetOptions, leavingMs, type RobotChoice, type WebhookOptions } from "../options.ts";
 import { createPoll, type PollState } from "../polling/poll.ts";
 import { deliveredAspects } from "../streams/delivery-source.ts";
@@ -59,12 +58,10 @@ export interface WebhooksDependencies {
 export function createWebhooks(
   options: WebhookOptions,
   { robots, times }: Pick<FleetOptions, "robots" | "times">,
-  { trust, streams, calls, clock, random, log: fleetLog, tap, retry }: WebhooksDependencies,
+  { trust, streams, calls, clock, random, log: fleetLog, tap, retry = startOnce }: WebhooksDependencies,
 ): Webhooks {
   const log = fleetLog.child({ source: "webhooks" });
   const receiver = createReceiver(options, clock, log, deliver);
-  const pair = { cert: options.certificate, key: options.key };
-  const tlsFault = listenerTlsProblem("fleet.events", pair);
   let identity: Identity | null = null;
   let memory: EventIdStore | null = null;
   let control: SubscriptionControl | null = null;
@@ -114,10 +111,7 @@ export function createWebhooks(
   return {
     state: () => ({
       poll: poll?.state() ?? null,
-      problems: [
-        ...[retry?.problem() ?? null, tlsFault].filter((each) => each !== null),
-        ...problemsOf(receiver, trust),
-      ],
+      problems: [...[retry.problem()].filter((each) => each !== null), ...problemsOf(receiver, trust)],
       figures: {
         ...receiverFigures(receiver),
         webhooks_repeated: repeats,
@@ -132,9 +126,9 @@ export function createWebhooks(
       const closeStore = await openParts();
       try {
         // Until then no webhook is relied on, and streams bring everything.
-        await retry?.waitForAddress("fleet.events", options.listen, signal, ready);
+        const open = () => receiver.open(identity?.secret ?? "");
+        await beginListening(retry, "fleet.events", options.listen, open, signal, ready);
         if (signal.aborted) return;
-        await receiver.open(identity?.secret ?? "");
         log.info({ port: receiver.port(), publicUrl: options.publicUrl }, "webhooks are received");
         ready();
         every(clock, silenceLookMs(times.streamSilenceMs), signal, look);

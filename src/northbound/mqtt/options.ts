@@ -1,5 +1,5 @@
 import type { Live } from "../../platform/live.ts";
-import type { TlsPaths, TlsTexts } from "../../platform/tls-files.ts";
+import type { ListenerPair, TlsPaths, TlsTexts } from "../../platform/tls-files.ts";
 import type { Placement } from "./topic-templates.ts";
 
 /** A client that may log in to the embedded broker; its name is its client name in command topics. */
@@ -23,7 +23,7 @@ export interface EmbeddedBrokerOptions {
   readonly anonymousLoopback: boolean;
   readonly users: Live<readonly BrokerUser[]>;
   /** PEM texts; null listens without TLS. */
-  readonly tls: Live<{ readonly key: string; readonly cert: string } | null>;
+  readonly tls: Live<ListenerPair | null>;
 }
 
 /** A broker that somebody else runs. */

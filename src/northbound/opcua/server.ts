@@ -11,8 +11,7 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { messageOf } from "../../platform/error-text.ts";
 import { closedPort } from "../../platform/liveness.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { listenError } from "../../platform/port-taken.ts";
-import type { StartRetry } from "../../platform/start-retry.ts";
+import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import { type OpcUaCommands, type OpcUaViews, openAddressSpace, type SharedTags } from "./address-space.ts";
 import { contentOf } from "./certificate-content.ts";
@@ -23,6 +22,7 @@ import { createFleetSpace, type FleetSpace } from "./fleet-space.ts";
 import { germanOf } from "./localized.ts";
 import { refuseWithErrorMessages } from "./node-opcua/client-refusals.ts";
 import { answerWithAskedAddress } from "./node-opcua/endpoint-address.ts";
+import { startServer } from "./node-opcua/endpoint-start.ts";
 import { deliverEvents } from "./node-opcua/event-delivery.ts";
 import { type Fence, fence } from "./node-opcua/fence.ts";
 import { correctIndexRanges } from "./node-opcua/index-ranges.ts";
@@ -81,7 +81,7 @@ export interface OpcUaServer extends Component, Sink, RefusedChanges {
  * another program has the port.
  */
 export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): OpcUaServer {
-  const { commands, views, openMemory, timeRequest, clock, random, log, retry } = parts;
+  const { commands, views, openMemory, timeRequest, clock, random, log, retry = startOnce } = parts;
   const space = createFleetSpace(options.limits.maxRobots, clock, log);
   const registry = createTagRegistry(() => space.counts().missing);
   let state: Health["state"] = "starting";
@@ -138,8 +138,6 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
     async run(signal, ready) {
       forwardLibraryLog(log, clock, (name) => Object.hasOwn(StatusCodes, name));
       if (options.insecureLoopback !== null) warnOfInsecurity(options, log);
-      await retry?.waitForAddress("opcua", options, signal, ready);
-      if (signal.aborted) return;
       const memory = openMemory();
       try {
         pki = await openPkiFolder(join(options.dataDir, "opcua"), log);
@@ -151,9 +149,9 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         gateway = openAddressSpace(server, space, options, nodeParts, signal);
         // Last: it contains the errors of the handlers that were inserted before node-opcua's.
         guarded = fence(server, clock, log, timeRequest);
-        await listen(server, options.port);
-        url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
+        await startServer(server, (listen) => beginListening(retry, "opcua", options, listen, signal, ready));
         if (!signal.aborted) {
+          url = `opc.tcp://${urlHost(options.hostname)}:${boundPort(server)}`;
           state = pki.isTemporary ? "degraded" : "up";
           log.info({ url }, "OPC UA server listens");
           ready();
@@ -219,20 +217,12 @@ function renewalOf(
 /** Waits until there is a certificate: the clock may be wrong, or the disk full. */
 async function makeFirst(
   renew: Renew,
-  { retry }: OpcUaParts,
+  { retry = startOnce }: OpcUaParts,
   signal: AbortSignal,
   ready: () => void,
 ): Promise<void> {
-  if (retry === undefined) {
-    await renew();
-    return;
-  }
-  const attempt = () =>
-    renew().then(
-      () => null,
-      (error: unknown) => `opcua has no certificate: ${messageOf(error)}; the gateway tries again by itself`,
-    );
-  await retry.wait(attempt, signal, ready);
+  const problemOf = (error: unknown) => `opcua has no certificate: ${messageOf(error)}`;
+  await retry.begin(renew, problemOf, signal, ready);
 }
 
 /** Resolves with null if the signal was aborted meanwhile. */
@@ -292,14 +282,6 @@ async function openServer(
   } catch (error) {
     await server.shutdown(0);
     throw error;
-  }
-}
-
-async function listen(server: OPCUAServer, port: number): Promise<void> {
-  try {
-    await server.start();
-  } catch (error) {
-    throw listenError(error, "opcua", port);
   }
 }
 

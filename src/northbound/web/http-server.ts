@@ -3,9 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyServerOptions, fas
 import type { Health } from "../../platform/component.ts";
 import { answerLast } from "../../platform/last-answer.ts";
 import { describeError, type Log } from "../../platform/log.ts";
-import { usablePair } from "../../platform/tls-files.ts";
 import type { WebConnections } from "./connections.ts";
-import type { WebTls } from "./options.ts";
 import { problemAnswer, problemOf, sendProblem } from "./problem.ts";
 import { REQUEST_TIMEOUT_MS } from "./request-body.ts";
 import { createTwoProtocols } from "./two-protocols.ts";
@@ -46,14 +44,10 @@ const securityHeaders = {
  * An HTTP server without routes, with bounds, security headers, and errors as problem+json. The caller makes
  * it listen.
  *
- * @param tls the texts of key and certificate; null: without TLS
+ * @param isTls whether it speaks TLS; the caller sets its certificate
  */
-export function createHttpServer(
-  connections: WebConnections,
-  log: Log,
-  tls: WebTls | null = null,
-): FastifyInstance {
-  const server = makeServer(tls, connections, {
+export function createHttpServer(connections: WebConnections, log: Log, isTls = false): FastifyInstance {
+  const server = makeServer(isTls, connections, {
     logger: false,
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -106,7 +100,7 @@ function refuseExpectations(server: Server): void {
 }
 
 function makeServer(
-  tls: WebTls | null,
+  isTls: boolean,
   connections: WebConnections,
   options: FastifyServerOptions,
 ): FastifyInstance {
@@ -116,14 +110,14 @@ function makeServer(
     headersTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: LOOK_PERIOD_MS,
   };
-  if (tls === null) {
+  if (!isTls) {
     const server = fastify({ ...options, http });
     connections.limit(server.server);
     refuseExpectations(server.server);
     return server;
   }
   const times = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
-  const https = { ...http, ...times, ...usablePair(tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  const https = { ...http, ...times, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
   let closeSessions = () => {};
   const server = fastify({
     ...options,
@@ -147,13 +141,9 @@ export function logFailures({ server }: FastifyInstance, log: Log): void {
 }
 
 /** The health of a listener, degraded while it closes connections for lack of room. */
-export function listenerHealth(
-  health: Health,
-  connections: WebConnections,
-  fault: string | null = null,
-): Health {
+export function listenerHealth(health: Health, connections: WebConnections): Health {
   const figures = { ...health.figures, ...connections.figures() };
-  const problem = fault ?? connections.problem();
+  const problem = connections.problem();
   if (health.state !== "up" || problem === null) return { ...health, figures };
   return { state: "degraded", detail: problem, figures };
 }

@@ -1,6 +1,7 @@
 import type { Role } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { Live } from "../../platform/live.ts";
+import type { ListenerPair } from "../../platform/tls-files.ts";
 
 /** The name of the source while there are neither users nor tokens. */
 export const OPEN_USER = "open";
@@ -59,12 +60,6 @@ export interface FloorOptions {
   }>;
 }
 
-/** The texts of key and certificate (PEM). */
-export interface WebTls {
-  readonly key: string;
-  readonly cert: string;
-}
-
 /** Where health checks, metrics and the console are served, by TCP. */
 export interface WebOptions {
   readonly listen: {
@@ -76,7 +71,7 @@ export interface WebOptions {
   /** The names under which it answers, besides localhost and the address of the connection. */
   readonly hostnames: readonly string[];
   /** Null: HTTP without TLS. */
-  readonly tls: Live<WebTls | null>;
+  readonly tls: Live<ListenerPair | null>;
   readonly access: Live<WebAccess>;
   readonly floor: Live<FloorOptions>;
 }

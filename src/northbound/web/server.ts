@@ -1,4 +1,5 @@
 import type { Server } from "node:net";
+import { networkInterfaces } from "node:os";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyInstance } from "fastify";
 import type { RefusalAudit, SessionAudit } from "../../contracts/commander.ts";
@@ -7,15 +8,15 @@ import { aborted, type Component, type Health } from "../../platform/component.t
 import { closedPort } from "../../platform/liveness.ts";
 import type { Log } from "../../platform/log.ts";
 import { listenError } from "../../platform/port-taken.ts";
-import type { StartRetry } from "../../platform/start-retry.ts";
-import { listenerTlsProblem, usablePair } from "../../platform/tls-files.ts";
+import { beginListening, type StartRetry, startOnce } from "../../platform/start-retry.ts";
+import { acceptedPair, type TlsPair } from "../../platform/tls-files.ts";
 import { createAccess } from "./access/access.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
 import { addConsole } from "./console-files.ts";
-import { addMethodCheck, hostIn, misdirected } from "./host-check.ts";
+import { addMethodCheck, hostIn, misdirected, pageUrl } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import { addMonitoringRoutes, type Monitoring } from "./monitoring.ts";
-import type { WebOptions, WebTls } from "./options.ts";
+import type { WebOptions } from "./options.ts";
 import { sendProblem } from "./problem.ts";
 import type { WebApi } from "./web-api.ts";
 
@@ -44,24 +45,24 @@ export interface WebServer extends Component {
  */
 export function createWebServer(
   options: Omit<WebOptions, "floor">,
-  { api, monitoring, consoleFolder, gatewayId, audit, clock, log, retry }: WebParts,
+  { api, monitoring, consoleFolder, gatewayId, audit, clock, log, retry = startOnce }: WebParts,
 ): WebServer {
   let health: Health = { state: "starting" };
   let url: string | null = null;
   let listener: Server | null = null;
-  let tlsFault: string | null = null;
   let leave = () => {};
   const connections = createWebConnections(listenerBounds, clock, log);
   const isTls = options.tls.now() !== null;
   const access = createAccess(options.access.now, { gatewayId, isTls, audit, clock, log });
   options.access.onChange(access.changed);
   options.tls.onChange((_was, is) => {
+    if (listener === null || is === null) return;
     showCertificate(listener, is);
-    tlsFault = listenerTlsProblem("web.tls", is);
+    health = { state: "up", detail: pageOf(listener, options, is) };
   });
 
   function makeServer(): FastifyInstance {
-    const server = createHttpServer(connections, log, options.tls.now());
+    const server = createHttpServer(connections, log, isTls);
     addHostCheck(server, options.hostnames);
     addMethodCheck(server);
     // Before access: it may be known without a log-in that there is no such page.
@@ -74,19 +75,26 @@ export function createWebServer(
 
   return {
     name: "web",
-    health: () => listenerHealth({ ...health, figures: access.figures() }, connections, tlsFault),
+    health: () => listenerHealth({ ...health, figures: access.figures() }, connections),
     hang: () => closedPort(listener),
     url: () => url,
     async run(signal, ready) {
       const server = makeServer();
-      tlsFault = listenerTlsProblem("web.tls", options.tls.now());
       try {
-        await retry?.waitForAddress("web", options.listen, signal, ready);
+        let bound = "";
+        let shown: TlsPair | null = null;
+        const listen = async () => {
+          const pair = options.tls.now();
+          shown = pair === null ? null : await acceptedPair(pair);
+          if (shown !== null) showCertificate(server.server, shown);
+          bound = await bind(server, options);
+        };
+        await beginListening(retry, "web", options.listen, listen, signal, ready);
         if (!signal.aborted) {
-          url = await bind(server, options);
+          url = bound;
           listener = server.server;
           logFailures(server, log);
-          health = { state: "up", detail: url };
+          health = { state: "up", detail: pageOf(listener, options, shown) };
           leave = api.open();
           ready();
         }
@@ -104,8 +112,26 @@ export function createWebServer(
 }
 
 /** Connections that are open keep the certificate that they have seen. */
-function showCertificate(listener: Server | null, tls: WebTls | null): void {
-  if (listener instanceof TlsServer && tls !== null) listener.setSecureContext(usablePair(tls));
+function showCertificate(listener: Server, tls: TlsPair): void {
+  if (listener instanceof TlsServer) listener.setSecureContext(tls);
+}
+
+function pageOf(
+  listener: Server,
+  { listen, hostnames }: Pick<WebOptions, "listen" | "hostnames">,
+  tls: TlsPair | null,
+): string {
+  const address = listener.address();
+  const port = typeof address === "object" && address !== null ? address.port : listen.port;
+  const certificate = tls === null ? null : tls.cert;
+  return pageUrl({ host: listen.host, port, hostnames, addresses: outerAddresses(), certificate });
+}
+
+/** The addresses of this machine that others may reach. */
+function outerAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((found = []) =>
+    found.flatMap(({ internal, address }) => (internal || address.startsWith("fe80:") ? [] : [address])),
+  );
 }
 
 async function bind(server: FastifyInstance, { listen, tls }: Omit<WebOptions, "floor">): Promise<string> {

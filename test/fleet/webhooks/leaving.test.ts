@@ -33,8 +33,7 @@ const BUDGET_MS = leavingMs({
   webhook: {
     listen: { host: "", port: 0 },
     publicUrl: "",
-    certificate: "",
-    key: "",
+    tls: { cert: "", key: "" },
     directory: "",
     onShutdown: "delete",
   },

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { createReceiver, type Receiver, SECRET_HEADER } from "../../../src/fleet/webhooks/receiver.ts";
@@ -21,7 +21,7 @@ async function open() {
   const lines: string[] = [];
   const delivered: string[] = [];
   const receiver = createReceiver(
-    { listen: { host: "127.0.0.1", port: 0 }, certificate: own.certificate, key: own.key },
+    { listen: { host: "127.0.0.1", port: 0 }, tls: { cert: own.certificate, key: own.key } },
     clock,
     createLog("info", { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     (eventId) => void delivered.push(eventId),
@@ -92,3 +92,21 @@ test("a connection that finishes TLS and asks nothing is closed within seconds t
   await new Promise((resolve) => socket.on("close", resolve));
   expect(performance.now() - sinceMs).toBeLessThan(8_000);
 }, 20_000);
+
+test("a port that was taken is tried again on the same receiver", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const address = other.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const authority = await createAuthority(Date.now());
+  const own = await createServerCertificate(authority, ["localhost"], Date.now());
+  const tls = { cert: own.certificate, key: own.key };
+  const log = createLog("info", { write: () => {} });
+  const receiver = createReceiver({ listen: { host: "127.0.0.1", port }, tls }, clock, log, () => {});
+  closers.push(() => receiver.close());
+  for (const _attempt of [1, 2]) await expect(receiver.open("secret")).rejects.toThrow(/is taken/);
+  other.close();
+  await once(other, "close");
+  await receiver.open("secret");
+  expect(receiver.port()).toBe(port);
+});

@@ -9,7 +9,6 @@ import { createLive } from "../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { weakCertificate } from "../../support/weak-certificate.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { embedded, external, listen, mqttOptions, start } from "./mqtt-harness.ts";
 
@@ -158,18 +157,4 @@ test("the embedded broker shows a new certificate to new clients, and open conne
   const after = await listen(url, { ca: authority.certificate });
   cleanups.push(() => after.client.endAsync(true));
   expect(before.client.connected).toBe(true);
-});
-
-test("the embedded broker listens with a certificate that TLS does not take, says why, and takes a better one", async () => {
-  const tls = createLive(await weakCertificate());
-  const broker = newBroker({ ...embedded, tls });
-  cleanups.push(await start(broker));
-  expect(broker.health()).toMatchObject({
-    state: "degraded",
-    detail: expect.stringMatching(/^every TLS handshake fails: the certificate of mqtt has a key/),
-  });
-  tls.replace({ cert: pems.cert, key: pems.key });
-  const { client } = await listen(`mqtts://127.0.0.1:${broker.port()}`, { ca: pems.ca });
-  cleanups.push(() => client.endAsync(true));
-  expect(broker.health()).toMatchObject({ state: "up" });
 });

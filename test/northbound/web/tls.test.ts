@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { WebOptions, WebTls, WebUser } from "../../../src/northbound/web/options.ts";
+import type { WebOptions, WebUser } from "../../../src/northbound/web/options.ts";
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
+import type { ListenerPair } from "../../../src/platform/tls-files.ts";
 import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { https } from "../../support/https.ts";
-import { weakCertificate } from "../../support/weak-certificate.ts";
 import { start } from "./control-harness.ts";
 import { openAccess, webParts } from "./web-harness.ts";
 
@@ -20,7 +20,7 @@ const [first, second] = await Promise.all(
 const ca = Buffer.from(authority.certificate);
 const textsOf = (made: typeof first) => ({ key: made?.key ?? "", cert: made?.certificate ?? "" });
 
-const tls = createLive<WebTls | null>(null);
+const tls = createLive<ListenerPair | null>(null);
 let server: WebServer;
 let stop: () => Promise<void>;
 
@@ -101,18 +101,4 @@ it("counts a connection once, before its handshake and after", async () => {
   }
   expect(server.health().figures).toMatchObject({ connections: 2, connectionsClosed: 0 });
   for (const socket of sockets) socket.destroy();
-});
-
-it("listens with a certificate that TLS does not take, says why no handshake succeeds, and takes a better one", async () => {
-  await stop();
-  tls.replace(await weakCertificate());
-  stop = await start(server);
-  expect(server.health()).toMatchObject({
-    state: "degraded",
-    detail: expect.stringMatching(/^every TLS handshake fails: the certificate of web\.tls has a key/),
-  });
-  await expect(secured()).rejects.toThrow();
-  tls.replace(textsOf(first));
-  (await secured()).destroy();
-  expect(server.health()).toMatchObject({ state: "up" });
 });

@@ -8,9 +8,8 @@ import type { Clock } from "../../../platform/clock.ts";
 import { aborted, type Component } from "../../../platform/component.ts";
 import { closedPort } from "../../../platform/liveness.ts";
 import type { Log } from "../../../platform/log.ts";
-import { listenError } from "../../../platform/port-taken.ts";
-import type { StartRetry } from "../../../platform/start-retry.ts";
-import { listenerTlsProblem, usablePair } from "../../../platform/tls-files.ts";
+import { beginListening, listenOn, type StartRetry, startOnce } from "../../../platform/start-retry.ts";
+import { acceptedPair } from "../../../platform/tls-files.ts";
 import type { BrokerUser, EmbeddedBrokerOptions } from "../options.ts";
 import type { Topics } from "../topics.ts";
 import { createAedes } from "./aedes.ts";
@@ -67,11 +66,10 @@ interface Running {
 
 /** aedes with our users, rights and bounds (README.md). Speaks MQTT 3.1 and 3.1.1. */
 export function createBroker(parts: BrokerParts): EmbeddedBroker {
-  const { options, topics, clientId, clock, log, audit } = parts;
+  const { options, topics, clientId, retry = startOnce, clock, log, audit } = parts;
   const arrivals = createEventArrivals(() => topics.eventFilters, clock);
   let running: Running | null = null;
   let isListening = false;
-  let tlsFault: string | null = null;
   /** The streams that `open` made. A client on one of them is the gateway itself. */
   const own = new WeakSet<object>();
 
@@ -83,8 +81,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
   options.tls.onChange((_was, is) => {
     const server = running?.server;
     if (is === null || !(server instanceof TlsServer)) return;
-    server.setSecureContext(usablePair(is));
-    tlsFault = listenerTlsProblem("mqtt", is);
+    server.setSecureContext(is);
     log.info({}, "the embedded MQTT broker shows another certificate");
   });
 
@@ -105,13 +102,11 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
       const aedes = await createAedes(logIns, topics, arrivals, connections);
       arrivals.watchClients(signal, sockets.slow.disconnect);
       const server = createListener(options, aedes, sockets, connections);
-      tlsFault = listenerTlsProblem("mqtt", options.tls.now());
       try {
         // The gateway itself needs no port.
         running = { aedes, server, sockets, identities };
-        await parts.retry?.waitForAddress("mqtt", options, signal, ready);
+        await beginListening(retry, "mqtt", options, () => listen(server, options), signal, ready);
         if (!signal.aborted) {
-          await listen(server, options);
           isListening = true;
           ready();
         }
@@ -156,7 +151,7 @@ export function createBroker(parts: BrokerParts): EmbeddedBroker {
     health() {
       if (running === null) return { state: "down" };
       const figures = { ...running.sockets.figures(), eventSubscribers: arrivals.subscribers() };
-      const detail = tlsFault ?? running.sockets.limits.problem();
+      const detail = running.sockets.limits.problem();
       return detail === null ? { state: "up", figures } : { state: "degraded", detail, figures };
     },
   };
@@ -173,11 +168,10 @@ function createListener(
     connections.opened(socket);
     aedes.handle(socket);
   };
-  const tls = options.tls.now();
-  if (tls === null) return createServer((socket) => take(socket));
+  if (options.tls.now() === null) return createServer((socket) => take(socket));
   /** By address and port of the peer, which are the same before and after the handshake. */
   const handshaking = new Map<string, Socket>();
-  const server = createTlsServer({ ...usablePair(tls), handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, (socket) =>
+  const server = createTlsServer({ handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, (socket) =>
     take(socket, handshaking.get(peerOf(socket))),
   );
   server.on("connection", (socket) => {
@@ -198,15 +192,10 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error) => reject(listenError(error, "mqtt", options.port));
-    server.once("error", onError);
-    server.listen(options.port, options.host, () => {
-      server.removeListener("error", onError);
-      resolve();
-    });
-  });
+async function listen(server: Server, options: EmbeddedBrokerOptions): Promise<void> {
+  const tls = options.tls.now();
+  if (tls !== null && server instanceof TlsServer) server.setSecureContext(await acceptedPair(tls));
+  await listenOn(server, "mqtt", options);
 }
 
 /** Resolves when clients have read the gateway's last messages, or took too long to. */

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { AsymmetricAlgorithmSecurityHeader, BinaryStream, type OPCUAServer, StatusCodes } from "node-opcua";
 import type { Clock } from "../../../platform/clock.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
 import { nameOfClient } from "../client-certificates.ts";
 import { createRefusalLog } from "./client-refusals.ts";
+import { listenerOf } from "./endpoint-start.ts";
 import { createFrameCheck, errorFrame } from "./frame-check.ts";
 import { describeLibraryError } from "./library-log.ts";
 import { lower } from "./lower.ts";
@@ -191,8 +192,7 @@ export function fence(
   const undecodable = answerUndecodable(server, clock, log);
   const listeners: Server[] = [];
   for (const endpoint of server.endpoints) {
-    const listener: unknown = Reflect.get(endpoint, "_server");
-    if (!(listener instanceof Server)) throw new Error("node-opcua keeps its listener elsewhere now");
+    const listener = listenerOf(endpoint);
     listener.prependListener("connection", guard);
     listeners.push(listener);
   }

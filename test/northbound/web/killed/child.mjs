@@ -9,7 +9,8 @@ import { createAuthority, createServerCertificate } from "../../../../.build/sim
 const authority = await createAuthority(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
 const connections = createWebConnections(listenerBounds, systemClock, silentLog);
-const server = createHttpServer(connections, silentLog, { key, cert: certificate });
+const server = createHttpServer(connections, silentLog, true);
+server.server.setSecureContext({ key, cert: certificate });
 server.get("/livez", async () => ({ alive: true }));
 // After the listeners of the server itself.
 server.server.on("tlsClientError", ({ code }) => process.send({ code }));
