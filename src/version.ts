@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { judgingMs, wrongClock } from "./platform/build-date.ts";
 import { isCode } from "./platform/socket-probe.ts";
 
 interface Manifest {
@@ -37,16 +36,6 @@ export function readBuild(): Build {
 /** The date of the program; of sources, the age of this file. */
 export function programDate(): Date {
   return readBuild().builtAt ?? statSync(fileURLToPath(import.meta.url)).mtime;
-}
-
-/** Why this machine's clock is wrong; null: it may be right. */
-export function wrongClockHere(): string | null {
-  return wrongClock(Date.now(), readBuild().builtAt);
-}
-
-/** The time by which certificates are judged on this machine. */
-export function judgingHereMs(): number {
-  return judgingMs(Date.now(), readBuild().builtAt);
 }
 
 /** What an inventory of a plant asks for: what runs here, who mends it, and until when. */

@@ -76,7 +76,6 @@ const readersOfDate: Readonly<Record<string, string>> = {
   "platform/clock.ts": "the clock",
   cli: "a command of a moment; what runs longer is given the clock",
   console: "the browser has no clock of ours",
-  "config/load.ts": "validity of certificates",
   "fleet/calls/grpc-call.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
   "fleet/channels/preflight.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
   "northbound/mqtt/client/client.ts": "validity of the broker's certificate",

@@ -129,13 +129,12 @@ async function open(name: string, isStored: boolean) {
   const ownTopics = createOwnTopics(gatewayId, topics, { ...ofRun, health: () => ({}) });
   const { noteStatus } = ownTopics;
   const link = createMqttLink(options, topics, {
-    sessionId: name,
+    run: { sessionId: name, builtAt: null },
     ownBroker: null,
     ownTopics,
     commands: createCommandMessages({ ...noCommands, options, topics, clock: systemClock, log: silentLog }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, { ...ofRun, noteStatus, onDuplicate() {} }),
     records: createTopicRecords(null, topics.taskChainFilter, name, silentLog),
-    builtAt: null,
     clock: systemClock,
     log: silentLog,
   });

@@ -3,8 +3,8 @@ import { type Config, loadConfig } from "../config/load.ts";
 import type { Environment } from "../config/named-files.ts";
 import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
-import { judgingHereMs, wrongClockHere } from "../version.ts";
 import { exitCodes } from "./exit.ts";
+import { judgingHereMs, wrongClockHere } from "./machine-clock.ts";
 
 /** A problem for the report. */
 export interface ReportedProblem extends ConfigProblem {

@@ -51,7 +51,7 @@ export function mqtt(
   const topicsFiles =
     broker === null ? (name: string) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null;
   const link = createMqttLink(options, topics, {
-    sessionId,
+    run: { sessionId, builtAt: surroundings.builtAt ?? null },
     ownBroker: broker,
     ownTopics,
     commands: createCommandMessages({
@@ -64,7 +64,6 @@ export function mqtt(
     }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
     records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
-    builtAt: surroundings.builtAt ?? null,
     clock,
     log,
   });

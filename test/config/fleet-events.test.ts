@@ -38,8 +38,11 @@ it("a webhook has an address, a certificate, and a folder for its secret", async
     webhook: {
       listen: { host: "0.0.0.0", port: 8443 },
       publicUrl: "https://gateway.example.com/events",
-      certificate: pair.certificate,
-      key: pair.key,
+      tls: {
+        cert: pair.certificate,
+        key: pair.key,
+        paths: { cert: join(folder.path, "hook.pem"), key: join(folder.path, "hook.key") },
+      },
       onShutdown: "keep",
       directory: join(folder.path, "data", "fleet", "webhooks"),
     },

@@ -5,9 +5,9 @@ import type { Environment } from "../../config/named-files.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
 import { plainText, type ReadFile } from "../../platform/plain-file.ts";
-import { judgingHereMs } from "../../version.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 import { installed } from "../installed.ts";
+import { judgingHereMs } from "../machine-clock.ts";
 import { type Backup, KEPT_FOLDER, pathOf } from "./archive.ts";
 
 /** What lies below these folders is a gateway's: nothing else on the machine reads it. */

@@ -2,9 +2,9 @@ import { Command } from "commander";
 import { moveCertificates, select } from "../../northbound/opcua/certificate-store/move.ts";
 import { storeFolder } from "../../northbound/opcua/certificate-store/store.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
-import { judgingHereMs, wrongClockHere } from "../../version.ts";
 import { fail, NotPossible, Refused, refuse } from "../exit.ts";
 import { dataOptions, type GatewayLocation } from "../installed.ts";
+import { judgingHereMs, wrongClockHere } from "../machine-clock.ts";
 import { publicAccess, writeNewFile } from "../new-file.ts";
 import {
   fullText,

@@ -27,16 +27,18 @@ import { createValueWriter } from "./values.ts";
 
 /** The dependencies of the MQTT link. */
 export interface MqttLinkParts {
-  /** This run of the gateway: state carries it, so that state of another run is recognised. */
-  readonly sessionId: string;
+  readonly run: {
+    /** State carries it, so that state of another run of the gateway is recognised. */
+    readonly sessionId: string;
+    /** When the program was built, by which the clock is judged; null: not known. */
+    readonly builtAt: Date | null;
+  };
   /** Null with a broker of the plant. */
   readonly ownBroker: Pick<EmbeddedBroker, "open" | "arrivals" | "retained"> | null;
   readonly ownTopics: OwnTopics;
   readonly commands: CommandMessages;
   readonly duplicates: DuplicateWatch;
   readonly records: TopicRecords;
-  /** When the program was built, by which the clock is judged; null: not known. */
-  readonly builtAt: Date | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -59,8 +61,9 @@ const FIRST_ANSWERS_MS = 30_000;
 export function createMqttLink(
   options: MqttOptions,
   topics: Topics,
-  { sessionId, ownBroker, ownTopics, commands, duplicates, records, builtAt, clock, log }: MqttLinkParts,
+  { run, ownBroker, ownTopics, commands, duplicates, records, clock, log }: MqttLinkParts,
 ): MqttLink {
+  const { sessionId, builtAt } = run;
   const counts: PublishCounts = { state: 0, events: 0 };
   /** The ages of robots' positions, over all connections. */
   const ages = new Map<RobotId, Age>();

@@ -80,13 +80,12 @@ export function newLink({
   const { noteStatus } = ownTopics;
   const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
   return createMqttLink(options, topics, {
-    sessionId,
+    run: { sessionId, builtAt: null },
     ownBroker: openBroker === null ? null : { open: openBroker, arrivals, retained },
     ownTopics,
     commands: createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
     records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
-    builtAt: null,
     clock,
     log,
   });
