@@ -22,7 +22,7 @@ export interface HeapReturnParts {
 const LOOK_PERIOD_MS = 1_000;
 /** Growth since the last collection that is worth a pause of a quarter of a second. */
 const GROWN_BYTES = 48 * 1024 * 1024;
-/** A process that handles a few hundred messages a second is busier: each of them would wait for the pause. */
+/** A process that handles some hundred messages a second is busier: they would wait for the pause. */
 const AT_REST = 0.1;
 const LOOKS_AT_REST = 10;
 
@@ -31,8 +31,8 @@ const LOOKS_AT_REST = 10;
  * which compacts an idle heap again and again; without it, what a flood has left lies there until the next
  * one. So the heap is collected when it has grown and the process has been at rest for ten seconds, and again
  * as long as that gives something back. V8 gives back the place where objects are made, up to 64 MB, only when
- * less than 1 MB a second was made in the five seconds before. A process that is never at rest collects by
- * itself, in small steps.
+ * less than 1 MB a second was made in the five seconds before. While a process is not at rest, V8 collects
+ * in small steps.
  */
 export function returnHeap({ clock, log, look, collect }: HeapReturnParts, signal: AbortSignal): void {
   let settledBytes = look().heapBytes;

@@ -98,7 +98,8 @@ describePages("trends", (pages) => {
     };
     await visit(2);
     const before = await nodesHeld();
-    // The browser's engine keeps more of a function that was called often. A chart that stays is a node a visit.
+    // The browser's engine keeps more of a function that was called often. A chart that stays is a node for
+    // each visit.
     await visit(10);
     expect(await nodesHeld()).toBeLessThan(before + 10);
   });

@@ -103,8 +103,8 @@ describePages("values that are not known to be true now", (pages) => {
 });
 
 /**
- * A dot that the browser moves without the page's script, ten times a second. The browser gives no picture to a
- * busy receiver, so the last one of a change might be missing; with the dot there is always a next one.
+ * A dot that the browser moves without the page's script, ten times a second. The browser gives no picture to
+ * a busy receiver, so the last one of a change might be missing; with the dot there is always a next one.
  */
 const movingDot = `{
   const dot = document.body.appendChild(document.createElement("i"));
@@ -114,7 +114,7 @@ const movingDot = `{
   dot.animate(steps, { duration: 1000, iterations: Infinity, easing: "steps(10)" });
 }`;
 
-/** Lets the page's script hang for eight seconds, after the next tick is shown. Resolves with the tick's time. */
+/** Lets the page's script hang for eight seconds once the next tick is shown. Resolves with that time. */
 const hangAtNextTick = `new Promise((resolve) => {
   new MutationObserver((_, observer) => {
     observer.disconnect();
