@@ -30,7 +30,7 @@ const LOOKS_AT_REST = 10;
  * Gives memory back after a flood, until the signal is aborted. The daemon runs without V8's memory reducer,
  * which compacts an idle heap again and again; without it, what a flood has left lies there until the next
  * one. So the heap is collected when it has grown and the process has been at rest for ten seconds, and again
- * as long as that gives something back. V8 gives back the place where objects are made, up to 64 MB, only when
+ * as long as that gives something back. V8 gives back the place where objects are made, up to 64 MB, only if
  * less than 1 MB a second was made in the five seconds before. While a process is not at rest, V8 collects
  * in small steps.
  */
