@@ -201,4 +201,26 @@ describe("fleetgate status", { timeout: TEST_TIMEOUT_MS }, () => {
     expect(await codeOf(empty)).toBe(64);
     expect(empty.err.entries).toEqual([`fleetgate: ${earlier} is not what fleetgate status --json prints`]);
   });
+
+  it("--as-before waits less for a part that stays down", async () => {
+    const earlier = join(folder, "earlier.json");
+    const was = status("--json");
+    await was.ended;
+    writeFileSync(earlier, was.out.entries.join("\n"));
+    const looksMs: number[] = [];
+    const health = {
+      ...wellFacts.health,
+      get fleet() {
+        looksMs.push(performance.now());
+        return { state: "down", detail: "refused" } as const;
+      },
+    };
+    harness.facts.now = { ...wellFacts, health };
+    const lost = status("--as-before", earlier, "--within", "14");
+    expect(await codeOf(lost)).toBe(2);
+    expect(lost.out.entries).toEqual(["fleet is down, and was up: refused"]);
+    const tookMs = (looksMs.at(-1) ?? 0) - (looksMs[0] ?? 0);
+    expect(tookMs).toBeGreaterThan(5_000);
+    expect(tookMs).toBeLessThan(12_000);
+  });
 });

@@ -180,10 +180,14 @@ function cut(line: string, width: number): string {
 }
 
 const LOOK_MS = 200;
+/** A broker that restarts at the same moment is back by then. */
+const LEAST_DOWN_MS = 5_000;
 
 /**
  * Waits until everything is up that was up in an earlier status. Parts of the gateway itself may be degraded:
  * a start makes a busy disk slow. What has gone from the gateway meanwhile, or is new in it, does not count.
+ * A part that is down without a break for a third of the time, and at least 5 s, is not waited for any
+ * longer: it has failed several times, and one that only starts slowly says so.
  *
  * @param ask the status now; null: no gateway answers
  * @returns what is not up, a sentence each, when the time is over; empty: all is up
@@ -198,9 +202,17 @@ async function waitAsBefore(
     state === "up" ? [name] : [],
   );
   const untilMs = performance.now() + withinMs;
+  const longestDownMs = Math.max(LEAST_DOWN_MS, withinMs / 3);
+  let downSinceMs = new Map<string, number>();
   while (true) {
     const missing = missingIn(await ask(), wanted);
-    if (missing.length === 0 || signal.aborted || performance.now() > untilMs) return missing;
+    const nowMs = performance.now();
+    downSinceMs = new Map(
+      missing.flatMap(({ name, isDown }) => (isDown ? [[name, downSinceMs.get(name) ?? nowMs]] : [])),
+    );
+    const isLost = [...downSinceMs.values()].some((sinceMs) => nowMs - sinceMs >= longestDownMs);
+    if (missing.length === 0 || isLost || signal.aborted || nowMs > untilMs)
+      return missing.map(({ problem }) => problem);
     await wait(LOOK_MS, undefined, { signal }).catch(() => {});
   }
 }
@@ -216,14 +228,22 @@ function readEarlierStatus(path: string): JsonObject {
   throw malformed(`${path} is not what fleetgate status --json prints`);
 }
 
-function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly string[] {
-  if (now === null) return ["no gateway answers"];
+/** A part that is not up. */
+interface Missing {
+  readonly name: string;
+  readonly isDown: boolean;
+  readonly problem: string;
+}
+
+function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly Missing[] {
+  if (now === null) return [{ name: "", isDown: false, problem: "no gateway answers" }];
   const own = partsOf(now.parts).map(([name]) => name);
   return partsOf(now.links, now.parts).flatMap(([name, { state, detail }]) => {
     const isWell = state === "up" || (state === "degraded" && own.includes(name));
     if (isWell || !wanted.includes(name)) return [];
     const reason = typeof detail === "string" && detail !== "" ? `: ${detail}` : "";
-    return [`${name} is ${String(state)}, and was up${reason}`];
+    const problem = `${name} is ${String(state)}, and was up${reason}`;
+    return [{ name, isDown: state === "down", problem }];
   });
 }
 
