@@ -5,7 +5,7 @@
 import { request } from "node:http";
 
 const [socketPath] = process.argv.slice(2);
-const PERIOD_MS = 50;
+const PERIOD_MS = 100;
 const longest = { unanswered: 0, closed: 0 };
 const last = { unanswered: performance.now(), closed: performance.now() };
 
