@@ -203,15 +203,10 @@ async function waitAsBefore(
   );
   const untilMs = performance.now() + withinMs;
   const longestDownMs = Math.max(LEAST_DOWN_MS, withinMs / 3);
-  let downSinceMs = new Map<string, number>();
   while (true) {
     const missing = missingIn(await ask(), wanted);
-    const nowMs = performance.now();
-    downSinceMs = new Map(
-      missing.flatMap(({ name, isDown }) => (isDown ? [[name, downSinceMs.get(name) ?? nowMs]] : [])),
-    );
-    const isLost = [...downSinceMs.values()].some((sinceMs) => nowMs - sinceMs >= longestDownMs);
-    if (missing.length === 0 || isLost || signal.aborted || nowMs > untilMs)
+    const isLost = missing.some(({ downMs }) => downMs >= longestDownMs);
+    if (missing.length === 0 || isLost || signal.aborted || performance.now() > untilMs)
       return missing.map(({ problem }) => problem);
     await wait(LOOK_MS, undefined, { signal }).catch(() => {});
   }
@@ -230,20 +225,21 @@ function readEarlierStatus(path: string): JsonObject {
 
 /** A part that is not up. */
 interface Missing {
-  readonly name: string;
-  readonly isDown: boolean;
+  /** For how long it is down; 0: it is not. */
+  readonly downMs: number;
   readonly problem: string;
 }
 
 function missingIn(now: JsonObject | null, wanted: readonly string[]): readonly Missing[] {
-  if (now === null) return [{ name: "", isDown: false, problem: "no gateway answers" }];
+  if (now === null) return [{ downMs: 0, problem: "no gateway answers" }];
   const own = partsOf(now.parts).map(([name]) => name);
-  return partsOf(now.links, now.parts).flatMap(([name, { state, detail }]) => {
+  return partsOf(now.links, now.parts).flatMap(([name, { state, detail, since }]) => {
     const isWell = state === "up" || (state === "degraded" && own.includes(name));
     if (isWell || !wanted.includes(name)) return [];
     const reason = typeof detail === "string" && detail !== "" ? `: ${detail}` : "";
     const problem = `${name} is ${String(state)}, and was up${reason}`;
-    return [{ name, isDown: state === "down", problem }];
+    const downMs = state === "down" ? Date.parse(String(now.at)) - Date.parse(String(since)) : 0;
+    return [{ downMs, problem }];
   });
 }
 
