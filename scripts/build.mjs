@@ -18,6 +18,7 @@ const bundle = await rolldown({
   input: {
     main: join(compiled, "main.js"),
     "store-walk": join(compiled, "platform", "stores", "store-walk.js"),
+    "store-export": join(compiled, "platform", "stores", "store-export.js"),
   },
   platform: "node",
   // The splitting below needs it.

@@ -134,7 +134,7 @@ async function open(name: string, isStored: boolean) {
     ownTopics,
     commands: createCommandMessages({ ...noCommands, options, topics, clock: systemClock, log: silentLog }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, { ...ofRun, noteStatus, onDuplicate() {} }),
-    records: createTopicRecords(null, topics.taskChainFilter, name, silentLog),
+    records: createTopicRecords(null, topics.taskChainFilter, name),
     clock: systemClock,
     log: silentLog,
   });

@@ -63,9 +63,14 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     attach: (name, sink) => void sinks.set(name, sink),
     async run(signal, ready) {
       try {
-        await inDataFolder(config.gateway.dataDir, surroundings, async (time) =>
-          runLocked(await begin(time, signal), time, signal, ready),
-        );
+        await inDataFolder(config.gateway.dataDir, surroundings, async (time) => {
+          const run = await begin(time, signal);
+          // All that writes to the tables has ended then.
+          const { close } = run.stores.tables;
+          await runLocked(run, time, signal, ready).finally(() =>
+            noLaterThan(clock, STOP_TIMEOUT_MS, close(), null),
+          );
+        });
       } finally {
         reloads.end();
       }
@@ -73,7 +78,8 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
   };
 
   async function begin(time: KeptRunningTime, signal: AbortSignal): Promise<Run> {
-    const stores = await prepareStores(config, { clock, time, log });
+    const { isOnTrial } = surroundings;
+    const stores = await prepareStores(config, { clock, time, log, isOnTrial });
     const sessionId = randomUUID();
     const outbox = await stores.openOutbox(sessionId);
     time.begin(signal);

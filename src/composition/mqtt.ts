@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { createLinkRunner } from "../delivery/link-runner.ts";
 import { ofGateway } from "../domain/alarm.ts";
 import { type BrokerParts, createBroker, type EmbeddedBroker } from "../northbound/mqtt/broker/broker.ts";
@@ -7,7 +6,7 @@ import { createDuplicateWatch } from "../northbound/mqtt/duplicate-gateway.ts";
 import { createMqttLink, type MqttLink } from "../northbound/mqtt/link.ts";
 import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
-import { createTopicRecords, openTopicsFile } from "../northbound/mqtt/published-topics.ts";
+import { createTopicRecords } from "../northbound/mqtt/published-topics.ts";
 import { createOwnTopics } from "../northbound/mqtt/status.ts";
 import type { Component } from "../platform/component.ts";
 import { mergedHealth } from "../platform/health-history.ts";
@@ -31,7 +30,7 @@ export function mqtt(
   run: Run,
   { stages, fanOut, commands, health }: Core,
 ): MqttNorthbound {
-  const { config, surroundings, work, sessionId, outbox, readiness } = run;
+  const { config, surroundings, work, sessionId, stores, outbox, readiness } = run;
   const { acts, intake } = commands;
   const { stopping } = readiness;
   const clock = work.clock("mqtt");
@@ -48,8 +47,6 @@ export function mqtt(
   const onDuplicate = (holds: boolean, text: string) =>
     stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text });
   const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
-  const topicsFiles =
-    broker === null ? (name: string) => openTopicsFile(join(config.gateway.dataDir, "mqtt", name)) : null;
   const link = createMqttLink(options, topics, {
     run: { sessionId, builtAt: surroundings.builtAt ?? null },
     ownBroker: broker,
@@ -63,7 +60,7 @@ export function mqtt(
       acts,
     }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
-    records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
+    records: createTopicRecords(broker === null ? stores.tables : null, topics.taskChainFilter, sessionId),
     clock,
     log,
   });

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { pathText } from "../config/finding.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
@@ -22,9 +21,8 @@ export async function opcua(
   const { dispatcher, intake } = commands;
   const clock = work.clock("opcua");
   const log = surroundings.log.child({ part: "opcua" });
-  const { ticketsFolder, ticketsLoss } = stores;
+  const { ticketsFolder, ticketsLoss, tables } = stores;
   const retry = startRetry("opcua", clock, run);
-  const robotsFile = join(options.dataDir, "opcua", "robots.json");
   const server = createOpcUaServer(options, {
     commands: {
       commander: intake,
@@ -50,7 +48,7 @@ export async function opcua(
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
     },
     timeRequest: (task) => work.time("opcua", task),
-    openMemory: () => openMemory({ ticketsFolder, robotsFile }, log, ticketsLoss),
+    openMemory: () => openMemory(ticketsFolder, tables, log, ticketsLoss),
     retry,
     clock,
     random: surroundings.random,

@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import type { RunningConfig } from "../config/load.ts";
 import type { Holds } from "../contracts/acts.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Log } from "../platform/log.ts";
+import type { WriteBehind } from "../platform/stores/write-behind.ts";
 import { createAlarmRegistry } from "../state/alarm-registry.ts";
 import { createAlarmStage } from "../state/alarm-stage.ts";
 import { createAlarmStore } from "../state/alarm-store.ts";
@@ -14,22 +13,22 @@ export type StateStages = ReturnType<typeof createStages>;
 
 /** @param sessionId names this run of the gateway: ids of events are unique within it */
 export function createStages(
-  { stations, alarms: { battery }, gateway: { dataDir } }: RunningConfig,
+  { stations, alarms: { battery } }: RunningConfig,
+  tables: WriteBehind,
   holdState: Holds["holdState"],
   sessionId: string,
   clock: Clock,
-  log: Log,
 ) {
   let events = 0;
   const nextEventId = () => {
     events += 1;
     return `${sessionId}.a${events}`;
   };
-  const alarmStore = createAlarmStore(join(dataDir, "alarms.json"), clock, log.child({ part: "alarms" }));
+  const alarmStore = createAlarmStore(tables);
   const alarmRegistry = createAlarmRegistry(clock, alarmStore.load(), nextEventId);
   return {
     holds: createHoldStage(holdState),
-    stations: createStationStage(stations, join(dataDir, "stations.json"), clock, log),
+    stations: createStationStage(stations, tables, clock),
     alarms: createAlarmStage(alarmRegistry, alarmStore, battery),
     alarmRegistry,
     alarmStore,

@@ -10,6 +10,7 @@ import { outboxFormat } from "../delivery/outbox/records.ts";
 import { familiesFormat } from "../fleet/streams/family-store.ts";
 import { familiesFolder } from "../fleet/streams/streams.ts";
 import { eventsFormat } from "../fleet/webhooks/event-id-store.ts";
+import { hasPublishedTopics } from "../northbound/mqtt/published-topics.ts";
 import { ticketsFormat } from "../northbound/opcua/opcua-store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
@@ -19,6 +20,7 @@ import { createLineFile } from "../platform/line-file.ts";
 import type { Log } from "../platform/log.ts";
 import { RUNNING_TIME_FILE, type RunningTime } from "../platform/running-time.ts";
 import {
+  type KeyedStore,
   LEAST_FREE_BYTES,
   type Store,
   StoreFailed,
@@ -35,6 +37,7 @@ import {
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { isReadOnly } from "../platform/stores/record-walk.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
+import { openTables, type Tables, tablesFormat } from "./tables.ts";
 
 /** The file of the audit log, and its copy in the journal if that is configured. Opens nothing. */
 export function createAudit(
@@ -58,6 +61,7 @@ export interface Stores {
   readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
   readonly ticketsLoss: StoreLoss | null;
+  readonly tables: Tables;
   /** Events wait in it for the broker; null: no MQTT. A lost outbox begins empty. */
   openOutbox(sessionId: string): Promise<Outbox | null>;
   /** Names the lost stores. */
@@ -80,6 +84,7 @@ export function otherFormats(dataDir: string): ReadonlyArray<OtherFormat & { rea
     [join(dataDir, "tickets"), ticketsFormat],
     [join(dataDir, "journal"), journalFormat],
     [join(dataDir, "outbox"), outboxFormat],
+    [join(dataDir, TABLES), tablesFormat],
     [familiesFolder(fleet), familiesFormat],
     [join(fleet, "webhooks", "events"), eventsFormat],
   ];
@@ -91,24 +96,34 @@ export function otherFormats(dataDir: string): ReadonlyArray<OtherFormat & { rea
 
 /** Names that a lock, a crash and a file system create in a folder that no gateway has used. */
 const ALWAYS_THERE = ["lock", "lost+found", "crash", RUNNING_TIME_FILE];
+const TABLES = "tables";
 const CONFIRM = "an operator confirms that with fleetgate journal reset";
 
+interface PrepareParts {
+  readonly clock: Clock;
+  readonly time: RunningTime;
+  readonly log: Log;
+  /** Whether the program is on trial; absent: it is not. */
+  readonly isOnTrial?: (() => boolean) | undefined;
+}
+
 /**
- * Checks every store in the data folder before one is opened, and opens the journal. Rejects with
- * StoreTooNew, or with StoreFailed if one cannot be checked. A lost journal takes the tickets of slots with
- * it: a command that the journal does not know would count as never sent.
+ * Checks every store in the data folder before one is opened, and opens the journal and the tables. Rejects
+ * with StoreTooNew, or with StoreFailed if one cannot be checked. A lost journal takes the tickets of slots
+ * with it: a command that the journal does not know would count as never sent.
  *
  * @param time records age by it
  */
 export async function prepareStores(
   config: Config,
-  { clock, time, log }: { readonly clock: Clock; readonly time: RunningTime; readonly log: Log },
+  { clock, time, log, isOnTrial = () => false }: PrepareParts,
 ): Promise<Stores> {
   const { dataDir } = config.gateway;
   const lost: Lost[] = [];
   const journalFolder = join(dataDir, "journal");
   const ticketsFolder = join(dataDir, "tickets");
   const outboxFolder = join(dataDir, "outbox");
+  const tablesFolder = join(dataDir, TABLES);
   const opened = new Map<string, Store>();
 
   function note({ store }: StoreFormat, loss: StoreLoss, mustBeConfirmed: boolean): void {
@@ -119,7 +134,7 @@ export async function prepareStores(
   const lossOf = ({ store }: StoreFormat) => lost.find((each) => each.store === store) ?? null;
 
   async function prepare(folder: string, format: StoreFormat, isExpected: boolean, mustBeConfirmed: boolean) {
-    const isReadByOwner = format === journalFormat || format === outboxFormat;
+    const isReadByOwner = [journalFormat, outboxFormat, tablesFormat].includes(format);
     const preparation = { isExpected, mustBeConfirmed, isReadByOwner, nowMs: clock.nowMs() };
     const loss = await prepareStore(folder, format, preparation);
     if (loss !== null) note(format, loss, mustBeConfirmed);
@@ -138,7 +153,12 @@ export async function prepareStores(
     }
   }
 
-  function openOne(folder: string, format: StoreFormat): Store {
+  async function openRecords(): Promise<KeyedStore> {
+    await prepare(tablesFolder, tablesFormat, false, false);
+    return openOne(tablesFolder, tablesFormat);
+  }
+
+  function openOne(folder: string, format: StoreFormat): KeyedStore {
     const store = openKeptStore(folder, format, partsOf(folder, format, log));
     opened.set(format.store, store);
     return store;
@@ -169,7 +189,11 @@ export async function prepareStores(
     // The server's own key shows that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
   }
-  if (config.outbox !== null) await prepare(outboxFolder, outboxFormat, hasPublished(dataDir), false);
+  const tables = await openTables(openRecords, dataDir, { clock, log, isOnTrial });
+  if (config.outbox !== null) {
+    // The topics at the plant's brokers show that MQTT has run here.
+    await prepare(outboxFolder, outboxFormat, hasPublishedTopics(tables), false);
+  }
   const { events, cacheDirectory } = config.fleet;
   if (cacheDirectory !== null) await prepare(familiesFolder(cacheDirectory), familiesFormat, false, false);
   if (events.kind === "webhook") {
@@ -185,20 +209,13 @@ export async function prepareStores(
   return {
     journal,
     areRecordsLost: journalLoss !== null,
+    tables,
     ticketsFolder,
     ticketsLoss: lossOf(ticketsFormat),
     openOutbox: openEventOutbox,
     health: () =>
       lost.length === 0 ? { state: "up" } : { state: "degraded", detail: lost.map(lossText).join("; ") },
-    diskHealth: () =>
-      diskHealth({
-        dataDir,
-        freeBytes,
-        leastFreeBytes: LEAST_FREE_BYTES,
-        isReadOnly: () => isReadOnly(join(journalFolder, DATA_FILE)),
-        delays: () =>
-          Array.from(opened, ([store, { figures }]) => ({ store, slowestMs: figures().slowestMs })),
-      }),
+    diskHealth: () => diskHealthOf(dataDir, opened),
     commandsHealth(health) {
       const refusal = refusalFor(lost);
       return refusal === null || health.state !== "up"
@@ -206,6 +223,16 @@ export async function prepareStores(
         : { ...health, state: "degraded", detail: refusal };
     },
   };
+}
+
+function diskHealthOf(dataDir: string, opened: ReadonlyMap<string, Store>): Health {
+  return diskHealth({
+    dataDir,
+    freeBytes,
+    leastFreeBytes: LEAST_FREE_BYTES,
+    isReadOnly: () => isReadOnly(join(dataDir, "journal", DATA_FILE)),
+    delays: () => Array.from(opened, ([store, { figures }]) => ({ store, slowestMs: figures().slowestMs })),
+  });
 }
 
 /** Why a journal cannot be opened. */
@@ -248,9 +275,4 @@ function partsOf(folder: string, format: StoreFormat, log: Log): StoreParts {
   if (format !== outboxFormat) return systemParts;
   const text = "somebody has removed the files of the outbox: its events are written again, none is lost";
   return { ...systemParts, onGone: () => log.error({ folder }, text) };
-}
-
-/** The records of topics at the plant's brokers show that MQTT has run here. */
-function hasPublished(dataDir: string): boolean {
-  return existsSync(join(dataDir, "mqtt"));
 }

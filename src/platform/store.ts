@@ -74,6 +74,25 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A store whose keys can be listed without reading a record, also where a record is damaged. */
+export interface KeyedStore extends Store {
+  keys(range: StoreRange): Iterable<string>;
+}
+
+/** A store that could not be opened: it has no record, and takes none. */
+export function brokenStore(cause: unknown): KeyedStore {
+  return {
+    get() {
+      throw cause;
+    },
+    range: () => [],
+    keys: () => [],
+    write: () => Promise.reject(cause),
+    figures: () => ({ records: 0, syncs: 0, failures: 0, slowestMs: 0 }),
+    close: () => Promise.resolve(),
+  };
+}
+
 /** The disk is full, broken or gone. */
 export class StoreFailed extends Error {
   override readonly name = "StoreFailed";
@@ -131,7 +150,7 @@ export const systemParts: StoreParts = { clock: systemClock, freeBytes, isReadOn
  * cannot be used. On a full disk an existing store can be read, and a missing one is empty; writes are
  * refused until there is room again.
  */
-export function openStore(path: string, parts: StoreParts = systemParts): Store {
+export function openStore(path: string, parts: StoreParts = systemParts): KeyedStore {
   let database = isMissingOnFullDisk(path, parts.freeBytes) ? null : openDatabase(path, parts);
   let isGivenUp = false;
   let last = { failure: null as unknown, restsUntilMs: Number.NEGATIVE_INFINITY };
@@ -219,11 +238,11 @@ export function openStore(path: string, parts: StoreParts = systemParts): Store 
       return record === undefined ? undefined : openRecord(key, record);
     },
     *range({ from, to, limit }) {
-      const opened = current();
-      if (opened === null) return;
       const options = limit === undefined ? { start: from, end: to } : { start: from, end: to, limit };
-      for (const { key, value } of opened.getRange(options)) yield { key, value: openRecord(key, value) };
+      for (const { key, value } of current()?.getRange(options) ?? [])
+        yield { key, value: openRecord(key, value) };
     },
+    keys: ({ from, to }) => current()?.getKeys({ start: from, end: to }) ?? [],
     write(changes, isUrgent = false) {
       const refusal = closed ? `${path} is closed` : refusalOf(changes, waiting.length, isUrgent);
       if (refusal !== null) return Promise.reject(new StoreFailed(refusal));

@@ -92,7 +92,6 @@ export function createAlarmStage(
   return {
     name: "alarms",
     apply(batch) {
-      store.tick();
       const shown: AlarmSource[] = [];
       for (const change of batch.changes) {
         conditions.handle(change);

@@ -1,89 +1,63 @@
 import { type Alarm, type AlarmSource, isAlarmCode } from "../domain/alarm.ts";
-import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
-import { createKeptFile, readNowIfThere } from "../platform/kept-file.ts";
-import { describeError, type Log } from "../platform/log.ts";
-import { noLaterThan } from "../platform/within.ts";
+import { type Codec, differences } from "../platform/stores/table-store.ts";
+import type { WriteBehind } from "../platform/stores/write-behind.ts";
 import type { KeptAlarms } from "./alarm-registry.ts";
 
 /** Keeps the alarms over a restart. Never throws. */
 export interface AlarmStore {
   load(): KeptAlarms;
   keep(alarms: KeptAlarms): void;
-  /** Writes again what the disk has refused. Call it about once a second. */
-  tick(): void;
   /** Null: all is on the disk; otherwise, also if the disk has not answered in time, words for a user. */
   storeProblem(): Promise<string | null>;
-  /** Resolves when no write is under way. */
-  settled(): Promise<void>;
 }
 
-const RETRY_MS = 5_000;
-/** After this time, callers get the answer that the disk has not answered. */
-const ANSWER_MS = 1_000;
 const NOT_STORED = "it is done, and not on the disk yet: a restart before that would not know it";
+const LAST_ID = "last";
 
-/** Keeps one JSON file. A file that cannot be read counts as missing, and is logged. */
-export function createAlarmStore(path: string, clock: Clock, log: Log): AlarmStore {
-  const file = createKeptFile(path);
-  /** The text that the disk has refused, and when. */
-  let refused: { readonly text: string; readonly atMs: number } | null = null;
-  /** Resolves with whether the last write has succeeded. */
-  let last: Promise<boolean> = Promise.resolve(true);
-
-  async function write(text: string): Promise<boolean> {
-    try {
-      await file.write(text);
-    } catch (error) {
-      if (refused === null) log.warn({ path, cause: describeError(error) }, "the alarms are not kept");
-      refused = { text, atMs: clock.monotonicMs() };
-      return false;
-    }
-    if (refused !== null) log.info({ path }, "the alarms are kept again");
-    refused = null;
-    return true;
-  }
-
+export function createAlarmStore(tables: WriteBehind): AlarmStore {
+  const alarms = tables.table("alarms", alarmCodec, "begin empty");
+  const outOfService = tables.table("out-of-service", flagCodec, "begin empty");
+  const ids = tables.table("alarm-ids", numberCodec, "begin empty");
+  let kept: KeptAlarms = {
+    alarms: Array.from(alarms.entries(), ([, alarm]) => alarm),
+    outOfService: Array.from(outOfService.entries(), ([robotId]) => robotId),
+    lastId: ids.get(LAST_ID) ?? 0,
+  };
   return {
-    load() {
-      try {
-        return readAlarms(JSON.parse(readNowIfThere(path) ?? "{}"));
-      } catch (error) {
-        log.error(
-          { path, cause: describeError(error) },
-          "the alarms that stood cannot be read: what was acknowledged is shown again",
-        );
-        return readAlarms({});
-      }
+    load: () => kept,
+    keep(now) {
+      tables.keep([
+        ...differences(alarms, byId(kept), byId(now)),
+        ...differences(outOfService, flags(kept), flags(now)),
+        ...(kept.lastId === now.lastId ? [] : [ids.put(LAST_ID, now.lastId)]),
+      ]);
+      kept = now;
     },
-    keep(alarms) {
-      last = write(`${JSON.stringify(alarms)}\n`);
-    },
-    tick() {
-      if (refused === null || clock.monotonicMs() - refused.atMs < RETRY_MS) return;
-      refused = { ...refused, atMs: clock.monotonicMs() };
-      last = write(refused.text);
-    },
-    storeProblem: async () => ((await noLaterThan(clock, ANSWER_MS, last, false)) ? null : NOT_STORED),
-    settled: file.settled,
+    storeProblem: async () => ((await tables.flushed()) ? null : NOT_STORED),
   };
 }
 
-function readAlarms(json: unknown): KeptAlarms {
-  if (!isJsonObject(json)) throw new Error("it is no object");
-  const { alarms, outOfService, lastId } = json;
-  return {
-    alarms: listOf(alarms).filter(isAlarm),
-    outOfService: listOf(outOfService).filter((robotId) => typeof robotId === "string"),
-    lastId: typeof lastId === "number" && Number.isSafeInteger(lastId) ? lastId : 0,
-  };
+function byId({ alarms }: KeptAlarms): ReadonlyMap<string, Alarm> {
+  return new Map(alarms.map((alarm) => [alarm.id, alarm]));
 }
 
-function listOf(json: unknown): readonly unknown[] {
-  return Array.isArray(json) ? json : [];
+function flags({ outOfService }: KeptAlarms): ReadonlyMap<string, true> {
+  return new Map(outOfService.map((robotId) => [robotId, true]));
 }
 
-/** Whether it is what `keep` writes. */
+const alarmCodec: Codec<Alarm> = {
+  encode: (alarm) => alarm,
+  decode: (json) => (isAlarm(json) ? json : null),
+};
+
+const flagCodec: Codec<true> = { encode: () => true, decode: (json) => (json === true ? true : null) };
+
+const numberCodec: Codec<number> = {
+  encode: (number) => number,
+  decode: (json) => (typeof json === "number" && Number.isSafeInteger(json) ? json : null),
+};
+
 function isAlarm(json: unknown): json is Alarm {
   if (!isJsonObject(json)) return false;
   const { id, code, source, severity, text, isActive, sinceMs, returnedAtMs, occurrences, acknowledged } =

@@ -22,9 +22,9 @@ import {
 } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
 import { isJsonObject } from "../platform/json.ts";
-import { createKeptFile, readNowIfThere } from "../platform/kept-file.ts";
 import type { Live } from "../platform/live.ts";
-import { describeError, type Log } from "../platform/log.ts";
+import type { Codec } from "../platform/stores/table-store.ts";
+import type { WriteBehind } from "../platform/stores/write-behind.ts";
 import { createStationRobots, type SeenRobot, stationRobot } from "./station-robots.ts";
 
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
@@ -38,8 +38,6 @@ export interface StationStage extends Stage, VisibleStations {
    * without stations none was followed until now. Returns the changes.
    */
   review(values: readonly StateChange[]): Batch;
-  /** Resolves when the counters are written, or cannot be. */
-  settled(): Promise<void>;
 }
 
 interface Station {
@@ -52,15 +50,14 @@ interface Station {
 
 /**
  * @param stations those of the configuration
- * @param file the file of the counters
+ * @param tables those that have the counters
  */
 export function createStationStage(
   stations: Live<readonly PlacedStation[]>,
-  file: string,
+  tables: WriteBehind,
   clock: Clock,
-  log: Log,
 ): StationStage {
-  const memory = createStationStore(file, clock.nowMs, log);
+  const memory = createStationStore(tables, clock.nowMs);
   const robots = createStationRobots();
   const registry = new Map(stations.now().map((place): [string, Station] => [place.name, opened(place)]));
   let fleetQuality: Quality = "unknown";
@@ -83,7 +80,7 @@ export function createStationStage(
       station.visits.counters !== visits.counters ||
       (station.visits.visit === null) !== (visits.visit === null)
     ) {
-      keep();
+      memory.keep(station.place.name, station.visits);
     }
     const isSame =
       station.visits.counters === visits.counters && JSON.stringify(station.sight) === JSON.stringify(sight);
@@ -98,10 +95,6 @@ export function createStationStage(
     const isHere = visit === null || station.candidates.get(visit.robotId)?.place.kind === "here";
     if (!isHere) station.visits = { visit: null, counters: aborted(counters) };
     return refresh(station) ?? changeOf(station);
-  }
-
-  function keep(): void {
-    memory.keep(new Map(Array.from(registry.values(), ({ place, visits }) => [place.name, visits])));
   }
 
   return {
@@ -142,7 +135,7 @@ export function createStationStage(
       const station = registry.get(name);
       if (station === undefined) return { changes: [], events: [] };
       station.visits = { ...station.visits, counters: noCounters(clock.nowMs()) };
-      keep();
+      memory.keep(name, station.visits);
       return { changes: [changeOf(station)], events: [] };
     },
     review(values) {
@@ -150,11 +143,11 @@ export function createStationStage(
       robots.see(values);
       fleetQuality = robots.best();
       const changed = Array.from(registry.values(), lookAgain);
-      keep();
+      memory.forget(removed);
+      for (const { place, visits } of registry.values()) memory.keep(place.name, visits);
       const left = removed.map((station): StateChange => ({ kind: "station_removed", station }));
       return { changes: [...left, ...changed], events: [] };
     },
-    settled: memory.settled,
   };
 }
 
@@ -215,79 +208,49 @@ function shownOf({ sight, visits: { counters } }: Station): VisibleStation {
   return { sight, counters };
 }
 
-/** Keeps the counters of stations over a restart. Never throws. */
-export interface StationStore {
-  /**
-   * The counters of an earlier run. A visit that was under way then is aborted. Missing counters begin now.
-   */
-  load(station: string): StationVisits;
-  /** Writes the visits of all stations, each time that one of them begins or ends. */
-  keep(stations: ReadonlyMap<string, StationVisits>): void;
-  /** Resolves when no write is under way. */
-  settled(): Promise<void>;
+/** What is kept of a station. */
+interface KeptStation {
+  readonly counters: StationCounters;
+  /** Whether a robot was there. */
+  readonly isVisited: boolean;
 }
 
-/**
- * Keeps one JSON file, which can be copied at any time. A file that cannot be read counts as missing; a
- * failed write is made up with the next visit. Both are logged.
- */
-function createStationStore(path: string, nowMs: () => number, log: Log): StationStore {
-  const file = createKeptFile(path);
-  let isFailing = false;
-  let kept: Map<string, unknown> | null = null;
-
-  function read(): Readonly<Record<string, unknown>> {
-    try {
-      const json: unknown = JSON.parse(readNowIfThere(path) ?? "{}");
-      if (isJsonObject(json)) return json;
-      throw new Error("it is no object");
-    } catch (error) {
-      log.error(
-        { path, cause: describeError(error) },
-        "the counters of stations cannot be read: they begin at 0",
-      );
-      return {};
-    }
-  }
-
+/** Keeps the counters of stations over a restart. */
+function createStationStore(tables: WriteBehind, nowMs: () => number) {
+  const table = tables.table("stations", stationCodec, "begin empty");
+  const kept = new Map(table.entries());
   return {
-    load(station) {
-      kept ??= new Map(Object.entries(read()));
-      const json = kept.get(station);
-      // Only once: a station that is removed by a reload, and comes back with another, begins anew.
-      kept.delete(station);
-      const counters = countersOf(json) ?? noCounters(nowMs());
-      const wasVisited = isJsonObject(json) && json.isVisited === true;
-      return { visit: null, counters: wasVisited ? aborted(counters) : counters };
+    /**
+     * The counters of an earlier run. A visit that was under way then is aborted. Missing counters begin now.
+     */
+    load(station: string): StationVisits {
+      const { counters, isVisited } = kept.get(station) ?? {
+        counters: noCounters(nowMs()),
+        isVisited: false,
+      };
+      return { visit: null, counters: isVisited ? aborted(counters) : counters };
     },
-    keep(stations) {
-      const all = Array.from(stations, ([name, { visit, counters }]) => [
-        name,
-        { ...counters, isVisited: visit !== null },
-      ]);
-      file.write(`${JSON.stringify(Object.fromEntries(all))}\n`).then(
-        () => {
-          isFailing = false;
-        },
-        (error: unknown) => {
-          if (!isFailing)
-            log.warn({ path, cause: describeError(error) }, "the counters of stations are not kept");
-          isFailing = true;
-        },
-      );
+    keep(station: string, { visit, counters }: StationVisits): void {
+      tables.keep([table.put(station, { counters, isVisited: visit !== null })]);
     },
-    settled: file.settled,
+    /** A station that is removed, and comes back with another reload, begins anew. */
+    forget(stations: readonly string[]): void {
+      for (const station of stations) kept.delete(station);
+      tables.keep(stations.map(table.remove));
+    },
   };
 }
 
-/** Null where it is not what `keep` writes. */
-function countersOf(json: unknown): StationCounters | null {
-  if (!isJsonObject(json)) return null;
-  const counters: Record<string, number> = {};
-  for (const name of Object.keys(noCounters(0))) {
-    const value = json[name];
-    if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return null;
-    counters[name] = value;
-  }
-  return { ...noCounters(0), ...counters };
-}
+const stationCodec: Codec<KeptStation> = {
+  encode: ({ counters, isVisited }) => ({ ...counters, isVisited }),
+  decode(json) {
+    if (!isJsonObject(json) || typeof json.isVisited !== "boolean") return null;
+    const counters: Record<string, number> = {};
+    for (const name of Object.keys(noCounters(0))) {
+      const value = json[name];
+      if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return null;
+      counters[name] = value;
+    }
+    return { counters: { ...noCounters(0), ...counters }, isVisited: json.isVisited };
+  },
+};

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { packTar, unpackTar } from "../../src/platform/archive/tar.ts";
+import { exportTables } from "../../src/platform/stores/tables-export.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../support/simulator.ts";
 import { startHere } from "./built-gateway.ts";
@@ -26,6 +27,7 @@ if (!strace && process.env.CI) throw new Error("strace is not installed, or may 
 if (!strace) process.stderr.write("strace is not installed, or may not trace: its tests are skipped\n");
 
 const TIMEOUT_MS = 90_000;
+const TABLES = '{"robots":{}}';
 
 let simulator: RunningSimulator;
 let folder: string;
@@ -73,16 +75,18 @@ async function start(): ReturnType<typeof startHere> {
 /** A data folder as a gateway has left it, without the time that its start takes. */
 function fillData(): void {
   mkdirSync(inData("opcua", "server", "own"), { recursive: true, mode: 0o700 });
-  writeFileSync(inData("opcua", "robots.json"), "[]", { mode: 0o600 });
-  mkdirSync(inData("journal"));
-  writeFileSync(inData("journal", "data.mdb"), "of before");
+  writeFileSync(inData("opcua", "trusted"), "a client", { mode: 0o600 });
+  // As a restore has left it: no gateway has started since.
+  writeFileSync(inData("tables.json"), TABLES, { mode: 0o600 });
+  for (const store of ["journal", "tables"]) {
+    mkdirSync(inData(store));
+    writeFileSync(inData(store, "data.mdb"), "of before");
+  }
 }
 
 /** Everything under a folder: the mode of each, and what is in it. */
-function contentOf(path: string, apartFrom = ""): Record<string, string> {
-  const names = readdirSync(path, { recursive: true, encoding: "utf8" })
-    .filter((name) => name !== apartFrom)
-    .sort();
+function contentOf(path: string): Record<string, string> {
+  const names = readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
   return Object.fromEntries(
     names.map((name) => {
       const stats = statSync(join(path, name));
@@ -98,10 +102,14 @@ test(
     const port = await freePorts(1);
     appendFileSync(config, `opcua: { listen: { host: 127.0.0.1, port: ${port} }, insecureLoopback: {} }\n`);
     const first = await start();
+    const robots = async () => JSON.parse((await exportTables(inData("tables"))) ?? "{}").robots;
+    const cart = { "cart-01": { robotId: "cart-01", family: "cart" } };
+    await expect.poll(robots, { timeout: TIMEOUT_MS }).toMatchObject(cart);
     const backup = fleetgate("backup", file(), "--config", config);
     expect(backup).toMatchObject({ status: 0, err: "" });
     expect(backup.out).toContain(config);
     expect(backup.out).toContain(simulator.endpoints.credentials);
+    expect(backup.out).toContain(inData("tables.json"));
     expect(backup.out).not.toMatch(/journal|tickets|outbox/);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
 
@@ -111,8 +119,7 @@ test(
     expect(refused.err).toContain(`in use by process ${process.pid}: stop the gateway first`);
     expect(await first.stop()).toBe(0);
 
-    // The register of robots may have been written before the backup, after it, or both.
-    const opcuaContent = () => contentOf(inData("opcua"), "robots.json");
+    const opcuaContent = () => contentOf(inData("opcua"));
     const [etc, opcua] = [contentOf(join(folder, "etc")), opcuaContent()];
     rmSync(join(folder, "etc"), { recursive: true });
     rmSync(inData(), { recursive: true });
@@ -125,6 +132,8 @@ test(
     const second = await start();
     expect(second.said()).toContain("a backup was restored");
     expect(second.said()).toContain("only stops and reads pass");
+    expect(await robots()).toMatchObject(cart);
+    expect(existsSync(inData("tables.json"))).toBe(false);
     expect(await second.stop()).toBe(0);
 
     // A reset right after the restore is enough: the first start has lost nothing.
@@ -142,7 +151,8 @@ test(
 test("a journal that lies there is put aside, or kept by those who say so", () => {
   fillData();
   expect(fleetgate("backup", file(), "--config", config).status).toBe(0);
-  expect(fleetgate("restore", file(), "--elsewhere", "--keep-journal").status).toBe(0);
+  const kept = fleetgate("restore", file(), "--elsewhere", "--keep-journal");
+  expect(kept.out).toContain(`What there was is kept as ${inData("tables.before-")}`);
   expect(readFileSync(inData("journal", "data.mdb"), "utf8")).toBe("of before");
 
   writeFileSync(config, `${readFileSync(config, "utf8")}# changed\n`);
@@ -222,7 +232,8 @@ test.skipIf(!strace)(
     const wanted = contentOf(inData("opcua"));
     const wantedConfig = readFileSync(config, "utf8");
     writeFileSync(config, `${wantedConfig}# changed\n`);
-    rmSync(inData("opcua", "robots.json"));
+    rmSync(inData("opcua", "trusted"));
+    rmSync(inData("tables.json"));
     const machine = join(folder, "machine");
     for (const name of ["etc", "data"]) cpSync(join(folder, name), join(machine, name), { recursive: true });
 
@@ -241,6 +252,8 @@ test.skipIf(!strace)(
       expect(fleetgate("restore", file(), "--elsewhere").status).toBe(0);
       expect(existsSync(inData("restore-unfinished"))).toBe(false);
       expect(contentOf(inData("opcua"))).toEqual(wanted);
+      expect(readFileSync(inData("tables.json"), "utf8")).toBe(TABLES);
+      expect(existsSync(inData("tables"))).toBe(false);
       expect(readFileSync(config, "utf8")).toBe(wantedConfig);
       expect(existsSync(inData("journal", "lost.json"))).toBe(true);
       for (const name of ["etc", "data"]) {

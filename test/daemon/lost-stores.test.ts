@@ -212,9 +212,36 @@ test(
   TIMEOUT_MS,
 );
 
+test(
+  "lost tables stop neither the start nor a command: they begin empty, and the log says so",
+  async () => {
+    await (await startInProcess()).stop();
+    const whole = join(folder, "whole");
+    cpSync(inData("tables"), whole, { recursive: true, preserveTimestamps: true });
+    for (const [what, harm, reason] of damages.filter(([each]) => each !== "no folder")) {
+      // A table is lost by itself: lmdb-store.test.ts has that.
+      if (what === "a byte of a record") continue;
+      rmSync(inData("tables"), { recursive: true });
+      cpSync(whole, inData("tables"), { recursive: true, preserveTimestamps: true });
+      harm(inData("tables"), "");
+      const from = ear.received.entries.length;
+      const gateway = await startInProcess();
+      expect(gateway.said()).toContain("a store is lost: it begins empty");
+      expect(await health("stores", "degraded", from)).toMatch(reason);
+      expect(await send("ControlConveyor", belt("CW"))).toMatchObject({ outcome: "succeeded" });
+      expect(await gateway.stop()).toBe(0);
+    }
+    const again = await startInProcess();
+    expect(again.said()).not.toContain("a store is lost");
+    expect(await again.stop()).toBe(0);
+  },
+  2 * TIMEOUT_MS,
+);
+
 test.each([
   ["journal", 3],
   ["tickets", 2],
+  ["tables", 1],
 ])(
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
   async (store, known) => {

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { exportTables } from "../../src/platform/stores/tables-export.ts";
 import {
   SubscribeBatteryStatusResponseSchema,
   SubscribeConveyorStatusResponseSchema,
@@ -149,17 +150,21 @@ test("what somebody has written into the register of robots does not end the nex
   await start();
   await plc.shows("Robots.good.Battery.ChargePercent", 50);
   await stop();
-  const register = join(folder, "gateway", "opcua", "robots.json");
-  const kept = JSON.parse(readFileSync(register, "utf8")) as Array<{ robotId: string }>;
-  expect(kept.map(({ robotId }) => robotId)).toEqual(["good"]);
+  const dataDir = join(folder, "gateway");
+  const kept = JSON.parse((await exportTables(join(dataDir, "tables"))) ?? "");
+  expect(Object.keys(kept.robots)).toEqual(["good"]);
   const foreign = wrong.map((robotId) => ({ robotId, family: "cart", conveyorIndexes: [1] }));
   const indexes = { robotId: "good", family: "cart", conveyorIndexes: [1, -1, 1.5, "x", null, 2 ** 40] };
   const none = [{ robotId: 7, family: {}, conveyorIndexes: [] }, null, 7];
-  for (const text of [JSON.stringify([...foreign, indexes, ...none]), "no JSON", "{}", ""]) {
-    writeFileSync(register, text);
+  const robots = [...foreign, indexes, ...none];
+  const records = [...robots.map((robot) => [`${robots.indexOf(robot)}`, robot]), ["good", indexes]];
+  const byId = foreign.map((robot) => [robot.robotId, robot]);
+  const texts = [records, byId].map((each) => JSON.stringify({ robots: Object.fromEntries(each) }));
+  for (const text of [...texts, "no JSON", "{}", ""]) {
+    writeFileSync(join(dataDir, "tables.json"), text);
     await start();
     await plc.shows("Robots.good.Battery.ChargePercent", 50);
     await stop();
   }
-  // Five starts of the gateway.
+  // Six starts of the gateway.
 }, 180_000);

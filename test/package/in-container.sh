@@ -186,7 +186,7 @@ backup_and_restore() {
     local certificate=/var/lib/fleetgate/opcua/server/own
     sudo fleetgate backup fleetgate-backup.tar.gz
     [ "$(stat -c %a fleetgate-backup.tar.gz)" = 600 ]
-    sudo tar -tzf fleetgate-backup.tar.gz | grep -x var/lib/fleetgate/opcua/robots.json
+    sudo tar -tzf fleetgate-backup.tar.gz | grep -x var/lib/fleetgate/tables.json
     cp -a $certificate own
     sudo dpkg --purge fleetgate
     sudo dpkg -i fleetgate_*_amd64.deb

@@ -1,31 +1,29 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Batch } from "../../src/contracts/link.ts";
 import { type Alarm, ofGateway } from "../../src/domain/alarm.ts";
 import type { StateChange } from "../../src/domain/change.ts";
 import { createLive } from "../../src/platform/live.ts";
-import { silentLog } from "../../src/platform/log.ts";
 import { createAlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createAlarmStage } from "../../src/state/alarm-stage.ts";
 import { createAlarmStore } from "../../src/state/alarm-store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createMemoryDisk } from "../support/memory-tables.ts";
 
 const robots = Array.from({ length: 1_000 }, (_, index) => `r${index}`);
 
-function openAlarms(dataDir = mkdtempSync(join(tmpdir(), "alarms-"))) {
+function openAlarms(disk = createMemoryDisk()) {
   const clock = createManualClock();
   const known: StateChange[] = [];
   const battery = createLive({ low: 20, critical: 10 });
-  const store = createAlarmStore(join(dataDir, "alarms.json"), clock, silentLog);
+  const tables = disk.open();
+  const store = createAlarmStore(tables);
   let events = 0;
   const registry = createAlarmRegistry(clock, store.load(), () => `e${++events}`);
   const stage = createAlarmStage(registry, store, battery);
   const before = { snapshot: () => known, current: (change: StateChange) => change };
   const view = stage.view?.(before) ?? expect.fail("it has no view");
   const apply = (batch: Batch) => stage.apply(batch, () => expect.fail("an alarm waits for nothing"));
-  return { stage, apply, view, registry, store, clock, dataDir, known, battery };
+  return { stage, apply, view, registry, disk, tables, clock, known, battery };
 }
 
 const quality = (robotId: string, value: "good" | "lost"): StateChange => {
@@ -166,22 +164,33 @@ describe("a restart", () => {
     first.registry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
     first.registry.putOutOfService("r9", true);
     first.apply(batch());
-    await first.store.settled();
-    const { registry } = openAlarms(first.dataDir);
+    await first.tables.flushed();
+    const { registry } = openAlarms(first.disk);
     expect(registry.all()).toMatchObject([
       { id: alarm?.id, code: "ROBOT_LOST", isActive: true, acknowledged: { by: { name: "hmi" } } },
     ]);
     expect(registry.isOutOfService("r9")).toBe(true);
   });
 
-  it.each(["", "{", "[1]", '{"alarms":[{"id":1},7,null],"outOfService":[3],"lastId":"x"}'])(
-    "with a damaged file (%s) begins with no alarm",
-    (text) => {
-      const { dataDir } = openAlarms();
-      writeFileSync(join(dataDir, "alarms.json"), text);
-      const { registry } = openAlarms(dataDir);
-      expect(registry.kept()).toEqual({ alarms: [], outOfService: [], lastId: 0 });
-      expect(readFileSync(join(dataDir, "alarms.json"), "utf8")).toBe(text);
+  it("writes only what is new", async () => {
+    const { apply, registry, disk, tables } = openAlarms();
+    apply(batch(...robots.map((robotId) => quality(robotId, "lost"))));
+    await tables.flushed();
+    expect(disk.records.size).toBe(robots.length + 1);
+    const [alarm] = registry.all();
+    registry.acknowledge(alarm?.id ?? "", { protocol: "mqtt", name: "hmi" });
+    apply(batch());
+    await tables.flushed();
+    expect(disk.writes.at(-1)).toEqual([`alarms/${alarm?.id}`]);
+  });
+
+  it.each([{ id: 1 }, 7, null])(
+    "with a damaged alarm (%j) begins with none, and keeps the rest",
+    (record) => {
+      const disk = createMemoryDisk();
+      disk.records.set("alarms/a1", record).set("out-of-service/r9", true).set("alarm-ids/last", 7);
+      const { registry } = openAlarms(disk);
+      expect(registry.kept()).toEqual({ alarms: [], outOfService: ["r9"], lastId: 7 });
     },
   );
 });

@@ -1,32 +1,29 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import type { StateChange } from "../../src/domain/change.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import type { VisibleStation } from "../../src/domain/station-visits.ts";
 import { createLive, type Live } from "../../src/platform/live.ts";
-import { silentLog } from "../../src/platform/log.ts";
+import type { WriteBehind } from "../../src/platform/stores/write-behind.ts";
 import { createStationStage, type StationStage } from "../../src/state/station-stage.ts";
 import { createFakeState } from "../delivery/fake-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createMemoryDisk, type MemoryDisk } from "../support/memory-tables.ts";
 
-let folder: string;
-let file: string;
+let disk: MemoryDisk;
+let tables: WriteBehind;
 let clock = createManualClock();
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "station-stage-"));
-  file = join(folder, "stations.json");
+  disk = createMemoryDisk();
+  tables = disk.open();
   clock = createManualClock();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const stations = [
   { name: "dock", destinations: ["P7"] },
   { name: "gate", destinations: ["P8"] },
 ];
 const open = (list: Live<typeof stations> = createLive(stations)): StationStage =>
-  createStationStage(list, file, clock, silentLog);
+  createStationStage(list, tables, clock);
 const viewOf = (stage: StationStage) => stage.view?.(createFakeState()) ?? expect.fail("it has no view");
 const apply = (stage: StationStage, ...changes: StateChange[]) =>
   stage.apply({ changes, events: [] }, () => expect.fail("a station waits for nothing")).changes;
@@ -95,13 +92,13 @@ it("keeps what it has counted over a restart, and counts a visit that was cut of
   clock.advance(2_000);
   see(first, at("P1"));
   see(first, at("P7"));
-  await first.settled();
+  await tables.flushed();
   const second = open();
   expect(shownOf(second, "dock").counters).toMatchObject({ cycles: 1, aborted: 1, cycleLastMs: 2_000 });
   expect(shownOf(second, "dock").sight).toMatchObject({ here: null, quality: "unknown" });
   expect(shownOf(second, "gate").counters).toMatchObject({ cycles: 0, aborted: 0 });
   see(second, robot("good"), at("P7"));
-  await second.settled();
+  await tables.flushed();
   expect(shownOf(open(), "dock").counters).toMatchObject({ cycles: 1, aborted: 2 });
 });
 
@@ -113,23 +110,23 @@ it("counts from 0 again when it is reset, over a restart too", async () => {
   const [change] = stationsOf(stage.reset("dock").changes);
   expect(change?.shown.counters).toMatchObject({ cycles: 0, sinceMs: clock.nowMs() });
   expect(stage.reset("nope").changes).toEqual([]);
-  await stage.settled();
+  await tables.flushed();
   expect(shownOf(open(), "dock").counters).toMatchObject({ cycles: 0, sinceMs: clock.nowMs() });
 });
 
-it.each(["", "[]", '{"dock":{"cycles":"many"}}', '{"dock":null}'])(
-  "begins at 0 with a file of %j",
-  async (text) => {
-    writeFileSync(file, text);
+it.each([[], { cycles: "many" }, null, { cycles: -1, isVisited: false }])(
+  "begins at 0 with a record of %j",
+  async (record) => {
+    disk.records.set("stations/dock", record);
     const stage = open();
     expect(shownOf(stage, "dock").counters).toMatchObject({ cycles: 0, aborted: 0 });
     see(stage, robot("good"), at("P7"));
-    await stage.settled();
-    expect(JSON.parse(readFileSync(file, "utf8")).dock).toMatchObject({ cycles: 0, isVisited: true });
+    await tables.flushed();
+    expect(disk.records.get("stations/dock")).toMatchObject({ cycles: 0, isVisited: true });
   },
 );
 
-it("goes on with other stations and destinations, and keeps the counters of those that stay", () => {
+it("goes on with other stations and destinations, and keeps the counters of those that stay", async () => {
   const list = createLive([{ name: "dock", destinations: ["P7"] }]);
   const stage = open(list);
   see(stage, robot("good"));
@@ -148,6 +145,8 @@ it("goes on with other stations and destinations, and keeps the counters of thos
   expect(shownOf(stage, "dock").counters).toEqual(counted);
 
   // The robot did not leave: no cycle is counted.
+  await tables.flushed();
+  expect([...disk.records.keys()]).toEqual(["stations/dock", "stations/gate"]);
   list.replace([{ name: "dock", destinations: ["P9"] }]);
   expect(stage.review([]).changes.map((change) => change.kind)).toEqual(["station_removed", "station"]);
   expect(shownOf(stage, "dock").counters).toMatchObject({ cycles: 1, aborted: 1 });
@@ -156,6 +155,8 @@ it("goes on with other stations and destinations, and keeps the counters of thos
       .snapshot()
       .map((change) => ("station" in change ? change.station : "")),
   ).toEqual(["dock"]);
+  await tables.flushed();
+  expect([...disk.records.keys()]).toEqual(["stations/dock"]);
   // What waits in a queue for a station that is gone becomes its end.
   expect(viewOf(stage).current(added[1] as StateChange)).toEqual({
     kind: "station_removed",

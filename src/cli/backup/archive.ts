@@ -7,9 +7,11 @@ import { readBackupFiles } from "../../config/backup-files.ts";
 import { type Environment, fileProblem } from "../../config/named-files.ts";
 import { readFolder, readTree, stateOfTree } from "../../platform/archive/read-tree.ts";
 import { type ArchiveEntry, ArchiveRefused, packTar, unpackTar } from "../../platform/archive/tar.ts";
+import { messageOf } from "../../platform/error-text.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { belongTogether } from "../../platform/pem.ts";
 import { isCode } from "../../platform/socket-probe.ts";
+import { EXPORT_FILE, exportTables } from "../../platform/stores/tables-export.ts";
 import { version } from "../../version.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 
@@ -95,8 +97,15 @@ export interface Backup {
   readonly entries: readonly ArchiveEntry[];
 }
 
-/** The part of the data folder that is true on another day, too. */
+/** A backup of the gateway as it is. */
+export interface FreshBackup extends Backup {
+  /** Why the tables are not in it; null: they are, or there are none. */
+  readonly tablesProblem: string | null;
+}
+
+/** The parts of the data folder that are true on another day, too: a folder, and the tables as a file. */
 export const KEPT_FOLDER = "opcua";
+export const TABLES_FOLDER = "tables";
 const OWN = ["server", "own"];
 /** What leads elsewhere than it looks. */
 const oddName = /(^|\/)\.{0,2}(\/|$)|\0/;
@@ -109,7 +118,7 @@ const PAUSE_MS = 200;
  * Reads all that makes another machine this gateway, as it was at one moment: the gateway may run meanwhile.
  * Rejects with NotPossible.
  */
-export async function readGateway(configPath: string, env: Environment, nowMs: number): Promise<Backup> {
+export async function readGateway(configPath: string, env: Environment, nowMs: number): Promise<FreshBackup> {
   const path = resolve(configPath);
   for (let left = TRIES; left > 0; left -= 1) {
     const files = await readBackupFiles(path, env);
@@ -134,12 +143,34 @@ export async function readGateway(configPath: string, env: Environment, nowMs: n
       program: version,
       madeAt: new Date(nowMs).toISOString(),
     };
-    if (entries !== null) return { facts, entries };
+    if (entries !== null) {
+      const tables = await readTables(dataDir);
+      return { facts, entries: [...entries, ...tables.entries], tablesProblem: tables.problem };
+    }
     await setTimeout(PAUSE_MS);
   }
   throw new NotPossible(
     "the files change while they are read, or the OPC UA key and certificate are not a pair: try again",
   );
+}
+
+/** The tables of a gateway, which may run on them. Their damage is no reason to have no backup. */
+async function readTables(
+  dataDir: string,
+): Promise<{ readonly entries: readonly ArchiveEntry[]; readonly problem: string | null }> {
+  const path = join(dataDir, EXPORT_FILE);
+  try {
+    const text = await asOwnerOf(dataDir, () =>
+      // A restore before the first start has left it: the tables are not made of it yet.
+      existsSync(path) ? readFileSync(path, "utf8") : exportTables(join(dataDir, TABLES_FOLDER)),
+    );
+    if (text === null) return { entries: [], problem: null };
+    const { owner, group, changedMs } = readFolder(dataDir);
+    const entry = { name: path.slice(1), kind: "file", mode: 0o600, owner, group, changedMs } as const;
+    return { entries: [{ ...entry, content: Buffer.from(text) }], problem: null };
+  } catch (error) {
+    return { entries: [], problem: messageOf(error) };
+  }
 }
 
 /** Where an entry belongs. */

@@ -74,6 +74,10 @@ async function backup(target: string, config: string): Promise<void> {
   await writeWhole(path, await packBackup(found));
   const files = found.entries.filter(({ kind }) => kind === "file");
   for (const each of files) process.stdout.write(`/${each.name}\n`);
+  if (found.tablesProblem !== null)
+    process.stderr.write(
+      `fleetgate: robots that have had nodes, counters and alarms are not in it: ${found.tablesProblem}\n`,
+    );
   process.stdout.write(`${path}: ${files.length} files of gateway ${gatewayId}. It holds secrets.\n`);
 }
 

@@ -5,6 +5,7 @@ import type { Environment } from "../../config/named-files.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
 import { plainText, type ReadFile } from "../../platform/plain-file.ts";
+import { EXPORT_FILE } from "../../platform/stores/tables-export.ts";
 import { exitCodes, NotPossible } from "../exit.ts";
 import { installed } from "../installed.ts";
 import { judgingHereMs } from "../machine-clock.ts";
@@ -56,7 +57,7 @@ export function refuseElsewhere({ facts, entries }: Backup): void {
 }
 
 function oddEntry({ facts, entries }: Backup, named: readonly string[]): ArchiveEntry | undefined {
-  const files = new Set([facts.config, ...named]);
+  const files = new Set([facts.config, resolve(facts.dataDir, EXPORT_FILE), ...named]);
   const folders = new Set([...[...files].map((path) => resolve(path, "..")), facts.dataDir]);
   const kept = resolve(facts.dataDir, KEPT_FOLDER);
   const seen = new Set<string>();

@@ -6,10 +6,11 @@ import { asOwnerOf } from "../../platform/folder-owner.ts";
 import { isCode } from "../../platform/socket-probe.ts";
 import { discardStore } from "../../platform/stores/kept-store.ts";
 import { DATA_FILE, syncFolder } from "../../platform/stores/store-marks.ts";
+import { EXPORT_FILE } from "../../platform/stores/tables-export.ts";
 import { beginRestore, endRestore } from "../../platform/stores/unfinished-restore.ts";
 import { NotPossible } from "../exit.ts";
 import { unitEnvironment } from "../unit-environment.ts";
-import type { Backup } from "./archive.ts";
+import { type Backup, TABLES_FOLDER } from "./archive.ts";
 import { refuseElsewhere, refuseForeign } from "./content.ts";
 import { placesOf, STAGED, type Staging, stage } from "./staging.ts";
 
@@ -55,7 +56,7 @@ export async function restoreBackup(backup: Backup, options: RestoreOptions): Pr
     await ofService(() => beginRestore(dataDir));
     const keptAs = [
       ...(options.keepsJournal ? [] : await ofService(() => loseStores(dataDir, options.nowMs))),
-      ...(await putInPlace(staging, options.nowMs)),
+      ...(await putInPlace(staging, dataDir, options.nowMs)),
     ];
     await ofService(() => endRestore(dataDir));
     return { written: staging.paths, keptAs };
@@ -91,21 +92,23 @@ async function loseStores(dataDir: string, nowMs: number): Promise<readonly stri
   return keptAs;
 }
 
-async function putInPlace({ paths }: Staging, nowMs: number): Promise<readonly string[]> {
+async function putInPlace({ paths }: Staging, dataDir: string, nowMs: number): Promise<readonly string[]> {
   const stamp = new Date(nowMs).toISOString().replaceAll(":", "-");
   const keptAs: string[] = [];
   for (const path of paths) {
-    const aside = await asOwnerOf(dirname(path), () => putOne(path, `${path}.before-${stamp}`));
+    // The next start makes the tables of their file: those that are there must not be older or newer.
+    const inTheWay = path === join(dataDir, EXPORT_FILE) ? join(dataDir, TABLES_FOLDER) : path;
+    const aside = await asOwnerOf(dirname(path), () => putOne(path, inTheWay, `${inTheWay}.before-${stamp}`));
     if (aside !== null) keptAs.push(aside);
   }
   return keptAs;
 }
 
 /** @returns where lies what was there; null: nothing was, or it was the same */
-function putOne(path: string, aside: string): string | null {
+function putOne(path: string, inTheWay: string, aside: string): string | null {
   const staged = `${path}${STAGED}`;
-  const isInTheWay = isThere(path) && !isSameFile(path, staged);
-  if (isInTheWay) renameSync(path, aside);
+  const isInTheWay = isThere(inTheWay) && !isSameFile(inTheWay, staged);
+  if (isInTheWay) renameSync(inTheWay, aside);
   renameSync(staged, path);
   syncFolder(dirname(path));
   return isInTheWay ? aside : null;

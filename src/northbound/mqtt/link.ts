@@ -90,7 +90,7 @@ export function createMqttLink(
       watching.catch(() => {});
       const retained = () => ownBroker?.retained() ?? Promise.resolve([]);
       for (const move of moves.take()) await records.move(move, retained);
-      const record = records.of(brokerOptions, brokerName(brokerOptions) === brokerName(options));
+      const record = records.of(brokerOptions);
       const sizes = sizesOf(brokerOptions);
       const { onTooLarge } = limits;
       const isKept = refreshOf(options) === null;

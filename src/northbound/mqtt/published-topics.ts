@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isJsonObject } from "../../platform/json.ts";
-import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import type { Codec } from "../../platform/stores/table-store.ts";
+import type { WriteBehind } from "../../platform/stores/write-behind.ts";
 import { createTurns } from "../../platform/turns.ts";
 import { type TopicsMove, topicRules } from "./live-topics.ts";
 import type { MqttOptions } from "./options.ts";
@@ -34,40 +34,46 @@ export interface PublishedTopics {
   keep(): Promise<void>;
 }
 
-/** Where the record is kept, as text. */
-export interface TopicsFile {
-  /** Undefined: there is none. Throws when it cannot be read. */
-  read(): string | undefined;
-  write(text: string): Promise<void>;
-}
-
-interface Kept {
-  readonly broker: string;
+/** The record of a broker, without its topics. */
+interface KeptBroker {
+  /** The rules of the topics, and the filter of the task chains. */
   readonly rules: string;
   readonly chains: string;
   readonly sessions: readonly string[];
-  readonly topics: ReadonlyMap<string, string>;
+}
+
+/** The topics with one mark. */
+interface KeptTopics {
+  readonly mark: string;
+  readonly topics: readonly string[];
 }
 
 const MOST_TOPICS = 1_000_000;
 const MOST_SESSIONS = 64;
+const MARKS_A_WRITE = 500;
 const NAME_DIGITS = 16;
+
+/** The name of a broker in keys: a URL may be longer than a key. */
+export function brokerKey(url: string): string {
+  return hash("sha256", url).slice(0, NAME_DIGITS);
+}
+
+/** The key of the topics with one mark: a topic may be longer than a key. */
+export function topicsKey(broker: string, mark: string): string {
+  return `${broker}/${hash("sha256", mark, "base64url")}`;
+}
 
 export interface PublishedTopicsParts {
   readonly options: Pick<MqttOptions, "broker" | "base" | "placement">;
   readonly chainFilter: string;
   readonly sessionId: string;
-  readonly file: TopicsFile;
-  readonly log: Log;
+  readonly tables: WriteBehind;
 }
-
-/** The file of a name, of the first broker and of each fallback. */
-export type TopicsFiles = (name: string) => TopicsFile;
 
 /** The record of each broker. */
 export interface TopicRecords {
   /** Null at the gateway's own broker, unless topics have moved. */
-  of(options: MqttOptions, isFirst: boolean): PublishedTopics | null;
+  of(options: MqttOptions): PublishedTopics | null;
   /** A reload has moved topics. `retained`: what the gateway's own broker retains. */
   move(move: TopicsMove, retained: () => Promise<readonly string[]>): Promise<void>;
 }
@@ -76,31 +82,25 @@ export interface TopicRecords {
  * The records of what this gateway has published at each of its brokers. That of a broker is read when it is
  * connected to for the first time.
  *
- * @param topicsFiles null if the broker forgets topics with the gateway
+ * @param tables null if the broker forgets topics with the gateway
  */
 export function createTopicRecords(
-  topicsFiles: TopicsFiles | null,
+  tables: WriteBehind | null,
   chainFilter: string,
   sessionId: string,
-  log: Log,
 ): TopicRecords {
   const records = new Map<string, PublishedTopics>();
   let own: PublishedTopics | null = null;
-  const of: TopicRecords["of"] = (options, isFirst) => {
-    if (topicsFiles === null) return own;
-    // A URL may have what no file name may.
-    const name = isFirst
-      ? "topics.json"
-      : `topics-${hash("sha256", urlOf(options)).slice(0, NAME_DIGITS)}.json`;
-    const file = topicsFiles(name);
-    const record = records.get(name) ?? openPublishedTopics({ options, chainFilter, sessionId, file, log });
-    records.set(name, record);
-    return record;
-  };
   return {
-    of,
+    of(options) {
+      if (tables === null) return own;
+      const url = urlOf(options);
+      const record = records.get(url) ?? openPublishedTopics({ options, chainFilter, sessionId, tables });
+      records.set(url, record);
+      return record;
+    },
     async move({ isMoved, left }, retained) {
-      if (topicsFiles === null) own = isMoved ? createOwnRecord(await retained()) : own;
+      if (tables === null) own = isMoved ? createOwnRecord(await retained()) : own;
       for (const record of records.values()) record.move(isMoved, left);
     },
   };
@@ -127,26 +127,66 @@ function urlOf({ broker }: Pick<MqttOptions, "broker">): string {
   return broker.kind === "external" ? broker.url : "";
 }
 
-export function openTopicsFile(path: string): TopicsFile {
-  const file = createKeptFile(path, { isSynced: false });
-  return { read: () => readNowIfThere(path), write: file.write };
+/** Whether topics of earlier runs are known. */
+export function hasPublishedTopics(tables: Pick<WriteBehind, "table">): boolean {
+  return [...tables.table(BROKERS, brokerCodec, "begin empty").entries()].length > 0;
 }
 
-/** Opens the record. One that cannot be read begins empty, and one of another broker too. */
+/** Opens the record of the broker in `options`. Without a record of the broker its topics are not known. */
 export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopics {
-  const { options, chainFilter, sessionId, file, log } = parts;
-  const broker = urlOf(options);
+  const { options, chainFilter, sessionId, tables } = parts;
+  const brokers = tables.table(BROKERS, brokerCodec, "begin empty");
+  const groups = tables.table(TOPICS, topicsCodec, "begin empty");
+  const name = brokerKey(urlOf(options));
   const rules = () => topicRules(options);
-  const before = readKept(file, log);
-  const isSame = before?.broker === broker;
-  const topics = new Map<string, string>(isSame ? before.topics : []);
+  const before = brokers.get(name);
+  const topics = new Map<string, string>();
+  for (const [key, group] of groups.entries()) {
+    if (!key.startsWith(`${name}/`)) continue;
+    if (before === undefined) tables.keep([groups.remove(key)]);
+    else for (const topic of group.topics) topics.set(topic, group.mark);
+  }
   const left = new Map(topics);
-  const sessions = [...(isSame ? before.sessions : []).slice(1 - MOST_SESSIONS), sessionId];
+  const sessions = [...(before?.sessions ?? []).slice(1 - MOST_SESSIONS), sessionId];
   const known = new Set(sessions);
-  let hasNews = true;
-  let isFailing = false;
-  let isMoved = isSame && before.rules !== rules();
-  const movedChains = isSame && before.chains !== chainFilter ? before.chains : null;
+  let isBrokerNew = true;
+  /** Marks whose topics are others than those that are kept. */
+  let changed = new Set<string>();
+  let isMoved = before !== undefined && before.rules !== rules();
+  const movedChains = before === undefined || before.chains === chainFilter ? null : before.chains;
+
+  /** In turns: 5,000 robots with flat topics have 185,000. */
+  async function topicsOf(marks: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
+    const turns = createTurns();
+    const found = new Map<string, string[]>();
+    for (const [topic, mark] of topics) {
+      if (!marks.has(mark)) continue;
+      const group = found.get(mark);
+      if (group === undefined) found.set(mark, [topic]);
+      else group.push(topic);
+      const turn = turns.next();
+      if (turn !== undefined) await turn;
+    }
+    return found;
+  }
+
+  async function keepTopics(): Promise<void> {
+    const marks = [...changed];
+    changed = new Set();
+    const found = await topicsOf(new Set(marks));
+    while (marks.length > 0) {
+      const some = marks.splice(0, MARKS_A_WRITE);
+      tables.keep(
+        some.map((mark) => {
+          const key = topicsKey(name, mark);
+          const group = found.get(mark);
+          return group === undefined ? groups.remove(key) : groups.put(key, { mark, topics: group });
+        }),
+      );
+      if (!(await tables.flushed())) break;
+    }
+    for (const mark of marks) changed.add(mark);
+  }
 
   return {
     left,
@@ -156,7 +196,7 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
     movedChains,
     isOwnBroker: false,
     move(areMoved, gone) {
-      hasNews = true;
+      isBrokerNew = true;
       const names = areMoved ? topics.keys() : gone;
       for (const topic of names) {
         const mark = topics.get(topic);
@@ -168,79 +208,46 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
       if (left.size > 0) left.delete(topic);
       if (topics.has(topic) || topics.size >= MOST_TOPICS) return;
       topics.set(topic, mark);
-      hasNews = true;
+      changed.add(mark);
     },
     forget(topic) {
       left.delete(topic);
-      if (topics.delete(topic)) hasNews = true;
+      const mark = topics.get(topic);
+      if (mark === undefined) return;
+      topics.delete(topic);
+      changed.add(mark);
     },
     skip: (topic) => void left.delete(topic),
     isOurs: (session) => known.has(session),
     async keep() {
-      if (!hasNews) return;
-      hasNews = false;
-      try {
-        await file.write(await textOf({ broker, rules: rules(), chains: chainFilter, sessions, topics }));
-        isFailing = false;
-      } catch (error) {
-        hasNews = true;
-        if (!isFailing)
-          log.warn(
-            { cause: describeError(error) },
-            "the record of published topics is not kept: a later run may not clear what this one leaves",
-          );
-        isFailing = true;
-      }
+      if (isBrokerNew) tables.keep([brokers.put(name, { rules: rules(), chains: chainFilter, sessions })]);
+      isBrokerNew = false;
+      if (changed.size > 0) await keepTopics();
+      else await tables.flushed();
     },
   };
 }
 
-/**
- * Topics are grouped by their marks. In turns: 5,000 robots with flat topics have 185,000, which take a
- * quarter of a second.
- */
-async function textOf({ broker, rules, chains, sessions, topics }: Kept): Promise<string> {
-  const turns = createTurns();
-  const marks = new Map<string, string[]>();
-  for (const [topic, mark] of topics) {
-    const group = marks.get(mark);
-    if (group === undefined) marks.set(mark, [topic]);
-    else group.push(topic);
-    const turn = turns.next();
-    if (turn !== undefined) await turn;
-  }
-  const groups: string[] = [];
-  for (const [mark, group] of marks) {
-    groups.push(`${JSON.stringify(mark)}:${JSON.stringify(group)}`);
-    const turn = turns.next();
-    if (turn !== undefined) await turn;
-  }
-  const head = JSON.stringify({ broker, rules, chains, sessions });
-  return `${head.slice(0, -1)},"topics":{${groups.join(",")}}}`;
-}
+const BROKERS = "brokers";
+const TOPICS = "published-topics";
 
-function readKept(file: TopicsFile, log: Log): Kept | null {
-  try {
-    const text = file.read();
-    if (text === undefined) return null;
-    const kept: unknown = JSON.parse(text);
-    if (!isJsonObject(kept)) throw new Error("it is no object");
-    const { broker, rules, chains, sessions, topics } = kept;
-    if (typeof broker !== "string" || typeof rules !== "string" || typeof chains !== "string")
-      throw new Error("it does not name the broker and the rules of the topics");
-    if (!isTextList(sessions) || !isJsonObject(topics)) throw new Error("it has no sessions or no topics");
-    const marks = Object.entries(topics).flatMap(([mark, group]) =>
-      isTextList(group) ? group.map((topic) => [topic, mark] as const) : [],
-    );
-    return { broker, rules, chains, sessions, topics: new Map(marks) };
-  } catch (error) {
-    log.warn(
-      { cause: describeError(error) },
-      "the record of published topics cannot be read: what earlier runs left at the broker stays there",
-    );
-    return null;
-  }
-}
+const brokerCodec: Codec<KeptBroker> = {
+  encode: (broker) => broker,
+  decode(json) {
+    if (!isJsonObject(json)) return null;
+    const { rules, chains, sessions } = json;
+    if (typeof rules !== "string" || typeof chains !== "string" || !isTextList(sessions)) return null;
+    return { rules, chains, sessions };
+  },
+};
+
+const topicsCodec: Codec<KeptTopics> = {
+  encode: (group) => group,
+  decode(json) {
+    if (!isJsonObject(json) || typeof json.mark !== "string" || !isTextList(json.topics)) return null;
+    return { mark: json.mark, topics: json.topics };
+  },
+};
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");

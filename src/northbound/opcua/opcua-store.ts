@@ -1,9 +1,10 @@
 import { describeError, type Log } from "../../platform/log.ts";
-import { type Store, StoreFailed } from "../../platform/store.ts";
+import { brokenStore, type Store, StoreFailed } from "../../platform/store.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.ts";
+import type { WriteBehind } from "../../platform/stores/write-behind.ts";
 import { createDurableTicketStore, type TicketStore } from "./commands/ticket-store.ts";
-import { openRobotFile, openRobotRegister, type RobotRegister } from "./robot-register.ts";
+import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const ticketsFormat: StoreFormat = { store: "tickets", version: 2 };
@@ -19,35 +20,27 @@ export interface OpcUaStore {
   close(): Promise<void>;
 }
 
-/** Where the memory lies. */
-export interface OpcUaStorePlaces {
-  /** The store of tickets, which prepareStore has made. */
-  readonly ticketsFolder: string;
-  readonly robotsFile: string;
-}
-
 /**
  * Opens the stores of a server. If the tickets cannot be used, tags are shown all the same, and slots take
  * only stops: never rejects, never throws.
  *
+ * @param ticketsFolder the store of tickets, which prepareStore has made
+ * @param tables those that have the robots
  * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
  */
 export function openMemory(
-  { ticketsFolder, robotsFile }: OpcUaStorePlaces,
+  ticketsFolder: string,
+  tables: WriteBehind,
   log: Log,
   loss: StoreLoss | null = null,
 ): OpcUaStore {
   const store = watched(openOrBroken(ticketsFolder, log), log);
-  const robots = openRobotRegister(openRobotFile(robotsFile), log);
   if (loss !== null) removeTickets(store, log);
   return {
     tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
     ticketsLost: loss,
-    robots,
-    async close() {
-      await robots.close();
-      await store.close();
-    },
+    robots: openRobotRegister(tables),
+    close: store.close,
   };
 }
 
@@ -89,18 +82,6 @@ function openOrBroken(folder: string, log: Log): Store {
     );
     return brokenStore(error);
   }
-}
-
-function brokenStore(cause: unknown): Store {
-  return {
-    get() {
-      throw cause;
-    },
-    range: () => [],
-    write: () => Promise.reject(cause),
-    figures: () => ({ records: 0, syncs: 0, failures: 0, slowestMs: 0 }),
-    close: () => Promise.resolve(),
-  };
 }
 
 /** Logs when the disk begins to fail, and when it works again. */

@@ -1,7 +1,8 @@
 import { isIdentifier, isIdentifierNumber } from "../../domain/identifier.ts";
 import type { Family, RobotId } from "../../domain/robot.ts";
-import { createKeptFile, readNowIfThere } from "../../platform/kept-file.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import { isJsonObject } from "../../platform/json.ts";
+import type { Codec } from "../../platform/stores/table-store.ts";
+import type { WriteBehind } from "../../platform/stores/write-behind.ts";
 import type { KnownRobot } from "./options.ts";
 
 /**
@@ -17,91 +18,25 @@ export interface SeenRobot {
 export interface RobotRegister {
   /** The robots of earlier starts. */
   readonly seen: readonly SeenRobot[];
-  /** Writes new data of a robot, within a second. */
+  /** Keeps new data of a robot. */
   note(robot: SeenRobot): void;
-  /** Writes what is still to be written. Never rejects. */
-  close(): Promise<void>;
 }
 
-/** The file of the register. */
-export interface RobotFile {
-  /** The last content of `write`, perhaps edited since. Throws if it cannot be read. */
-  read(): unknown;
-  /** Replaces all of it or nothing. */
-  write(robots: readonly SeenRobot[]): Promise<void>;
-}
-
-/** A start shows many robots, one by one; each write has them all. */
-const WRITE_AFTER_MS = 1_000;
-
-/**
- * Opens the register. One that cannot be read begins empty, and a failed write is made up with the next news
- * of a robot. Both are logged.
- */
-export function openRobotRegister(file: RobotFile, log: Log): RobotRegister {
-  const known = new Map(readRobots(file, log).map((robot) => [robot.robotId, robot]));
+export function openRobotRegister(tables: WriteBehind): RobotRegister {
+  const table = tables.table("robots", robotCodec, "begin empty");
+  const known = new Map<RobotId, SeenRobot>(table.entries());
   const seen = [...known.values()];
-  let hasNews = false;
-  let isFailing = false;
-  let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> = Promise.resolve();
-
-  async function write(): Promise<void> {
-    if (!hasNews) return;
-    hasNews = false;
-    try {
-      await file.write([...known.values()]);
-      isFailing = false;
-    } catch (error) {
-      hasNews = true;
-      if (!isFailing) log.warn({ cause: describeError(error) }, "robots that are new are not kept");
-      isFailing = true;
-    }
-  }
-
-  function writeNow(): Promise<void> {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    writing = writing.then(write);
-    return writing;
-  }
-
   return {
     seen,
     note(robot) {
-      const before = known.get(robot.robotId);
+      const { robotId } = robot;
+      const before = known.get(robotId);
       const next = merged(before, robot);
-      if (next !== before) {
-        known.set(robot.robotId, next);
-        hasNews = true;
-      }
-      if (hasNews) timer ??= setTimeout(() => void writeNow(), WRITE_AFTER_MS);
+      if (next === before) return;
+      known.set(robotId, next);
+      tables.keep([table.put(robotId, next)]);
     },
-    close: writeNow,
   };
-}
-
-/** Keeps the register as one JSON file, which can be copied at any time: a backup has it. */
-export function openRobotFile(path: string): RobotFile {
-  const file = createKeptFile(path);
-  return {
-    read: () => JSON.parse(readNowIfThere(path) ?? "[]"),
-    write: (robots) => file.write(JSON.stringify(robots)),
-  };
-}
-
-function readRobots(file: RobotFile, log: Log): readonly SeenRobot[] {
-  try {
-    const kept = file.read();
-    if (!Array.isArray(kept)) throw new Error("it is no list");
-    return kept.flatMap((each) => readRobot(each) ?? []);
-  } catch (error) {
-    log.error(
-      { cause: describeError(error) },
-      "the register of robots cannot be read: a robot has its nodes when it is seen again",
-    );
-    return [];
-  }
 }
 
 /** The merged data of a robot; `before` itself if `next` has nothing new. */
@@ -131,18 +66,17 @@ export function knownRobots(
   return [...robots.values()];
 }
 
-/** An invalid entry is left out: its robot has no nodes until it is seen. */
-function readRobot(value: unknown): SeenRobot | null {
-  if (typeof value !== "object" || value === null) return null;
-  if (!("robotId" in value && "family" in value && "conveyorIndexes" in value)) return null;
-  const { robotId, family, conveyorIndexes } = value;
-  if (!isIdentifier(robotId) || !isFamily(family) || !Array.isArray(conveyorIndexes)) return null;
-  return {
-    robotId,
-    family,
-    conveyorIndexes: conveyorIndexes.filter((index) => isIdentifierNumber(index, 0)),
-  };
-}
+const robotCodec: Codec<SeenRobot> = {
+  encode: (robot) => robot,
+  decode(json) {
+    if (!isJsonObject(json)) return null;
+    const { robotId, family, conveyorIndexes } = json;
+    if (!isIdentifier(robotId) || !isFamily(family) || !Array.isArray(conveyorIndexes)) return null;
+    return conveyorIndexes.every((index) => isIdentifierNumber(index, 0))
+      ? { robotId, family, conveyorIndexes }
+      : null;
+  },
+};
 
 function isFamily(value: unknown): value is Family {
   return value === "cart" || value === "serve" || value === "base" || value === "unknown";

@@ -10,13 +10,14 @@ import { isJsonObject } from "../json.ts";
 import { makeFolder } from "../make-folder.ts";
 import {
   isMissingOnFullDisk,
+  type KeyedStore,
   LEAST_FREE_BYTES,
   openStore,
-  type Store,
   StoreFailed,
   type StoreParts,
   systemParts,
 } from "../store.ts";
+import { damagedRecord } from "./record-seal.ts";
 import { isReadOnlyError, walkRecords } from "./record-walk.ts";
 import {
   DATA_FILE,
@@ -39,13 +40,7 @@ type StoreCheck = (folder: string) => Promise<string | null>;
 /** A journal of 100,000 records takes 0.4 s; a disk that needs this long has a fault of its own. */
 const LONGEST_CHECK_MS = 60_000;
 /** The signals by which a damaged store ends the process that reads it. */
-const FATAL_SIGNALS: readonly (NodeJS.Signals | null)[] = [
-  "SIGBUS",
-  "SIGSEGV",
-  "SIGABRT",
-  "SIGILL",
-  "SIGFPE",
-];
+const FATAL_SIGNALS: readonly NodeJS.Signals[] = ["SIGBUS", "SIGSEGV", "SIGABRT", "SIGILL", "SIGFPE"];
 const PROGRAM = fileURLToPath(new URL("./store-walk.js", import.meta.url));
 
 /**
@@ -55,6 +50,20 @@ const PROGRAM = fileURLToPath(new URL("./store-walk.js", import.meta.url));
  * @throws StoreFailed if the check cannot be made: nothing is known of the store then
  */
 export async function checkStore(folder: string, program = PROGRAM): Promise<string | null> {
+  const result = await runOnStore(program, folder);
+  return "signal" in result ? `reading it ends the process with ${result.signal}` : problemIn(result.text);
+}
+
+/**
+ * Runs a program that reads the store in a process of its own.
+ *
+ * @returns its output, or the signal by which a damaged store has ended it
+ * @throws StoreFailed if it could not do its work
+ */
+export async function runOnStore(
+  program: string,
+  folder: string,
+): Promise<{ readonly text: string } | { readonly signal: NodeJS.Signals }> {
   refuseFullDisk(folder);
   const child = spawn(process.execPath, [program, folder], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -69,8 +78,8 @@ export async function checkStore(folder: string, program = PROGRAM): Promise<str
   ]).catch((error: unknown) => {
     throw new StoreFailed(`${folder} could not be checked`, { cause: error });
   });
-  if (FATAL_SIGNALS.includes(signal)) return `reading it ends the process with ${signal}`;
-  if (code === 0) return problemIn(said);
+  if (signal !== null && FATAL_SIGNALS.includes(signal)) return { signal };
+  if (code === 0) return { text: said };
   const reason = signal === null ? complaint.trim() : `it took longer than ${LONGEST_CHECK_MS / 1_000} s`;
   throw new StoreFailed(`${folder} could not be checked: ${reason}`);
 }
@@ -103,7 +112,7 @@ export interface Preparation {
   readonly isExpected: boolean;
   /** Whether an operator must confirm a loss; otherwise the store just begins empty. */
   readonly mustBeConfirmed: boolean;
-  /** Whether its owner reads every record when it opens the store. */
+  /** Whether its owner reads every record when it opens the store, and finds a damaged one. */
   readonly isReadByOwner?: boolean;
   readonly nowMs: number;
   /** Replaces the check by a separate process, in a test. */
@@ -156,7 +165,11 @@ export async function loseStore(
  *
  * @throws StoreFailed as openStore
  */
-export function openKeptStore(folder: string, format: StoreFormat, parts: StoreParts = systemParts): Store {
+export function openKeptStore(
+  folder: string,
+  format: StoreFormat,
+  parts: StoreParts = systemParts,
+): KeyedStore {
   const store = openStore(folder, {
     ...parts,
     beforeOpen() {
@@ -244,7 +257,10 @@ async function problemOf(
     return isExpected || found !== "missing" ? `${DATA_FILE} is missing` : null;
   }
   if (data === undefined || data.size === 0) return isUntouched ? null : `${DATA_FILE} is empty`;
-  if (!isUntouched) return check(folder);
+  if (!isUntouched) {
+    const problem = await check(folder);
+    return isReadByOwner && problem === damagedRecord ? null : problem;
+  }
   return recordProblem(folder, isReadByOwner);
 }
 

@@ -49,21 +49,25 @@ export async function walkRecords(folder: string, isReadByOwner = false): Promis
 
 function problemOf(database: Database, isReadByOwner: boolean): string | null {
   const { entryCount } = database.getStats() as { readonly entryCount: number };
-  const records = isReadByOwner ? database.getKeysCount() : countIntact(database);
-  if (records === null) return damagedRecord;
+  const { records, isDamaged } = isReadByOwner
+    ? { records: database.getKeysCount(), isDamaged: false }
+    : countRecords(database);
   // If a page is damaged, lmdb continues with the pages that it can reach.
   if (records !== entryCount) return `it holds ${records} records of ${entryCount}`;
-  return canBeWritten(database) ? null : "the list of free places in data.mdb cannot be read";
+  if (!canBeWritten(database)) return "the list of free places in data.mdb cannot be read";
+  // Last, because a store may be of use without one of its records.
+  return isDamaged ? damagedRecord : null;
 }
 
-/** Null: a record is damaged. */
-function countIntact(database: Database): number | null {
+/** Reads every record. */
+function countRecords(database: Database): { readonly records: number; readonly isDamaged: boolean } {
   let records = 0;
+  let isDamaged = false;
   for (const { key, value } of database.getRange()) {
-    if (typeof value !== "number" || !isIntact(key, value)) return null;
+    if (typeof value !== "number" || !isIntact(key, value)) isDamaged = true;
     records += 1;
   }
-  return records;
+  return { records, isDamaged };
 }
 
 /** lmdb needs one head only: it would then show the records as they were before the last write. */

@@ -19,7 +19,7 @@ beforeEach(async () => {
   config = inEtc("fleetgate.yaml");
   mkdirSync(join(folder, "etc"));
   mkdirSync(join(folder, "data", "opcua"), { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, "data", "opcua", "robots.json"), "[]", { mode: 0o600 });
+  writeFileSync(join(folder, "data", "opcua", "trusted"), "", { mode: 0o600 });
   writeFileSync(inEtc("key.json"), API_KEY, { mode: 0o600 });
   writeFileSync(config, configuration("plant1"));
   written = await packBackup(await readGateway(config, {}, Date.now()));

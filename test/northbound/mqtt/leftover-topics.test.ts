@@ -4,11 +4,11 @@ import type { StateChange } from "../../../src/domain/change.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { EmbeddedBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import { openPublishedTopics, type TopicsFile } from "../../../src/northbound/mqtt/published-topics.ts";
+import { openPublishedTopics } from "../../../src/northbound/mqtt/published-topics.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createLive } from "../../../src/platform/live.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { createMemoryDisk, type MemoryDisk } from "../../support/memory-tables.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
 import {
@@ -24,14 +24,11 @@ import {
 
 let broker: EmbeddedBroker;
 let watcher: Listener;
-let file: TopicsFile & { text: string | undefined };
-/** Of fallback brokers, by name. */
-let others: Map<string, TopicsFile>;
+let disk: MemoryDisk;
 const cleanups: Array<() => Promise<unknown> | unknown> = [];
 
 beforeEach(async () => {
-  file = newFile();
-  others = new Map();
+  disk = createMemoryDisk();
   broker = newBroker();
   cleanups.push(await start(broker));
   watcher = await listen(`mqtt://127.0.0.1:${broker.port()}`, {}, "#");
@@ -40,24 +37,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-function newFile(): typeof file {
-  const made: typeof file = {
-    text: undefined,
-    read: () => made.text,
-    async write(text) {
-      made.text = text;
-    },
-  };
-  return made;
-}
-
-function fileNamed(name: string): TopicsFile {
-  if (name === "topics.json") return file;
-  const other = others.get(name) ?? newFile();
-  others.set(name, other);
-  return other;
-}
 
 const robot = (robotId: string): StateChange => ({ kind: "robot", robotId, family: "cart", quality: "good" });
 const conveyor = (robotId: string, index: number): StateChange =>
@@ -111,7 +90,7 @@ async function live(sessionId: string, options: Partial<MqttOptions> = {}) {
   const clock = createManualClock();
   const openBroker = options.broker === undefined ? broker.open : null;
   const all = mqttOptions({ tags: true, ...options });
-  const link = newLink({ sessionId, clock, openBroker, topicsFiles: fileNamed, options: all });
+  const link = newLink({ sessionId, clock, openBroker, tables: disk.open(), options: all });
   const connection = await link.connect(new AbortController().signal);
   const show = (...changes: StateChange[]) => connection.write({ changes, events: [] });
   let isOver = false;
@@ -189,7 +168,8 @@ it("of robots, conveyors and maps that are gone, all is cleared once the fleet i
   expect(of(after, "/r1/conveyors/1")).toEqual([`${base}/robots/r1/conveyors/1`]);
   expect(of(after, "/r1/info")).toHaveLength(1);
   expect(of(after, "status")).toHaveLength(1);
-  expect(file.text).not.toContain("/r2/");
+  expect(JSON.stringify([...disk.records])).toContain("/r1/");
+  expect(JSON.stringify([...disk.records])).not.toContain("/r2/");
 });
 
 it("what a configuration with other topics left is cleared at once, chains too", async () => {
@@ -232,29 +212,41 @@ it("a crash leaves what a later run clears", async () => {
   const first = await live("s1", { base: "old/base" });
   await first.show(robot("r1"));
   await first.look(11);
-  const kept = file.text;
+  const kept = [...disk.records];
   await first.end();
-  file.text = kept;
+  disk.records.clear();
+  for (const [key, value] of kept) disk.records.set(key, value);
   const second = await live("s2");
   await second.look(14);
   expect(of(retained(), "old/base/robots/r1")).toEqual([]);
 });
 
-it("a record of another broker, or one that is damaged, clears nothing", async () => {
-  const damages = [(text: string) => text.replace('"broker":""', '"broker":"mqtt://b"'), () => "{"];
-  for (const [index, damage] of damages.entries()) {
-    const first = await live(`s1-${index}`, { base: "old/base" });
-    await first.show(robot("r1"));
-    await first.look(4);
-    await first.end();
-    const before = of(retained(), "old/base");
-    file.text = damage(file.text ?? "");
-    const second = await live(`s2-${index}`);
-    await second.look(14);
-    await second.end();
-    expect(of(retained(), "old/base")).toEqual(before);
-  }
+it.each([
+  ["of another broker", () => moveRecords((key) => key.replace(/[0-9a-f]{16}/, "0123456789abcdef"))],
+  ["that is damaged", () => eachRecord("brokers/", 7)],
+  ["whose topics are damaged", () => eachRecord("published-topics/", { mark: 7 })],
+])("a record %s clears nothing", async (_what, damage) => {
+  const first = await live("s1", { base: "old/base" });
+  await first.show(robot("r1"));
+  await first.look(4);
+  await first.end();
+  const before = of(retained(), "old/base");
+  damage();
+  const second = await live("s2");
+  await second.look(14);
+  await second.end();
+  expect(of(retained(), "old/base")).toEqual(before);
 });
+
+function moveRecords(to: (key: string) => string): void {
+  const moved = Array.from(disk.records, ([key, value]) => [to(key), value] as const);
+  disk.records.clear();
+  for (const [key, value] of moved) disk.records.set(key, value);
+}
+
+function eachRecord(prefix: string, value: unknown): void {
+  for (const key of disk.records.keys()) if (key.startsWith(prefix)) disk.records.set(key, value);
+}
 
 describe.runIf(haveMosquitto)("at mosquitto", () => {
   it.each([4, 5] as const)(
@@ -316,14 +308,17 @@ it("a record of very many topics is kept, and read again, whole", async () => {
     base: "b",
     placement: createLive(underBase),
   };
-  const parts = { options, chainFilter: "b/task_chains/+", sessionId: "s1", file, log: silentLog };
+  const parts = { options, chainFilter: "b/task_chains/+", sessionId: "s1", tables: disk.open() };
   const record = openPublishedTopics(parts);
   for (let robotNumber = 0; robotNumber < 400; robotNumber += 1)
     for (let value = 0; value < 50; value += 1)
       record.note(`b/${robotNumber}/${value}`, `b/${robotNumber}/info`);
   await record.keep();
+  record.note("b/7/more", "b/7/info");
+  await record.keep();
+  expect(disk.writes.at(-1), "only the topics with that mark").toHaveLength(1);
   const next = openPublishedTopics({ ...parts, sessionId: "s2" });
-  expect(next.left.size).toBe(20_000);
+  expect(next.left.size).toBe(20_001);
   expect(next.left.get("b/399/49")).toBe("b/399/info");
   expect([next.isOurs("s1"), next.isOurs("s2"), next.isOurs("s3")]).toEqual([true, true, false]);
 });

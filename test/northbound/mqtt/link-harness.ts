@@ -6,12 +6,13 @@ import { createDuplicateWatch } from "../../../src/northbound/mqtt/duplicate-gat
 import type { EventArrivals } from "../../../src/northbound/mqtt/event-writer.ts";
 import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
-import { createTopicRecords, type TopicsFiles } from "../../../src/northbound/mqtt/published-topics.ts";
+import { createTopicRecords } from "../../../src/northbound/mqtt/published-topics.ts";
 import type { ReplyBounds } from "../../../src/northbound/mqtt/replies.ts";
 import { createOwnTopics, type HealthReport } from "../../../src/northbound/mqtt/status.ts";
 import { createTopics, type Topics } from "../../../src/northbound/mqtt/topics.ts";
 import { type Clock, systemClock } from "../../../src/platform/clock.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
+import type { WriteBehind } from "../../../src/platform/stores/write-behind.ts";
 import type { CommandsHarness } from "../../commands/commands-harness.ts";
 import { createTestActs } from "../../support/fake-acts.ts";
 import {
@@ -53,7 +54,7 @@ export interface LinkChanges {
   readonly openBroker?: EmbeddedBroker["open"] | null;
   readonly arrivals?: EventArrivals;
   readonly retained?: EmbeddedBroker["retained"];
-  readonly topicsFiles?: TopicsFiles | null;
+  readonly tables?: WriteBehind | null;
   readonly onDuplicate?: (active: boolean, text: string) => void;
 }
 
@@ -72,7 +73,7 @@ export function newLink({
   openBroker = null,
   arrivals = atOnce,
   retained = () => Promise.resolve([]),
-  topicsFiles = null,
+  tables = null,
   onDuplicate = () => {},
 }: LinkChanges = {}): MqttLink {
   const { gatewayId } = options;
@@ -85,7 +86,7 @@ export function newLink({
     ownTopics,
     commands: createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds }),
     duplicates: createDuplicateWatch(topics.status, gatewayId, watch),
-    records: createTopicRecords(topicsFiles, topics.taskChainFilter, sessionId, log),
+    records: createTopicRecords(tables, topics.taskChainFilter, sessionId),
     clock,
     log,
   });

@@ -5,12 +5,13 @@ import { unknownSight } from "../../../src/domain/station-sight.ts";
 import { noCounters } from "../../../src/domain/station-visits.ts";
 import { createBroker } from "../../../src/northbound/mqtt/broker/broker.ts";
 import { createLiveTopics } from "../../../src/northbound/mqtt/live-topics.ts";
-import type { TopicsFiles } from "../../../src/northbound/mqtt/published-topics.ts";
 import { type Placement, underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import type { WriteBehind } from "../../../src/platform/stores/write-behind.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { createMemoryDisk } from "../../support/memory-tables.ts";
 import { type PlantBroker, startPlantBroker } from "../../support/plant-broker.ts";
 import { newLink } from "./link-harness.ts";
 import { base, embedded, external, listen, mqttOptions, noAudit, start } from "./mqtt-harness.ts";
@@ -44,7 +45,7 @@ const placed = (place: string): Placement => ({
 });
 
 /** A run of the gateway at its own broker, or at one of the plant. */
-async function open(first: Placement, topicsFiles: TopicsFiles | null, plant?: PlantBroker, run = "s1") {
+async function open(first: Placement, tables: WriteBehind | null, plant?: PlantBroker, run = "s1") {
   const placement = createLive(first);
   const options = mqttOptions({
     placement,
@@ -62,7 +63,7 @@ async function open(first: Placement, topicsFiles: TopicsFiles | null, plant?: P
     ...parts,
     sessionId: run,
     clock,
-    topicsFiles,
+    tables,
     openBroker: plant === undefined ? broker.open : null,
     retained: broker.retained,
   });
@@ -107,21 +108,11 @@ async function open(first: Placement, topicsFiles: TopicsFiles | null, plant?: P
   };
 }
 
-const inMemory = (): TopicsFiles => {
-  let text: string | undefined;
-  return () => ({
-    read: () => text,
-    async write(next) {
-      text = next;
-    },
-  });
-};
-
 it.each([
   ["the gateway's own broker", null],
-  ["a broker that keeps them", inMemory()],
-])("are published at the new place, and cleared at the old one: %s", async (_where, topicsFiles) => {
-  const { move, show, watcher, clock, retained } = await open(placed("east"), topicsFiles);
+  ["a broker that keeps them", createMemoryDisk().open()],
+])("are published at the new place, and cleared at the old one: %s", async (_where, tables) => {
+  const { move, show, watcher, clock, retained } = await open(placed("east"), tables);
   await show(robot, station("dock"));
   await watcher.receive(({ topic }) => topic === "plant/east/dock");
   expect(await move({ ...placed("west"), robot: "site/{robot}" })).toBe(true);
@@ -160,9 +151,9 @@ it("stay where they are when a station comes or goes, and its own come and go", 
 it("are those of the next start: it clears nothing of a robot that it has not heard yet", async () => {
   const plant = await startPlantBroker();
   cleanups.push(plant.close);
-  const topicsFiles = inMemory();
+  const tables = createMemoryDisk().open();
   const moved = { ...underBase, robot: "site/{robot}" };
-  const first = await open(underBase, topicsFiles, plant, "s1");
+  const first = await open(underBase, tables, plant, "s1");
   await first.show(robot);
   expect(await first.move(moved)).toBe(true);
   await first.show(robot);
@@ -175,7 +166,7 @@ it("are those of the next start: it clears nothing of a robot that it has not he
   expect(first.watcher.received.some(isCleared(`${base}/robots`))).toBe(true);
   await first.end();
 
-  const second = await open(moved, topicsFiles, plant, "s2");
+  const second = await open(moved, tables, plant, "s2");
   await second.watcher.receive(({ topic }) => topic === "site/r1/availability");
   await second.show({ ...robot, robotId: "r2" });
   await second.look(12);

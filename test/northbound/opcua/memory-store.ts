@@ -1,8 +1,8 @@
 import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import type { OpcUaStore } from "../../../src/northbound/opcua/opcua-store.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
-import { silentLog } from "../../../src/platform/log.ts";
 import { type Store, StoreFailed } from "../../../src/platform/store.ts";
+import { createMemoryDisk } from "../../support/memory-tables.ts";
 
 /** A disk of which a test says what it does. */
 export interface FakeDisk {
@@ -21,7 +21,7 @@ export interface FakeDisk {
 export function createFakeDisk(): FakeDisk {
   const records = new Map<string, unknown>();
   let held: Array<() => void> = [];
-  let robots: unknown = [];
+  const robots = createMemoryDisk();
   let how: "well" | "failing" | "hanging" = "well";
   const store: Store = {
     get: (key) => records.get(key),
@@ -43,15 +43,7 @@ export function createFakeDisk(): FakeDisk {
     open: () => ({
       tickets: createDurableTicketStore(store),
       ticketsLost: null,
-      robots: openRobotRegister(
-        {
-          read: () => robots,
-          async write(next) {
-            robots = JSON.parse(JSON.stringify(next));
-          },
-        },
-        silentLog,
-      ),
+      robots: openRobotRegister(robots.open()),
       close: store.close,
     }),
     behave(next) {

@@ -5,6 +5,7 @@ import { StatusCodes } from "node-opcua";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openMemory } from "../../../src/northbound/opcua/opcua-store.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { createMemoryDisk, type MemoryDisk } from "../../support/memory-tables.ts";
 import { batteryChange, conveyorChange, robotChange } from "./changes.ts";
 import { type Caller, openSession, type RunningServer, startServer } from "./opcua-harness.ts";
 
@@ -12,9 +13,8 @@ let folder: string;
 let running: RunningServer;
 let plc: Caller;
 
-const robotsFile = () => join(folder, "opcua", "robots.json");
-const openKept = () =>
-  openMemory({ ticketsFolder: join(folder, "tickets"), robotsFile: robotsFile() }, silentLog);
+let disk: MemoryDisk;
+const openKept = () => openMemory(join(folder, "tickets"), disk.open(), silentLog);
 
 async function start(options: Parameters<typeof startServer>[0] = {}): Promise<void> {
   running = await startServer(options, { openMemory: openKept });
@@ -27,6 +27,7 @@ async function stop(): Promise<void> {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "robots-"));
+  disk = createMemoryDisk();
   await start();
 });
 afterEach(async () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "../../../src/domain/outcome.ts";
 import { openMemory } from "../../../src/northbound/opcua/opcua-store.ts";
 import { silentLog } from "../../../src/platform/log.ts";
+import { createMemoryDisk } from "../../support/memory-tables.ts";
 import { fakeCatalogue, succeeded } from "./fake-commands.ts";
 import { openSession } from "./opcua-harness.ts";
 import {
@@ -29,7 +30,7 @@ import {
 let folder: string;
 let starts = 0;
 const openIn = (ticketsFolder: string) => () =>
-  openMemory({ ticketsFolder, robotsFile: join(ticketsFolder, "robots.json") }, silentLog);
+  openMemory(ticketsFolder, createMemoryDisk().open(), silentLog);
 const openFolder = () => openIn(folder)();
 
 /** The gateway starts again, on the same folder; each start is a run of its own. */

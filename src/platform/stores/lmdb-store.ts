@@ -1,0 +1,105 @@
+import { describeError, type Log } from "../log.ts";
+import type { KeyedStore, StoreChange, StoreRange } from "../store.ts";
+import { RecordDamaged } from "./record-seal.ts";
+import {
+  type Codec,
+  type OnLoss,
+  RecordRefused,
+  type Table,
+  type TableStore,
+  type TablesContent,
+} from "./table-store.ts";
+
+/** A key of the environment is the name of the table, a slash, and the key in the table. */
+const SLASH = "/";
+const AFTER_SLASH = "0";
+
+/** Tables in one lmdb environment. A table that is lost takes no other one with it. */
+export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
+  /** Tables of which nothing is shown until their records are removed. */
+  const lost = new Set<string>();
+  let clearing: Promise<void> | null = null;
+
+  function lose(table: string, error: unknown): void {
+    // Any other error is the disk's, and tells nothing about the records.
+    if (error instanceof RecordDamaged || error instanceof RecordRefused) lost.add(table);
+    log.error({ table, cause: describeError(error) }, "a table cannot be read: it begins empty");
+  }
+
+  async function clear(): Promise<void> {
+    const names = [...lost];
+    const keys = names.flatMap((name) => [...records.keys(rangeOf(name))]);
+    await records.write(keys.map((key) => ({ key, value: undefined })));
+    for (const name of names) lost.delete(name);
+  }
+
+  function open<V>(name: string, { encode, decode }: Codec<V>, onLoss: OnLoss): Table<V> {
+    const prefix = name + SLASH;
+
+    function decoded(json: unknown): V {
+      const value = decode(json);
+      if (value === null) throw new RecordRefused(`a record of ${name} is not what was written`);
+      return value;
+    }
+
+    function orLost<T>(read: () => T, nothing: T): T {
+      if (onLoss === "confirm") return read();
+      if (lost.has(name)) return nothing;
+      try {
+        return read();
+      } catch (error) {
+        lose(name, error);
+        return nothing;
+      }
+    }
+
+    return {
+      get: (key) =>
+        orLost(() => {
+          const json = records.get(prefix + key);
+          return json === undefined ? undefined : decoded(json);
+        }, undefined),
+      entries: () =>
+        orLost(
+          // All at once: a table is read whole, or it is lost.
+          () =>
+            Array.from(records.range(rangeOf(name)), ({ key, value }): [string, V] => [
+              key.slice(prefix.length),
+              decoded(value),
+            ]),
+          [],
+        ),
+      put: (key, value) => ({ table: name, key, value: encode(value) }),
+      remove: (key) => ({ table: name, key, value: undefined }),
+    };
+  }
+
+  return {
+    table: open,
+    async write(changes) {
+      if (lost.size > 0) {
+        clearing ??= clear().finally(() => {
+          clearing = null;
+        });
+        await clearing;
+      }
+      await records.write(changes.map(({ table, key, value }) => ({ key: table + SLASH + key, value })));
+    },
+  };
+}
+
+/** The content of all tables of an environment. */
+export function contentOf(records: Iterable<StoreChange>): TablesContent {
+  const tables = new Map<string, Array<[string, unknown]>>();
+  for (const { key, value } of records) {
+    const end = key.indexOf(SLASH);
+    const table = tables.get(key.slice(0, end)) ?? [];
+    tables.set(key.slice(0, end), table);
+    table.push([key.slice(end + 1), value]);
+  }
+  return Object.fromEntries(Array.from(tables, ([name, table]) => [name, Object.fromEntries(table)]));
+}
+
+function rangeOf(table: string): StoreRange {
+  return { from: table + SLASH, to: table + AFTER_SLASH };
+}

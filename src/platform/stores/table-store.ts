@@ -1,0 +1,75 @@
+/** One record to write to a table; `value` undefined removes it. */
+export interface TableChange {
+  readonly table: string;
+  readonly key: string;
+  /** JSON. */
+  readonly value: unknown;
+}
+
+/** How the values of a table become JSON and back. */
+export interface Codec<V> {
+  encode(value: V): unknown;
+  /** Null: it is not what `encode` makes. */
+  decode(json: unknown): V | null;
+}
+
+/**
+ * What a record that cannot be read means for its table:
+ *
+ * - `begin empty`: the table begins empty, and the log says so. Its reads never throw.
+ * - `confirm`: reads throw, and an operator confirms the loss.
+ */
+export type OnLoss = "begin empty" | "confirm";
+
+/** Records that survive a restart, by key. */
+export interface Table<V> {
+  /** The value that was written last, once its write has resolved. */
+  get(key: string): V | undefined;
+  /** In the order of the keys. */
+  entries(): Iterable<[string, V]>;
+  /** The change by which a record has this value. */
+  put(key: string, value: V): TableChange;
+  /** The change by which there is no such record. */
+  remove(key: string): TableChange;
+}
+
+/** What survives a restart. */
+export interface TableStore {
+  /** @param name without a slash */
+  table<V>(name: string, codec: Codec<V>, onLoss: OnLoss): Table<V>;
+  /** Writes all of `changes` or none. Resolves when they survive a crash; rejects when they may not. */
+  write(changes: readonly TableChange[]): Promise<void>;
+}
+
+/** Says that a record of a table is not what its codec makes. */
+export class RecordRefused extends Error {
+  override readonly name = "RecordRefused";
+}
+
+/** The changes that make one content of a table another. Values are compared by identity. */
+export function differences<V>(
+  table: Table<V>,
+  before: ReadonlyMap<string, V>,
+  after: ReadonlyMap<string, V>,
+): readonly TableChange[] {
+  const gone = [...before.keys()].filter((key) => !after.has(key));
+  const changed = [...after].filter(([key, value]) => before.get(key) !== value);
+  return [...gone.map(table.remove), ...changed.map(([key, value]) => table.put(key, value))];
+}
+
+/** The content of tables as JSON: by the name of the table, then by key. */
+export type TablesContent = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+const anyJson: Codec<unknown> = { encode: (value) => value, decode: (json) => json };
+
+/** The changes by which the tables that `content` names have it, and nothing else. */
+export function replacement(store: TableStore, content: TablesContent): readonly TableChange[] {
+  return Object.entries(content).flatMap(([name, records]) => {
+    const table = store.table(name, anyJson, "begin empty");
+    const gone = Array.from(table.entries(), ([key]) => key).filter((key) => !Object.hasOwn(records, key));
+    return [
+      ...gone.map(table.remove),
+      ...Object.entries(records).map(([key, value]) => table.put(key, value)),
+    ];
+  });
+}
