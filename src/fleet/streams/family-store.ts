@@ -1,9 +1,12 @@
 import type { RobotId } from "../../domain/robot.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { describeError, type Log } from "../../platform/log.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
-import type { Store } from "../../platform/store.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
+import { createLmdbStore } from "../../platform/stores/lmdb-store.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
+import type { Codec } from "../../platform/stores/table-store.ts";
+import { createWriteBehind, type WriteBehind } from "../../platform/stores/write-behind.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
 export const familiesFormat: StoreFormat = { store: "robot families", version: 2 };
@@ -38,43 +41,48 @@ export function transientFamilyStore(): FamilyStore {
  * Opens the store in `folder`, which prepareStore has checked. Never rejects: without a disk, nothing is
  * recalled.
  */
-export async function openFamilyStore(folder: string, log: Log): Promise<FamilyStore> {
+export async function openFamilyStore(
+  folder: string,
+  clock: Pick<Clock, "after">,
+  log: Log,
+): Promise<FamilyStore> {
   try {
     await makeFolder(folder);
-    return keptFamilies(openKeptStore(folder, familiesFormat), log);
+    const records = openKeptStore(folder, familiesFormat);
+    const tables = createWriteBehind(createLmdbStore(records, log), clock, log);
+    return {
+      ...keptFamilies(tables),
+      async close() {
+        await tables.flushed();
+        await records.close();
+      },
+    };
   } catch (error) {
     log.error({ folder, cause: describeError(error) }, "robot families are not remembered over a restart");
     return transientFamilyStore();
   }
 }
 
-const PREFIX = "f/";
+/** The table of families, by robot. Its name is short, and on the disk of every plant. */
+const FAMILIES = "f";
 /** The limit of robots in the gateway. The service is asked about the others again. */
 const MOST_KEPT = 10_000;
 
-/** Keeps each robot's family under `f/<robot id>`. */
-function keptFamilies(store: Store, log: Log): FamilyStore {
-  const families = new Map<RobotId, FoundFamily>();
-  for (const { key, value } of store.range({ from: PREFIX, to: "f0" })) {
-    if (value === "cart" || value === "other") families.set(key.slice(PREFIX.length), value);
-  }
-  let isFailing = false;
+const familyCodec: Codec<FoundFamily> = {
+  encode: (family) => family,
+  decode: (json) => (json === "cart" || json === "other" ? json : null),
+};
+
+function keptFamilies(tables: WriteBehind): Omit<FamilyStore, "close"> {
+  const table = tables.table(FAMILIES, familyCodec, "begin empty");
+  const families = new Map<RobotId, FoundFamily>(table.entries());
   return {
     recall: (robotId) => families.get(robotId) ?? null,
     note(robotId, family) {
       if (families.get(robotId) === family) return;
       if (families.size >= MOST_KEPT && !families.has(robotId)) return;
       families.set(robotId, family);
-      store.write([{ key: PREFIX + robotId, value: family }]).then(
-        () => {
-          isFailing = false;
-        },
-        (error: unknown) => {
-          if (!isFailing) log.error({ cause: describeError(error) }, "a robot's family could not be stored");
-          isFailing = true;
-        },
-      );
+      tables.keep([table.put(robotId, family)]);
     },
-    close: store.close,
   };
 }

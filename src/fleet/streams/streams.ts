@@ -144,7 +144,7 @@ export function createStreams(
     }),
     counts: () => counts,
     async run(signal) {
-      const memory = await openMemory(options, log);
+      const memory = await openMemory(options, clock, log);
       families.open(memory, (listener) =>
         createFamilyFinder(listener, { port, times, clock, random, signal }),
       );
@@ -185,10 +185,10 @@ function learning(sink: UpdateSink, families: RobotFamilies): UpdateSink {
   };
 }
 
-function openMemory({ cacheDirectory }: FleetOptions, log: Log) {
+function openMemory({ cacheDirectory }: FleetOptions, clock: Clock, log: Log) {
   return cacheDirectory === null
     ? transientFamilyStore()
-    : openFamilyStore(familiesFolder(cacheDirectory), log);
+    : openFamilyStore(familiesFolder(cacheDirectory), clock, log);
 }
 
 /** The folder in which the families of robots are kept. */

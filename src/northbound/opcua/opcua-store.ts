@@ -1,9 +1,11 @@
 import { describeError, type Log } from "../../platform/log.ts";
-import { brokenStore, type Store, StoreFailed } from "../../platform/store.ts";
+import { brokenStore, type KeyedStore, StoreFailed } from "../../platform/store.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
+import { createLmdbStore } from "../../platform/stores/lmdb-store.ts";
 import type { StoreFormat, StoreLoss } from "../../platform/stores/store-marks.ts";
+import { replacement, type TableStore } from "../../platform/stores/table-store.ts";
 import type { WriteBehind } from "../../platform/stores/write-behind.ts";
-import { createDurableTicketStore, type TicketStore } from "./commands/ticket-store.ts";
+import { createDurableTicketStore, TICKETS, type TicketStore } from "./commands/ticket-store.ts";
 import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
@@ -34,13 +36,14 @@ export function openMemory(
   log: Log,
   loss: StoreLoss | null = null,
 ): OpcUaStore {
-  const store = watched(openOrBroken(ticketsFolder, log), log);
+  const records = watched(openOrBroken(ticketsFolder, log), log);
+  const store = createLmdbStore(records, log);
   if (loss !== null) removeTickets(store, log);
   return {
     tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
     ticketsLost: loss,
     robots: openRobotRegister(tables),
-    close: store.close,
+    close: records.close,
   };
 }
 
@@ -48,12 +51,10 @@ export function openMemory(
  * Removes all tickets from a store: with a lost journal, an old ticket would be reported as never sent. The
  * loss stays until an operator confirms it, and each start until then tries again what fails now.
  */
-export function removeTickets(store: Pick<Store, "range" | "write">, log: Log): void {
-  const kept = [...store.range({ from: "t/", to: "t0" })];
-  if (kept.length === 0) return;
-  store.write(kept.map(({ key }) => ({ key, value: undefined }))).catch((error: unknown) => {
+export function removeTickets(store: TableStore, log: Log): void {
+  store.write(replacement(store, { [TICKETS]: {} })).catch((error: unknown) => {
     log.error(
-      { tickets: kept.length, cause: describeError(error) },
+      { cause: describeError(error) },
       "tickets that are lost cannot be removed: start the gateway again before fleetgate journal reset",
     );
   });
@@ -72,7 +73,7 @@ function lostTickets({ since, reason }: StoreLoss): TicketStore {
   };
 }
 
-function openOrBroken(folder: string, log: Log): Store {
+function openOrBroken(folder: string, log: Log): KeyedStore {
   try {
     return openKeptStore(folder, ticketsFormat);
   } catch (error) {
@@ -85,7 +86,7 @@ function openOrBroken(folder: string, log: Log): Store {
 }
 
 /** Logs when the disk begins to fail, and when it works again. */
-function watched(store: Store, log: Log): Store {
+function watched(store: KeyedStore, log: Log): KeyedStore {
   let failing = false;
   let closed = false;
   return {

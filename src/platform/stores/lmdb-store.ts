@@ -36,9 +36,9 @@ export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
   function open<V>(name: string, { encode, decode }: Codec<V>, onLoss: OnLoss): Table<V> {
     const prefix = name + SLASH;
 
-    function decoded(json: unknown): V {
+    function decoded(key: string, json: unknown): V {
       const value = decode(json);
-      if (value === null) throw new RecordRefused(`a record of ${name} is not what was written`);
+      if (value === null) throw new RecordRefused(`the record of ${key} is not what was written`);
       return value;
     }
 
@@ -57,16 +57,16 @@ export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
       get: (key) =>
         orLost(() => {
           const json = records.get(prefix + key);
-          return json === undefined ? undefined : decoded(json);
+          return json === undefined ? undefined : decoded(key, json);
         }, undefined),
       entries: () =>
         orLost(
           // All at once: a table is read whole, or it is lost.
           () =>
-            Array.from(records.range(rangeOf(name)), ({ key, value }): [string, V] => [
-              key.slice(prefix.length),
-              decoded(value),
-            ]),
+            Array.from(records.range(rangeOf(name)), ({ key, value }): [string, V] => {
+              const own = key.slice(prefix.length);
+              return [own, decoded(own, value)];
+            }),
           [],
         ),
       put: (key, value) => ({ table: name, key, value: encode(value) }),

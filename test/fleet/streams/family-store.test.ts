@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type FoundFamily, openFamilyStore } from "../../../src/fleet/streams/family-store.ts";
 import { familiesFolder } from "../../../src/fleet/streams/streams.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { type FleetHarness, type FleetOverrides, startFleetSession } from "../../support/fleet-harness.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
@@ -38,13 +39,13 @@ async function allKnown(harness: FleetHarness): Promise<void> {
 }
 
 async function remember(families: Readonly<Record<string, FoundFamily>>): Promise<void> {
-  const memory = await openFamilyStore(familiesFolder(folder), silentLog);
+  const memory = await openFamilyStore(familiesFolder(folder), systemClock, silentLog);
   for (const [robotId, family] of Object.entries(families)) memory.note(robotId, family);
   await memory.close();
 }
 
 async function recalled(...robotIds: readonly string[]): Promise<readonly (FoundFamily | null)[]> {
-  const memory = await openFamilyStore(familiesFolder(folder), silentLog);
+  const memory = await openFamilyStore(familiesFolder(folder), systemClock, silentLog);
   try {
     return robotIds.map(memory.recall);
   } finally {

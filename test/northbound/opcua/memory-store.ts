@@ -1,7 +1,9 @@
 import { createDurableTicketStore } from "../../../src/northbound/opcua/commands/ticket-store.ts";
 import type { OpcUaStore } from "../../../src/northbound/opcua/opcua-store.ts";
 import { openRobotRegister } from "../../../src/northbound/opcua/robot-register.ts";
-import { type Store, StoreFailed } from "../../../src/platform/store.ts";
+import { silentLog } from "../../../src/platform/log.ts";
+import { type KeyedStore, StoreFailed } from "../../../src/platform/store.ts";
+import { createLmdbStore } from "../../../src/platform/stores/lmdb-store.ts";
 import { createMemoryDisk } from "../../support/memory-tables.ts";
 
 /** A disk of which a test says what it does. */
@@ -23,11 +25,10 @@ export function createFakeDisk(): FakeDisk {
   let held: Array<() => void> = [];
   const robots = createMemoryDisk();
   let how: "well" | "failing" | "hanging" = "well";
-  const store: Store = {
+  const store: KeyedStore = {
     get: (key) => records.get(key),
-    *range({ from, to }) {
-      for (const [key, value] of records) if (key >= from && key < to) yield { key, value };
-    },
+    range: () => [],
+    keys: () => [],
     async write(changes) {
       if (how === "hanging") await new Promise<void>((resolve) => held.push(resolve));
       if (how === "failing") {
@@ -41,7 +42,7 @@ export function createFakeDisk(): FakeDisk {
   };
   return {
     open: () => ({
-      tickets: createDurableTicketStore(store),
+      tickets: createDurableTicketStore(createLmdbStore(store, silentLog)),
       ticketsLost: null,
       robots: openRobotRegister(robots.open()),
       close: store.close,

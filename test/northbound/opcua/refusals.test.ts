@@ -101,7 +101,7 @@ describe("a slot's refusals", () => {
     const [error, words] = await shown("RejectedError", "RejectedText");
     expect(error).toBe(1014);
     expect(words).toMatch(
-      /^the slot's tickets cannot be read: what is kept of .+ is no ticket record; nothing was sent, and stops/,
+      /^the slot's tickets cannot be read: the record of .+ is not what was written; nothing was sent, and stops/,
     );
   });
 

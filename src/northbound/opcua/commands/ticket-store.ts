@@ -1,6 +1,6 @@
 import type { Outcome } from "../../../domain/outcome.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
-import { type Store, StoreFailed } from "../../../platform/store.ts";
+import type { Codec, TableStore } from "../../../platform/stores/table-store.ts";
 
 /** The state of a slot that survives a restart. */
 export interface SlotRecord {
@@ -17,26 +17,26 @@ export interface TicketStore {
   save(slot: string, record: SlotRecord): Promise<void>;
 }
 
-/** Keeps the tickets of slots in a store, each under `t/<path of the slot>`. */
-export function createDurableTicketStore(store: Store): TicketStore {
+/** The table of tickets, by the path of the slot. Its name is short, and on the disk of every plant. */
+export const TICKETS = "t";
+
+/** Keeps the tickets of slots in their table. */
+export function createDurableTicketStore(store: TableStore): TicketStore {
+  const table = store.table(TICKETS, slotCodec, "confirm");
   return {
-    load(slot) {
-      const value = store.get(key(slot));
-      if (value === undefined) return null;
-      if (!isSlotRecord(value)) throw new StoreFailed(`what is kept of ${slot} is no ticket record`);
-      return value;
-    },
-    // Without the answer of the service, which may be long and is not shown in a slot.
-    save(slot, { tickets, final }) {
-      const shown = final === null ? null : { ...final, responseJson: null };
-      return store.write([{ key: key(slot), value: { tickets, final: shown } }]);
-    },
+    load: (slot) => table.get(slot) ?? null,
+    save: (slot, record) => store.write([table.put(slot, record)]),
   };
 }
 
-function key(slot: string): string {
-  return `t/${slot}`;
-}
+const slotCodec: Codec<SlotRecord> = {
+  // Without the answer of the service, which may be long and is not shown in a slot.
+  encode: ({ tickets, final }) => ({
+    tickets,
+    final: final === null ? null : { ...final, responseJson: null },
+  }),
+  decode: (json) => (isSlotRecord(json) ? json : null),
+};
 
 /**
  * Only this file writes these records, so checking the deciding fields is enough to find a broken or foreign
