@@ -54,10 +54,7 @@ export async function takeFiles(dataDir: string, store: TableStore, log: Log): P
       found.set(path, read(JSON.parse(readFileSync(path, "utf8"))));
     } catch (error) {
       const keptAs = `${path}.damaged`;
-      log.error(
-        { path, keptAs, cause: describeError(error) },
-        "a file cannot be read: its tables begin empty",
-      );
+      log.error({ path, keptAs, cause: describeError(error) }, "a file cannot be read: it is put aside");
       renameSync(path, keptAs);
     }
   }
@@ -73,9 +70,17 @@ export async function takeFiles(dataDir: string, store: TableStore, log: Log): P
   }
   return () => {
     for (const path of found.keys()) {
-      if (!existsSync(path)) continue;
-      rmSync(path);
-      syncFolder(dirname(path));
+      try {
+        rmSync(path, { force: true });
+        syncFolder(dirname(path));
+        // A file that comes there later is another one.
+        found.delete(path);
+      } catch (error) {
+        log.error(
+          { path, cause: describeError(error) },
+          "a file is not removed: the next start takes it again",
+        );
+      }
     }
   };
 }

@@ -42,7 +42,10 @@ export async function openTables(
     return brokenStore(error);
   });
   const store = createLmdbStore(records, log);
-  const removeFiles = await takeFiles(dataDir, store, log);
+  const removeFiles = await takeFiles(dataDir, store, log).catch((error: unknown) => {
+    log.error({ dataDir, cause: describeError(error) }, "the files of an earlier version cannot be taken");
+    return () => {};
+  });
   const { table, keep, flushed } = createWriteBehind(store, clock, log);
   let cancel: Cancel = () => {};
 
