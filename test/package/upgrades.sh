@@ -144,8 +144,8 @@ no_command_during_a_trial() {
     sudo systemctl restart fleetgate
     eventually good fleetgate
     fleetgate status | grep 'this version is on trial'
-    $plant mission cart-02 trial | tee /dev/stderr | grep '"outcome":"refused","code":"SHUTTING_DOWN"'
-    $plant slot cart-03 | tee /dev/stderr | grep '"status":"Good","outcome":4'
+    $plant mission cart-02 trial | tee -a /dev/stderr | grep '"outcome":"refused","code":"SHUTTING_DOWN"'
+    $plant slot cart-03 | tee -a /dev/stderr | grep '"status":"Good","outcome":4'
     rm -r /run/fleetgate-upgrade
     # The same command, and the same slot.
     $plant mission cart-02 trial | grep '"outcome":"succeeded"'
@@ -249,5 +249,11 @@ a_power_cut_during_a_trial() {
 for name in two_gateways without_room unattended an_unknown_key another_format a_program_that_throws \
     a_part_that_does_not_come_up down_again no_command_during_a_trial twice_in_a_row killed_at_each_step \
     killed_on_the_way_back a_power_cut_during_a_trial; do
+    # The service allows 20 token requests in five minutes, which so many starts of two gateways exceed: an upgrade
+    # would not find it as it was.
+    if [ $name = down_again ]; then
+        systemctl restart simulator
+        eventually all_good
+    fi
     step $name
 done
