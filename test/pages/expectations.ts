@@ -248,7 +248,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
   [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],
-  [/^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/, upgraded('measured "upgrade" unattended_install next.deb ')],
+  [
+    /^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/,
+    upgraded('measured "upgrade" unattended_install next.deb '),
+  ],
   [/^sudo dpkg --configure -a$/, upgraded("sudo dpkg --configure -a\n")],
   [/^sudo dpkg --remove fleetgate$/, booted("sudo dpkg --remove fleetgate\n")],
   [/^sudo dpkg --purge fleetgate$/, booted("sudo dpkg --purge fleetgate\n")],
