@@ -186,7 +186,7 @@ export async function acceptedPair({ paths, ...given }: ListenerPair): Promise<T
   const problem = tlsProblem(given);
   if (problem === null) return given;
   if (paths === undefined) throw new PairRefused(`its certificate ${problem}`);
-  // Clients judge the time of a certificate, not TLS itself.
+  // The client checks the validity period. TLS of this side does not.
   const read = await readTexts({ ca: null, ...paths }, Number.NaN);
   if ("problem" in read) throw new PairRefused(read.problem);
   const pair = read.texts.clientCert ?? given;

@@ -21,7 +21,7 @@ export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
   let clearing: Promise<void> | null = null;
 
   function lose(table: string, error: unknown): void {
-    // Any other error is the disk's, and tells nothing about the records.
+    // Any other error comes from the disk, and says nothing about the records.
     if (error instanceof RecordDamaged || error instanceof RecordRefused) lost.add(table);
     log.error({ table, cause: describeError(error) }, "a table cannot be read: it begins empty");
   }

@@ -2,7 +2,7 @@ import { open } from "lmdb";
 import { contentOf } from "./lmdb-store.ts";
 import { openRecord } from "./record-seal.ts";
 
-// A program of its own, `node store-export.js <folder>`: prints the content of the tables in a folder, as one
+// A separate program, `node store-export.js <folder>`: prints the content of the tables in a folder, as one
 // JSON document (tables-export.ts).
 
 const database = open<Buffer, string>({

@@ -121,6 +121,16 @@ it("a table whose loss an operator must confirm throws, and keeps what there is"
   expect(() => table("a", "confirm").entries()).toThrow("a record is not as it was written");
 });
 
+it.each(damages)("a replacement removes a record with %s", async (_what, damage) => {
+  await store.write([table("b", "confirm").put("1", "foo")]);
+  await records.close();
+  await damage();
+  open();
+  await store.write(replacement(store, { b: {} }));
+  await reopen();
+  expect([...table("b", "confirm").entries()]).toEqual([]);
+});
+
 it("an environment that cannot be opened has empty tables, and takes nothing", async () => {
   store = createLmdbStore(brokenStore(new Error("no disk")), log);
   expect([...entries("a"), table("a").get("1")]).toEqual([undefined]);

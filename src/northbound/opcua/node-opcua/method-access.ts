@@ -164,7 +164,7 @@ export function declareNoDefaultPermissions(namespace: INamespace): void {
 function partsOf(prototype: object): Asked {
   for (const name of ["getApplicableRolePermissions", "getAccessRestrictions"] satisfies Array<keyof Asked>) {
     if (typeof Reflect.get(prototype, name) !== "function") {
-      throw new Error("node-opcua judges permissions elsewhere now");
+      throw new Error("node-opcua checks permissions elsewhere now");
     }
   }
   return prototype as Asked;
