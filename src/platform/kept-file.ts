@@ -25,8 +25,6 @@ export interface KeptFile {
   read(): Promise<string | undefined>;
   /** Resolves when this text, or a later one, is kept. Makes the folder if it is missing. */
   write(text: string): Promise<void>;
-  /** Resolves when no write is under way. Never rejects. */
-  settled(): Promise<void>;
 }
 
 export function createKeptFile(path: string, options: KeptFileOptions = {}): KeptFile {
@@ -53,11 +51,6 @@ export function createKeptFile(path: string, options: KeptFileOptions = {}): Kep
       };
       next = { text, written: next?.written ?? writing.then(begun, begun) };
       return next.written;
-    },
-    async settled() {
-      for (let last = next?.written ?? writing; last !== null; last = next?.written ?? writing) {
-        await last.catch(() => {});
-      }
     },
   };
 }
