@@ -48,16 +48,18 @@ async function isSettled(plant: Plant): Promise<boolean> {
   return components.fleet?.state === "up" && components.mqtt?.state === "up";
 }
 
-/** Some looks; more while there is more than before, for what is under way goes by. */
+/**
+ * At the end of the first period some looks, for what is under way comes and goes. Later looks as long as
+ * there is more than then: one without more shows that nothing was left behind.
+ */
 async function look(plant: Plant, before: Looks | undefined): Promise<Pick<Period, "looks" | "memory">> {
   await until("the plant is settled", () => isSettled(plant), 60_000, 100);
   await pause(SETTLE_MS);
   const memory = await plant.census();
   let looks = looksOf(memory);
-  for (let count = 1; count < MOST_LOOKS; count += 1) {
-    const isMore =
-      before !== undefined && Object.values(leaked(before, looks)).some((each) => total(each) > 0);
-    if (count >= LOOKS && !isMore) break;
+  const isGrown = (first: Looks) => Object.values(leaked(first, looks)).some((each) => total(each) > 0);
+  for (let count = 1; before === undefined ? count < LOOKS : count < MOST_LOOKS; count += 1) {
+    if (before !== undefined && !isGrown(before)) break;
     await pause(BETWEEN_LOOKS_MS);
     looks = lookAgain(looks, await plant.census());
   }

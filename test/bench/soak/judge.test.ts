@@ -78,8 +78,11 @@ test("the first day's memory does not count", () => {
   expect(missed([{ ...first, memory: { ...first.memory, collectedMb: 100 } }, ...others])).toEqual([]);
 });
 
-test("half a day has no slope", () => {
-  expect(reachOf([period(0.05), period(0.1)])).toHaveLength(3);
+test("half a day has no slope, and times no message", () => {
+  const latency = { messages: 3, disturbed: 3, p50: Number.NaN, p99: Number.NaN };
+  const periods = [period(0.05), period(0.1, { latency })];
+  expect(reachOf(periods)).toHaveLength(3);
+  expect(faultsOf(periods)).toEqual([]);
 });
 
 test("a slope is that of the line", () => {
@@ -94,7 +97,10 @@ test("what did not happen is a fault", () => {
     "period 2 had no token refresh",
   ]);
   const latency = { messages: 3, disturbed: 3, p50: Number.NaN, p99: Number.NaN };
-  expect(faultsOf([period(1, { latency })])).toEqual(["period 1 had no message to time"]);
+  expect(faultsOf(week({ latency }))).toEqual(["period 7 had no message to time"]);
+  expect(faultsOf([period(1, { latency: { ...latency, messages: 0 } })])).toEqual([
+    "period 1 had no message",
+  ]);
 });
 
 test("every kind of incident is in every schedule, in order, and the same with the same chance", () => {
