@@ -68,6 +68,7 @@ const kept = [
  * timers that are counted, time that passes while the process is idle.
  */
 const deep = [
+  "test/bench/soak/census.test.ts",
   "test/daemon/decidability*.test.ts",
   "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",
@@ -77,7 +78,7 @@ const deep = [
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
-/** Last and alone, since they use the whole machine: a Debian that boots, other versions of Node.js. */
+/** A Debian that boots, other versions of Node.js: for minutes, and much of that they wait. */
 const machines = ["test/package/*.test.ts"];
 
 function all(room: string): string {
@@ -140,10 +141,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      {
-        extends: true,
-        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
-      },
+      { extends: true, test: { name: "machines", include: machines } },
     ],
   },
 });
