@@ -28,7 +28,18 @@ async function trace(defect: string): Promise<readonly string[]> {
   const path = join(directory, "trace");
   const calls = "trace=openat,write,writev,pwrite64,pwritev,fdatasync,fsync,msync";
   const life = [process.execPath, child, directory, String(COMMANDS), "life0", "1", defect];
-  const traced = spawn("strace", ["-f", "--seccomp-bpf", "-qq", "-s", "100000", "-e", calls, "-o", path, ...life]);
+  const traced = spawn("strace", [
+    "-f",
+    "--seccomp-bpf",
+    "-qq",
+    "-s",
+    "100000",
+    "-e",
+    calls,
+    "-o",
+    path,
+    ...life,
+  ]);
   const [code] = await once(traced, "exit");
   expect(code).toBe(0);
   return ended(readFileSync(path, "utf8").split("\n"));
