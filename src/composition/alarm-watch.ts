@@ -2,7 +2,7 @@ import type { CertificateEnd, OwnCertificates } from "../config/certificate-file
 import type { StateAlarm } from "../contracts/alarms.ts";
 import type { FanOut } from "../delivery/fan-out.ts";
 import { type AlarmCode, ofGateway } from "../domain/alarm.ts";
-import type { AlarmCondition } from "../domain/alarm-life.ts";
+import type { AlarmCondition } from "../domain/alarm-instance.ts";
 import type { FleetSession } from "../fleet/fleet-session.ts";
 import { judgingMs, wrongClock } from "../platform/build-date.ts";
 import { type Clock, every } from "../platform/clock.ts";

@@ -173,7 +173,7 @@ export function fleetApi(
       permits: dispatcher.permits,
       trends,
       commandLog,
-      standingAlarms: stages.alarmRegistry.all,
+      listedAlarms: stages.alarmRegistry.all,
       attach: (sink) => fanOut.attachSink("api", sink, QUEUE),
     },
     views,

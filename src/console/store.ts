@@ -2,7 +2,7 @@ import { effect, type Signal, signal } from "@preact/signals";
 import type { Robot } from "../northbound/web/api/robot.ts";
 import type { StreamMessages } from "../northbound/web/api/stream.ts";
 import { type EventLog, listening, withEvent, withGap } from "./fleet/events.ts";
-import { begun, changed, type Fleet, type Hearing, ticked, withRobots } from "./fleet/fleet.ts";
+import { begun, changed, type Fleet, type Reception, ticked, withRobots } from "./fleet/fleet.ts";
 import { type ServerSentEvent, StreamEnded, type StreamState } from "./stream/stream.ts";
 import { createBacklog, type Liveness } from "./trust/liveness.ts";
 import type { Moment } from "./trust/time-text.ts";
@@ -53,7 +53,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   /** The fleet of an incomplete snapshot. */
   let coming: Fleet | null = null;
 
-  const hearing = (): Hearing => ({ now: now(), delayMs: delayMs(), isMotionReduced: isMotionReduced() });
+  const reception = (): Reception => ({ now: now(), delayMs: delayMs(), isMotionReduced: isMotionReduced() });
   // One alone could be wrong: a clock may be set, and a gateway that hangs sends no ticks.
   const delayMs = () => Math.min(byTime.delayMs(), byCount.delayMs());
 
@@ -66,29 +66,29 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
 
   function addRobots(robots: readonly Robot[], isWhole: boolean): void {
     if (coming === null) return;
-    coming = withRobots(coming, fleet.peek(), robots, hearing());
+    coming = withRobots(coming, fleet.peek(), robots, reception());
     if (!isWhole) return;
     fleet.value = coming;
     coming = null;
   }
 
   function tick(message: StreamMessages["tick"]): void {
-    const { now: moment } = hearing();
+    const { now: moment } = reception();
     byTime.note(Date.parse(message.at), moment.monotonicMs);
     ticks += 1;
     byCount.note(ticks * TICK_PERIOD_MS, moment.monotonicMs);
     const known = fleet.peek();
     // Until a snapshot is complete, the shown values are old.
     if (known === null || coming !== null) return;
-    fleet.value = ticked(known, message, hearing());
+    fleet.value = ticked(known, message, reception());
     tickId.value = message.id;
     liveness.tick(delayMs());
     look();
   }
 
   function change(message: StreamMessages["change"]): void {
-    if (coming !== null) coming = changed(coming, message, hearing());
-    else if (fleet.peek() !== null) fleet.value = changed(fleet.peek() as Fleet, message, hearing());
+    if (coming !== null) coming = changed(coming, message, reception());
+    else if (fleet.peek() !== null) fleet.value = changed(fleet.peek() as Fleet, message, reception());
   }
 
   function receive(add: (log: EventLog) => EventLog): void {

@@ -1,5 +1,5 @@
 import type { Alarm, AlarmCode, AlarmSource } from "../domain/alarm.ts";
-import type { AlarmCondition } from "../domain/alarm-life.ts";
+import type { AlarmCondition } from "../domain/alarm-instance.ts";
 import type { Source } from "../domain/command.ts";
 import type { RobotId } from "../domain/robot.ts";
 

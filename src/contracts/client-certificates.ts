@@ -7,7 +7,7 @@ export interface ClientCertificate {
   readonly isTrusted: boolean;
   /** The configuration trusts it: no user decides on it. */
   readonly isConfigured: boolean;
-  readonly isAuthority: boolean;
+  readonly isCa: boolean;
   readonly subject: string;
   readonly issuer: string;
   /** The URI that names the application; null: it has none. */

@@ -80,10 +80,10 @@ export function isValidSight({ quality, conveyorQuality }: StationSight): boolea
 export function placeAt(destinations: readonly string[], { missions, presence }: RobotSight): StationPlace {
   const at = presence?.value;
   const isSeenHere = at !== undefined && destinations.includes(at.position);
-  const standing: StationPlace = { kind: "here", hasArrived: false };
+  const here: StationPlace = { kind: "here", hasArrived: false };
   // The goals of a task chain are not published, so only the point counts.
   if (at !== undefined && at.taskChainId !== 0) {
-    return isSeenHere ? standing : { kind: "elsewhere", isBroken: false };
+    return isSeenHere ? here : { kind: "elsewhere", isBroken: false };
   }
   const queue = missions?.value;
   const current = queue === undefined ? undefined : currentMission(queue);
@@ -98,7 +98,7 @@ export function placeAt(destinations: readonly string[], { missions, presence }:
     isDestined(last, destinations) &&
     mayHaveArrived(last);
   if (hasEndedHere) return { kind: "here", hasArrived: isArrived(last) };
-  if (isSeenHere) return standing;
+  if (isSeenHere) return here;
   const isBroken = last !== undefined && last.state !== "STATE_SUCCEEDED";
   return (queue && comingTo(destinations, queue)) ?? { kind: "elsewhere", isBroken };
 }
@@ -120,10 +120,10 @@ export function sightOf(
   const inOrder = candidates.toSorted((a, b) => (a.robot.robotId < b.robot.robotId ? -1 : 1));
   const good = inOrder.filter(({ robot }) => qualityOf(robot) === "good");
   const doubtful = inOrder.filter(({ robot }) => qualityOf(robot) !== "good");
-  const standing = good.filter(({ place }) => place.kind === "here");
-  const shown = standing.find(({ robot }) => robot.robotId === shownBefore) ?? standing[0];
+  const here = good.filter(({ place }) => place.kind === "here");
+  const shown = here.find(({ robot }) => robot.robotId === shownBefore) ?? here[0];
   return {
-    ...hereOf(shown, standing.length, doubtful, fleetQuality),
+    ...hereOf(shown, here.length, doubtful, fleetQuality),
     ...nextOf(good, doubtful, fleetQuality),
   };
 }

@@ -9,14 +9,14 @@ import {
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
 /** A message while it is read, in the form of protobuf-es. */
-type Draft = Record<string, unknown>;
-type ReadField = (draft: Draft, reader: BinaryReader, wireType: WireType) => void;
+type Target = Record<string, unknown>;
+type ReadField = (target: Target, reader: BinaryReader, wireType: WireType) => void;
 type ReadValue = (reader: BinaryReader) => unknown;
 type OneofValue = { case: string; value: unknown } | { case: undefined };
 
 /** All that is looked up once for a schema, and not for each field of each message. */
 interface Plan {
-  empty(): Draft;
+  empty(): Target;
   /** By field number. */
   readonly fields: readonly (ReadField | undefined)[];
 }
@@ -49,26 +49,26 @@ function planOf(schema: DescMessage, known: Map<string, Plan>): Plan {
 /**
  * A message has its own lists, and inherits the defaults of an empty message: copying them costs 0.1 µs more.
  */
-function emptyOf(schema: DescMessage): () => Draft {
-  const empty: Draft = { ...create(schema) };
+function emptyOf(schema: DescMessage): () => Target {
+  const empty: Target = { ...create(schema) };
   for (const { localName } of schema.oneofs) empty[localName] = { case: undefined };
   const lists = schema.fields
     .filter(({ fieldKind }) => fieldKind === "list")
     .map(({ localName }) => localName);
   return () => {
-    const draft: Draft = Object.create(empty);
-    for (const name of lists) draft[name] = [];
-    return draft;
+    const target: Target = Object.create(empty);
+    for (const name of lists) target[name] = [];
+    return target;
   };
 }
 
-function read(plan: Plan, draft: Draft, reader: BinaryReader, length: number): void {
+function read(plan: Plan, target: Target, reader: BinaryReader, length: number): void {
   const end = reader.pos + length;
   while (reader.pos < end) {
     const [number, wireType] = reader.tag();
     const readField = plan.fields[number];
     if (readField === undefined) reader.skip(wireType, number);
-    else readField(draft, reader, wireType);
+    else readField(target, reader, wireType);
   }
 }
 
@@ -86,12 +86,12 @@ function fieldReader(field: DescField, known: Map<string, Plan>): ReadField {
     default: {
       const value = valueReader(field);
       if (oneof !== undefined) {
-        return (draft, reader) => {
-          draft[oneof.localName] = { case: name, value: value(reader) };
+        return (target, reader) => {
+          target[oneof.localName] = { case: name, value: value(reader) };
         };
       }
-      return (draft, reader) => {
-        draft[name] = value(reader);
+      return (target, reader) => {
+        target[name] = value(reader);
       };
     }
   }
@@ -99,19 +99,19 @@ function fieldReader(field: DescField, known: Map<string, Plan>): ReadField {
 
 /** A field that comes twice is merged, as everywhere in protobuf. */
 function messageReader(name: string, plan: Plan): ReadField {
-  return (draft, reader) => {
-    const message = (draft[name] as Draft | undefined) ?? plan.empty();
+  return (target, reader) => {
+    const message = (target[name] as Target | undefined) ?? plan.empty();
     read(plan, message, reader, reader.uint32());
-    draft[name] = message;
+    target[name] = message;
   };
 }
 
 function oneofMessageReader(name: string, oneof: DescOneof, plan: Plan): ReadField {
-  return (draft, reader) => {
-    const before = draft[oneof.localName] as OneofValue;
-    const message = before.case === name ? (before.value as Draft) : plan.empty();
+  return (target, reader) => {
+    const before = target[oneof.localName] as OneofValue;
+    const message = before.case === name ? (before.value as Target) : plan.empty();
     read(plan, message, reader, reader.uint32());
-    draft[oneof.localName] = { case: name, value: message };
+    target[oneof.localName] = { case: name, value: message };
   };
 }
 
@@ -119,17 +119,17 @@ function listReader(field: DescField & { fieldKind: "list" }, known: Map<string,
   const name = field.localName;
   if (field.listKind === "message") {
     const plan = messagePlan(field, field.message, known);
-    return (draft, reader) => {
+    return (target, reader) => {
       const message = plan.empty();
       read(plan, message, reader, reader.uint32());
-      (draft[name] as unknown[]).push(message);
+      (target[name] as unknown[]).push(message);
     };
   }
   const value = valueReader(field);
   const isPackable =
     field.listKind === "enum" || (field.scalar !== ScalarType.STRING && field.scalar !== ScalarType.BYTES);
-  return (draft, reader, wireType) => {
-    const list = draft[name] as unknown[];
+  return (target, reader, wireType) => {
+    const list = target[name] as unknown[];
     if (!isPackable || wireType !== WireType.LengthDelimited) {
       list.push(value(reader));
       return;

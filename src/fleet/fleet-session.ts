@@ -16,7 +16,7 @@ import { createConnect } from "./channels/connection.ts";
 import { createPreflight, proveAlive } from "./channels/preflight.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
 import { describeHealth } from "./fleet-health.ts";
-import { createHttp, type HearDate } from "./http.ts";
+import { createHttp, type HandleDate } from "./http.ts";
 import { createIdentifierGate, type IdentifierGate } from "./identifiers.ts";
 import { createMapCache, createMapsOnce } from "./maps.ts";
 import { requestOf } from "./operations/request.ts";
@@ -80,11 +80,11 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     if (skewMs !== null) onClockSkew?.(skewMs);
   };
   // At once: the first answer brings the token, and commands may leave from then on.
-  const hearDate: HearDate = (date, sentAtMs) => {
+  const handleDate: HandleDate = (date, sentAtMs) => {
     skew.received(date, sentAtMs);
     reportSkew();
   };
-  const wires = createWires(options, dependencies, hearDate, signal);
+  const wires = createWires(options, dependencies, handleDate, signal);
   const { session, channel, pool, http, calls } = wires;
   const identifiers = createIdentifierGate(options.robots, log);
   const clocks = createRobotClocks({ clock, serviceAheadMs: skew.nowMs, log });
@@ -166,11 +166,11 @@ type Wires = ReturnType<typeof createWires>;
 function createWires(
   options: FleetOptions,
   { clock, random, log, tap }: Dependencies,
-  hearDate: HearDate,
+  handleDate: HandleDate,
   signal: AbortSignal,
 ) {
   const { times, cacheDirectory } = options;
-  const http = createHttp(options, clock, hearDate);
+  const http = createHttp(options, clock, handleDate);
   const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
   const session = createSession(options, { http, clock, random, log, history });
   const connect = createConnect(options, clock, createPreflight(options, clock));

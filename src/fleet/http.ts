@@ -54,14 +54,14 @@ export interface Http extends AsyncDisposable {
 const LARGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Called with the Date of each answer that has begun, and the monotonic time at which its request left. */
-export type HearDate = (date: string | undefined, sentAtMs: number) => void;
+export type HandleDate = (date: string | undefined, sentAtMs: number) => void;
 
 /**
  * Two pools. Requests of methods that have no effect may share connections; every other request gets a
  * connection of its own. An HTTP client that finds a kept connection dead may send again what it had sent on
  * it, and FinishTaskChain is a GET that must not be repeated (docs/commands.md, Operations).
  */
-export function createHttp(options: HttpOptions, clock: Clock, hearDate: HearDate = () => {}): Http {
+export function createHttp(options: HttpOptions, clock: Clock, handleDate: HandleDate = () => {}): Http {
   const shared = createDispatcher(options, 1);
   const single = createDispatcher(options, 0);
   return {
@@ -71,7 +71,7 @@ export function createHttp(options: HttpOptions, clock: Clock, hearDate: HearDat
       const unreached = (error: unknown) =>
         new NothingSent(connectProblem(error, target, clock.nowMs()), { cause: error });
       return within(what.signal, what.deadlineMs, (signal) =>
-        exchange(what, dispatcher, signal, { clock, hearDate, unreached }),
+        exchange(what, dispatcher, signal, { clock, handleDate, unreached }),
       );
     },
     async [Symbol.asyncDispose]() {
@@ -88,7 +88,7 @@ function keyOf(url: string, { authUrl, httpsUrl }: HttpOptions): string {
 
 interface ExchangeParts {
   readonly clock: Clock;
-  readonly hearDate: HearDate;
+  readonly handleDate: HandleDate;
   /** Makes the error if no connection could be made, with its reason. */
   readonly unreached: (error: unknown) => NothingSent;
 }
@@ -101,7 +101,7 @@ function exchange(
   what: HttpRequest,
   dispatcher: Dispatcher,
   signal: AbortSignal,
-  { clock, hearDate, unreached }: ExchangeParts,
+  { clock, handleDate, unreached }: ExchangeParts,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(what.url);
@@ -149,7 +149,7 @@ function exchange(
         onResponseStart(_, statusCode, given) {
           status = statusCode;
           headers = singleHeaders(given);
-          hearDate(headers.date, sentAtMs);
+          handleDate(headers.date, sentAtMs);
         },
         onResponseData(controller, chunk) {
           bytes += chunk.length;

@@ -40,7 +40,7 @@ export function createMapCache({ directory, clock, log, onMap }: MapCacheParts):
   let writes = 0;
 
   function keep(path: string, { readAtMs, responseJson }: KeptMap): Promise<void> {
-    // A draft name of its own: the answers of two calls may be written at the same time.
+    // A temporary name of its own: the answers of two calls may be written at the same time.
     writes += 1;
     // The answer as it is, without quoting it again: it may have megabytes.
     const text = `${JSON.stringify({ readAtMs })}\n${responseJson}`;

@@ -1,5 +1,5 @@
 import type { AlarmCode, AlarmSource } from "../domain/alarm.ts";
-import type { AlarmCondition } from "../domain/alarm-life.ts";
+import type { AlarmCondition } from "../domain/alarm-instance.ts";
 import { amrExceptionOf, exceptionText, isException } from "../domain/amr-exception.ts";
 import type { Battery } from "../domain/battery.ts";
 import type { StateChange } from "../domain/change.ts";
@@ -29,7 +29,7 @@ const waiting: ReadonlySet<unknown> = new Set(["STATE_UNKNOWN", "STATE_DEFAULT"]
 /** Sets and clears conditions of alarms by the values and events of the fleet. */
 export interface AlarmConditions {
   handle(change: StateChange): void;
-  hearEvent(event: FleetEvent): void;
+  handleEvent(event: FleetEvent): void;
 }
 
 /** A value that is not known now changes no condition: an alarm stands until the contrary is known. */
@@ -49,7 +49,7 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
   }
 
   /** Only the newest message of the robot counts: an older wrong one may still be the last of its value. */
-  function hearClock(robotId: RobotId, { receivedAtMs, isClockWrong }: Stamp): void {
+  function handleClock(robotId: RobotId, { receivedAtMs, isClockWrong }: Stamp): void {
     if (receivedAtMs < (stampedAtMs.get(robotId) ?? 0)) return;
     stampedAtMs.set(robotId, receivedAtMs);
     state(robotId, "ROBOT_CLOCK", isClockWrong === true, "the times of the robot's messages cannot be true");
@@ -61,7 +61,7 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
     state(robotId, "ROBOT_EXCEPTION", holds, holds ? clip(exceptionText(exception), LONGEST_TEXT) : "");
   }
 
-  function hearConveyor(robotId: RobotId, { index, health }: Conveyor, isListed: boolean): void {
+  function handleConveyor(robotId: RobotId, { index, health }: Conveyor, isListed: boolean): void {
     const holds = isListed && health === "HEALTH_STATE_ERROR";
     state(robotId, `CONVEYOR_ERROR_${index}`, holds, `conveyor ${index} reports an error`);
   }
@@ -94,22 +94,22 @@ export function createAlarmConditions(registry: AlarmRegistry, limits: Live<Batt
       if (!("observed" in change) || !("robotId" in change)) return;
       const { robotId, observed } = change;
       if (change.kind === "conveyor" && observed.quality === "lost" && qualities.get(robotId) === "good")
-        hearConveyor(robotId, change.observed.value, false);
+        handleConveyor(robotId, change.observed.value, false);
       if (observed.quality !== "good") return;
       switch (change.kind) {
         case "presence":
           return hearPresence(robotId, change.observed.value);
         case "conveyor":
-          return hearConveyor(robotId, change.observed.value, true);
+          return handleConveyor(robotId, change.observed.value, true);
         case "battery":
-          hearClock(robotId, observed.stamp);
+          handleClock(robotId, observed.stamp);
           return hearBattery(robotId, change.observed.value);
         case "mission":
-          hearClock(robotId, observed.stamp);
+          handleClock(robotId, observed.stamp);
           return hearMissions(robotId, change.observed.value);
       }
     },
-    hearEvent(event) {
+    handleEvent(event) {
       if (event.kind !== "command" || event.outcome.outcome !== "unknown") return;
       // An owed stop has an alarm of its own: CONVEYOR_NOT_STOPPED, until the conveyor is seen to stand.
       if (event.foundLater !== undefined || isOwedStop(event.command)) return;

@@ -8,7 +8,7 @@ import {
   ofGateway,
 } from "../domain/alarm.ts";
 import {
-  type AlarmLife,
+  type AlarmInstance,
   type AlarmMoment,
   type AlarmStep,
   type AlarmTransition,
@@ -17,7 +17,7 @@ import {
   dueAlarm,
   restAlarm,
   stateAlarm,
-} from "../domain/alarm-life.ts";
+} from "../domain/alarm-instance.ts";
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -79,16 +79,16 @@ export function createAlarmRegistry(
   let isDirty = true;
   /** When time alone next changes an alarm, by the monotonic clock. */
   let nextDueMs = Number.POSITIVE_INFINITY;
-  for (const alarm of kept.alarms) pages.put(keptLife(alarm, clock.monotonicMs()));
+  for (const alarm of kept.alarms) pages.put(keptInstance(alarm, clock.monotonicMs()));
 
   const moment = (): AlarmMoment => ({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
 
-  function settle(before: AlarmLife, { life, transition }: AlarmStep): void {
-    if (life === before) return;
+  function settle(before: AlarmInstance, { instance, transition }: AlarmStep): void {
+    if (instance === before) return;
     isDirty = true;
-    if (life !== null) pages.put(life);
+    if (instance !== null) pages.put(instance);
     else pages.remove(before);
-    if ((life?.alarm ?? null) !== before.alarm) changed.set(alarmSourceKey(before.source), before.source);
+    if ((instance?.alarm ?? null) !== before.alarm) changed.set(alarmSourceKey(before.source), before.source);
     if (transition !== null) events.push(eventOf(transition, moment(), nextEventId()));
   }
 
@@ -97,7 +97,7 @@ export function createAlarmRegistry(
     return `${code}-${lastId.toString(36)}`;
   }
 
-  function isSuppressed({ source, code }: AlarmLife): boolean {
+  function isSuppressed({ source, code }: AlarmInstance): boolean {
     if (source.kind === "robot" && outOfService.has(source.robotId)) return true;
     if (!followsFromLink.has(code)) return false;
     const link = pages.find(ofGateway, "FLEET_LINK_DOWN");
@@ -107,11 +107,11 @@ export function createAlarmRegistry(
   function settleDue(now: AlarmMoment): void {
     isDirty = false;
     nextDueMs = Number.POSITIVE_INFINITY;
-    for (const life of pages.lives()) {
-      const isResting = isSuppressed(life);
-      const step = dueAlarm(life, now, isResting, () => nextId(life.code));
-      settle(life, step);
-      const dueAtMs = step.life === null || isResting ? null : alarmDueAtMs(step.life);
+    for (const instance of pages.instances()) {
+      const isResting = isSuppressed(instance);
+      const step = dueAlarm(instance, now, isResting, () => nextId(instance.code));
+      settle(instance, step);
+      const dueAtMs = step.instance === null || isResting ? null : alarmDueAtMs(step.instance);
       if (dueAtMs !== null) nextDueMs = Math.min(nextDueMs, dueAtMs);
     }
   }
@@ -122,16 +122,16 @@ export function createAlarmRegistry(
       if (before === null && !condition.holds) return;
       const step = stateAlarm(before, { code, source }, condition, moment());
       if (before !== null) settle(before, step);
-      else if (step.life !== null) {
-        pages.put(step.life);
+      else if (step.instance !== null) {
+        pages.put(step.instance);
         isDirty = true;
       }
     },
     find: (id) => pages.active().find((alarm) => alarm.id === id),
     holds: (source, code) => pages.find(source, code)?.condition.holds === true,
     acknowledge(id, by) {
-      const life = pages.lives().find(({ alarm }) => alarm?.id === id);
-      if (life !== undefined) settle(life, acknowledgeAlarm(life, by, moment()));
+      const instance = pages.instances().find(({ alarm }) => alarm?.id === id);
+      if (instance !== undefined) settle(instance, acknowledgeAlarm(instance, by, moment()));
     },
     putOutOfService(robotId, isOut) {
       const source: AlarmSource = { kind: "robot", robotId };
@@ -140,7 +140,7 @@ export function createAlarmRegistry(
       if (!isOut) outOfService.delete(robotId);
       else outOfService.add(robotId);
       if (!isOut) return;
-      for (const life of pages.lives(source)) settle(life, restAlarm(life, moment()));
+      for (const instance of pages.instances(source)) settle(instance, restAlarm(instance, moment()));
     },
     isOutOfService: (robotId) => outOfService.has(robotId),
     take() {
@@ -159,11 +159,11 @@ export function createAlarmRegistry(
 }
 
 /** A kept alarm stays as it was until its condition is set or cleared. */
-function keptLife(alarm: Alarm, changedAtMs: number): AlarmLife {
+function keptInstance(alarm: Alarm, changedAtMs: number): AlarmInstance {
   const { code, source, text, severity, isActive } = alarm;
   const isOver = ofOneRun.has(code);
   const condition = { holds: isActive && !isOver, text, severity };
-  return { code, source, condition, changedAtMs, isStated: isOver, alarm, dismissed: null };
+  return { code, source, condition, changedAtMs, isConfirmed: isOver, alarm, dismissed: null };
 }
 
 function eventOf({ from, to, alarm }: AlarmTransition, { nowMs }: AlarmMoment, eventId: string): FleetEvent {
@@ -174,19 +174,19 @@ function eventOf({ from, to, alarm }: AlarmTransition, { nowMs }: AlarmMoment, e
 
 /** Alarms with their conditions, by source and code. */
 export interface AlarmPages {
-  find(source: AlarmSource, code: AlarmCode): AlarmLife | null;
-  put(life: AlarmLife): void;
-  remove(life: AlarmLife): void;
+  find(source: AlarmSource, code: AlarmCode): AlarmInstance | null;
+  put(instance: AlarmInstance): void;
+  remove(instance: AlarmInstance): void;
   /** A copy: its entries may be put and removed meanwhile. */
-  lives(source?: AlarmSource): readonly AlarmLife[];
+  instances(source?: AlarmSource): readonly AlarmInstance[];
   /** The alarms of one source or of all, the most urgent first. */
   active(source?: AlarmSource): readonly Alarm[];
 }
 
 function createAlarmPages(): AlarmPages {
-  const pages = new Map<string, Map<AlarmCode, AlarmLife>>();
+  const pages = new Map<string, Map<AlarmCode, AlarmInstance>>();
 
-  function lives(source?: AlarmSource): readonly AlarmLife[] {
+  function instances(source?: AlarmSource): readonly AlarmInstance[] {
     if (source !== undefined) return [...(pages.get(alarmSourceKey(source))?.values() ?? [])];
     return Array.from(pages.values(), (page) => [...page.values()]).flat();
   }
@@ -195,11 +195,11 @@ function createAlarmPages(): AlarmPages {
     // It runs for every message. Reading the size of an empty map is cheaper than making a key.
     find: (source, code) =>
       pages.size === 0 ? null : (pages.get(alarmSourceKey(source))?.get(code) ?? null),
-    put(life) {
-      const key = alarmSourceKey(life.source);
+    put(instance) {
+      const key = alarmSourceKey(instance.source);
       const page = pages.get(key);
-      if (page === undefined) pages.set(key, new Map([[life.code, life]]));
-      else page.set(life.code, life);
+      if (page === undefined) pages.set(key, new Map([[instance.code, instance]]));
+      else page.set(instance.code, instance);
     },
     remove({ source, code }) {
       const key = alarmSourceKey(source);
@@ -207,9 +207,9 @@ function createAlarmPages(): AlarmPages {
       page?.delete(code);
       if (page?.size === 0) pages.delete(key);
     },
-    lives,
+    instances,
     active: (source) =>
-      lives(source)
+      instances(source)
         .map(({ alarm }) => alarm)
         .filter((alarm) => alarm !== null)
         .sort(byUrgency),

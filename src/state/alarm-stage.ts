@@ -97,7 +97,7 @@ export function createAlarmStage(
         conditions.handle(change);
         noteShown(change, shown);
       }
-      for (const event of batch.events) conditions.hearEvent(event);
+      for (const event of batch.events) conditions.handleEvent(event);
       const { sources, events } = registry.take();
       if (shown.length === 0 && sources.length === 0 && events.length === 0) return batch;
       if (sources.length > 0) store.keep(registry.kept());

@@ -1,5 +1,5 @@
 import type { StateChange } from "../domain/change.ts";
-import type { Draft } from "./draft.ts";
+import type { OpenBatch } from "./open-batch.ts";
 import type { QualityReader } from "./quality-reader.ts";
 import { type CachedValue, describeCached, type RobotEntry } from "./robot-entry.ts";
 
@@ -9,52 +9,52 @@ import { type CachedValue, describeCached, type RobotEntry } from "./robot-entry
  */
 export interface ChangePublisher {
   /** A message came: publishes its value in any case, and its robot if the robot's quality has changed. */
-  publishValue(robot: RobotEntry, cached: CachedValue, nowMs: number, draft: Draft): void;
+  publishValue(robot: RobotEntry, cached: CachedValue, nowMs: number, batch: OpenBatch): void;
   /** Publishes the robot itself, also if nothing has changed. */
-  publishRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
+  publishRobot(robot: RobotEntry, nowMs: number, batch: OpenBatch): void;
   /** Publishes this value and its robot if their quality has changed. */
-  republishValue(robot: RobotEntry, cached: CachedValue, nowMs: number, draft: Draft): void;
+  republishValue(robot: RobotEntry, cached: CachedValue, nowMs: number, batch: OpenBatch): void;
   /** Publishes every value of a robot whose quality has changed. */
-  republishRobot(robot: RobotEntry, nowMs: number, draft: Draft): void;
+  republishRobot(robot: RobotEntry, nowMs: number, batch: OpenBatch): void;
 }
 
 export function createChangePublisher(reader: QualityReader): ChangePublisher {
-  function republishCached(robot: RobotEntry, cached: CachedValue, nowMs: number, draft: Draft): void {
+  function republishCached(robot: RobotEntry, cached: CachedValue, nowMs: number, batch: OpenBatch): void {
     const quality = reader.ofCached(robot, cached, nowMs);
     if (quality === cached.published) return;
     cached.published = quality;
-    describeCached(robot.robotId, cached, quality, draft.changes);
+    describeCached(robot.robotId, cached, quality, batch.changes);
   }
 
-  function publishRobot(robot: RobotEntry, nowMs: number, draft: Draft): void {
+  function publishRobot(robot: RobotEntry, nowMs: number, batch: OpenBatch): void {
     const quality = reader.ofRobot(robot, nowMs);
     robot.published = quality;
-    draft.changes.push(robotChange(robot, quality));
+    batch.changes.push(robotChange(robot, quality));
   }
 
-  function republishOwn(robot: RobotEntry, nowMs: number, draft: Draft): void {
-    if (reader.ofRobot(robot, nowMs) !== robot.published) publishRobot(robot, nowMs, draft);
+  function republishOwn(robot: RobotEntry, nowMs: number, batch: OpenBatch): void {
+    if (reader.ofRobot(robot, nowMs) !== robot.published) publishRobot(robot, nowMs, batch);
   }
 
   return {
-    publishValue(robot, cached, nowMs, draft) {
+    publishValue(robot, cached, nowMs, batch) {
       const before = cached.published;
       const quality = reader.ofCached(robot, cached, nowMs);
       cached.published = quality;
-      describeCached(robot.robotId, cached, quality, draft.changes);
-      if (quality !== before) republishOwn(robot, nowMs, draft);
+      describeCached(robot.robotId, cached, quality, batch.changes);
+      if (quality !== before) republishOwn(robot, nowMs, batch);
     },
     publishRobot,
-    republishValue(robot, cached, nowMs, draft) {
-      republishCached(robot, cached, nowMs, draft);
-      republishOwn(robot, nowMs, draft);
+    republishValue(robot, cached, nowMs, batch) {
+      republishCached(robot, cached, nowMs, batch);
+      republishOwn(robot, nowMs, batch);
     },
-    republishRobot(robot, nowMs, draft) {
-      republishCached(robot, robot.mission, nowMs, draft);
-      republishCached(robot, robot.battery, nowMs, draft);
-      republishCached(robot, robot.conveyors, nowMs, draft);
-      republishCached(robot, robot.presence, nowMs, draft);
-      republishOwn(robot, nowMs, draft);
+    republishRobot(robot, nowMs, batch) {
+      republishCached(robot, robot.mission, nowMs, batch);
+      republishCached(robot, robot.battery, nowMs, batch);
+      republishCached(robot, robot.conveyors, nowMs, batch);
+      republishCached(robot, robot.presence, nowMs, batch);
+      republishOwn(robot, nowMs, batch);
     },
   };
 }

@@ -10,8 +10,8 @@ import type { FleetUpdate } from "../domain/update.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { createChangePublisher, robotChange } from "./change-publisher.ts";
-import { createDraft, type Draft } from "./draft.ts";
 import { createEventIds } from "./event-ids.ts";
+import { createOpenBatch, type OpenBatch } from "./open-batch.ts";
 import { createQualityReader, type LinkHealth, type QualityReader } from "./quality-reader.ts";
 import { describeCached, type RobotEntry } from "./robot-entry.ts";
 import { createRobotRegistry } from "./robot-registry.ts";
@@ -76,7 +76,7 @@ export function createFleetState({
   const eventIds = createEventIds(sessionId);
   const updates = createRobotUpdates({ robots, streams, publisher, eventIds, times, publishedBefore, log });
 
-  function onLink(state: "up" | "down", nowMs: number, draft: Draft): void {
+  function onLink(state: "up" | "down", nowMs: number, batch: OpenBatch): void {
     if (state === "up") {
       link.downSinceMs = null;
     } else {
@@ -84,12 +84,12 @@ export function createFleetState({
       updates.doubtAll(nowMs);
       chains.doubt(nowMs);
     }
-    republishAll(nowMs, draft);
+    republishAll(nowMs, batch);
   }
 
-  function republishAll(nowMs: number, draft: Draft): void {
-    for (const robot of robots.all()) publisher.republishRobot(robot, nowMs, draft);
-    chains.republish(nowMs, draft.changes);
+  function republishAll(nowMs: number, batch: OpenBatch): void {
+    for (const robot of robots.all()) publisher.republishRobot(robot, nowMs, batch);
+    chains.republish(nowMs, batch.changes);
   }
 
   const summary = (robot: RobotEntry, nowMs: number): RobotSummary => ({
@@ -101,26 +101,26 @@ export function createFleetState({
   return {
     apply(update) {
       const nowMs = clock.monotonicMs();
-      const draft = createDraft();
+      const batch = createOpenBatch();
       switch (update.kind) {
         case "link":
-          onLink(update.state, nowMs, draft);
+          onLink(update.state, nowMs, batch);
           break;
         case "task_chain":
-          chains.receive(update.chain, update.atMs, nowMs, draft.changes);
+          chains.receive(update.chain, update.atMs, nowMs, batch.changes);
           break;
         case "map":
-          maps.receive(update.mapId, update.map, draft.changes);
+          maps.receive(update.mapId, update.map, batch.changes);
           break;
         default:
-          updates.receive(update, nowMs, draft);
+          updates.receive(update, nowMs, batch);
       }
-      return draft;
+      return batch;
     },
     tick() {
-      const draft = createDraft();
-      republishAll(clock.monotonicMs(), draft);
-      return draft;
+      const batch = createOpenBatch();
+      republishAll(clock.monotonicMs(), batch);
+      return batch;
     },
     robots() {
       const nowMs = clock.monotonicMs();

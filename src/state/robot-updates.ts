@@ -8,8 +8,8 @@ import type { RobotId } from "../domain/robot.ts";
 import type { FleetUpdate } from "../domain/update.ts";
 import type { Log } from "../platform/log.ts";
 import type { ChangePublisher } from "./change-publisher.ts";
-import type { Draft } from "./draft.ts";
 import type { EventIds } from "./event-ids.ts";
+import type { OpenBatch } from "./open-batch.ts";
 import type { CachedConveyors, CachedValue, RobotEntry } from "./robot-entry.ts";
 import { conveyorEvents, missionEvents } from "./robot-events.ts";
 import type { RobotRegistry } from "./robot-registry.ts";
@@ -28,7 +28,7 @@ type UpdateOf<Kind extends RobotUpdate["kind"]> = Extract<RobotUpdate, { kind: K
 
 /** Applies the updates of robots and their streams. */
 export interface RobotUpdates {
-  receive(update: RobotUpdate, nowMs: number, draft: Draft): void;
+  receive(update: RobotUpdate, nowMs: number, batch: OpenBatch): void;
   /** From now on, changes of any value may have been missed. */
   doubtAll(nowMs: number): void;
   conveyorsRefused(): number;
@@ -60,34 +60,34 @@ export function createRobotUpdates({
   let conveyorsRefused = 0;
   const impossible = createImpossibleWatch(log);
 
-  function entryOf(robotId: string, nowMs: number, draft: Draft): RobotEntry | undefined {
-    return robots.findOrAdd(robotId, (robot) => publisher.publishRobot(robot, nowMs, draft));
+  function entryOf(robotId: string, nowMs: number, batch: OpenBatch): RobotEntry | undefined {
+    return robots.findOrAdd(robotId, (robot) => publisher.publishRobot(robot, nowMs, batch));
   }
 
-  function onMission(update: UpdateOf<"mission">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(update.robotId, nowMs, draft);
+  function onMission(update: UpdateOf<"mission">, nowMs: number, batch: OpenBatch): void {
+    const robot = entryOf(update.robotId, nowMs, batch);
     if (robot === undefined) return;
     const cached = robot.mission;
     const before = cached.received?.value ?? null;
     streams.confirm(robot, cached, update.stream, nowMs);
     cached.received = { value: update.queue, stamp: update.stamp };
     impossible.evaluate(robot, cached, impossibleQueue(update.queue), nowMs);
-    publisher.publishValue(robot, cached, nowMs, draft);
+    publisher.publishValue(robot, cached, nowMs, batch);
     const published = before === null ? (publishedBefore?.missions(update.robotId) ?? null) : null;
-    missionEvents(eventIds, update, { before, published }, draft.events);
+    missionEvents(eventIds, update, { before, published }, batch.events);
   }
 
-  function onBattery(update: UpdateOf<"battery">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(update.robotId, nowMs, draft);
+  function onBattery(update: UpdateOf<"battery">, nowMs: number, batch: OpenBatch): void {
+    const robot = entryOf(update.robotId, nowMs, batch);
     if (robot === undefined) return;
     streams.confirm(robot, robot.battery, update.stream, nowMs);
     robot.battery.received = { value: update.battery, stamp: update.stamp };
     impossible.evaluate(robot, robot.battery, impossibleBattery(update.battery), nowMs);
-    publisher.publishValue(robot, robot.battery, nowMs, draft);
+    publisher.publishValue(robot, robot.battery, nowMs, batch);
   }
 
-  function onConveyors(update: UpdateOf<"conveyors">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(update.robotId, nowMs, draft);
+  function onConveyors(update: UpdateOf<"conveyors">, nowMs: number, batch: OpenBatch): void {
+    const robot = entryOf(update.robotId, nowMs, batch);
     if (robot === undefined) return;
     const cached = robot.conveyors;
     const before = cached.received?.value ?? null;
@@ -97,31 +97,31 @@ export function createRobotUpdates({
     streams.confirm(robot, cached, update.stream, nowMs);
     cached.received = { value, stamp: update.stamp };
     impossible.evaluate(robot, cached, impossibleConveyors(value), nowMs);
-    publisher.publishValue(robot, cached, nowMs, draft);
+    publisher.publishValue(robot, cached, nowMs, batch);
     const published = before === null ? (publishedBefore?.conveyors(update.robotId) ?? null) : null;
-    conveyorEvents(eventIds, { ...update, before, published, after: value }, draft.events);
+    conveyorEvents(eventIds, { ...update, before, published, after: value }, batch.events);
   }
 
   /**
    * A repeat proves that the held value is still the robot's. It is published only if that makes it good
    * again.
    */
-  function onConfirmed(update: UpdateOf<"confirmed">, nowMs: number, draft: Draft): void {
+  function onConfirmed(update: UpdateOf<"confirmed">, nowMs: number, batch: OpenBatch): void {
     const robot = robots.find(update.robotId);
     const cached = robot?.[update.aspect];
     if (robot === undefined || cached === undefined || cached.received === null) return;
     streams.confirm(robot, cached, update.stream, nowMs);
-    publisher.republishValue(robot, cached, nowMs, draft);
+    publisher.republishValue(robot, cached, nowMs, batch);
   }
 
-  function onRobot(update: UpdateOf<"robot">, nowMs: number, draft: Draft): void {
-    const robot = entryOf(update.robotId, nowMs, draft);
+  function onRobot(update: UpdateOf<"robot">, nowMs: number, batch: OpenBatch): void {
+    const robot = entryOf(update.robotId, nowMs, batch);
     if (robot === undefined || update.family === "unknown" || update.family === robot.family) return;
     robot.family = update.family;
-    publisher.publishRobot(robot, nowMs, draft);
+    publisher.publishRobot(robot, nowMs, batch);
   }
 
-  function onStream(update: UpdateOf<"stream">, nowMs: number, draft: Draft): void {
+  function onStream(update: UpdateOf<"stream">, nowMs: number, batch: OpenBatch): void {
     const stream = streams.find(update.stream);
     if (stream === undefined) return;
     if (update.state === "live") {
@@ -132,27 +132,27 @@ export function createRobotUpdates({
     for (const [cached, robot] of stream.values) {
       // A new call of the same stream does not undo this: only the robot's own snapshot does.
       if (update.state !== "live") doubt(cached, nowMs + forgivenMs(update.state, times));
-      publisher.republishValue(robot, cached, nowMs, draft);
+      publisher.republishValue(robot, cached, nowMs, batch);
     }
   }
 
   return {
-    receive(update, nowMs, draft) {
+    receive(update, nowMs, batch) {
       switch (update.kind) {
         case "mission":
-          return onMission(update, nowMs, draft);
+          return onMission(update, nowMs, batch);
         case "battery":
-          return onBattery(update, nowMs, draft);
+          return onBattery(update, nowMs, batch);
         case "conveyors":
-          return onConveyors(update, nowMs, draft);
+          return onConveyors(update, nowMs, batch);
         case "confirmed":
-          return onConfirmed(update, nowMs, draft);
+          return onConfirmed(update, nowMs, batch);
         case "robot":
-          return onRobot(update, nowMs, draft);
+          return onRobot(update, nowMs, batch);
         case "roster":
-          return rosters.receive(update, nowMs, draft);
+          return rosters.receive(update, nowMs, batch);
         case "stream":
-          return onStream(update, nowMs, draft);
+          return onStream(update, nowMs, batch);
       }
     },
     doubtAll(nowMs) {

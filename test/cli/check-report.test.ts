@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkReport } from "../../src/cli/check-report.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
-import { createAuthority } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/certificate.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "../config/config-folder.ts";
 
 const manual = createCatalogue();
@@ -21,7 +21,7 @@ async function report(text: string): Promise<string> {
 
 /** A configuration that gets missions and batteries by webhook. */
 async function webhook(more = "", fleet = ""): Promise<string> {
-  const { certificate, key } = await createAuthority(Date.now());
+  const { certificate, key } = await createCa(Date.now());
   await folder.write("hook.pem", certificate);
   await folder.write("hook.key", key);
   return `${minimal}${fleet}  events: { kind: webhook, listen: { port: 8443 }, publicUrl: "https://gateway.example.com/hook", certificate: hook.pem, key: hook.key }\n${more}`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { journalFormat } from "../../src/commands/journal/durable-journal.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { createPlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { endPrograms, fleetgate, newFolder } from "./program.ts";
 
@@ -16,7 +16,7 @@ it("fails for expired certificates of each of the gateway's listeners, and names
     await writeFile(join(folder, name), text, { mode: 0o600 });
     return name;
   };
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const old = await createServerCertificate(authority, ["localhost"], Date.now() - 400 * DAY_MS);
   const pair = {
     certificate: await keep("old.pem", old.certificate),

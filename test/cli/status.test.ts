@@ -66,7 +66,7 @@ describe("the status for a person", () => {
       thumbprint: `${at}`.repeat(40),
       isTrusted: false,
       isConfigured: false,
-      isAuthority: false,
+      isCa: false,
       subject: `CN=plc${at}`,
       issuer: "",
       applicationUri: at === 5 ? null : `urn:line1:plc${at}`,

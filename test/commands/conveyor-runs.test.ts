@@ -224,10 +224,10 @@ describe("a conveyor that a station has started is owed a stop when its lease en
       (event) => event.kind === "command" && event.outcome.outcome === "unknown",
     );
     expect(unknown.length).toBeGreaterThan(0);
-    for (const event of unknown) conditions.hearEvent(event);
+    for (const event of unknown) conditions.handleEvent(event);
     expect(active()).toEqual(["CONVEYOR_NOT_STOPPED"]);
     const ofHold = { source: { protocol: "gateway", name: "fleetgate" }, requestId: "s1.hold1" } as const;
-    for (const event of unknown) conditions.hearEvent({ ...event, command: ofHold } as FleetEvent);
+    for (const event of unknown) conditions.handleEvent({ ...event, command: ofHold } as FleetEvent);
     expect(active()).toEqual(["CONVEYOR_NOT_STOPPED", "OUTCOME_UNKNOWN"]);
   });
 

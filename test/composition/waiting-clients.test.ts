@@ -7,7 +7,7 @@ const client = (thumbprint: string, isTrusted: boolean): ClientCertificate => ({
   thumbprint,
   isTrusted,
   isConfigured: false,
-  isAuthority: false,
+  isCa: false,
   subject: "",
   issuer: "",
   applicationUri: null,

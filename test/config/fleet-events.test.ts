@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createAuthority } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/certificate.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
 let folder: ConfigFolder;
@@ -13,7 +13,7 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const pair = await createAuthority(Date.now());
+const pair = await createCa(Date.now());
 const withEvents = (lines: readonly string[]) =>
   minimal.replace(/^fleet:\n/m, `fleet:\n  events:\n${lines.map((line) => `    ${line}\n`).join("")}`);
 
@@ -60,7 +60,7 @@ it("the listener's port is nobody else's", async () => {
 });
 
 it("a certificate and the key of another are told apart, wherever they are named", async () => {
-  const other = await createAuthority(Date.now());
+  const other = await createCa(Date.now());
   await folder.write("one.pem", pair.certificate);
   await folder.write("other.key", other.key);
   const told = expect.stringMatching(/other\.key is not the key of .*one\.pem/);

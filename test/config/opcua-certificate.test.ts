@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { createAuthority } from "../../src/simulator/tls/certificate.ts";
+import { createCa } from "../../src/simulator/tls/certificate.ts";
 import { createPlantAuthority, type PlantAuthority } from "../northbound/opcua/plant-authority.ts";
 import { type ConfigFolder, createConfigFolder, minimal } from "./config-folder.ts";
 
@@ -53,7 +53,7 @@ it("a certificate that OPC UA cannot use is told", async () => {
   expect(await folder.problems(withCertificate)).toEqual([
     expect.stringContaining("OPC UA needs RSA with at least 2048 bits"),
   ]);
-  const other = await createAuthority(Date.now());
+  const other = await createCa(Date.now());
   await folder.write("gate.pem", other.certificate);
   await folder.write("gate.key", other.key);
   expect(await folder.problems(withCertificate)).toEqual([expect.stringContaining("a key of another kind")]);

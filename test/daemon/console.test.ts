@@ -6,7 +6,7 @@ import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { askGateway } from "../../src/cli/control-client.ts";
 import type { Certificates } from "../../src/northbound/web/api/certificate.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { describePages, logIn, type OpenedPage } from "../console/page/page-harness.ts";
 import { openApprovedSession, openSession } from "../northbound/opcua/opcua-harness.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -31,7 +31,7 @@ describePages("the console of the built gateway", (pages) => {
     folder = mkdtempSync(join(tmpdir(), "fleetgate-console-"));
     port = await freePorts(2);
     simulator = await startSimulator({ dataDir: join(folder, "fleet"), seed: 7, timeFactor: 1 });
-    const authority = await createAuthority(Date.now());
+    const authority = await createCa(Date.now());
     const made = await createServerCertificate(authority, ["127.0.0.1", "localhost"], Date.now());
     writeFileSync(join(folder, "web.pem"), made.certificate);
     writeFileSync(join(folder, "web.key"), made.key, { mode: 0o600 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookOptions } from "../../src/fleet/options.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { freePorts } from "../support/free-ports.ts";
 
 /** Where a gateway takes webhooks on loopback, and whom the service must trust to deliver there. */
@@ -14,7 +14,7 @@ export interface WebhookEntrance {
 
 export async function openWebhookEntrance(): Promise<WebhookEntrance> {
   const directory = await mkdtemp(join(tmpdir(), "fleetgate-hooks-"));
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());
   const port = await freePorts(1);
   return {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import mqtt from "mqtt";
 import { stringify } from "yaml";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type MeasuredDaemon, startMeasuredDaemon } from "../support/measured-daemon.ts";
 import { type ScriptedService, startScriptedService } from "../support/scripted-service.ts";
@@ -141,7 +141,7 @@ async function configure(
   service: ScriptedService,
   firstPort: number,
 ): Promise<{ readonly path: string; readonly ca: string }> {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const own = await createServerCertificate(authority, ["localhost"], Date.now());
   await writeFile(join(folder, "hook.pem"), own.certificate, { mode: 0o600 });
   await writeFile(join(folder, "hook.key"), own.key, { mode: 0o600 });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startBareHttp2 } from "../support/bare-http2.ts";
 
 /** A gRPC server whose certificate is not to be trusted. */
@@ -23,7 +23,7 @@ export async function startImpostor(
   caFile: string,
 ): Promise<Impostor> {
   const authority =
-    fault === "of another authority" ? await createAuthority(Date.now()) : await readAuthority(caFile);
+    fault === "of another authority" ? await createCa(Date.now()) : await readAuthority(caFile);
   const names = fault === "for another name" ? ["elsewhere.example"] : ["localhost", "127.0.0.1"];
   const madeAtMs = fault === "expired" ? Date.now() - 400 * DAY_MS : Date.now();
   const { certificate, key } = await createServerCertificate(authority, names, madeAtMs);

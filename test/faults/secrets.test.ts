@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { endPrograms, fleetgate, newFolder } from "../cli/program.ts";
 import { listenMqtt } from "../e2e/mqtt-ear.ts";
 import { openPlc } from "../e2e/plc.ts";
@@ -64,7 +64,7 @@ test("the secret, tokens, passwords and keys are in no log, error, topic, tag, p
 }, async () => {
   const folder = newFolder();
   const port = await freePorts(3);
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const receiver = await createServerCertificate(authority, ["localhost"], Date.now());
   const simulator = await startSimulator({
     timeFactor: 20,

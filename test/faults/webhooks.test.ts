@@ -5,7 +5,7 @@ import type { WebhookOptions } from "../../src/fleet/options.ts";
 import { createReceiver } from "../../src/fleet/webhooks/receiver.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startReceiver } from "../simulator/webhooks/receiver.ts";
 import type { FleetHarness, FleetOverrides } from "../support/fleet-harness.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function openPlant(change: Partial<WebhookOptions> = {}, otherCa = ""): Promise<Plant> {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());
   const port = await freePorts(1);
   const deliveries = await startTcpProxy(() => `127.0.0.1:${port}`);

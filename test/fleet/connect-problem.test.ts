@@ -7,13 +7,13 @@ import { createPreflight } from "../../src/fleet/channels/preflight.ts";
 import { createHttp } from "../../src/fleet/http.ts";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startHttps } from "../cli/online/online-harness.ts";
 
 const DAY_MS = 86_400_000;
 /** Nobody serves the discard protocol. */
 const noProxy = "http://user:s3cr3t@127.0.0.1:9";
-const authority = await createAuthority(Date.now() - 1_000 * DAY_MS);
+const authority = await createCa(Date.now() - 1_000 * DAY_MS);
 const ca = authority.certificate;
 const closers: Array<() => void> = [];
 

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:tls";
 import { expect, test } from "vitest";
 import { errorText } from "../../src/fleet/error-text.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 
 test("what OpenSSL says of a refused handshake is one line, the same each time", async () => {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const { certificate, key } = await createServerCertificate(authority, ["localhost"], Date.now());
   const server = createServer({ cert: certificate, key, minVersion: "TLSv1.3" });
   server.listen(0, "127.0.0.1");

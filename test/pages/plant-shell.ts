@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Control } from "../../src/simulator/control.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startHere } from "../daemon/built-gateway.ts";
 import { writeConfiguration } from "../daemon/daemon.ts";
 import { startMosquitto } from "../northbound/mqtt/mosquitto.ts";
@@ -41,7 +41,7 @@ export async function openPlantShell(users: readonly string[]): Promise<PlantShe
     return join(folder, name);
   };
   const nowMs = Date.now();
-  const authority = await createAuthority(nowMs - ISSUED_DAYS_AGO * DAY_MS);
+  const authority = await createCa(nowMs - ISSUED_DAYS_AGO * DAY_MS);
   const server = await createServerCertificate(authority, ["localhost", "127.0.0.1"], nowMs);
   const own = await createServerCertificate(authority, ["gateway"], nowMs - ISSUED_DAYS_AGO * DAY_MS);
   const ca = await put("plant-ca.pem", authority.certificate);

@@ -4,9 +4,9 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls, createServer } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { answerLast } from "../../src/platform/last-answer.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 
-const authority = await createAuthority(Date.now());
+const authority = await createCa(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
 
 const server = createServer({ key, cert: certificate, handshakeTimeout: 100 });

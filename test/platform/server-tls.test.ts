@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { connectFaultOf } from "../../src/platform/connect-fault.ts";
 import { acceptedPair, PairRefused, tlsProblem } from "../../src/platform/tls-files.ts";
 import { tryTls } from "../../src/platform/tls-trial.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { oldCertificate, weakCertificate } from "../support/weak-certificate.ts";
 
 const peer = {
@@ -25,7 +25,7 @@ it("says why TLS does not take a certificate", async () => {
     /^has a key that is too short for TLS: it needs RSA with 2048 bits or more/,
   );
   await expect(acceptedPair(weak)).rejects.toThrow(/^its certificate has a key that is too short/);
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const made = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
   const good = { cert: made.certificate, key: made.key };
   expect(await acceptedPair(good)).toEqual(good);
@@ -35,7 +35,7 @@ it("reads the files of a certificate that TLS does not take, and says what is wr
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-pair-"));
   try {
     const paths = { cert: join(folder, "web.pem"), key: join(folder, "web.key") };
-    const authority = await createAuthority(Date.now());
+    const authority = await createCa(Date.now());
     // Of 1970: clients refuse it, and TLS itself does not.
     const [own, other] = await Promise.all([0, 1].map(() => createServerCertificate(authority, ["a"], 0)));
     const weak = await weakCertificate();

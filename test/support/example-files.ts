@@ -5,7 +5,7 @@ import { parseDocument } from "yaml";
 import { type LoadResult, loadConfig } from "../../src/config/load.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
 import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { createPlantAuthority, type PlantAuthority } from "../northbound/opcua/plant-authority.ts";
 
 /** Where the examples are that a plant copies. */
@@ -47,7 +47,7 @@ export function passwordOf(user: string): string {
 
 export async function layExampleFiles(): Promise<ExampleFiles> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-examples-"));
-  const [plant, office] = await Promise.all([createPlantAuthority(), createAuthority(Date.now())]);
+  const [plant, office] = await Promise.all([createPlantAuthority(), createCa(Date.now())]);
   const server = await createServerCertificate(office, hostNames, Date.now());
   await mkdir(join(folder, "secrets"), { mode: 0o750 });
   const put = (name: string, text: string) => writeFile(join(folder, name), text, { mode: 0o644 });

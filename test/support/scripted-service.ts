@@ -5,7 +5,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../src/simulator/tls/certificate.ts";
 import { startBareHttp2 } from "./bare-http2.ts";
 
 /** The bytes of a message on one of the service's streams. */
@@ -68,7 +68,7 @@ export function goodToken(): string {
 /** Starts the service on free ports of the loopback interface. */
 export async function startScriptedService(script: Script): Promise<ScriptedService> {
   const folder = await mkdtemp(join(tmpdir(), "fleetgate-scripted-"));
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const { certificate, key } = await createServerCertificate(
     authority,
     ["localhost", "127.0.0.1"],

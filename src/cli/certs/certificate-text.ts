@@ -103,7 +103,7 @@ export function fullText(listed: readonly Listed[]): string {
     ["key usage", facts.keyUsage.join(", ") || "not given"],
     ["extended", facts.extendedKeyUsage.join(", ") || "not given"],
     ["signed by", facts.signature],
-    ["authority", facts.isAuthority ? "yes: it signs other certificates" : "no"],
+    ["authority", facts.isCa ? "yes: it signs other certificates" : "no"],
   ];
   const text = rows.map(([name, value]) => `${name.padEnd(12)}${plainStart(value, 1_000)}\n`).join("");
   const warnings = [...new Set(listed.flatMap((each) => each.warnings))];
@@ -112,7 +112,7 @@ export function fullText(listed: readonly Listed[]): string {
 
 /** The result for a certificate that was approved or rejected. */
 export function movedText(
-  { thumbprint, subject, isNew, isAuthority, applicationUri, warnings }: Moved,
+  { thumbprint, subject, isNew, isCa, applicationUri, warnings }: Moved,
   to: "trusted" | "rejected",
 ): string {
   const isIn = to === "trusted";
@@ -120,12 +120,12 @@ export function movedText(
   const lines = [
     `${thumbprint}  ${plainStart(subject, 200)}`,
     isNew ? `  ${done}` : `  was ${isIn ? "let in" : "refused"} already; nothing was changed`,
-    ...(isIn && !isAuthority && applicationUri !== null
+    ...(isIn && !isCa && applicationUri !== null
       ? [
           `  as ${plainStart(applicationUri, 200)}: refused if it calls itself otherwise (BadCertificateUriInvalid)`,
         ]
       : []),
-    ...(isIn && isAuthority ? ["  ! it is an authority: every client that it signs is let in too"] : []),
+    ...(isIn && isCa ? ["  ! it is an authority: every client that it signs is let in too"] : []),
     ...(isIn ? warnings : []).map((warning) => `  ! ${plainStart(warning, 400)}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -6,7 +6,7 @@ import { gatewaySection } from "../../config/sections/gateway.ts";
 import { mqttSection } from "../../config/sections/mqtt.ts";
 import { roles } from "../../domain/command.ts";
 import { bareHost } from "../../platform/url-host.ts";
-import { authorityFileProblem, keyFileProblem } from "./source-file.ts";
+import { caFileProblem, keyFileProblem } from "./source-file.ts";
 
 /** Answers as they were typed or given by flags, by the name of the option. */
 export type Given = Readonly<Partial<Record<AnswerName, string>>>;
@@ -88,7 +88,7 @@ export const questions: readonly Question[] = [
     text: "File of the authority of its certificate (PEM), which is copied; empty: the system's",
     applies: always,
     usual: () => "",
-    problem: (answer) => (answer === "" ? null : authorityFileProblem(answer)),
+    problem: (answer) => (answer === "" ? null : caFileProblem(answer)),
   },
   {
     name: "apiKey",
@@ -183,7 +183,7 @@ export const questions: readonly Question[] = [
     text: "File of the authority of the broker's certificate (PEM), which is copied; empty: the system's",
     applies: ({ mqtt = "" }) => mqtt.startsWith("mqtts:") || mqtt.startsWith("wss:"),
     usual: () => "",
-    problem: (answer) => (answer === "" ? null : authorityFileProblem(answer)),
+    problem: (answer) => (answer === "" ? null : caFileProblem(answer)),
   },
   {
     name: "opcuaUser",

@@ -11,7 +11,7 @@ export async function readSource(path: string): Promise<string> {
 }
 
 /** Why a file is no certificate of a CA, and cannot be copied; null: it can. */
-export async function authorityFileProblem(path: string): Promise<string | null> {
+export async function caFileProblem(path: string): Promise<string | null> {
   const problem = await problemOf(path, "certificate");
   if (problem !== null) return problem;
   const certificates = (await readSource(path)).match(CERTIFICATES) ?? [];

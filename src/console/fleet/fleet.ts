@@ -2,7 +2,7 @@ import type { Hold } from "../../models/robot.ts";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { MapSummary, Station } from "../../northbound/web/api/floor.ts";
 import type { Robot, RobotChange } from "../../northbound/web/api/robot.ts";
-import type { Change, Snapshot, StandingAlarms, Tick } from "../../northbound/web/api/stream.ts";
+import type { Change, Snapshot, ListedAlarms, Tick } from "../../northbound/web/api/stream.ts";
 import { followed, type Track } from "../floor/track.ts";
 import { createTrail, type Trail } from "../floor/trail.ts";
 import { ageMs, type Dated, type Moment } from "../trust/time-text.ts";
@@ -34,7 +34,7 @@ export interface Fleet {
   readonly robots: ReadonlyMap<string, KnownRobot>;
   readonly stations: ReadonlyMap<string, Station>;
   readonly maps: ReadonlyMap<number, MapSummary>;
-  readonly alarms: StandingAlarms;
+  readonly alarms: ListedAlarms;
   readonly hold: Hold;
   /** The newest online list; null: there was none. */
   readonly list: Dated | null;
@@ -46,7 +46,7 @@ export interface Fleet {
 }
 
 /** When and how late a message was received, and how marks may move. */
-export interface Hearing {
+export interface Reception {
   readonly now: Moment;
   readonly delayMs: number;
   readonly isMotionReduced: boolean;
@@ -82,12 +82,12 @@ export function withRobots(
   fleet: Fleet,
   before: Fleet | null,
   received: readonly Robot[],
-  hearing: Hearing,
+  reception: Reception,
 ): Fleet {
   const robots = new Map(fleet.robots);
   for (const robot of received) {
     const known = robots.get(robot.robot_id) ?? before?.robots.get(robot.robot_id) ?? null;
-    robots.set(robot.robot_id, receivedRobot(robot, robot, known, before ?? fleet, hearing));
+    robots.set(robot.robot_id, receivedRobot(robot, robot, known, before ?? fleet, reception));
   }
   return { ...fleet, robots };
 }
@@ -117,19 +117,19 @@ function isWhole(change: RobotChange): change is Robot {
 /**
  * A partial change of a robot that the snapshot has not brought yet is left out: the snapshot will be newer.
  */
-function withChanges(fleet: Fleet, changes: readonly RobotChange[], hearing: Hearing): Fleet {
+function withChanges(fleet: Fleet, changes: readonly RobotChange[], reception: Reception): Fleet {
   const robots = new Map(fleet.robots);
   for (const change of changes) {
     const known = robots.get(change.robot_id);
     if (known === undefined && !isWhole(change)) continue;
     const robot = { ...known?.robot, ...change } as Robot;
-    robots.set(change.robot_id, receivedRobot(robot, change, known ?? null, fleet, hearing));
+    robots.set(change.robot_id, receivedRobot(robot, change, known ?? null, fleet, reception));
   }
   return { ...fleet, robots };
 }
 
-export function changed(fleet: Fleet, change: Change, hearing: Hearing): Fleet {
-  const withThem = change.robots === undefined ? fleet : withChanges(fleet, change.robots, hearing);
+export function changed(fleet: Fleet, change: Change, reception: Reception): Fleet {
+  const withThem = change.robots === undefined ? fleet : withChanges(fleet, change.robots, reception);
   return {
     ...withThem,
     stations: merged(fleet.stations, change.stations, change.stations_removed, ({ station }) => station),
@@ -139,12 +139,12 @@ export function changed(fleet: Fleet, change: Change, hearing: Hearing): Fleet {
     commands: withCommands(fleet.commands, change.commands),
     recent: [
       ...fleet.recent,
-      ...(change.commands ?? []).map((command) => ({ command, receivedAt: hearing.now })),
+      ...(change.commands ?? []).map((command) => ({ command, receivedAt: reception.now })),
     ].slice(-MOST_RECENT),
   };
 }
 
-export function ticked(fleet: Fleet, tick: Tick, { now, delayMs }: Hearing): Fleet {
+export function ticked(fleet: Fleet, tick: Tick, { now, delayMs }: Reception): Fleet {
   const { poll_age_ms: pollAgeMs } = tick;
   return {
     ...fleet,
@@ -165,11 +165,11 @@ function receivedRobot(
   { standing, place }: RobotChange,
   known: KnownRobot | null,
   fleet: Fleet,
-  hearing: Hearing,
+  reception: Reception,
 ): KnownRobot {
-  const { now, delayMs } = hearing;
+  const { now, delayMs } = reception;
   const received = (sentMs: number): Dated => ({ ageWhenSentMs: sentMs + delayMs, receivedAt: now });
-  const track = place === undefined ? (known?.track ?? null) : trackOf(place, known, fleet, hearing);
+  const track = place === undefined ? (known?.track ?? null) : trackOf(place, known, fleet, reception);
   const trail = known?.trail ?? createTrail();
   if (track !== null) trail.note(track.report.place, track.report.mapId, now);
   return {
@@ -185,7 +185,7 @@ function trackOf(
   place: Robot["place"],
   known: KnownRobot | null,
   { pollMs, list }: Fleet,
-  { now, isMotionReduced }: Hearing,
+  { now, isMotionReduced }: Reception,
 ): Track | null {
   if (place === null || place.x === null || place.y === null) return null;
   const at = { x: place.x, y: place.y, headingRadians: place.theta };

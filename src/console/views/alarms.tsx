@@ -11,8 +11,8 @@ import { Link, Table, Time, Word } from "./parts.tsx";
 /** All alarms. */
 export function Alarms() {
   const { store } = usePage();
-  const standing = store.fleet.value?.alarms ?? { count: 0, alarms: [] };
-  const { count, alarms } = standing;
+  const listed = store.fleet.value?.alarms ?? { count: 0, alarms: [] };
+  const { count, alarms } = listed;
   return (
     <>
       <h1>Alarms</h1>

@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { CallEnding } from "../../contracts/fleet-port.ts";
 import { isJsonObject } from "../../platform/json.ts";
-import { createTurns } from "../../platform/turns.ts";
+import { createTimeSlices } from "../../platform/time-slices.ts";
 import { splitList, splitMessage } from "./split-list.ts";
 
 type Ok = Extract<CallEnding, { kind: "ok" }>;
@@ -25,7 +25,7 @@ const publishing = { alwaysEmitImplicit: true, useProtoFieldName: true } as cons
 const LARGEST_BINARY_BYTES = 256 * 1024;
 /** An answer that is no list of messages is decoded in one go, up to this size. */
 const LARGEST_UNDIVIDED_BYTES = 64 * 1024;
-/** A longer answer over HTTPS, or a longer list over gRPC, is read in turns. */
+/** A longer answer over HTTPS, or a longer list over gRPC, is read in time slices. */
 const LONGEST_AT_ONCE = 2 * 1024;
 /**
  * How long the result of an answer may be, in characters. With its defaults an empty element becomes a
@@ -39,7 +39,7 @@ function answerJson(desc: DescMessage, message: Message): string {
 }
 
 /**
- * The ending of an OK answer over gRPC. A long list of messages is read one by one in turns of the event
+ * The ending of an OK answer over gRPC. A long list of messages is read one by one in time slices of the event
  * loop. Rejects if the bytes are no such message, or too many.
  */
 export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<Ok> {
@@ -50,7 +50,7 @@ export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<
   }
   if (bytes.length === 0) return emptyEnding(desc);
   if (list === null) return okEnding(desc, fromBinary(desc, bytes));
-  const { elements, rest } = await splitMessage(bytes, list.number, createTurns());
+  const { elements, rest } = await splitMessage(bytes, list.number, createTimeSlices());
   const read = (element: Uint8Array) => fromBinary(list.message, element);
   return listEnding(desc, list, { elements, read, rest: fromBinary(desc, rest) }, LONGEST_SMALL_RESULT);
 }
@@ -68,7 +68,7 @@ function emptyEnding(desc: DescMessage): Ok {
 }
 
 /**
- * The ending of an OK answer as JSON text of any length. A list of messages is read one by one in turns of
+ * The ending of an OK answer as JSON text of any length. A list of messages is read one by one in time slices of
  * the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is too
  * large.
  *
@@ -79,7 +79,7 @@ export async function okEndingOfJson(desc: DescMessage, text: string, isSmall = 
   const split =
     list === null || text.length <= LONGEST_AT_ONCE
       ? null
-      : await splitList(text, [list.jsonName, list.name], createTurns());
+      : await splitList(text, [list.jsonName, list.name], createTimeSlices());
   if (list === null || split === null) {
     return okEnding(desc, fromJson(desc, text.trim() === "" ? {} : JSON.parse(text), reading));
   }
@@ -104,7 +104,7 @@ async function listEnding<Element>(
   { elements, read, rest }: ListParts<Element>,
   longest: number,
 ): Promise<Ok> {
-  const turns = createTurns();
+  const slices = createTimeSlices();
   const parts: string[] = [];
   let length = 0;
   for (const element of elements) {
@@ -114,7 +114,7 @@ async function listEnding<Element>(
       throw new Error(`the answer is longer than ${longest} characters with the defaults of its elements`);
     }
     parts.push(part);
-    await turns.next();
+    await slices.next();
   }
   const others = toJson(desc, rest, publishing) as JsonObject;
   const members = Object.entries(others).map(

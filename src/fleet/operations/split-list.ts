@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import type { Turns } from "../../platform/turns.ts";
+import type { TimeSlices } from "../../platform/time-slices.ts";
 
 /** A JSON object with its list apart. Nothing is parsed yet: each part is a text of its own. */
 export interface SplitList {
@@ -10,7 +10,7 @@ export interface SplitList {
 }
 
 /**
- * The largest part that is parsed in one go. In a larger one, a list of numbers takes longer than a turn may.
+ * The largest part that is parsed in one go. In a larger one, a list of numbers takes longer than a time slice may.
  */
 const LARGEST_PART = 256 * 1024;
 /**
@@ -30,20 +30,20 @@ class PartTooLarge extends Error {
 }
 
 /**
- * Finds the list that is a member of the JSON object `text` under one of `names`, in turns. Null: there is
+ * Finds the list that is a member of the JSON object `text` under one of `names`, in time slices. Null: there is
  * none. The parser checks whether the parts are JSON. Rejects with PartTooLarge.
  */
 export async function splitList(
   text: string,
   names: readonly string[],
-  turns: Turns,
+  slices: TimeSlices,
 ): Promise<SplitList | null> {
   const scan: Scan = { names, depth: 0, name: "", list: null, from: 0, to: 0 };
   for (let at = 0, look = LOOK_EVERY; at < text.length && scan.to === 0; at += 1) {
     at = step(scan, text, at);
     if (at < look) continue;
     look = at + LOOK_EVERY;
-    await turns.next();
+    await slices.next();
   }
   if (scan.list === null || scan.to === 0) {
     if (text.length > LARGEST_PART) throw new PartTooLarge();
@@ -110,7 +110,7 @@ function addElement(elements: string[], element: string): void {
   elements.push(element);
 }
 
-/** The offset of the closing quote, or of the end of the text. Scans a text of any length in one turn. */
+/** The offset of the closing quote, or of the end of the text. Scans a text of any length in one time slice. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     if (end - at > LARGEST_PART) throw new PartTooLarge();
@@ -130,13 +130,13 @@ export interface SplitMessage {
 }
 
 /**
- * Finds the elements of the list with this field number, in turns of the event loop: an empty element has two
+ * Finds the elements of the list with this field number, in time slices: an empty element has two
  * bytes, so there may be 100,000. Rejects if the bytes are no message.
  */
 export async function splitMessage(
   bytes: Uint8Array,
   listNumber: number,
-  turns: Turns,
+  slices: TimeSlices,
 ): Promise<SplitMessage> {
   const reader = new BinaryReader(bytes);
   const elements: Uint8Array[] = [];
@@ -149,7 +149,7 @@ export async function splitMessage(
       reader.skip(wireType, number);
       rest.push(bytes.subarray(from, reader.pos));
     }
-    await turns.next();
+    await slices.next();
   }
   return { elements, rest: Buffer.concat(rest) };
 }

@@ -3,7 +3,7 @@ import type { Presence, RobotId } from "../../domain/robot.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { createTurns, type Turns } from "../../platform/turns.ts";
+import { createTimeSlices, type TimeSlices } from "../../platform/time-slices.ts";
 import type { IdentifierGate, NumberIdentifier } from "../identifiers.ts";
 import { splitList } from "../operations/split-list.ts";
 import { presenceFromJson } from "../translate/robot.ts";
@@ -82,12 +82,12 @@ export function createRoster(parts: RosterParts): Roster {
   }
 
   async function readRobots(text: string): Promise<ReadonlyMap<string, Listed>> {
-    const turns = createTurns();
+    const slices = createTimeSlices();
     const robots = new Map<string, Listed>();
     const names = new Set<RobotId>();
     const nameless: RobotId[] = [];
-    for (const words of await robotsOf(text, turns)) {
-      await turns.next();
+    for (const words of await robotsOf(text, slices)) {
+      await slices.next();
       const known = listed.get(words);
       const json: Json = known === undefined ? JSON.parse(words) : null;
       const robot = known ?? readRobot(json);
@@ -128,8 +128,8 @@ export function createRoster(parts: RosterParts): Roster {
   };
 }
 
-async function robotsOf(text: string, turns: Turns): Promise<readonly string[]> {
-  const split = await splitList(text, ["robots"], turns);
+async function robotsOf(text: string, slices: TimeSlices): Promise<readonly string[]> {
+  const split = await splitList(text, ["robots"], slices);
   if (split === null || !isJsonObject(JSON.parse(split.rest))) {
     throw new MalformedAnswer("GetOnlineRobots should answer a list of robots");
   }

@@ -3,7 +3,7 @@ import type { TaskChain } from "../../domain/task-chain.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isJsonObject, type Json } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
-import { createTurns } from "../../platform/turns.ts";
+import { createTimeSlices } from "../../platform/time-slices.ts";
 import type { IdentifierGate } from "../identifiers.ts";
 import { splitList } from "../operations/split-list.ts";
 import { taskChainFromJson } from "../translate/robot.ts";
@@ -66,8 +66,8 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
 
   async function query(chainIds: readonly number[]): Promise<void> {
     const text = String(await parts.read("QueryTaskChain", { taskChainIds: [...chainIds] }));
-    const turns = createTurns();
-    const split = await splitList(text, ["taskChains", "task_chains"], turns);
+    const slices = createTimeSlices();
+    const split = await splitList(text, ["taskChains", "task_chains"], slices);
     if (split === null || !isJsonObject(JSON.parse(split.rest))) {
       throw new MalformedAnswer("QueryTaskChain should answer a list of chains");
     }
@@ -75,7 +75,7 @@ export function createTaskChains(parts: TaskChainsParts): TaskChains {
     const found = new Set<number>();
     let hasNameless = false;
     for (const element of split.elements) {
-      await turns.next();
+      await slices.next();
       const json: Json = JSON.parse(element);
       const chain = readChain(json);
       if (chain instanceof MalformedAnswer) {

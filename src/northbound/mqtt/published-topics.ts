@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Codec } from "../../platform/stores/table-store.ts";
 import type { WriteBehind } from "../../platform/stores/write-behind.ts";
-import { createTurns } from "../../platform/turns.ts";
+import { createTimeSlices } from "../../platform/time-slices.ts";
 import { type TopicsMove, topicRules } from "./live-topics.ts";
 import type { MqttOptions } from "./options.ts";
 
@@ -155,17 +155,17 @@ export function openPublishedTopics(parts: PublishedTopicsParts): PublishedTopic
   let isMoved = before !== undefined && before.rules !== rules();
   const movedChains = before === undefined || before.chains === chainFilter ? null : before.chains;
 
-  /** In turns: 5,000 robots with flat topics have 185,000. */
+  /** In time slices: 5,000 robots with flat topics have 185,000. */
   async function topicsOf(marks: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
-    const turns = createTurns();
+    const slices = createTimeSlices();
     const found = new Map<string, string[]>();
     for (const [topic, mark] of topics) {
       if (!marks.has(mark)) continue;
       const group = found.get(mark);
       if (group === undefined) found.set(mark, [topic]);
       else group.push(topic);
-      const turn = turns.next();
-      if (turn !== undefined) await turn;
+      const slice = slices.next();
+      if (slice !== undefined) await slice;
     }
     return found;
   }

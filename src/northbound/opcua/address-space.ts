@@ -30,7 +30,7 @@ import {
 import { findOnDemand } from "./node-opcua/node-lookup.ts";
 import { takeRegisteredNodes } from "./node-opcua/registered-nodes.ts";
 import { reviseRequests } from "./node-opcua/sampling.ts";
-import { createTurns } from "./node-opcua/turns.ts";
+import { createTimeSlices } from "./node-opcua/time-slices.ts";
 import { takeWriteRequests } from "./node-opcua/write-requests.ts";
 import type { OpcUaStore } from "./opcua-store.ts";
 import type { KnownRobot, OpcUaOptions, StationNode } from "./options.ts";
@@ -110,13 +110,13 @@ export function openAddressSpace(
   const { commands, views, memory, registry, clock, log } = parts;
   const { commander, acts, records, audit, rights, catalogue, stopRequest } = commands;
   const { facts, stations, permits } = views;
-  const turns = createTurns(clock);
+  const slices = createTimeSlices(clock);
   takeRegisteredNodes(server);
   takeOneDimension(server);
   const namespace = openNamespace(addressSpace);
   const builder = createNodeBuilder(addressSpace, namespace, writerPermissions(), registry.add, clock);
   const robots = addRobotsFolder(builder, facts.sessionId);
-  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { audit, clock, turns });
+  const writes = takeWriteRequests(server, FLEET_NAMESPACE_INDEX, options, { audit, clock, slices });
   const addWritable = writes.addTag;
   const holds = { holds: views.holds, acts, addWritable };
   const alarms = { alarms: views.alarms, acts, addWritable, clock };
@@ -134,7 +134,7 @@ export function openAddressSpace(
   const waitMs = watchMethodWait(server, clock);
   const calls = { commander, records, catalogue, accountOf: account, waitMs, clock, log, signal };
   const methods = addMethods(builder, calls);
-  refuseForeignMethods(server, addressSpace, turns);
+  refuseForeignMethods(server, addressSpace, slices);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, catalogue, account, rights);
   const showLevel = openServiceLevel(addressSpace);
   const find = (name: string, number: number) => space.find(name, number)?.robot();
@@ -148,7 +148,7 @@ export function openAddressSpace(
   const ages = createAges(clock);
   const robotParts = { missionSlots, slots, holds, alarms, stations, chains, ages, note };
   findOnDemand(namespace, space, registry.hidden);
-  takeLargeRequests(server, space, turns);
+  takeLargeRequests(server, space, slices);
   space.open(knownRobots(options.robots.now(), memory.robots.seen), {
     list: robots.list,
     build(name, robot) {

@@ -147,7 +147,7 @@ function certificateJson(certificate: ClientCertificate): Certificate {
     subject,
     issuer,
     application_uri: applicationUri,
-    authority: certificate.isAuthority,
+    authority: certificate.isCa,
     configured: certificate.isConfigured,
     valid_from: certificate.validFrom,
     valid_to: certificate.validTo,

@@ -39,7 +39,7 @@ export interface FleetSources {
   readonly permits: Pick<Permits, "permitOf">;
   readonly trends: BatteryTrends & LatencyTrend;
   readonly commandLog: CommandLog;
-  readonly standingAlarms: () => readonly Alarm[];
+  readonly listedAlarms: () => readonly Alarm[];
   /** Feeds a sink, beginning with a snapshot. The returned function detaches it. */
   readonly attach: (sink: Sink) => () => void;
 }
@@ -74,7 +74,7 @@ export function createFleetApi({
   identity,
   settings,
   condition,
-  fleet: { places, stations, permits, trends, commandLog, standingAlarms, attach },
+  fleet: { places, stations, permits, trends, commandLog, listedAlarms, attach },
   views: { tags, peers },
   catalogue,
   stopRequest,
@@ -145,7 +145,7 @@ export function createFleetApi({
       addStationRoutes(server, floor, stationJson);
       addCommandListRoute(server, commandLog, clock);
       addTrendRoutes(server, floor, trends);
-      addAlarmRoutes(server, standingAlarms);
+      addAlarmRoutes(server, listedAlarms);
       addGatewayHealthRoutes(server, identity, condition, clock);
       addConnectionRoutes(server, condition, [...peers, ...readers], clock);
       addTagRoutes(server, tags, clock);

@@ -27,7 +27,7 @@ const CA_LIFE_MS = 3_650 * DAY_MS;
 const SERVER_LIFE_MS = 397 * DAY_MS;
 
 /** A CA of our own: it signs one server certificate and nothing else. */
-export async function createAuthority(nowMs: number): Promise<KeyedCertificate> {
+export async function createCa(nowMs: number): Promise<KeyedCertificate> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerial(),

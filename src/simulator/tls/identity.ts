@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readIfThere } from "../../platform/kept-file.ts";
 import type { KeyedCertificate } from "../../platform/keyed-certificate.ts";
 import { writeWhole } from "../scenario/scenario.ts";
-import { createAuthority, createServerCertificate } from "./certificate.ts";
+import { createCa, createServerCertificate } from "./certificate.ts";
 
 /** The files and texts for TLS, for the servers and for their clients. */
 export interface TlsIdentity {
@@ -39,7 +39,7 @@ export async function loadIdentity(options: IdentityOptions): Promise<TlsIdentit
   const caFile = join(dataDir, "ca.pem");
   const authority =
     (await loadPair(dataDir, "ca", (certificate) => certificate.ca && isFresh(certificate, nowMs))) ??
-    (await savePair(dataDir, "ca", await createAuthority(nowMs)));
+    (await savePair(dataDir, "ca", await createCa(nowMs)));
   const issuer = new X509Certificate(authority.certificate);
   const server =
     (await loadPair(

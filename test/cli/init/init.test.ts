@@ -11,7 +11,7 @@ import { openTerminal } from "../../../src/cli/terminal.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { isPassword } from "../../../src/platform/password.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { endPrograms, fleetgate, newFolder, TEST_TIMEOUT_MS } from "../program.ts";
 import { piped, typed } from "../typed.ts";
 import { hasInvented } from "./init-harness.ts";
@@ -82,7 +82,7 @@ it("gives a further gateway of a folder files and data of its own", async () => 
 it("says at the answer, and not at the end, that a file is in the way", async () => {
   const path = join(folder, "etc", "fleetgate.yaml");
   const authority = join(folder, "ca.pem");
-  writeFileSync(authority, (await createAuthority(Date.now())).certificate);
+  writeFileSync(authority, (await createCa(Date.now())).certificate);
   mkdirSync(join(folder, "etc/secrets"), { recursive: true });
   writeFileSync(join(folder, "etc/fleet-ca.pem"), "another");
   writeFileSync(join(folder, "etc/secrets/api-key.json"), "another");
@@ -100,7 +100,7 @@ it("says at the answer, and not at the end, that a file is in the way", async ()
 });
 
 it("refuses a server's own certificate as the authority, and names what issued it", async () => {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const { certificate } = await createServerCertificate(authority, ["fleet.example.com"], Date.now());
   const fleetCa = join(folder, "server.pem");
   writeFileSync(fleetCa, certificate);

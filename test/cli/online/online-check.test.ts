@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { lockFolder } from "../../../src/platform/folder-lock.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 import {
   configText,
@@ -56,7 +56,7 @@ describe("check --online, of the fleet service", () => {
   });
 
   it("names the key where the authority is not the one that is trusted", async () => {
-    const other = await createAuthority(Date.now());
+    const other = await createCa(Date.now());
     const ca = await harness.folder.write("other.pem", other.certificate);
     const parts = await harness.check(configText({ ...simulator.endpoints, ca }));
     expect(parts.get("connection fleet.https")).toMatchObject({
@@ -70,7 +70,7 @@ describe("check --online, of the fleet service", () => {
     ["has expired", -500 * DAY_MS, /has expired on 20.*; this machine's clock says 20/],
     ["is not yet valid", 5 * DAY_MS, /is not yet valid, but from 20.* on; this machine's clock says 20/],
   ])("names clock and date where a certificate %s", async (_, offsetMs, detail) => {
-    const authority = await createAuthority(Date.now() - 1_000 * DAY_MS);
+    const authority = await createCa(Date.now() - 1_000 * DAY_MS);
     const server = await startHttps(
       await createServerCertificate(authority, ["127.0.0.1"], Date.now() + offsetMs),
     );
@@ -89,7 +89,7 @@ describe("check --online, of the fleet service", () => {
   });
 
   it("names the host and the key where a certificate is for another host", async () => {
-    const authority = await createAuthority(Date.now());
+    const authority = await createCa(Date.now());
     const server = await startHttps(
       await createServerCertificate(authority, ["fleet.example.com"], Date.now()),
     );

@@ -110,8 +110,8 @@ describe("what a form offers", () => {
     alarms: { count: 0, alarms: [] },
     hold: { held: false, by: [], stored: true },
   });
-  const hearing = { now: { monotonicMs: 0, wallMs: 0 }, delayMs: 0, isMotionReduced: false };
-  const fleet: Fleet = withRobots(empty, null, [robot], hearing);
+  const reception = { now: { monotonicMs: 0, wallMs: 0 }, delayMs: 0, isMotionReduced: false };
+  const fleet: Fleet = withRobots(empty, null, [robot], reception);
   const points = [
     { id: 1, code: "P1", alias: "Station A", x: 0, y: 0, theta: 0, type: 1 },
     { id: 2, code: "P2", alias: "", x: 20, y: 10, theta: 0, type: 1 },

@@ -149,7 +149,7 @@ function writeNumber(server: Server, facts: Facts, number: number, asked: Sessio
   const { registry } = server;
   const { reducer, tickets: before } = registry;
   const { user, userNo, a, b } = asked;
-  // What is missing ends the ticket refused, and is no stop (draft.ts, attempt.ts).
+  // What is missing ends the ticket refused, and is no stop (slot-command.ts, attempt.ts).
   const isCommand = a !== 0 && b !== 0;
   const isStop = isCommand && intentionOf(facts, a)?.kind === "stop";
   const write = { number, isStop, user: nameOf(user), userNo, text: "" };

@@ -6,14 +6,14 @@ import { createConnect } from "../../../src/fleet/channels/connection.ts";
 import { createPreflight } from "../../../src/fleet/channels/preflight.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 
 const closers: Array<() => void> = [];
 afterEach(() => {
   for (const close of closers.splice(0).reverse()) close();
 });
 
-const authority = await createAuthority(Date.now());
+const authority = await createCa(Date.now());
 
 /** A gRPC server's HTTP/2, with a certificate of these names. `shown`: the server names that clients sent. */
 async function startServer(...names: readonly string[]): Promise<{ port: number; shown: unknown[] }> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { splitMessage } from "../../../src/fleet/operations/split-list.ts";
 
-/** Turns that never end, and count how often one could have. */
+/** TimeSlices that never end, and count how often one could have. */
 function countedTurns() {
   let asked = 0;
   return {

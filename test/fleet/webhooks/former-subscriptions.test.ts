@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { EventSource } from "../../../src/fleet/options.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { startFleetSession } from "../../support/fleet-harness.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
@@ -21,7 +21,7 @@ async function listed(simulator: RunningSimulator): Promise<readonly string[]> {
 }
 
 test("a gateway that changes from webhooks to streams deletes its subscriptions, and nobody else's", async () => {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const own = await createServerCertificate(authority, ["localhost"], Date.now());
   const simulator = await startSimulator({ unsafeWebhookTargets: { trustedCa: authority.certificate } });
   closers.push(() => simulator.stop());

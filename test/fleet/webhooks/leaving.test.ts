@@ -14,7 +14,7 @@ import { createTrust } from "../../../src/fleet/webhooks/trust.ts";
 import { createWebhookCalls } from "../../../src/fleet/webhooks/webhook-calls.ts";
 import { sleep, systemClock } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { openedJson } from "../../support/fleet-requests.ts";
 import { freePorts } from "../../support/free-ports.ts";
@@ -135,7 +135,7 @@ describe("subscriptions that are to go when the gateway stops", () => {
 });
 
 test("a gateway that stops gives a slow service the time to delete them", async () => {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const own = await createServerCertificate(authority, ["localhost"], Date.now());
   const simulator = await startSimulator({ unsafeWebhookTargets: { trustedCa: authority.certificate } });
   closers.push(() => simulator.stop());

@@ -4,7 +4,7 @@ import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { createReceiver, type Receiver, SECRET_HEADER } from "../../../src/fleet/webhooks/receiver.ts";
 import { createLog } from "../../../src/platform/log.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { https } from "../../support/https.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 async function open() {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const own = await createServerCertificate(authority, ["localhost"], Date.now());
   const lines: string[] = [];
   const delivered: string[] = [];
@@ -98,7 +98,7 @@ test("a port that was taken is tried again on the same receiver", async () => {
   await once(other, "listening");
   const address = other.address();
   const port = typeof address === "object" ? (address?.port ?? 0) : 0;
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const own = await createServerCertificate(authority, ["localhost"], Date.now());
   const tls = { cert: own.certificate, key: own.key };
   const log = createLog("info", { write: () => {} });

@@ -1,6 +1,6 @@
 import mqtt from "mqtt";
 import { afterEach, expect, it } from "vitest";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { startHttps } from "../../cli/online/online-harness.ts";
 import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 it("a broker with a certificate of another authority is named with host and key", async () => {
-  const own = await createServerCertificate(await createAuthority(Date.now()), ["127.0.0.1"], Date.now());
+  const own = await createServerCertificate(await createCa(Date.now()), ["127.0.0.1"], Date.now());
   const server = await startHttps(own);
   cleanups.push(server.close);
   const link = newLink({ options: mqttOptions({ broker: external(`mqtts://${server.address}`) }) });

@@ -7,7 +7,7 @@ import { Aedes } from "aedes";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { createLive } from "../../../src/platform/live.ts";
 import { type Log, silentLog } from "../../../src/platform/log.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { newBroker, newLink } from "./link-harness.ts";
 import { embedded, external, listen, mqttOptions, start } from "./mqtt-harness.ts";
@@ -17,7 +17,7 @@ const cleanups: Array<() => Promise<unknown> | unknown> = [];
 let pems: { readonly ca: string; readonly cert: string; readonly key: string };
 
 beforeAll(async () => {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const server = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
   pems = { ca: authority.certificate, cert: server.certificate, key: server.key };
 });
@@ -64,7 +64,7 @@ test("an external broker must show a certificate of the given authority", async 
 });
 
 test("a new certificate of the gateway's is used by the next connection, and the one that is open stays", async () => {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const [server, before, after, other] = await Promise.all(
     ["127.0.0.1", "before", "after", "other"].map((name) =>
       createServerCertificate(authority, [name], Date.now()),
@@ -150,7 +150,7 @@ test("the embedded broker shows a new certificate to new clients, and open conne
   const url = `mqtts://127.0.0.1:${broker.port()}`;
   const before = await listen(url, { ca: pems.ca });
   cleanups.push(() => before.client.endAsync(true));
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const next = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
   tls.replace({ cert: next.certificate, key: next.key });
   await expect(listen(url, { ca: pems.ca })).rejects.toThrow(/certificate/);

@@ -6,7 +6,7 @@ import { Aedes } from "aedes";
 import { afterEach, describe, expect, it } from "vitest";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import { createLive } from "../../../src/platform/live.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { newLink } from "./link-harness.ts";
 import { haveMosquitto, startMosquitto } from "./mosquitto.ts";
@@ -61,7 +61,7 @@ describe("MQTT over WebSocket", () => {
   });
 
   it("speaks TLS by the same keys as mqtts://", async () => {
-    const authority = await createAuthority(Date.now());
+    const authority = await createCa(Date.now());
     const own = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
     const port = await startBroker(createTlsServer({ cert: own.certificate, key: own.key }));
     const broker = external(`wss://127.0.0.1:${port}/plant/mqtt`);

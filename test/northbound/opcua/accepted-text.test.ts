@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { conveyorRequest } from "../../../src/northbound/opcua/commands/conveyor-slot.ts";
-import type { Draft } from "../../../src/northbound/opcua/commands/draft.ts";
+import type { SlotCommand } from "../../../src/northbound/opcua/commands/slot-command.ts";
 import { missionOfFields, missionRequest } from "../../../src/northbound/opcua/commands/mission-request.ts";
 import type {
   MissionParameters,
@@ -16,7 +16,7 @@ const cart: MissionRobot = {
   pauseNow: () => null,
 };
 const serve: MissionRobot = { ...cart, family: "serve" };
-const text = (draft: Draft) => ("text" in draft ? draft.text : draft.problem);
+const text = (command: SlotCommand) => ("text" in command ? command.text : command.problem);
 
 function mission(fields: string[], robot = cart): string {
   const read = missionOfFields(fields);

@@ -43,8 +43,8 @@ export interface TestApi {
   reach(command: LoggedCommand): void;
 }
 
-/** @param standingAlarms the alarms that the API shows */
-export function createTestApi(clock: Clock, standingAlarms: () => readonly Alarm[] = () => []): TestApi {
+/** @param listedAlarms the alarms that the API shows */
+export function createTestApi(clock: Clock, listedAlarms: () => readonly Alarm[] = () => []): TestApi {
   const state = newFleetState(clock, { maxRobots: 2_000 });
   const sinks = new Set<Sink>();
   const sources: TagSource[] = [];
@@ -94,7 +94,7 @@ export function createTestApi(clock: Clock, standingAlarms: () => readonly Alarm
           return () => void followers.delete(look);
         },
       },
-      standingAlarms,
+      listedAlarms,
       attach(sink) {
         sinks.add(sink);
         sink.write({ changes: state.snapshot(), events: [] });

@@ -14,7 +14,7 @@ import type { WebAccess, WebUser } from "../../../src/northbound/web/options.ts"
 import { createWebServer, type WebServer } from "../../../src/northbound/web/server.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { missionEvent } from "../../delivery/fleet-updates.ts";
 import { createChronicle } from "../../support/chronicle.ts";
 import { type FakeCommander, succeeded } from "../opcua/fake-commands.ts";
@@ -23,7 +23,7 @@ import type { TestApi } from "./fleet-api-harness.ts";
 import { openAccess, webParts } from "./web-harness.ts";
 
 const anna: WebUser = { name: "anna", role: "operator", robots: null, password: "anna's password" };
-const authority = await createAuthority(Date.now());
+const authority = await createCa(Date.now());
 const made = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
 const tls = { key: made.key, cert: made.certificate };
 const ca = Buffer.from(authority.certificate);

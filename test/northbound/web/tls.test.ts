@@ -7,13 +7,13 @@ import { createWebServer, type WebServer } from "../../../src/northbound/web/ser
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import type { ListenerPair } from "../../../src/platform/tls-files.ts";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 import { https } from "../../support/https.ts";
 import { start } from "./control-harness.ts";
 import { openAccess, webParts } from "./web-harness.ts";
 
 const anna: WebUser = { name: "anna", role: "operator", robots: null, password: "anna's password" };
-const authority = await createAuthority(Date.now());
+const authority = await createCa(Date.now());
 const [first, second] = await Promise.all(
   ["first", "second"].map((name) => createServerCertificate(authority, ["127.0.0.1", name], Date.now())),
 );

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { createAuthority, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../src/simulator/tls/certificate.ts";
 
 /** One request that a receiver of webhooks got. */
 export interface Received {
@@ -27,7 +27,7 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const authority = await createAuthority(Date.now());
+  const authority = await createCa(Date.now());
   const { certificate, key } = await createServerCertificate(
     authority,
     ["localhost", "127.0.0.1"],

@@ -20,7 +20,7 @@ export interface CertificateFacts {
   readonly issuer: string;
   readonly serial: string;
   readonly isSelfSigned: boolean;
-  readonly isAuthority: boolean;
+  readonly isCa: boolean;
   /** The URI that names an OPC UA application; null: it has none. */
   readonly applicationUri: string | null;
   /** How many URIs it has: a valid one has one. */
@@ -67,7 +67,7 @@ export function factsOf(certificate: X509Certificate, nowMs: number): Certificat
     issuer: parsed.issuer,
     serial: certificate.serialNumber.toLowerCase(),
     isSelfSigned: parsed.subject === parsed.issuer,
-    isAuthority: parsed.getExtension(BasicConstraintsExtension)?.ca ?? false,
+    isCa: parsed.getExtension(BasicConstraintsExtension)?.ca ?? false,
     applicationUri: uris[0]?.value ?? null,
     uriCount: uris.length,
     names: alternatives.filter(({ type }) => type === "dns" || type === "ip").map(({ value }) => value),
@@ -124,12 +124,12 @@ export function applicationWarnings(facts: CertificateFacts, nowMs: number, want
     warnings.push(`its key is ${facts.key}: OPC UA needs RSA with at least ${LEAST_RSA_BITS} bits`);
   if (/SHA-?1$/.test(facts.signature)) warnings.push("it is signed with SHA-1, which is refused");
   // A CA signs the certificates of applications, and is no application itself.
-  if (facts.isAuthority && !facts.isSelfSigned) return warnings;
+  if (facts.isCa && !facts.isSelfSigned) return warnings;
   if (facts.applicationUri === null)
     warnings.push("it names no application: OPC UA needs a URI in its subjectAltName");
   if (facts.uriCount > 1)
     warnings.push(`it has ${facts.uriCount} URIs in its subjectAltName: OPC UA allows one`);
-  const missing = facts.isAuthority
+  const missing = facts.isCa
     ? []
     : applicationUsages.filter((usage) => !facts.keyUsage.includes(usage));
   if (missing.length > 0) warnings.push(`its key usage lacks ${missing.join(", ")}`);

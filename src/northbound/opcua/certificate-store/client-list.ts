@@ -86,7 +86,7 @@ function shown(found: readonly Found[]): readonly ClientCertificate[] {
     thumbprint: facts.thumbprint,
     isTrusted: place === "trusted",
     isConfigured: place === "trusted" && isConfigured(path),
-    isAuthority: facts.isAuthority,
+    isCa: facts.isCa,
     // A client wrote these texts, and a person decides by them.
     subject: plainStart(facts.subject, LONGEST_TEXT),
     issuer: plainStart(facts.issuer, LONGEST_TEXT),

@@ -24,7 +24,7 @@ export interface Moved {
   readonly subject: string;
   /** False: it was there already. */
   readonly isNew: boolean;
-  readonly isAuthority: boolean;
+  readonly isCa: boolean;
   readonly applicationUri: string | null;
   readonly warnings: readonly string[];
 }
@@ -59,7 +59,7 @@ function refuseConfigured(copies: readonly Movable[]): void {
 async function moveOne(folder: string, copies: readonly Movable[], to: Side): Promise<Moved> {
   const [first] = copies;
   if (first === undefined) throw new Error("nothing was selected");
-  const { thumbprint, subject, isAuthority, applicationUri } = first.facts;
+  const { thumbprint, subject, isCa, applicationUri } = first.facts;
   const elsewhere = copies.filter(({ place }) => place !== to);
   let isThere = copies.some(({ place }) => place === to);
   const isNew = elsewhere.length > 0;
@@ -69,7 +69,7 @@ async function moveOne(folder: string, copies: readonly Movable[], to: Side): Pr
     else await moveFile(path, folder, thumbprint);
     isThere = true;
   }
-  return { thumbprint, subject, isNew, isAuthority, applicationUri, warnings: first.warnings };
+  return { thumbprint, subject, isNew, isCa, applicationUri, warnings: first.warnings };
 }
 
 async function moveFile(path: string, folder: string, thumbprint: string): Promise<void> {

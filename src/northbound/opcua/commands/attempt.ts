@@ -12,8 +12,8 @@ import type { TakenTicket } from "../../../domain/ticket-state.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { Account } from "../security.ts";
-import type { Draft } from "./draft.ts";
 import type { SlotResult } from "./slot-answer.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import type { SlotKind } from "./slot-kind.ts";
 import type { SlotNumbers } from "./slot-numbers.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
@@ -36,8 +36,8 @@ export type Attempt =
 
 /** Executes the commands of a slot, and shows each step. */
 export interface Attempts {
-  /** Prepares the command of a draft; `requestId` is that of the ticket. */
-  prepare(draft: Draft, account: Account, requestId: string): Attempt;
+  /** Prepares a command; `requestId` is that of the ticket. */
+  prepare(command: SlotCommand, account: Account, requestId: string): Attempt;
   /** A ticket was taken; `kept` resolves with whether its number is on disk. */
   begin(attempt: Attempt, ticket: number, kept: Promise<boolean>): void;
   /** Ends the command that ran when the gateway stopped. Rejects if its outcome cannot be found out. */
@@ -147,7 +147,7 @@ export function createAttempts(
   }
 
   return {
-    prepare(draft, account, requestId) {
+    prepare(command, account, requestId) {
       const { origin = {} } = account;
       const identity = { source: sourceOf(account), requestId, origin };
       const local = (end: () => Outcome | Promise<Outcome>): Attempt => {
@@ -155,14 +155,14 @@ export function createAttempts(
         const settle = (outcome: Outcome) => audited(entry, account.isDryRun ? asDryRun(outcome) : outcome);
         return { kind: "local", end: () => whenEnded(end(), settle) };
       };
-      if ("problem" in draft) return local(() => refusal("MALFORMED", draft.problem));
-      if ("refused" in draft) return local(() => draft.refused);
-      if ("perform" in draft) {
+      if ("problem" in command) return local(() => refusal("MALFORMED", command.problem));
+      if ("refused" in command) return local(() => command.refused);
+      if ("perform" in command) {
         if (account.isDryRun) return local(() => checked("leases are not tried"));
-        return { kind: "local", end: () => draft.perform(account, `${kind.path}/${requestId}`) };
+        return { kind: "local", end: () => command.perform(account, `${kind.path}/${requestId}`) };
       }
-      const { operation, missionId: target } = draft;
-      const request = commander.read(operation, draft.request);
+      const { operation, missionId: target } = command;
+      const request = commander.read(operation, command.request);
       if ("outcome" in request) return local(() => request);
       const receivedMs = clock.nowMs();
       const envelope = { ...identity, ...slotOf(kind), operation, request: { parsed: request }, receivedMs };

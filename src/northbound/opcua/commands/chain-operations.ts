@@ -1,4 +1,4 @@
-import type { Draft, RequestDraft } from "./draft.ts";
+import type { SlotCommand, SlotRequest } from "./slot-command.ts";
 import type { Argument, Meaning, MissionParameters, MissionRobot, SlotOperation } from "./slot-operation.ts";
 
 type MissionCommand = "COMMAND_CANCEL" | "COMMAND_PAUSE" | "COMMAND_RESUME" | "COMMAND_FINISH";
@@ -62,14 +62,14 @@ export const chainOperations: readonly SlotOperation[] = [
   ),
 ];
 
-type MakeDraft = SlotOperation["draft"];
+type MakeCommand = SlotOperation["command"];
 
 function row(
   [number, name, meaning, isStop, operation]: readonly [number, string, Meaning, boolean, string],
   argument: Argument,
-  draft: MakeDraft,
+  command: MakeCommand,
 ): SlotOperation {
-  return { number, name, meaning, operation, argument, family: null, isStop, draft };
+  return { number, name, meaning, operation, argument, family: null, isStop, command };
 }
 
 function ofMission(number: number, name: string, meaning: Meaning, isStop: boolean, command: MissionCommand) {
@@ -95,7 +95,7 @@ function missionRequest(
   { robotId }: MissionRobot,
   command: MissionCommand,
   missionId: string | null,
-): RequestDraft {
+): SlotRequest {
   return {
     text: `${text} ${missionId === null ? "whatever waits" : `mission ${missionId}`}`,
     operation: "UpdateMission",
@@ -105,7 +105,7 @@ function missionRequest(
 }
 
 /** Without a chain the stop is sent all the same, like that of a mission. */
-function cancelChain(text: string, force: boolean): MakeDraft {
+function cancelChain(text: string, force: boolean): MakeCommand {
   return ({ targetTaskChainId }, robot) => {
     const chainId = targetTaskChainId === 0 ? (robot.taskChain?.chainId ?? null) : targetTaskChainId;
     if (chainId === null) return missionRequest("cancel", robot, "COMMAND_CANCEL", null);
@@ -117,14 +117,14 @@ function cancelChain(text: string, force: boolean): MakeDraft {
  * A robot that was never listed has no number: then its mission is paused, or its waiting starts are
  * canceled.
  */
-function pauseRobot(text: string, stopNow: boolean): MakeDraft {
+function pauseRobot(text: string, stopNow: boolean): MakeCommand {
   return (_parameters, robot) => {
     if (robot.amrId !== null) return chainRequest("PauseRobot", { amrId: robot.amrId, stopNow }, text);
     return robot.pauseNow() ?? missionRequest("pause", robot, "COMMAND_PAUSE", robot.currentMissionId);
   };
 }
 
-function resumeRobot(_parameters: MissionParameters, { amrId }: MissionRobot): Draft {
+function resumeRobot(_parameters: MissionParameters, { amrId }: MissionRobot): SlotCommand {
   if (amrId !== null) return chainRequest("ResumeRobot", { amrId }, "resume the robot");
   return { problem: "the number of the robot is not known: the service has not listed it yet" };
 }
@@ -133,7 +133,7 @@ function resumeRobot(_parameters: MissionParameters, { amrId }: MissionRobot): D
  * A confirmation is for the chain at which the robot is seen (docs/decisions.md, A confirmation is for the
  * chain that the robot is seen at).
  */
-function confirmTask({ targetTaskChainId }: MissionParameters, robot: MissionRobot): Draft {
+function confirmTask({ targetTaskChainId }: MissionParameters, robot: MissionRobot): SlotCommand {
   const { taskChain } = robot;
   if (taskChain === null || !taskChain.isSeenNow) {
     return { problem: "no task chain of the robot is known now, so none can be confirmed" };
@@ -155,6 +155,6 @@ function chainRequest(
   operation: string,
   request: Readonly<Record<string, unknown>>,
   text: string,
-): RequestDraft {
+): SlotRequest {
   return { text, operation, request, missionId: null };
 }

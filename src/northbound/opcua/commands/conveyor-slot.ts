@@ -1,9 +1,9 @@
 import type { RobotId } from "../../../domain/robot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
-import { type Draft, missing } from "./draft.ts";
 import { addParameter } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
 import type { Slot, SlotKindParts } from "./slot.ts";
+import { missing, type SlotCommand } from "./slot-command.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
 import { strayNumber, wholeNumber } from "./written-ticket.ts";
@@ -34,24 +34,24 @@ export function addConveyorSlot(
     parameters: [index, motor],
     tags: addSlotTags(builder, folder, userOf),
     refusedWriter: (account) => rights.refusedRobot(sourceOf(account), robotId),
-    draft: (sessionId) => conveyorRequest(robotId, index.value(sessionId), motor.value(sessionId)),
+    command: (sessionId) => conveyorRequest(robotId, index.value(sessionId), motor.value(sessionId)),
     reads: () => [index, motor],
-    draftOfNumbers: (numbers) => numberedDraft(robotId, numbers),
-    draftOfFields: (fields) => textDraft(robotId, fields),
+    commandOfNumbers: (numbers) => numberedCommand(robotId, numbers),
+    commandOfFields: (fields) => textCommand(robotId, fields),
     served() {},
     follow() {},
   });
 }
 
 /** `Command`: the conveyor, its motor command, and nothing else. */
-function numberedDraft(robotId: RobotId, numbers: readonly number[]): Draft {
+function numberedCommand(robotId: RobotId, numbers: readonly number[]): SlotCommand {
   const [index = 0, motor = 0] = numbers;
   const stray = isConveyorStop(motor) ? null : strayNumber(numbers, (place) => place <= 2);
   return stray ?? conveyorRequest(robotId, index, motor);
 }
 
 /** `CommandText`: `ticket;conveyor;motor command`. */
-function textDraft(robotId: RobotId, fields: readonly string[]): Draft {
+function textCommand(robotId: RobotId, fields: readonly string[]): SlotCommand {
   const [index, motor] = fields.map(wholeNumber);
   const isTwo = fields.length === 2 || (fields.length > 2 && motor === 1);
   if (!isTwo) return { problem: "CommandText is not of the form ticket;conveyor;motor command" };
@@ -68,7 +68,7 @@ export function conveyorRequest(
   robotId: RobotId,
   index: number | undefined,
   motor: number | undefined,
-): Draft {
+): SlotCommand {
   if (index === undefined) return missing("ConveyorIndex");
   if (motor === undefined) return missing("MotorCommand");
   const command = motorCommands.get(motor);

@@ -21,8 +21,8 @@ import { type MethodModel, methodFolders } from "../model/method.ts";
 import { robotType } from "../model/robot.ts";
 import type { Folder, MethodHandler, MethodNode, NodeBuilder } from "../node-builder.ts";
 import type { Account } from "../security.ts";
-import type { Draft } from "./draft.ts";
 import { operationMethod, outputs, queryOutcome } from "./method-models.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import { outcomeNumber, outcomeText, stageNumbers } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
@@ -53,7 +53,7 @@ export interface Methods {
 }
 
 const SCOPE = "call";
-const noRobot: Draft = { problem: "it is a method of a robot: call it on the robot's object" };
+const noRobot: SlotCommand = { problem: "it is a method of a robot: call it on the robot's object" };
 /** A later expiry is refused: somebody has written a constant. */
 const LONGEST_EXPIRY_MS = 3_600_000;
 /** The value that OPC UA sends for no time, in milliseconds: 1601-01-01 (OPC UA Part 6, DateTime). */
@@ -89,10 +89,10 @@ export function addMethods(builder: NodeBuilder, parts: MethodParts): Methods {
   function runTyped(typed: TypedMethod, values: readonly Variant[], robot: MissionRobot | null): Run {
     return (call, waitMs) => {
       const given = values.map(({ value }) => value);
-      const draft = robot === null ? noRobot : typed.draft(given, robot);
-      return "request" in draft
-        ? submitCall(parts, call, draft.operation, { json: draft.request }, waitMs)
-        : submitCall(parts, call, typed.operation, { unreadable: problemOf(draft) }, waitMs);
+      const command = robot === null ? noRobot : typed.command(given, robot);
+      return "request" in command
+        ? submitCall(parts, call, command.operation, { json: command.request }, waitMs)
+        : submitCall(parts, call, typed.operation, { unreadable: problemOf(command) }, waitMs);
     };
   }
 
@@ -185,8 +185,8 @@ async function inTime(clock: Clock, outcome: Promise<Outcome>, waitMs: number, p
   return reported === null ? pending(progress.stage) : answered(reported);
 }
 
-function problemOf(draft: Draft): string {
-  return "problem" in draft ? draft.problem : "it is no request of the fleet service";
+function problemOf(command: SlotCommand): string {
+  return "problem" in command ? command.problem : "it is no request of the fleet service";
 }
 
 interface Call {

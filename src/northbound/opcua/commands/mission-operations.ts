@@ -1,6 +1,6 @@
 import type { Family } from "../../../domain/robot.ts";
 import type { Json } from "../../../platform/json.ts";
-import type { Draft } from "./draft.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import {
   type Argument,
   familyProblem,
@@ -192,7 +192,7 @@ function missionOperation(row: Row, isAppended: boolean): SlotOperation {
     argument,
     family,
     isStop: false,
-    draft: goingDraft({ number, text, argument, family }, (robot, fields) => ({
+    command: goingCommand({ number, text, argument, family }, (robot, fields) => ({
       operation,
       json: { mission: { [wrapperOf(family, robot.family)]: { [`${field}Mission`]: fields } } },
     })),
@@ -211,7 +211,7 @@ function workflowOperation([number, _name, field, ownText, argument, family, [en
     argument,
     family,
     isStop: false,
-    draft: goingDraft({ number, text, argument, family }, (_robot, fields) => ({
+    command: goingCommand({ number, text, argument, family }, (_robot, fields) => ({
       operation,
       json: { missionWorkflow: { [`${family}Workflow`]: { [field]: fields } } },
     })),
@@ -232,11 +232,11 @@ type MakeRequest = (
   fields: Json,
 ) => { readonly operation: string; readonly json: Readonly<Record<string, Json>> };
 
-function goingDraft(
+function goingCommand(
   row: Pick<SlotOperation, "number" | "argument" | "family"> & { readonly text: string },
   make: MakeRequest,
-): SlotOperation["draft"] {
-  return (parameters, robot, named): Draft => {
+): SlotOperation["command"] {
+  return (parameters, robot, named): SlotCommand => {
     const goals = familyProblem(row, robot) ?? goalsOf(row.argument, parameters, named);
     if ("problem" in goals) return goals;
     const fields = isOne(row.argument) ? { goal: goals.list[0] ?? null } : { goals: goals.list };
@@ -262,11 +262,11 @@ function wrapperOf(ofMission: SlotOperation["family"], ofRobot: Family): string 
 
 function starting(number: number, name: string, meaning: Meaning, operation: string): SlotOperation {
   const [text] = meaning;
-  const draft = (_parameters: MissionParameters, { robotId }: MissionRobot): Draft => ({
+  const command = (_parameters: MissionParameters, { robotId }: MissionRobot): SlotCommand => ({
     text,
     operation,
     request: { robotId },
     missionId: null,
   });
-  return { number, name, meaning, operation, argument: "nothing", family: null, isStop: false, draft };
+  return { number, name, meaning, operation, argument: "nothing", family: null, isStop: false, command };
 }

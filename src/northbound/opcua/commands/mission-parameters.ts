@@ -1,8 +1,8 @@
 import { LONGEST_ROUTE, POSE_LENGTH } from "../model/slot.ts";
-import { missing } from "./draft.ts";
 import { missionParametersInUse } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace, type ValueParameter } from "./parameter.ts";
 import { anyNumber, anyText, numberListKind, type ParameterKind, textListKind } from "./parameter-kind.ts";
+import { missing } from "./slot-command.ts";
 import type { MissionParameters } from "./slot-operation.ts";
 
 /** The tags of a slot that describe a mission. */

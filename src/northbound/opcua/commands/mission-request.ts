@@ -3,8 +3,8 @@ import { POSE_LENGTH } from "../model/slot.ts";
 import type { StationNode } from "../options.ts";
 import { chainOperations } from "./chain-operations.ts";
 import { conveyorRequest, isMotorCommand } from "./conveyor-slot.ts";
-import type { Draft } from "./draft.ts";
 import { missionOperations } from "./mission-operations.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import {
   type MissionParameters,
   type MissionRobot,
@@ -115,13 +115,13 @@ export function missionRequest(
   parameters: MissionParameters,
   robot: MissionRobot,
   named: ReadonlyMap<number, string>,
-): Draft {
+): SlotCommand {
   const { operation } = parameters;
   if (operation === 0) return { problem: "Operation is 0, which is no operation" };
   const known = slotOperations.get(operation);
   return known === undefined
     ? { problem: `Operation ${operation} is no operation` }
-    : known.draft(parameters, robot, named);
+    : known.command(parameters, robot, named);
 }
 
 /** `MotorCommand` of a station's slot besides those of a conveyor slot. */
@@ -144,7 +144,7 @@ export function loadRequest(
   index: number | undefined,
   motor: number | undefined,
   load: StationNode["load"],
-): Draft {
+): SlotCommand {
   if (motor !== loadCommands.load && motor !== loadCommands.unload) {
     return conveyorRequest(robotId, index, motor);
   }
@@ -152,6 +152,6 @@ export function loadRequest(
     return { problem: `MotorCommand ${motor}: the station's configuration does not say how to load` };
   }
   const isLoad = motor === loadCommands.load;
-  const draft = conveyorRequest(robotId, index, turns[isLoad ? load : opposite[load]]);
-  return "text" in draft ? { ...draft, text: `${isLoad ? "load" : "unload"}: ${draft.text}` } : draft;
+  const command = conveyorRequest(robotId, index, turns[isLoad ? load : opposite[load]]);
+  return "text" in command ? { ...command, text: `${isLoad ? "load" : "unload"}: ${command.text}` } : command;
 }

@@ -8,7 +8,6 @@ import { followTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import { isShown, statusOfQuality } from "../status.ts";
 import { tagTimes } from "../tag-registry.ts";
-import type { Draft, RequestDraft } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isMissionOperation,
@@ -20,6 +19,7 @@ import {
 } from "./mission-request.ts";
 import { numberKind } from "./parameter-kind.ts";
 import type { SlotKindParts } from "./slot.ts";
+import type { SlotCommand, SlotRequest } from "./slot-command.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf } from "./source-of.ts";
@@ -125,7 +125,7 @@ function addMissionSlot(
   }
 
   /** One ticket is one command: a robot drives for a mission or for a task chain. */
-  function pauseNow(): RequestDraft | null {
+  function pauseNow(): SlotRequest | null {
     const [planned] = stopsOf(activitiesOf({ ...sight(), conveyors: [] }));
     if (planned === undefined) return null;
     const { stop } = planned;
@@ -134,12 +134,12 @@ function addMissionSlot(
     return { text, ...stopRequest(robotId, stop), missionId };
   }
 
-  function requestOf(mission: MissionParameters | { readonly problem: string }): Draft {
+  function requestOf(mission: MissionParameters | { readonly problem: string }): SlotCommand {
     return "problem" in mission ? mission : missionRequest(mission, robotNow(), destinations.now());
   }
 
   /** `Command`: the operation and its object. */
-  function numberedDraft(numbers: readonly number[]): Draft {
+  function numberedCommand(numbers: readonly number[]): SlotCommand {
     const [operation = 0, ...rest] = numbers;
     const isUsed = (place: number) => place <= 1 + mostPlaces(operation);
     const stray = isMissionStop(operation) ? null : strayNumber(numbers, isUsed);
@@ -151,10 +151,10 @@ function addMissionSlot(
     parameters: parameters.all,
     tags,
     refusedWriter: (account) => rights.refusedRobot(sourceOf(account), robotId),
-    draft: (sessionId) => requestOf(parameters.read(sessionId)),
+    command: (sessionId) => requestOf(parameters.read(sessionId)),
     reads: parameters.inUse,
-    draftOfNumbers: numberedDraft,
-    draftOfFields: (fields) => requestOf(missionOfFields(fields)),
+    commandOfNumbers: numberedCommand,
+    commandOfFields: (fields) => requestOf(missionOfFields(fields)),
     served: parameters.served,
     follow(missionId) {
       followedId = missionId;

@@ -1,5 +1,5 @@
 import type { Family, RobotId } from "../../../domain/robot.ts";
-import type { Draft, RequestDraft } from "./draft.ts";
+import type { SlotCommand, SlotRequest } from "./slot-command.ts";
 
 /** The values of a mission slot's parameters. */
 export interface MissionParameters {
@@ -29,7 +29,7 @@ export interface MissionRobot {
    * The request that pauses the robot's present mission or task chain (domain/stops); null: there is nothing
    * to pause.
    */
-  readonly pauseNow: () => RequestDraft | null;
+  readonly pauseNow: () => SlotRequest | null;
 }
 
 /** The object of an operation, besides the robot. Parameters, elements and fields follow from it. */
@@ -53,7 +53,11 @@ export interface SlotOperation {
   /** No unused parameter holds it back. */
   readonly isStop: boolean;
   /** Its request, with a text that `AcceptedText` shows; `named` are the destinations that have numbers. */
-  draft(parameters: MissionParameters, robot: MissionRobot, named: ReadonlyMap<number, string>): Draft;
+  command(
+    parameters: MissionParameters,
+    robot: MissionRobot,
+    named: ReadonlyMap<number, string>,
+  ): SlotCommand;
 }
 
 type ParameterName = Exclude<keyof MissionParameters, "operation">;

@@ -14,9 +14,9 @@ import type { Live } from "../../../platform/live.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
 import { isValueAlone } from "../write-act.ts";
 import { type AttemptParts, createAttempts } from "./attempt.ts";
-import type { Draft } from "./draft.ts";
 import type { Parameter } from "./parameter.ts";
 import type { SlotResult } from "./slot-answer.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import type { SlotKind } from "./slot-kind.ts";
 import type { OpenSlotNumbers } from "./slot-numbers.ts";
 import { finalResult, stageResult } from "./slot-tags.ts";
@@ -107,18 +107,18 @@ export function createSlot(
     show(numbers.tickets());
   }
 
-  function draftOf(order: Order, { sessionId }: Writer): Draft {
-    if (order.kind === "array") return kind.draftOfNumbers(order.numbers);
-    if (order.kind === "text") return kind.draftOfFields(order.fields);
-    return parameters.draft(sessionId);
+  function commandOf(order: Order, { sessionId }: Writer): SlotCommand {
+    if (order.kind === "array") return kind.commandOfNumbers(order.numbers);
+    if (order.kind === "text") return kind.commandOfFields(order.fields);
+    return parameters.command(sessionId);
   }
 
   function take({ number, order }: WrittenTicket, writer: Writer): void {
     const { account } = writer;
-    const draft = draftOf(order, writer);
-    const attempt = attempts.prepare(draft, account, `${numbers.tickets().run}.${number}`);
+    const command = commandOf(order, writer);
+    const attempt = attempts.prepare(command, account, `${numbers.tickets().run}.${number}`);
     const isStop = attempt.kind === "command" && attempt.request.effect === "stops";
-    const words = "text" in draft ? draft.text : "";
+    const words = "text" in command ? command.text : "";
     const text = account.isDryRun && words !== "" ? `dry run: ${words}` : words;
     const { action, kept } = numbers.write({
       number,
@@ -181,11 +181,13 @@ interface SessionParameters {
    * value that it believes replaced. So a refused write spoils the command, unless the command does not use
    * the value.
    */
-  draft(sessionId: string): Draft;
+  command(sessionId: string): SlotCommand;
   forget(sessionId: string): void;
 }
 
-function createSessionParameters(kind: Pick<SlotKind, "parameters" | "reads" | "draft">): SessionParameters {
+function createSessionParameters(
+  kind: Pick<SlotKind, "parameters" | "reads" | "command">,
+): SessionParameters {
   /** The parameters of each session whose last write was refused. */
   const refusedWrites = new Map<string, Set<string>>();
 
@@ -206,14 +208,14 @@ function createSessionParameters(kind: Pick<SlotKind, "parameters" | "reads" | "
       else refusedWrites.set(sessionId, refused);
       return status;
     },
-    draft(sessionId) {
+    command(sessionId) {
       const refused = refusedWrites.get(sessionId);
       const spoilt = kind.reads(sessionId).find(({ path }) => refused?.has(path));
       if (spoilt !== undefined) return { problem: `the last write to ${spoilt.path} was refused` };
-      const draft = kind.draft(sessionId);
-      if (!("problem" in draft) || refused === undefined) return draft;
+      const command = kind.command(sessionId);
+      if (!("problem" in command) || refused === undefined) return command;
       const paths = [...refused].join(", ");
-      return { problem: `${draft.problem}; a refused write to ${paths} emptied the session's parameters` };
+      return { problem: `${command.problem}; a refused write to ${paths} emptied the session's parameters` };
     },
     forget(sessionId) {
       refusedWrites.delete(sessionId);

@@ -1,5 +1,4 @@
 import { isConveyorStop } from "./conveyor-slot.ts";
-import { missing } from "./draft.ts";
 import { addMissionParameters } from "./mission-parameters.ts";
 import {
   isLoadCommand,
@@ -11,6 +10,7 @@ import {
 } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import { anyNumber, anyText, numberKind } from "./parameter-kind.ts";
+import { missing } from "./slot-command.ts";
 import type { MissionParameters, MissionRobot } from "./slot-operation.ts";
 import { strayNumber, wholeNumber } from "./written-ticket.ts";
 

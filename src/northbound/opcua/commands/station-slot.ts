@@ -8,11 +8,11 @@ import type { Live } from "../../../platform/live.ts";
 import { leaseTags } from "../model/slot.ts";
 import type { Folder, NodeBuilder } from "../node-builder.ts";
 import type { StationNode } from "../options.ts";
-import type { Draft } from "./draft.ts";
 import { loadRequest, missionRequest } from "./mission-request.ts";
 import { addParameter, type Parameter, type ParameterPlace } from "./parameter.ts";
 import { numberKind } from "./parameter-kind.ts";
 import type { Slot, SlotKindParts } from "./slot.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import type { MissionRobot } from "./slot-operation.ts";
 import { addSlotTags } from "./slot-tags.ts";
 import { sourceOf, type Writer } from "./source-of.ts";
@@ -71,17 +71,20 @@ export function addStationSlot(
     showLeaseOf(robot === null ? lastOrdered : robot);
   };
 
-  function draftOf(order: StationOrder | { readonly problem: string }): Draft {
+  function commandOf(order: StationOrder | { readonly problem: string }): SlotCommand {
     if ("problem" in order) return order;
     const { robot } = order;
     if (robot === "two") return { problem: "Robot and RobotNo do not name the same robot: which is meant?" };
     if (robot === undefined) return { text: "no robot", refused: noRobot(order.robotName) };
     lastOrdered = robot;
-    return leaseDraft(order, robot) ?? robotDraft(order, robot, destinations.now(), load.now());
+    return leaseCommand(order, robot) ?? robotCommand(order, robot, destinations.now(), load.now());
   }
 
   /** An operation on the robot's lease; null for other operations. */
-  function leaseDraft({ mission: { operation } }: StationOrder, { robotId }: MissionRobot): Draft | null {
+  function leaseCommand(
+    { mission: { operation } }: StationOrder,
+    { robotId }: MissionRobot,
+  ): SlotCommand | null {
     const [act, text] = leaseActs.get(operation) ?? [];
     if (act === undefined) return null;
     const robot = { robot_id: robotId };
@@ -104,10 +107,10 @@ export function addStationSlot(
     parameters: [...parameters.all, heartbeat],
     tags,
     refusedWriter: (account) => rights.refusedStation(sourceOf(account), stationName),
-    draft: (sessionId) => draftOf(parameters.order(sessionId)),
+    command: (sessionId) => commandOf(parameters.order(sessionId)),
     reads: parameters.inUse,
-    draftOfNumbers: (numbers) => draftOf(orderOfNumbers(findRobot, numbers)),
-    draftOfFields: (fields) => draftOf(orderOfFields(findRobot, fields)),
+    commandOfNumbers: (numbers) => commandOf(orderOfNumbers(findRobot, numbers)),
+    commandOfFields: (fields) => commandOf(orderOfFields(findRobot, fields)),
     served: parameters.served,
     follow() {},
   });
@@ -116,17 +119,17 @@ export function addStationSlot(
 }
 
 /** A mission or a conveyor command. */
-function robotDraft(
+function robotCommand(
   { conveyorIndex, motorCommand, mission }: StationOrder,
   robot: MissionRobot,
   destinations: ReadonlyMap<number, string>,
   load: StationNode["load"],
-): Draft {
-  const draft =
+): SlotCommand {
+  const command =
     mission.operation === stationOperations.conveyor
       ? loadRequest(robot.robotId, conveyorIndex, motorCommand, load)
       : missionRequest(mission, robot, destinations);
-  return "text" in draft ? { ...draft, text: `${robot.robotId}: ${draft.text}` } : draft;
+  return "text" in command ? { ...command, text: `${robot.robotId}: ${command.text}` } : command;
 }
 
 /** An unknown name has the text of every protocol. A number, or an empty name, is possible only here. */

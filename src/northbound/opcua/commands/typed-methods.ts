@@ -1,8 +1,8 @@
 import type { MethodModel } from "../model/method.ts";
 import { conveyorRequest } from "./conveyor-slot.ts";
-import type { Draft } from "./draft.ts";
 import { commandInputs, conveyorMethods, slotMethod } from "./method-models.ts";
 import { noParameters, slotOperations } from "./mission-request.ts";
+import type { SlotCommand } from "./slot-command.ts";
 import type { Argument, MissionParameters, MissionRobot, SlotOperation } from "./slot-operation.ts";
 
 /** A method of a robot with typed arguments. */
@@ -10,7 +10,7 @@ export interface TypedMethod extends MethodModel {
   /** The operation of the fleet service, for the rights of its caller. */
   readonly operation: string;
   /** `values` are all inputs of a call. */
-  draft(values: readonly unknown[], robot: MissionRobot): Draft;
+  command(values: readonly unknown[], robot: MissionRobot): SlotCommand;
 }
 
 const MILLI = 1_000;
@@ -48,7 +48,7 @@ export const typedMethods: readonly TypedMethod[] = [
   {
     ...conveyorMethods.run,
     operation: "ControlConveyor",
-    draft(values, { robotId }) {
+    command(values, { robotId }) {
       const [at, motor] = ownValues(values);
       return conveyorRequest(robotId, Number(at), Number(motor));
     },
@@ -56,7 +56,7 @@ export const typedMethods: readonly TypedMethod[] = [
   {
     ...conveyorMethods.stop,
     operation: "ControlConveyor",
-    draft(values, { robotId }) {
+    command(values, { robotId }) {
       const [at] = ownValues(values);
       return conveyorRequest(robotId, Number(at), 1);
     },
@@ -64,14 +64,14 @@ export const typedMethods: readonly TypedMethod[] = [
 ];
 
 function ofOperation(slotOperation: SlotOperation): TypedMethod {
-  const { number, operation, argument, draft } = slotOperation;
+  const { number, operation, argument, command } = slotOperation;
   return {
     ...slotMethod(slotOperation),
     operation,
-    draft(values, robot) {
+    command(values, robot) {
       const given = readers[argument](ownValues(values));
       if ("problem" in given) return given;
-      return draft({ ...noParameters, operation: number, ...given }, robot, new Map());
+      return command({ ...noParameters, operation: number, ...given }, robot, new Map());
     },
   };
 }

@@ -16,7 +16,7 @@ import {
 } from "node-opcua";
 import { cached, lower } from "./lower.ts";
 import { createSlicedAnswer, type ListAnswer, type SlicedAnswer } from "./sliced-answer.ts";
-import type { Turn, Turns } from "./turns.ts";
+import type { TimeSlices, YieldNow } from "./time-slices.ts";
 
 /** How many unfinished browses a session may have; ServerCapabilities names it. */
 export const MOST_CONTINUATION_POINTS = 50;
@@ -69,23 +69,23 @@ let isPatched = false;
 let pointCount = 0;
 
 /**
- * Answers Browse and BrowseNext in turns. node-opcua describes all references of all nodes in one turn, three
+ * Answers Browse and BrowseNext in time slices. node-opcua describes all references of all nodes in one time slice, three
  * times over, and keeps those that a continuation point stands for. Here a continuation point stands for an
  * index in the list of references. Nodes without room in an answer get BadNoContinuationPoints (OPC UA part
  * 4, 7.9). For an initialised server that does not listen yet.
  */
-export function browseInTurns(server: OPCUAServer, turns: Turns): void {
+export function browseInSlices(server: OPCUAServer, slices: TimeSlices): void {
   const { engine } = server;
   const { maxNodesPerBrowse } = engine.serverCapabilities.operationLimits;
   const sessions = new WeakMap<Session, Unfinished>();
   describeInSteps(server);
 
   /** Describes references until there are enough. `browse` is then at the first of the others. */
-  async function next(context: ISessionContext, browse: Browse, turn: Turn) {
+  async function next(context: ISessionContext, browse: Browse, yieldNow: YieldNow) {
     const { description, most } = browse;
     const references: ReferenceDescription[] = [];
     for (;;) {
-      await turn();
+      await yieldNow();
       // Looking up the node may build a robot.
       engine.addressSpace?.findNode(description.nodeId);
       const free = most - references.length;
@@ -115,8 +115,8 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
   }
 
   /** The next result of a browse. If there are more references, it has the continuation point `point`. */
-  async function resultOf(session: Session, browse: Browse, turn: Turn, point: Buffer) {
-    const { result, hasMore } = await next(session.sessionContext, browse, turn);
+  async function resultOf(session: Session, browse: Browse, yieldNow: YieldNow, point: Buffer) {
+    const { result, hasMore } = await next(session.sessionContext, browse, yieldNow);
     if (!hasMore) return result;
     const unfinished = unfinishedOf(session);
     result.continuationPoint = point;
@@ -128,26 +128,36 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
     return result;
   }
 
-  async function browseAll(request: BrowseRequest, session: Session, answer: SlicedAnswer, turn: Turn) {
+  async function browseAll(
+    request: BrowseRequest,
+    session: Session,
+    answer: SlicedAnswer,
+    yieldNow: YieldNow,
+  ) {
     const most = Math.min(request.requestedMaxReferencesPerNode || MOST_REFERENCES, MOST_REFERENCES);
     let points = 0;
     for (const description of request.nodesToBrowse ?? []) {
-      await turn();
+      await yieldNow();
       let result = new BrowseResult({ statusCode: StatusCodes.BadNoContinuationPoints });
       if (points < MOST_CONTINUATION_POINTS && answer.bytes < MOST_BYTES) {
         pointCount += 1;
         const point = Buffer.from(String(pointCount));
-        result = await resultOf(session, { description, most, from: 0 }, turn, point);
+        result = await resultOf(session, { description, most, from: 0 }, yieldNow, point);
         if (result.continuationPoint === point) points += 1;
       }
       if (!answer.add(answerOf(new BrowseResponse(), result))) return;
     }
   }
 
-  async function browseOn(request: BrowseNextRequest, session: Session, answer: SlicedAnswer, turn: Turn) {
+  async function browseOn(
+    request: BrowseNextRequest,
+    session: Session,
+    answer: SlicedAnswer,
+    yieldNow: YieldNow,
+  ) {
     const unfinished = unfinishedOf(session);
     for (const point of request.continuationPoints ?? []) {
-      await turn();
+      await yieldNow();
       const key = String(point);
       const browse = unfinished.get(key);
       unfinished.delete(key);
@@ -155,7 +165,7 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
         statusCode: browse === undefined ? StatusCodes.BadContinuationPointInvalid : StatusCodes.Good,
       });
       if (browse !== undefined && !request.releaseContinuationPoints) {
-        result = await resultOf(session, browse, turn, point);
+        result = await resultOf(session, browse, yieldNow, point);
       }
       if (!answer.add(answerOf(new BrowseNextResponse(), result))) return;
     }
@@ -170,11 +180,11 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
     return items > maxNodesPerBrowse ? StatusCodes.BadTooManyOperations : null;
   }
 
-  replace(server, turns, BrowseRequest, BrowseResponse, {
+  replace(server, slices, BrowseRequest, BrowseResponse, {
     refusedBy: ({ nodesToBrowse, view }) => refusalOf(nodesToBrowse?.length ?? 0, view.viewId),
     work: browseAll,
   });
-  replace(server, turns, BrowseNextRequest, BrowseNextResponse, {
+  replace(server, slices, BrowseNextRequest, BrowseNextResponse, {
     refusedBy: ({ continuationPoints }) => refusalOf(continuationPoints?.length ?? 0, null),
     work: browseOn,
   });
@@ -183,12 +193,12 @@ export function browseInTurns(server: OPCUAServer, turns: Turns): void {
 /** Replaces a service. */
 function replace<T>(
   server: OPCUAServer,
-  turns: Turns,
+  slices: TimeSlices,
   { name }: new () => T,
   response: unknown,
   service: {
     refusedBy(request: T): StatusCode | null;
-    work(request: T, session: Session, answer: SlicedAnswer, turn: Turn): Promise<void>;
+    work(request: T, session: Session, answer: SlicedAnswer, yieldNow: YieldNow): Promise<void>;
   },
 ): void {
   const handler = `_on_${name}`;
@@ -201,7 +211,7 @@ function replace<T>(
       const refusal = service.refusedBy(request);
       if (refusal !== null) return refuse(refusal);
       const answer = createSlicedAnswer(send, refuse);
-      await turns.run(channel, (turn) => service.work(request, session, answer, turn));
+      await slices.run(channel, (yieldNow) => service.work(request, session, answer, yieldNow));
       answer.send();
     });
   });

@@ -12,19 +12,19 @@ import {
   StatusCodes,
   WriteRequest,
 } from "node-opcua";
-import { browseInTurns } from "./browse.ts";
+import { browseInSlices } from "./browse.ts";
 import { type MissingRobots, robotName } from "./node-lookup.ts";
 import { createSlicedAnswer, type ListAnswer } from "./sliced-answer.ts";
-import type { Turn, Turns } from "./turns.ts";
+import type { TimeSlices, YieldNow } from "./time-slices.ts";
 
 /** A service of node-opcua 2.182 whose requests may name thousands of nodes. */
 interface ListService {
   /** The name of its list in the request. */
   readonly list: string;
-  /** How many items are done in one turn. */
+  /** How many items are done in one time slice. */
   readonly slice: number;
   readonly hasDiagnostics?: boolean;
-  /** It works item by item in turns itself, and must get all of them at once. */
+  /** It works item by item in time slices itself, and must get all of them at once. */
   readonly isWhole?: boolean;
 }
 
@@ -42,7 +42,7 @@ const services: Readonly<Record<string, ListService>> = {
   _on_RegisterNodesRequest: { list: "nodesToRegister", slice: 500, hasDiagnostics: false },
 };
 
-/** Lists of services that work in one turn. A reasonable client has only a few entries. */
+/** Lists of services that work in one time slice. A reasonable client has only a few entries. */
 const shortLists: Readonly<Record<string, readonly string[]>> = {
   _on_SetTriggeringRequest: ["linksToAdd", "linksToRemove"],
   _on_PublishRequest: ["subscriptionAcknowledgements"],
@@ -64,19 +64,19 @@ interface Channel {
 type Handle = (message: Message, channel: Channel) => unknown;
 
 /**
- * Executes long requests in slices, one slice in each turn: a whole one would delay all others for seconds.
- * Missing robots of a slice are built before it. For an initialised server that does not listen yet.
+ * Executes long requests in parts, one in each time slice: a whole one would delay all others for seconds.
+ * Missing robots of a part are built before it. For an initialised server that does not listen yet.
  */
-export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, turns: Turns): void {
-  browseInTurns(server, turns);
+export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, slices: TimeSlices): void {
+  browseInSlices(server, slices);
   refuseLongPaths(server);
   refuseLongLists(server);
   const limits = server.engine.serverCapabilities.operationLimits;
   const most = Math.max(limits.maxNodesPerRead, limits.maxMonitoredItemsPerCall);
 
-  async function build(request: unknown, turn: Turn): Promise<void> {
+  async function build(request: unknown, yieldNow: YieldNow): Promise<void> {
     for (const name of missingOf(request, robots)) {
-      await turn();
+      await yieldNow();
       robots.need(name);
     }
   }
@@ -86,7 +86,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, tu
     { list, slice, isWhole = false, hasDiagnostics = true }: ListService,
     message: Message,
     channel: Channel,
-    turn: Turn,
+    yieldNow: YieldNow,
   ): Promise<void> {
     const items = listOf(message.request, list);
     const send = (response: unknown) => channel.send_response("MSG", response, message);
@@ -95,9 +95,9 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, tu
     const answer = createSlicedAnswer(send, refuse, hasDiagnostics);
     const size = isWhole ? items.length : slice;
     for (let at = 0; at < items.length; at += size) {
-      await turn();
+      await yieldNow();
       const request = withList(message.request, list, items.slice(at, at + size));
-      await build(request, turn);
+      await build(request, yieldNow);
       const part = await answerTo(handle, { ...message, request }, channel);
       if (part.responseHeader.serviceResult.isNotGood()) {
         send(part);
@@ -114,10 +114,12 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, tu
       const { length } = listOf(message.request, service.list);
       // If there are too many, node-opcua refuses the request.
       if (length > service.slice && length <= most) {
-        return turns.run(channel, (turn) => handleInSlices(handle, service, message, channel, turn));
+        return slices.run(channel, (yieldNow) => handleInSlices(handle, service, message, channel, yieldNow));
       }
       if (missingOf(message.request, robots).size < 2) return handle(message, channel);
-      return turns.run(channel, (turn) => build(message.request, turn)).then(() => handle(message, channel));
+      return slices
+        .run(channel, (yieldNow) => build(message.request, yieldNow))
+        .then(() => handle(message, channel));
     });
   }
 }

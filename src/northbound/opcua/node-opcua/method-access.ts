@@ -23,7 +23,7 @@ import { type Role, roles } from "../../../domain/command.ts";
 import { sourceOf } from "../commands/source-of.ts";
 import { typedMethods } from "../commands/typed-methods.ts";
 import type { Account } from "../security.ts";
-import type { Turns } from "./turns.ts";
+import type { TimeSlices } from "./time-slices.ts";
 
 /**
  * Refuses a method call on an object that does not have the method (OPC UA part 4, 5.11.2), and a call of a
@@ -34,15 +34,15 @@ import type { Turns } from "./turns.ts";
 export function refuseForeignMethods(
   server: OPCUAServer,
   addressSpace: AddressSpace,
-  turns: Pick<Turns, "begin">,
+  slices: Pick<TimeSlices, "begin">,
 ): void {
   const { engine } = server;
   const call = engine.call.bind(engine);
   engine.call = async (context, methodsToCall) => {
     const results: CallMethodResultOptions[] = [];
-    const turn = turns.begin();
+    const yieldNow = slices.begin();
     for (const request of methodsToCall) {
-      await turn();
+      await yieldNow();
       if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
       else if (isNotThere(addressSpace, request)) results.push({ statusCode: StatusCodes.BadNotExecutable });
       else results.push(...(await call(context, [request])).map(named));

@@ -19,7 +19,7 @@ import type { OpcUaOptions } from "../options.ts";
 import { type Account, accountOf } from "../security.ts";
 import { isValueAlone } from "../write-act.ts";
 import { renewOwnValues } from "./own-values.ts";
-import type { Turns } from "./turns.ts";
+import type { TimeSlices } from "./time-slices.ts";
 
 /**
  * Writes one value of a tag, and returns Good, or why it cannot be written. `range` is set if only a part is
@@ -65,7 +65,7 @@ export function takeWriteRequests(
   parts: {
     readonly audit: RefusalAudit;
     readonly clock: Clock;
-    readonly turns: Pick<Turns, "begin">;
+    readonly slices: Pick<TimeSlices, "begin">;
   },
 ): WriteRequests {
   const writersOf = createSlotWriters(options, parts);
@@ -89,10 +89,10 @@ export function takeWriteRequests(
     const results: StatusCode[] = [];
     const asked = new Map<Slot, Asked>();
     const mayWrite = writersOf(context);
-    const turn = parts.turns.begin();
+    const yieldNow = parts.slices.begin();
     for (const [index, node] of nodes.entries()) {
-      await turn();
-      // The session may have ended during the turns of others, and with it its parameters and tickets.
+      await yieldNow();
+      // The session may have ended during the time slices of others, and with it its parameters and tickets.
       if (hasEnded(context)) return nodes.map(() => StatusCodes.BadSessionClosed);
       const target = targetOf(node);
       if (target === undefined) {

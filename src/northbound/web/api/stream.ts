@@ -13,7 +13,7 @@ import { robot, robotChange } from "./robot.ts";
  */
 
 /** All alarms, the most urgent first. */
-const standingAlarms = z.strictObject({
+const listedAlarms = z.strictObject({
   count: z.int().min(0).describe("Of all; at most 200 are listed."),
   alarms: z.array(alarmModel),
 });
@@ -36,7 +36,7 @@ export const snapshot = z.strictObject({
   robot_count: z.int().min(0),
   maps: z.array(mapSummary),
   stations: z.array(station),
-  alarms: standingAlarms,
+  alarms: listedAlarms,
   hold: holdModel.describe("What holds all robots."),
 });
 
@@ -58,7 +58,7 @@ export const change = z.strictObject({
   stations_removed: z.array(z.string()).optional(),
   maps: z.array(mapSummary).optional(),
   maps_removed: z.array(z.int()).optional(),
-  alarms: standingAlarms.optional(),
+  alarms: listedAlarms.optional(),
   hold: holdModel.optional(),
   commands: z.array(command).optional().describe("Commands that have reached another stage."),
 });
@@ -107,7 +107,7 @@ export type Tick = ViewOf<typeof tick>;
 export type StreamEvent = ViewOf<typeof event>;
 export type Gap = ViewOf<typeof gap>;
 export type Closed = ViewOf<typeof closed>;
-export type StandingAlarms = ViewOf<typeof standingAlarms>;
+export type ListedAlarms = ViewOf<typeof listedAlarms>;
 export type StreamMessages = {
   readonly [Name in keyof typeof streamMessages]: ViewOf<(typeof streamMessages)[Name]>;
 };

@@ -65,11 +65,11 @@ export function addPauseRoute(
 }
 
 /** `GET /api/v1/alarms` answers 200 with all alarms, the most urgent first. */
-export function addAlarmRoutes(server: FastifyInstance, standingAlarms: () => readonly Alarm[]): void {
+export function addAlarmRoutes(server: FastifyInstance, listedAlarms: () => readonly Alarm[]): void {
   server.get<{ Querystring: Query }>("/api/v1/alarms", async ({ query }, reply) => {
     const fault = unknownParameter(query, []);
     if (fault !== null) return sendProblem(reply, 400, fault);
-    const items = standingAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
+    const items = listedAlarms().toSorted((a, b) => (urgencyKey(a) < urgencyKey(b) ? -1 : 1));
     return sendPage(reply, query, { name: "alarms", items, keyOf: urgencyKey, write: alarmOf });
   });
 }

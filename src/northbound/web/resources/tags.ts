@@ -8,7 +8,7 @@ import {
 } from "../../../contracts/tags.ts";
 import { isoTime } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { createTurns } from "../../../platform/turns.ts";
+import { createTimeSlices } from "../../../platform/time-slices.ts";
 import type { Tag, Tags } from "../api/tag.ts";
 import { sendProblem } from "../problem.ts";
 import { cursorOf, type Query, readPage, repeatedParameter, textIn, unknownParameter } from "./list-page.ts";
@@ -140,7 +140,7 @@ interface Searched {
 }
 
 /** People wait for searches: all other work of the gateway goes first. */
-const TURN_MS = 4;
+const SLICE_MS = 4;
 /** Separates the parts of a key: no character of a name sorts before it. */
 const END = "\u0000";
 
@@ -153,14 +153,14 @@ export async function findTags(
   wanted: WantedTags,
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<FoundTags> {
-  const turns = createTurns(TURN_MS);
+  const slices = createTimeSlices(SLICE_MS);
   const words = wordsOf(wanted.text ?? "", sources);
   const page: FoundTag[] = [];
   let count = 0;
   let hasMore = false;
   for (const { source, group, key: groupKey } of searched(sources, wanted)) {
-    const turn = turns.next();
-    if (turn !== undefined) await turn;
+    const slice = slices.next();
+    if (slice !== undefined) await slice;
     const fitting = fittingTags(source, group, words, wanted.address);
     count += fitting.length;
     const isBefore = after !== null && groupKey < after && !after.startsWith(groupKey);

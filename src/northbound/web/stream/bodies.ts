@@ -5,7 +5,7 @@ import { timeText } from "../../../models/json-text.ts";
 import { holdOf } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RobotChange } from "../api/robot.ts";
-import type { Change, Snapshot, StandingAlarms } from "../api/stream.ts";
+import type { Change, Snapshot, ListedAlarms } from "../api/stream.ts";
 import type { FloorChanges } from "../floor/changes.ts";
 import { commandJson } from "../floor/command-json.ts";
 import type { Floor } from "../floor/floor.ts";
@@ -58,7 +58,7 @@ export function createBodies({
     });
   }
 
-  function alarms(): StandingAlarms {
+  function alarms(): ListedAlarms {
     const all = floor.alarms();
     return { count: all.length, alarms: all.slice(0, MOST_ALARMS).map(alarmOf) };
   }

@@ -6,12 +6,12 @@ import { createBroker, type EmbeddedBroker } from "../../../../src/northbound/mq
 import type { EmbeddedBrokerOptions } from "../../../../src/northbound/mqtt/options.ts";
 import { createTopics } from "../../../../src/northbound/mqtt/topics.ts";
 import { type Log, silentLog } from "../../../../src/platform/log.ts";
-import { createAuthority, createServerCertificate } from "../../../../src/simulator/tls/certificate.ts";
+import { createCa, createServerCertificate } from "../../../../src/simulator/tls/certificate.ts";
 import { type Given, withLive } from "../../../support/live.ts";
 import { createManualClock, type ManualClock } from "../../../support/manual-clock.ts";
 import { base, embedded, noAudit, start } from "../mqtt-harness.ts";
 
-const authority = await createAuthority(Date.now());
+const authority = await createCa(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
 const users = [{ name: "plc1", password: "one" }];
 

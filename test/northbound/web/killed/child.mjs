@@ -4,9 +4,9 @@ import { createWebConnections, listenerBounds } from "../../../../.build/northbo
 import { createHttpServer } from "../../../../.build/northbound/web/http-server.js";
 import { systemClock } from "../../../../.build/platform/clock.js";
 import { silentLog } from "../../../../.build/platform/log.js";
-import { createAuthority, createServerCertificate } from "../../../../.build/simulator/tls/certificate.js";
+import { createCa, createServerCertificate } from "../../../../.build/simulator/tls/certificate.js";
 
-const authority = await createAuthority(Date.now());
+const authority = await createCa(Date.now());
 const { key, certificate } = await createServerCertificate(authority, ["127.0.0.1"], Date.now());
 const connections = createWebConnections(listenerBounds, systemClock, silentLog);
 const server = createHttpServer(connections, silentLog, true);

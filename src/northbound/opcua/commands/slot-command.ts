@@ -2,7 +2,7 @@ import type { Outcome } from "../../../domain/outcome.ts";
 import type { Account } from "../security.ts";
 
 /** An operation of the catalogue with its request in proto3 JSON. */
-export interface RequestDraft {
+export interface SlotRequest {
   /** The request in words, for `AcceptedText`. */
   readonly text: string;
   readonly operation: string;
@@ -12,8 +12,8 @@ export interface RequestDraft {
 }
 
 /** The command of a ticket. */
-export type Draft =
-  | RequestDraft
+export type SlotCommand =
+  | SlotRequest
   /** An act, which audits its own refusal. It may be repeated at will. */
   | {
       readonly text: string;

@@ -3,11 +3,11 @@ import type { StateChange } from "../domain/change.ts";
 import type { FleetEvent } from "../domain/event.ts";
 
 /** A batch while one event is being applied. */
-export interface Draft extends Batch {
+export interface OpenBatch extends Batch {
   readonly changes: StateChange[];
   readonly events: FleetEvent[];
 }
 
-export function createDraft(): Draft {
+export function createOpenBatch(): OpenBatch {
   return { changes: [], events: [] };
 }

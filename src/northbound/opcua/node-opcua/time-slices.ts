@@ -2,23 +2,23 @@ import type { Clock } from "../../../platform/clock.ts";
 import { pauseReceiving } from "./fence.ts";
 
 /** Long work has the event loop for this long, plus the step that it began. */
-const TURN_MS = 8;
+const SLICE_MS = 8;
 
 /** Long work awaits it between two steps. */
-export type Turn = () => Promise<void>;
+export type YieldNow = () => Promise<void>;
 
 /** Shares the event loop among long requests. */
-export interface Turns {
-  begin(): Turn;
+export interface TimeSlices {
+  begin(): YieldNow;
   /**
    * Executes a request's work after that of earlier ones of its channel. Meanwhile nothing more is read from
    * the connection, so that requests do not pile up. Call it when the request has come.
    */
-  run(channel: object, work: (turn: Turn) => Promise<void>): Promise<void>;
+  run(channel: object, work: (yieldNow: YieldNow) => Promise<void>): Promise<void>;
 }
 
-/** A single request has a turn before the event loop does other work. */
-export function createTurns(clock: Clock): Turns {
+/** A single request has a time slice before the event loop does other work. */
+export function createTimeSlices(clock: Clock): TimeSlices {
   let last: Promise<unknown> = Promise.resolve();
   const running = new WeakMap<object, Promise<void>>();
 
@@ -27,24 +27,24 @@ export function createTurns(clock: Clock): Turns {
     return last;
   }
 
-  function turnsUntil(firstMs: number): Turn {
+  function slicesUntil(firstMs: number): YieldNow {
     let untilMs = firstMs;
     return async () => {
       if (clock.monotonicMs() < untilMs) return;
       await next();
-      untilMs = clock.monotonicMs() + TURN_MS;
+      untilMs = clock.monotonicMs() + SLICE_MS;
     };
   }
 
   return {
-    begin: () => turnsUntil(clock.monotonicMs() + TURN_MS),
+    begin: () => slicesUntil(clock.monotonicMs() + SLICE_MS),
     async run(channel, work) {
       const before = running.get(channel);
       const resume = pauseReceiving();
       const done = (async () => {
         await before?.catch(() => {});
-        // Decoding the request has taken a turn.
-        await work(turnsUntil(Number.NEGATIVE_INFINITY));
+        // Decoding the request has taken a time slice.
+        await work(slicesUntil(Number.NEGATIVE_INFINITY));
       })();
       running.set(channel, done);
       try {

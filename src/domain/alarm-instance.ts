@@ -11,14 +11,14 @@ export interface AlarmCondition {
 }
 
 /** One condition of one source, and its alarm. */
-export interface AlarmLife {
+export interface AlarmInstance {
   readonly code: AlarmCode;
   readonly source: AlarmSource;
   readonly condition: AlarmCondition;
   /** Monotonic: since when the condition has held, or has not. */
   readonly changedAtMs: number;
   /** False while the condition is known only from the file of an earlier run. */
-  readonly isStated: boolean;
+  readonly isConfirmed: boolean;
   readonly alarm: Alarm | null;
   /** The text that was acknowledged. It raises no alarm while the condition keeps that text. */
   readonly dismissed: string | null;
@@ -33,7 +33,7 @@ export interface AlarmTransition {
 
 /** The result of an input. Null: nothing is left to remember, or nothing has happened. */
 export interface AlarmStep {
-  readonly life: AlarmLife | null;
+  readonly instance: AlarmInstance | null;
   readonly transition: AlarmTransition | null;
 }
 
@@ -45,25 +45,25 @@ export interface AlarmMoment {
 
 /** A condition is set or cleared. A first alarm waits for `dueAlarm`. */
 export function stateAlarm(
-  before: AlarmLife | null,
-  { code, source }: Pick<AlarmLife, "code" | "source">,
+  before: AlarmInstance | null,
+  { code, source }: Pick<AlarmInstance, "code" | "source">,
   condition: AlarmCondition,
   { monotonicMs }: AlarmMoment,
 ): AlarmStep {
   if (before === null) {
-    const life = condition.holds ? begin(code, source, condition, monotonicMs) : null;
-    return { life, transition: null };
+    const instance = condition.holds ? begin(code, source, condition, monotonicMs) : null;
+    return { instance, transition: null };
   }
   const isChanged = before.condition.holds !== condition.holds;
-  if (before.isStated && !isChanged && (!condition.holds || isSame(before.condition, condition)))
-    return { life: before, transition: null };
-  const life: AlarmLife = {
+  if (before.isConfirmed && !isChanged && (!condition.holds || isSame(before.condition, condition)))
+    return { instance: before, transition: null };
+  const instance: AlarmInstance = {
     ...before,
     condition: condition.holds ? condition : { ...before.condition, holds: false },
     changedAtMs: isChanged ? monotonicMs : before.changedAtMs,
-    isStated: true,
+    isConfirmed: true,
   };
-  return condition.holds ? sayAgain(life) : { life, transition: null };
+  return condition.holds ? sayAgain(instance) : { instance, transition: null };
 }
 
 function isSame(a: AlarmCondition, b: AlarmCondition): boolean {
@@ -75,18 +75,18 @@ function begin(
   source: AlarmSource,
   condition: AlarmCondition,
   changedAtMs: number,
-): AlarmLife {
-  return { code, source, condition, changedAtMs, isStated: true, alarm: null, dismissed: null };
+): AlarmInstance {
+  return { code, source, condition, changedAtMs, isConfirmed: true, alarm: null, dismissed: null };
 }
 
 /** An active alarm with another text has occurred once more, and must be acknowledged again. */
-function sayAgain(life: AlarmLife): AlarmStep {
-  const { alarm } = life;
-  if (alarm === null || !alarm.isActive || isSaid(life, alarm)) return { life, transition: null };
-  return raised(life, alarm, "active");
+function sayAgain(instance: AlarmInstance): AlarmStep {
+  const { alarm } = instance;
+  if (alarm === null || !alarm.isActive || isSaid(instance, alarm)) return { instance, transition: null };
+  return raised(instance, alarm, "active");
 }
 
-function isSaid({ condition, code }: AlarmLife, alarm: Alarm): boolean {
+function isSaid({ condition, code }: AlarmInstance, alarm: Alarm): boolean {
   return alarm.text === condition.text && alarm.severity === severityOf(code, condition);
 }
 
@@ -94,21 +94,21 @@ function severityOf(code: AlarmCode, { severity }: AlarmCondition): number {
   return severity ?? alarmRule(code).severity;
 }
 
-function raised(life: AlarmLife, before: Alarm, from: AlarmTransition["from"]): AlarmStep {
+function raised(instance: AlarmInstance, before: Alarm, from: AlarmTransition["from"]): AlarmStep {
   const alarm: Alarm = {
     ...before,
-    severity: severityOf(life.code, life.condition),
-    text: life.condition.text,
+    severity: severityOf(instance.code, instance.condition),
+    text: instance.condition.text,
     isActive: true,
     returnedAtMs: null,
     occurrences: before.occurrences + 1,
     acknowledged: null,
   };
-  return { life: { ...life, alarm, dismissed: null }, transition: { from, to: "active", alarm } };
+  return { instance: { ...instance, alarm, dismissed: null }, transition: { from, to: "active", alarm } };
 }
 
 /** When time alone changes the alarm, by the monotonic clock; null: never, while its condition stays. */
-export function alarmDueAtMs({ alarm, code, condition, changedAtMs, dismissed }: AlarmLife): number | null {
+export function alarmDueAtMs({ alarm, code, condition, changedAtMs, dismissed }: AlarmInstance): number | null {
   const { onDelayMs, offDelayMs, ends } = alarmRule(code);
   const isActive = alarm?.isActive === true;
   if (condition.holds) return isActive || condition.text === dismissed ? null : changedAtMs + onDelayMs;
@@ -123,59 +123,59 @@ export function alarmDueAtMs({ alarm, code, condition, changedAtMs, dismissed }:
  * @param nextId names a new alarm
  */
 export function dueAlarm(
-  life: AlarmLife,
+  instance: AlarmInstance,
   { nowMs, monotonicMs }: AlarmMoment,
   isSuppressed: boolean,
   nextId: () => string,
 ): AlarmStep {
-  const { alarm, code, source, condition } = life;
-  const dueAtMs = alarmDueAtMs(life);
-  if (dueAtMs === null || monotonicMs < dueAtMs) return { life, transition: null };
+  const { alarm, code, source, condition } = instance;
+  const dueAtMs = alarmDueAtMs(instance);
+  if (dueAtMs === null || monotonicMs < dueAtMs) return { instance, transition: null };
   if (condition.holds) {
-    if (isSuppressed) return { life, transition: null };
+    if (isSuppressed) return { instance, transition: null };
     const first = { id: nextId(), code, source, severity: 0, text: "", isActive: false, sinceMs: nowMs };
     const fresh: Alarm = { ...first, returnedAtMs: null, occurrences: 0, acknowledged: null };
-    return raised(life, alarm ?? fresh, "inactive");
+    return raised(instance, alarm ?? fresh, "inactive");
   }
-  if (alarm === null) return { life: null, transition: null };
+  if (alarm === null) return { instance: null, transition: null };
   const returned: Alarm = { ...alarm, isActive: false, returnedAtMs: nowMs };
   const isOver = alarm.acknowledged !== null || alarmRule(code).ends === "either";
   return {
-    life: isOver ? null : { ...life, alarm: returned },
+    instance: isOver ? null : { ...instance, alarm: returned },
     transition: { from: "active", to: "inactive", alarm: returned },
   };
 }
 
 /** A user acknowledges the alarm. A second acknowledgement changes nothing. */
-export function acknowledgeAlarm(life: AlarmLife, by: Source, { nowMs }: AlarmMoment): AlarmStep {
-  const { alarm, code, condition, isStated } = life;
-  if (alarm === null) return { life, transition: null };
+export function acknowledgeAlarm(instance: AlarmInstance, by: Source, { nowMs }: AlarmMoment): AlarmStep {
+  const { alarm, code, condition, isConfirmed } = instance;
+  if (alarm === null) return { instance, transition: null };
   // The condition is of an earlier run, and nothing sets it any more: its robot may have left the fleet for
   // good.
-  if (alarm.acknowledged !== null) return { life: isStated ? life : null, transition: null };
+  if (alarm.acknowledged !== null) return { instance: isConfirmed ? instance : null, transition: null };
   const acknowledged: Alarm = { ...alarm, acknowledged: { by, atMs: nowMs } };
   const from = alarm.isActive ? "active" : "inactive";
   const transition: AlarmTransition = { from, to: "acknowledged", alarm: acknowledged };
   switch (alarmRule(code).ends) {
     case "acknowledgement":
-      return { life: null, transition };
+      return { instance: null, transition };
     case "either":
       return {
-        life: condition.holds ? { ...life, alarm: null, dismissed: condition.text } : null,
+        instance: condition.holds ? { ...instance, alarm: null, dismissed: condition.text } : null,
         transition,
       };
     case "return":
-      return { life: alarm.isActive ? { ...life, alarm: acknowledged } : null, transition };
+      return { instance: alarm.isActive ? { ...instance, alarm: acknowledged } : null, transition };
   }
 }
 
 /** The robot is put out of service: the alarm rests, and its condition is still followed. */
-export function restAlarm(life: AlarmLife, { nowMs, monotonicMs }: AlarmMoment): AlarmStep {
-  const { alarm, condition } = life;
+export function restAlarm(instance: AlarmInstance, { nowMs, monotonicMs }: AlarmMoment): AlarmStep {
+  const { alarm, condition } = instance;
   const resting = condition.holds
-    ? { ...life, alarm: null, dismissed: null, changedAtMs: monotonicMs }
+    ? { ...instance, alarm: null, dismissed: null, changedAtMs: monotonicMs }
     : null;
-  if (alarm === null || !alarm.isActive) return { life: resting, transition: null };
+  if (alarm === null || !alarm.isActive) return { instance: resting, transition: null };
   const returned: Alarm = { ...alarm, isActive: false, returnedAtMs: nowMs };
-  return { life: resting, transition: { from: "active", to: "inactive", alarm: returned } };
+  return { instance: resting, transition: { from: "active", to: "inactive", alarm: returned } };
 }
