@@ -108,7 +108,13 @@ function raised(instance: AlarmInstance, before: Alarm, from: AlarmTransition["f
 }
 
 /** When time alone changes the alarm, by the monotonic clock; null: never, while its condition stays. */
-export function alarmDueAtMs({ alarm, code, condition, changedAtMs, dismissed }: AlarmInstance): number | null {
+export function alarmDueAtMs({
+  alarm,
+  code,
+  condition,
+  changedAtMs,
+  dismissed,
+}: AlarmInstance): number | null {
   const { onDelayMs, offDelayMs, ends } = alarmRule(code);
   const isActive = alarm?.isActive === true;
   if (condition.holds) return isActive || condition.text === dismissed ? null : changedAtMs + onDelayMs;

@@ -2,7 +2,7 @@ import type { Hold } from "../../models/robot.ts";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { MapSummary, Station } from "../../northbound/web/api/floor.ts";
 import type { Robot, RobotChange } from "../../northbound/web/api/robot.ts";
-import type { Change, Snapshot, ListedAlarms, Tick } from "../../northbound/web/api/stream.ts";
+import type { Change, ListedAlarms, Snapshot, Tick } from "../../northbound/web/api/stream.ts";
 import { followed, type Track } from "../floor/track.ts";
 import { createTrail, type Trail } from "../floor/trail.ts";
 import { ageMs, type Dated, type Moment } from "../trust/time-text.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { conveyorRequest } from "../../../src/northbound/opcua/commands/conveyor-slot.ts";
-import type { SlotCommand } from "../../../src/northbound/opcua/commands/slot-command.ts";
 import { missionOfFields, missionRequest } from "../../../src/northbound/opcua/commands/mission-request.ts";
+import type { SlotCommand } from "../../../src/northbound/opcua/commands/slot-command.ts";
 import type {
   MissionParameters,
   MissionRobot,

@@ -129,9 +129,7 @@ export function applicationWarnings(facts: CertificateFacts, nowMs: number, want
     warnings.push("it names no application: OPC UA needs a URI in its subjectAltName");
   if (facts.uriCount > 1)
     warnings.push(`it has ${facts.uriCount} URIs in its subjectAltName: OPC UA allows one`);
-  const missing = facts.isCa
-    ? []
-    : applicationUsages.filter((usage) => !facts.keyUsage.includes(usage));
+  const missing = facts.isCa ? [] : applicationUsages.filter((usage) => !facts.keyUsage.includes(usage));
   if (missing.length > 0) warnings.push(`its key usage lacks ${missing.join(", ")}`);
   if (wanted === undefined) return warnings;
   if (facts.applicationUri !== null && facts.applicationUri !== wanted.applicationUri)

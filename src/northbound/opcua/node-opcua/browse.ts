@@ -16,7 +16,7 @@ import {
 } from "node-opcua";
 import { cached, lower } from "./lower.ts";
 import { createSlicedAnswer, type ListAnswer, type SlicedAnswer } from "./sliced-answer.ts";
-import type { TimeSlices, YieldNow } from "./time-slices.ts";
+import type { Pause, TimeSlices } from "./time-slices.ts";
 
 /** How many unfinished browses a session may have; ServerCapabilities names it. */
 export const MOST_CONTINUATION_POINTS = 50;
@@ -81,11 +81,11 @@ export function browseInSlices(server: OPCUAServer, slices: TimeSlices): void {
   describeInSteps(server);
 
   /** Describes references until there are enough. `browse` is then at the first of the others. */
-  async function next(context: ISessionContext, browse: Browse, yieldNow: YieldNow) {
+  async function next(context: ISessionContext, browse: Browse, pause: Pause) {
     const { description, most } = browse;
     const references: ReferenceDescription[] = [];
     for (;;) {
-      await yieldNow();
+      await pause();
       // Looking up the node may build a robot.
       engine.addressSpace?.findNode(description.nodeId);
       const free = most - references.length;
@@ -115,8 +115,8 @@ export function browseInSlices(server: OPCUAServer, slices: TimeSlices): void {
   }
 
   /** The next result of a browse. If there are more references, it has the continuation point `point`. */
-  async function resultOf(session: Session, browse: Browse, yieldNow: YieldNow, point: Buffer) {
-    const { result, hasMore } = await next(session.sessionContext, browse, yieldNow);
+  async function resultOf(session: Session, browse: Browse, pause: Pause, point: Buffer) {
+    const { result, hasMore } = await next(session.sessionContext, browse, pause);
     if (!hasMore) return result;
     const unfinished = unfinishedOf(session);
     result.continuationPoint = point;
@@ -128,36 +128,26 @@ export function browseInSlices(server: OPCUAServer, slices: TimeSlices): void {
     return result;
   }
 
-  async function browseAll(
-    request: BrowseRequest,
-    session: Session,
-    answer: SlicedAnswer,
-    yieldNow: YieldNow,
-  ) {
+  async function browseAll(request: BrowseRequest, session: Session, answer: SlicedAnswer, pause: Pause) {
     const most = Math.min(request.requestedMaxReferencesPerNode || MOST_REFERENCES, MOST_REFERENCES);
     let points = 0;
     for (const description of request.nodesToBrowse ?? []) {
-      await yieldNow();
+      await pause();
       let result = new BrowseResult({ statusCode: StatusCodes.BadNoContinuationPoints });
       if (points < MOST_CONTINUATION_POINTS && answer.bytes < MOST_BYTES) {
         pointCount += 1;
         const point = Buffer.from(String(pointCount));
-        result = await resultOf(session, { description, most, from: 0 }, yieldNow, point);
+        result = await resultOf(session, { description, most, from: 0 }, pause, point);
         if (result.continuationPoint === point) points += 1;
       }
       if (!answer.add(answerOf(new BrowseResponse(), result))) return;
     }
   }
 
-  async function browseOn(
-    request: BrowseNextRequest,
-    session: Session,
-    answer: SlicedAnswer,
-    yieldNow: YieldNow,
-  ) {
+  async function browseOn(request: BrowseNextRequest, session: Session, answer: SlicedAnswer, pause: Pause) {
     const unfinished = unfinishedOf(session);
     for (const point of request.continuationPoints ?? []) {
-      await yieldNow();
+      await pause();
       const key = String(point);
       const browse = unfinished.get(key);
       unfinished.delete(key);
@@ -165,7 +155,7 @@ export function browseInSlices(server: OPCUAServer, slices: TimeSlices): void {
         statusCode: browse === undefined ? StatusCodes.BadContinuationPointInvalid : StatusCodes.Good,
       });
       if (browse !== undefined && !request.releaseContinuationPoints) {
-        result = await resultOf(session, browse, yieldNow, point);
+        result = await resultOf(session, browse, pause, point);
       }
       if (!answer.add(answerOf(new BrowseNextResponse(), result))) return;
     }
@@ -198,7 +188,7 @@ function replace<T>(
   response: unknown,
   service: {
     refusedBy(request: T): StatusCode | null;
-    work(request: T, session: Session, answer: SlicedAnswer, yieldNow: YieldNow): Promise<void>;
+    work(request: T, session: Session, answer: SlicedAnswer, pause: Pause): Promise<void>;
   },
 ): void {
   const handler = `_on_${name}`;
@@ -211,7 +201,7 @@ function replace<T>(
       const refusal = service.refusedBy(request);
       if (refusal !== null) return refuse(refusal);
       const answer = createSlicedAnswer(send, refuse);
-      await slices.run(channel, (yieldNow) => service.work(request, session, answer, yieldNow));
+      await slices.run(channel, (pause) => service.work(request, session, answer, pause));
       answer.send();
     });
   });

@@ -15,7 +15,7 @@ import {
 import { browseInSlices } from "./browse.ts";
 import { type MissingRobots, robotName } from "./node-lookup.ts";
 import { createSlicedAnswer, type ListAnswer } from "./sliced-answer.ts";
-import type { TimeSlices, YieldNow } from "./time-slices.ts";
+import type { Pause, TimeSlices } from "./time-slices.ts";
 
 /** A service of node-opcua 2.182 whose requests may name thousands of nodes. */
 interface ListService {
@@ -74,9 +74,9 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
   const limits = server.engine.serverCapabilities.operationLimits;
   const most = Math.max(limits.maxNodesPerRead, limits.maxMonitoredItemsPerCall);
 
-  async function build(request: unknown, yieldNow: YieldNow): Promise<void> {
+  async function build(request: unknown, pause: Pause): Promise<void> {
     for (const name of missingOf(request, robots)) {
-      await yieldNow();
+      await pause();
       robots.need(name);
     }
   }
@@ -86,7 +86,7 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
     { list, slice, isWhole = false, hasDiagnostics = true }: ListService,
     message: Message,
     channel: Channel,
-    yieldNow: YieldNow,
+    pause: Pause,
   ): Promise<void> {
     const items = listOf(message.request, list);
     const send = (response: unknown) => channel.send_response("MSG", response, message);
@@ -95,9 +95,9 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
     const answer = createSlicedAnswer(send, refuse, hasDiagnostics);
     const size = isWhole ? items.length : slice;
     for (let at = 0; at < items.length; at += size) {
-      await yieldNow();
+      await pause();
       const request = withList(message.request, list, items.slice(at, at + size));
-      await build(request, yieldNow);
+      await build(request, pause);
       const part = await answerTo(handle, { ...message, request }, channel);
       if (part.responseHeader.serviceResult.isNotGood()) {
         send(part);
@@ -114,11 +114,11 @@ export function takeLargeRequests(server: OPCUAServer, robots: MissingRobots, sl
       const { length } = listOf(message.request, service.list);
       // If there are too many, node-opcua refuses the request.
       if (length > service.slice && length <= most) {
-        return slices.run(channel, (yieldNow) => handleInSlices(handle, service, message, channel, yieldNow));
+        return slices.run(channel, (pause) => handleInSlices(handle, service, message, channel, pause));
       }
       if (missingOf(message.request, robots).size < 2) return handle(message, channel);
       return slices
-        .run(channel, (yieldNow) => build(message.request, yieldNow))
+        .run(channel, (pause) => build(message.request, pause))
         .then(() => handle(message, channel));
     });
   }

@@ -40,9 +40,9 @@ export function refuseForeignMethods(
   const call = engine.call.bind(engine);
   engine.call = async (context, methodsToCall) => {
     const results: CallMethodResultOptions[] = [];
-    const yieldNow = slices.begin();
+    const pause = slices.begin();
     for (const request of methodsToCall) {
-      await yieldNow();
+      await pause();
       if (isForeign(addressSpace, request)) results.push({ statusCode: StatusCodes.BadMethodInvalid });
       else if (isNotThere(addressSpace, request)) results.push({ statusCode: StatusCodes.BadNotExecutable });
       else results.push(...(await call(context, [request])).map(named));

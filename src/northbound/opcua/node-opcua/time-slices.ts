@@ -5,16 +5,16 @@ import { pauseReceiving } from "./fence.ts";
 const SLICE_MS = 8;
 
 /** Long work awaits it between two steps. */
-export type YieldNow = () => Promise<void>;
+export type Pause = () => Promise<void>;
 
 /** Shares the event loop among long requests. */
 export interface TimeSlices {
-  begin(): YieldNow;
+  begin(): Pause;
   /**
    * Executes a request's work after that of earlier ones of its channel. Meanwhile nothing more is read from
    * the connection, so that requests do not pile up. Call it when the request has come.
    */
-  run(channel: object, work: (yieldNow: YieldNow) => Promise<void>): Promise<void>;
+  run(channel: object, work: (pause: Pause) => Promise<void>): Promise<void>;
 }
 
 /** A single request has a time slice before the event loop does other work. */
@@ -27,7 +27,7 @@ export function createTimeSlices(clock: Clock): TimeSlices {
     return last;
   }
 
-  function slicesUntil(firstMs: number): YieldNow {
+  function slicesUntil(firstMs: number): Pause {
     let untilMs = firstMs;
     return async () => {
       if (clock.monotonicMs() < untilMs) return;

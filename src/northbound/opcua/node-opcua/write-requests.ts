@@ -89,9 +89,9 @@ export function takeWriteRequests(
     const results: StatusCode[] = [];
     const asked = new Map<Slot, Asked>();
     const mayWrite = writersOf(context);
-    const yieldNow = parts.slices.begin();
+    const pause = parts.slices.begin();
     for (const [index, node] of nodes.entries()) {
-      await yieldNow();
+      await pause();
       // The session may have ended during the time slices of others, and with it its parameters and tickets.
       if (hasEnded(context)) return nodes.map(() => StatusCodes.BadSessionClosed);
       const target = targetOf(node);

@@ -5,7 +5,7 @@ import { timeText } from "../../../models/json-text.ts";
 import { holdOf } from "../../../models/robot.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RobotChange } from "../api/robot.ts";
-import type { Change, Snapshot, ListedAlarms } from "../api/stream.ts";
+import type { Change, ListedAlarms, Snapshot } from "../api/stream.ts";
 import type { FloorChanges } from "../floor/changes.ts";
 import { commandJson } from "../floor/command-json.ts";
 import type { Floor } from "../floor/floor.ts";
