@@ -39,8 +39,8 @@ function answerJson(desc: DescMessage, message: Message): string {
 }
 
 /**
- * The ending of an OK answer over gRPC. A long list of messages is read one by one in time slices of the event
- * loop. Rejects if the bytes are no such message, or too many.
+ * The ending of an OK answer over gRPC. A long list of messages is read one by one in time slices of the
+ * event loop. Rejects if the bytes are no such message, or too many.
  */
 export async function okEndingOf(desc: DescMessage, bytes: Uint8Array): Promise<Ok> {
   const list = bytes.length > LONGEST_AT_ONCE ? listOf(desc) : null;
@@ -68,9 +68,9 @@ function emptyEnding(desc: DescMessage): Ok {
 }
 
 /**
- * The ending of an OK answer as JSON text of any length. A list of messages is read one by one in time slices of
- * the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is too
- * large.
+ * The ending of an OK answer as JSON text of any length. A list of messages is read one by one in time slices
+ * of the event loop: a map has 10,000 points. Rejects if the text is no such message, or if a part of it is
+ * too large.
  *
  * @param isSmall for an operation that gRPC has too: its answer may not be larger over HTTPS
  */

@@ -10,7 +10,8 @@ export interface SplitList {
 }
 
 /**
- * The largest part that is parsed in one go. In a larger one, a list of numbers takes longer than a time slice may.
+ * The largest part that is parsed in one go. In a larger one, a list of numbers takes longer than a time
+ * slice may.
  */
 const LARGEST_PART = 256 * 1024;
 /**
@@ -30,8 +31,8 @@ class PartTooLarge extends Error {
 }
 
 /**
- * Finds the list that is a member of the JSON object `text` under one of `names`, in time slices. Null: there is
- * none. The parser checks whether the parts are JSON. Rejects with PartTooLarge.
+ * Finds the list that is a member of the JSON object `text` under one of `names`, in time slices. Null: there
+ * is none. The parser checks whether the parts are JSON. Rejects with PartTooLarge.
  */
 export async function splitList(
   text: string,
@@ -110,7 +111,9 @@ function addElement(elements: string[], element: string): void {
   elements.push(element);
 }
 
-/** The offset of the closing quote, or of the end of the text. Scans a text of any length in one time slice. */
+/**
+ * The offset of the closing quote, or of the end of the text. Scans a text of any length in one time slice.
+ */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     if (end - at > LARGEST_PART) throw new PartTooLarge();

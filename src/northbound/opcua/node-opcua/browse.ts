@@ -69,10 +69,10 @@ let isPatched = false;
 let pointCount = 0;
 
 /**
- * Answers Browse and BrowseNext in time slices. node-opcua describes all references of all nodes in one time slice, three
- * times over, and keeps those that a continuation point stands for. Here a continuation point stands for an
- * index in the list of references. Nodes without room in an answer get BadNoContinuationPoints (OPC UA part
- * 4, 7.9). For an initialised server that does not listen yet.
+ * Answers Browse and BrowseNext in time slices. node-opcua describes all references of all nodes in one time
+ * slice, three times over, and keeps those that a continuation point stands for. Here a continuation point
+ * stands for an index in the list of references. Nodes without room in an answer get BadNoContinuationPoints
+ * (OPC UA part 4, 7.9). For an initialised server that does not listen yet.
  */
 export function browseInSlices(server: OPCUAServer, slices: TimeSlices): void {
   const { engine } = server;
