@@ -78,7 +78,7 @@ const deep = [
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
-/** A Debian that boots, other versions of Node.js: for minutes, and much of that they wait. */
+/** Last and alone, since they use the whole machine: a Debian that boots, other versions of Node.js. */
 const machines = ["test/package/*.test.ts"];
 
 function all(room: string): string {
@@ -141,7 +141,10 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: "machines", include: machines } },
+      {
+        extends: true,
+        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 import { absent } from "../../scripts/unbundled.mjs";
@@ -42,9 +42,14 @@ const units = {
   ],
 };
 
-/** Lays a Debian with systemd in `root`, of the release and from the sources of this machine. */
-export async function layDebian(root: string): Promise<void> {
+/** The release of this machine. */
+export function ownRelease(): string {
   const [, release = ""] = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
+  return release;
+}
+
+/** Lays a Debian of a release with systemd in `root`, from the sources of this machine. */
+export async function layDebian(root: string, release: string): Promise<void> {
   const programs = "systemd-sysv,libstdc++6,procps,curl,ca-certificates,ansible-core,python3-apt";
   const quiet = ["--quiet", "--mode=root", "--variant=minbase", `--include=${programs}`];
   await run("mmdebstrap", [...quiet, release, root]);
@@ -60,10 +65,20 @@ export async function layDebian(root: string): Promise<void> {
   await bundlePlant(join(root, "boot-test/plant.mjs"));
 }
 
-/** The same Debian again, for the script of upgrades. */
-export async function layForUpgrades(root: string, other: string): Promise<void> {
-  await run("cp", ["-a", root, other]);
-  const folder = join(other, "boot-test");
+/**
+ * Makes a laid Debian run the script of upgrades.
+ *
+ * @param packages the first version, and those that follow
+ * @param only the steps that it takes; null: all
+ */
+export function layForUpgrades(
+  root: string,
+  packages: readonly string[],
+  only: readonly string[] | null,
+): void {
+  const folder = join(root, "boot-test");
+  for (const path of packages) cpSync(path, join(folder, basename(path)));
+  if (only !== null) writeFileSync(join(folder, "only"), `${only.join("\n")}\n`);
   for (const name of ["small-node.sh", "outage.mjs"]) cpSync(join("test/package", name), join(folder, name));
   cpSync("test/package/upgrades.sh", join(folder, "in-container.sh"));
   mkdirSync(join(folder, "kill"));
@@ -86,8 +101,12 @@ function inRun(text: string, statement: string): string {
   return text.replace(/^#!.*\n|^/, (line) => `${line}if (process.argv[2] === "run") ${statement};\n`);
 }
 
-/** Makes packages with higher versions of `deb` in a folder: `next.deb` and others. */
-export async function makeNextVersions(deb: string, unpacked: string, folder: string): Promise<void> {
+/** Makes packages with higher versions of `deb` in a folder: `next.deb` and others. @returns their paths */
+export async function makeNextVersions(
+  deb: string,
+  unpacked: string,
+  folder: string,
+): Promise<readonly string[]> {
   await run("dpkg-deb", ["--raw-extract", deb, unpacked]);
   for (const [name, edit] of Object.entries(nextVersions)) {
     const before = new Map<string, string>();
@@ -103,6 +122,7 @@ export async function makeNextVersions(deb: string, unpacked: string, folder: st
     await run("dpkg-deb", ["--root-owner-group", "-Znone", "--build", unpacked, made]);
     for (const [file, text] of before) writeFileSync(file, text);
   }
+  return Object.keys(nextVersions).map((name) => join(folder, `${name}.deb`));
 }
 
 /** The root has no packages of npm. */

@@ -249,6 +249,7 @@ a_power_cut_during_a_trial() {
 for name in two_gateways without_room unattended an_unknown_key another_format a_program_that_throws \
     a_part_that_does_not_come_up down_again no_command_during_a_trial twice_in_a_row killed_at_each_step \
     killed_on_the_way_back a_power_cut_during_a_trial; do
+    if [ -e only ] && ! grep -q -x $name only; then continue; fi
     # The service allows 20 token requests in five minutes, which so many starts of two gateways exceed: an upgrade
     # would not find it as it was.
     if [ $name = down_again ]; then
