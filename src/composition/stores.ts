@@ -34,6 +34,7 @@ import {
   otherFormat,
   prepareStore,
 } from "../platform/stores/kept-store.ts";
+import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { isReadOnly } from "../platform/stores/record-walk.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
@@ -141,7 +142,8 @@ export async function prepareStores(
   }
 
   async function openJournal(): Promise<Journal> {
-    const open = (of: Store) => openDurableJournal(of, config.journal, time, refusalFor(lost));
+    const open = (records: KeyedStore) =>
+      openDurableJournal(createLmdbStore(records, log), config.journal, time, refusalFor(lost));
     const store = openOne(journalFolder, journalFormat);
     try {
       return open(store);

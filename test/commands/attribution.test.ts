@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { createHarness, LOST, mission, missions } from "./commands-harness.ts";
@@ -54,7 +54,7 @@ it("a mission is still its command's after a restart, each of a workflow's too, 
   const clock = createManualClock();
   const first = await createHarness({
     clock,
-    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+    journal: openJournalOn(syncing(disk), limits, noRunningTime),
   });
   await first.send("Go", { robot: "AMR01", to: "A" });
   await first.call(0).answer(made("m1", "m2", "m3"));
@@ -71,7 +71,7 @@ it("a mission is still its command's after a restart, each of a workflow's too, 
   disk.crash();
   const next = await createHarness({
     clock,
-    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+    journal: openJournalOn(syncing(disk), limits, noRunningTime),
   });
   expect(ids.map(next.makerOf)).toEqual([...makers, null]);
 });

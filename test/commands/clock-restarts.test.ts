@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { openStore, type Store } from "../../src/platform/store.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { type CommandsHarness, createHarness, mission, missions, OK } from "./commands-harness.ts";
@@ -47,7 +47,7 @@ async function start(): Promise<CommandsHarness> {
   await Promise.allSettled(writes);
   const path = join(folder, String(lives));
   if (lives > 1) cpSync(join(folder, String(lives - 1)), path, { recursive: true });
-  return createHarness({ clock, journal: openDurableJournal(noted(openStore(path)), limits, noRunningTime) });
+  return createHarness({ clock, journal: openJournalOn(noted(openStore(path)), limits, noRunningTime) });
 }
 
 /**

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { openStore } from "../../src/platform/store.ts";
 import { envelopeOf } from "../support/intake-harness.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { type CommandsHarness, createHarness, OK, plc } from "./commands-harness.ts";
 
@@ -15,11 +15,7 @@ describe("a gateway that stops", () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "fleetgate-closed-"));
-    const journal = openDurableJournal(
-      openStore(folder),
-      { keepMs: 3_600_000, keepCount: 1_000 },
-      noRunningTime,
-    );
+    const journal = openJournalOn(openStore(folder), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
     harness = await createHarness({ journal });
     const done = harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "known" });
     while (harness.calls.length === 0) await harness.clock.settle(0);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { FleetEvent } from "../../src/domain/event.ts";
 import type { Quality } from "../../src/domain/quality.ts";
 import { createLive } from "../../src/platform/live.ts";
 import { createAlarmConditions } from "../../src/state/alarm-conditions.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import {
@@ -316,7 +316,7 @@ describe("the end of the gateway", () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
     const journal = () =>
-      openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
+      openJournalOn(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
     await rolling(await rigAtDock({ clock, journal: journal() }));
     disk.crash();
     const next = await createHarness({
@@ -345,7 +345,7 @@ describe("the end of the gateway", () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
     const journal = () =>
-      openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
+      openJournalOn(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
     const first = await rigAtDock({ clock, journal: journal() });
     await first.dispatcher.stations.ask("Dock", plc, "AMR01");
     await roll(first);

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { openStore, type Store } from "../../src/platform/store.ts";
 import { RecordDamaged } from "../../src/platform/stores/record-seal.ts";
 import { flipBehind } from "../support/flip-bytes.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { createHarness, OK } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
@@ -37,11 +37,11 @@ async function withRottenRecord() {
   const { store, rot } = rotting(syncing(createLossyDisk()));
   let runningMs = 0;
   const time = { totalMs: () => runningMs, atLeast() {} };
-  const journal = openDurableJournal(store, limits, time);
+  const journal = openJournalOn(store, limits, time);
   const harness = await createHarness({ journal });
   await harness.send("Go", { robot: "AMR01" }, { requestId: "r" });
   await harness.call(0).answer(OK);
-  rot("c/opcua:plc/r");
+  rot("commands/opcua:plc/r");
   const pass = (durationMs: number) => {
     runningMs += durationMs;
   };
@@ -91,9 +91,9 @@ it.each([
   ["a command", '"digest":"'],
   ["a lease", '"station":"'],
   ["a hold", '"sinceMs":'],
-  ["the order", "c/cli:me"],
+  ["the order", "commands/cli:me"],
 ])("a start finds a damaged record: %s", async (_, text) => {
-  const journal = openDurableJournal(openStore(folder), limits, noRunningTime);
+  const journal = openJournalOn(openStore(folder), limits, noRunningTime);
   const source = { protocol: "cli", name: "me" } as const;
   const command = { source, requestId: "r", operation: "Go", effect: "moves", robotId: null } as const;
   await journal.write({
@@ -114,8 +114,8 @@ it.each([
   await journal.close();
   flipBehind(join(folder, "data.mdb"), text);
   const store = openStore(folder);
-  expect(() => openDurableJournal(store, limits, noRunningTime)).toThrow(
-    text === "c/cli:me" ? Error : RecordDamaged,
+  expect(() => openJournalOn(store, limits, noRunningTime)).toThrow(
+    text === "commands/cli:me" ? Error : RecordDamaged,
   );
   await store.close();
 });

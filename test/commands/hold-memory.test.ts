@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal } from "../../src/commands/journal/journal.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
@@ -14,14 +14,14 @@ describe("a hold and the disk", () => {
   it("outlives kill -9, with its user, and stops what is seen running afterwards", async () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
-    const first = await newRig({ clock, journal: openDurableJournal(syncing(disk), limits, noRunningTime) });
+    const first = await newRig({ clock, journal: openJournalOn(syncing(disk), limits, noRunningTime) });
     await hold(first, "AMR01");
     await hold(first, "AMR01", true, scada);
     await hold(first, null, true, eva);
     await hold(first, "AMR01", false, scada);
     await clock.settle(0);
     disk.crash();
-    const next = await newRig({ clock, journal: openDurableJournal(syncing(disk), limits, noRunningTime) });
+    const next = await newRig({ clock, journal: openJournalOn(syncing(disk), limits, noRunningTime) });
     expect(next.dispatcher.holds.holdState("AMR01").by).toEqual(["opcua:plc", "opcua:eva (all)"]);
     expect(next.events).toEqual([]);
     await next.see(missions("AMR01", 1, running));
@@ -29,7 +29,7 @@ describe("a hold and the disk", () => {
     expect(await hold(next, "AMR01", false)).toBeNull();
     expect(await hold(next, null, false, eva)).toBeNull();
     await clock.settle(0);
-    const last = await newRig({ clock, journal: openDurableJournal(syncing(disk), limits, noRunningTime) });
+    const last = await newRig({ clock, journal: openJournalOn(syncing(disk), limits, noRunningTime) });
     expect(last.dispatcher.holds.holdState("AMR01").isHeld).toBe(false);
   });
 

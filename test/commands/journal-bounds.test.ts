@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import { openStore, StoreFailed } from "../../src/platform/store.ts";
 import { holdCommits } from "../support/held-store.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 
 const KEEP = 500;
@@ -50,7 +50,7 @@ async function prune(journal: Journal): Promise<void> {
 }
 
 it("what is pruned makes room: the file does not grow with the commands that went through it", async () => {
-  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
+  const journal = openJournalOn(openStore(directory), { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
   const sizes: number[] = [];
   let number = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -67,7 +67,7 @@ it("what is pruned makes room: the file does not grow with the commands that wen
   expect(sizes.at(-1), `sizes ${sizes.join(" ")}`).toBeLessThan(settled * 1.3);
   // The newest are there, also for a later start.
   await journal.close();
-  const again = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
+  const again = openJournalOn(openStore(directory), { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
   expect(again.figures().journalEntries).toBeLessThanOrEqual(KEEP);
   expect(again.find(`cli:me/${number}`)).toBeDefined();
   expect(again.find("cli:me/1")).toBeUndefined();
@@ -76,11 +76,7 @@ it("what is pruned makes room: the file does not grow with the commands that wen
 
 it("a record takes less than 5 kB, with the longest request that one keeps", async () => {
   const records = 10_000;
-  const journal = openDurableJournal(
-    openStore(directory),
-    { keepMs: 1e9, keepCount: records },
-    noRunningTime,
-  );
+  const journal = openJournalOn(openStore(directory), { keepMs: 1e9, keepCount: records }, noRunningTime);
   for (let number = 0; number < 1.5 * records; ) {
     const batch = Array.from({ length: A_ROUND }, () => {
       number += 1;
@@ -96,14 +92,14 @@ it("a record takes less than 5 kB, with the longest request that one keeps", asy
 
 it("who sends without end loses its own records, and nobody else's", async () => {
   const limits = { keepMs: 1e9, keepCount: KEEP };
-  const journal = openDurableJournal(openStore(directory), limits, noRunningTime);
+  const journal = openJournalOn(openStore(directory), limits, noRunningTime);
   await Promise.all([1, 2, 3].map((number) => journal.write(finished(number, "quiet"))));
   await Promise.all(Array.from({ length: 3 * KEEP }, (_, at) => journal.write(finished(at, "loud"))));
   await prune(journal);
   expect(journal.figures().journalEntries).toBe(KEEP);
   await journal.close();
   // Also what an earlier run has left.
-  const again = openDurableJournal(openStore(directory), limits, noRunningTime);
+  const again = openJournalOn(openStore(directory), limits, noRunningTime);
   await Promise.all(Array.from({ length: KEEP }, (_, at) => again.write(finished(10_000 + at, "loud"))));
   await prune(again);
   expect(again.figures().journalEntries).toBe(KEEP);
@@ -118,7 +114,7 @@ it("an outcome that the disk did not take is told all the same, for as long as t
   let isFull = false;
   const write: typeof store.write = (changes) =>
     isFull ? Promise.reject(new StoreFailed("no space left on device")) : store.write(changes);
-  const journal = openDurableJournal({ ...store, write }, { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
+  const journal = openJournalOn({ ...store, write }, { keepMs: 1e9, keepCount: KEEP }, noRunningTime);
   const entry = finished(1);
   await journal.write({ ...entry, finalAtMs: null, outcome: null });
   isFull = true;
@@ -131,7 +127,7 @@ it("an outcome that the disk did not take is told all the same, for as long as t
 });
 
 it("a disk that hangs lets so many records wait; starts are refused then, and stops later", async () => {
-  const journal = openDurableJournal(openStore(directory), { keepMs: 1e9, keepCount: 1e6 }, noRunningTime);
+  const journal = openJournalOn(openStore(directory), { keepMs: 1e9, keepCount: 1e6 }, noRunningTime);
   await journal.write(started(0, "moves"));
   const release = await holdCommits(directory);
   let number = 0;

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { Journal, JournalLimits, JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending } from "../../src/domain/outcome.ts";
 import type { RunningTime } from "../../src/platform/running-time.ts";
 import { openStore } from "../../src/platform/store.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { createLossyDisk } from "./lossy-store.ts";
@@ -46,7 +46,7 @@ function entry(id: string, acceptedAtMs: number, isFinal = true): JournalRecord 
 type Open = (limits: JournalLimits, time?: RunningTime) => Journal;
 const kinds: ReadonlyArray<[string, Open]> = [
   ["in memory", createMemoryJournal],
-  ["on lmdb", (limits, time = noRunningTime) => openDurableJournal(openStore(directory), limits, time)],
+  ["on lmdb", (limits, time = noRunningTime) => openJournalOn(openStore(directory), limits, time)],
 ];
 
 describe.each(kinds)("a journal %s", (_, open) => {
@@ -119,12 +119,12 @@ describe("the durable journal", () => {
   const limits = { keepMs: 1_000, keepCount: 100 };
 
   it("gives back what has no outcome after a restart, oldest first", async () => {
-    const journal = openDurableJournal(openStore(directory), limits, noRunningTime);
+    const journal = openJournalOn(openStore(directory), limits, noRunningTime);
     await journal.write(entry("first", 1, false));
     await journal.write(entry("done", 2));
     await journal.write(entry("second", 3, false));
     await journal.close();
-    const again = openDurableJournal(openStore(directory), limits, noRunningTime);
+    const again = openJournalOn(openStore(directory), limits, noRunningTime);
     expect(again.unfinished().map(({ id }) => id)).toEqual(["first", "second"]);
     await again.write(entry("third", 4, false));
     expect(again.figures()).toMatchObject({ journalEntries: 4 });
@@ -132,7 +132,7 @@ describe("the durable journal", () => {
   });
 
   it("shares one sync among the commands of a moment", async () => {
-    const journal = openDurableJournal(openStore(directory), limits, noRunningTime);
+    const journal = openJournalOn(openStore(directory), limits, noRunningTime);
     await Promise.all(Array.from({ length: 50 }, (_, n) => journal.write(entry(`c${n}`, n))));
     const { journalRecords, journalSyncs } = journal.figures();
     expect(journalRecords).toBe(100);
@@ -144,7 +144,7 @@ describe("the durable journal", () => {
     const disk = createLossyDisk();
     const store = disk.open();
     let fails = true;
-    const journal = openDurableJournal(
+    const journal = openJournalOn(
       { ...store, write: (changes) => (fails ? Promise.reject(new Error("full")) : store.write(changes)) },
       limits,
       noRunningTime,
@@ -155,30 +155,28 @@ describe("the durable journal", () => {
     const written = journal.write(entry("a", 1, false));
     disk.sync();
     await written;
-    expect(openDurableJournal(disk.open(), limits, noRunningTime).unfinished()).toHaveLength(1);
+    expect(openJournalOn(disk.open(), limits, noRunningTime).unfinished()).toHaveLength(1);
   });
 
   it("does not open what holds something else: nobody could say what was sent", async () => {
     const store = openStore(directory);
     await store.write([
-      { key: "o/000000000000001", value: "x" },
-      { key: "c/x", value: 7 },
+      { key: "order/000000000000001", value: "x" },
+      { key: "commands/x", value: 7 },
     ]);
-    expect(() => openDurableJournal(store, limits, noRunningTime)).toThrow("something that is not a command");
+    expect(() => openJournalOn(store, limits, noRunningTime)).toThrow("the record x of the table commands is not what was written");
     await store.close();
   });
 
   it("does not open when a record's key is another one than its order names: it would count as never sent", async () => {
     const store = openStore(directory);
-    await openDurableJournal(store, limits, noRunningTime).write(entry("x", 0));
-    const record = store.get("c/x");
+    await openJournalOn(store, limits, noRunningTime).write(entry("x", 0));
+    const record = store.get("commands/x");
     await store.write([
-      { key: "c/x", value: undefined },
-      { key: "c/y", value: record },
+      { key: "commands/x", value: undefined },
+      { key: "commands/y", value: record },
     ]);
-    expect(() => openDurableJournal(store, limits, noRunningTime)).toThrow(
-      "names a record that it does not have",
-    );
+    expect(() => openJournalOn(store, limits, noRunningTime)).toThrow("names a record that it does not have");
     await store.close();
   });
 });

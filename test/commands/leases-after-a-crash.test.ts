@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
@@ -29,7 +29,7 @@ describe("a lease and a gateway that is killed", () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
     const options = { rights };
-    const journal = () => openDurableJournal(syncing(disk), limits, noRunningTime);
+    const journal = () => openJournalOn(syncing(disk), limits, noRunningTime);
     const first = await createHarness({ stations, options, clock, journal: journal() });
     await first.see(missions("AMR01", clock.nowMs(), atDock));
     await first.dispatcher.stations.ask("Dock", plc, "AMR01");
@@ -43,7 +43,7 @@ describe("a lease and a gateway that is killed", () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
     clock.jump(86_400_000);
-    const journal = () => openDurableJournal(syncing(disk), limits, noRunningTime);
+    const journal = () => openJournalOn(syncing(disk), limits, noRunningTime);
     const first = await createHarness({ stations, options: { rights }, clock, journal: journal() });
     await first.see(missions("AMR01", clock.nowMs(), atDock));
     const askedAtMs = clock.nowMs();

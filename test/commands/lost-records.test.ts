@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { type CommandsHarness, createHarness, plc } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
@@ -13,7 +13,7 @@ const unknown = {
 const limits = { keepMs: 3_600_000, keepCount: 100 };
 const lost = () =>
   createHarness({
-    journal: openDurableJournal(syncing(createLossyDisk()), limits, noRunningTime, "the journal is lost"),
+    journal: openJournalOn(syncing(createLossyDisk()), limits, noRunningTime, "the journal is lost"),
     areRecordsLost: true,
   });
 const web = { protocol: "web", name: "panel" } as const;

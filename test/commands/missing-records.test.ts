@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MOST_MADE_UP, recordMissing } from "../../src/commands/audit/missing-records.ts";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import type { JournalRecord } from "../../src/commands/journal/journal.ts";
 import { ending, refusal } from "../../src/domain/outcome.ts";
 import { createCatalogue } from "../../src/fleet/operations.ts";
@@ -19,6 +18,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { createLineFile, readLinesBack } from "../../src/platform/line-file.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { openStore } from "../../src/platform/store.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { createHarness, OK } from "./commands-harness.ts";
@@ -86,7 +86,7 @@ function lineOf({ command, outcome, finalAtMs }: JournalRecord): string {
 }
 
 async function journaled(...entries: readonly JournalRecord[]): Promise<void> {
-  const journal = openDurableJournal(
+  const journal = openJournalOn(
     openStore(join(directory, "journal")),
     { keepMs: 1e12, keepCount: 1e6 },
     noRunningTime,
@@ -98,7 +98,7 @@ async function journaled(...entries: readonly JournalRecord[]): Promise<void> {
 /** What a start does, ten minutes later. @returns the lines that it has made up */
 async function start({ readBytes = READ_BYTES, nowMs = T0 + DOWN_MS } = {}): Promise<readonly Line[]> {
   const options = { path, maxBytes: 10_000_000, keep: 2 };
-  const journal = openDurableJournal(
+  const journal = openJournalOn(
     openStore(join(directory, "journal")),
     { keepMs: 1e12, keepCount: 1e6 },
     noRunningTime,
@@ -265,8 +265,7 @@ describe("what is made up has an end", () => {
 it("the dispatcher makes them up at its start, before the ends of what was left unfinished", async () => {
   const disk = createLossyDisk();
   const clock = createManualClock();
-  const journal = () =>
-    openDurableJournal(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
+  const journal = () => openJournalOn(syncing(disk), { keepMs: 3_600_000, keepCount: 1_000 }, noRunningTime);
   const first = await createHarness({ clock, journal: journal() });
   await first.send("Go", { robot: "AMR01" });
   await first.call(0).answer(OK);

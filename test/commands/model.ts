@@ -1,6 +1,5 @@
 import { createDispatcher, type Dispatcher } from "../../src/commands/dispatcher.ts";
 import type { Intake } from "../../src/commands/intake/intake.ts";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { dispatcherDefaults, type Rights } from "../../src/commands/options.ts";
 import type { CallEnding } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue, ParsedRequest } from "../../src/contracts/operation.ts";
@@ -10,6 +9,7 @@ import { createLive } from "../../src/platform/live.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createRunningTime, type RunningTime } from "../../src/platform/running-time.ts";
 import { createTestIntake, envelopeOf } from "../support/intake-harness.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { emptyAlarmBook } from "../support/test-alarms.ts";
 import { openTestRequest } from "../support/test-requests.ts";
@@ -89,7 +89,7 @@ export class World {
         }),
         stopRequest: testStopRequest,
       },
-      journal: openDurableJournal(this.disk.open(), { keepMs: KEEP_MS, keepCount: 1_000 }, this.time()),
+      journal: openJournalOn(this.disk.open(), { keepMs: KEEP_MS, keepCount: 1_000 }, this.time()),
       earlierRuns: {},
       outputs: { deliver() {}, alarmRegistry: emptyAlarmBook(this.clock), audit() {} },
       clock: this.clock,
@@ -272,7 +272,7 @@ export class World {
     };
     this.received.push(received);
     if (this.listed.has(received.robotId)) this.listed.add(token);
-    const entry = this.disk.durable(`c/opcua:plc/${token}`);
+    const entry = this.disk.durable(`commands/opcua:plc/${token}`);
     if (operation !== "Halt" && (!isJsonObject(entry) || entry.sentAtMs === null)) {
       this.broken.push(`${operation} ${token} left before its record was synced`);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { noRunningTime } from "../support/no-running-time.ts";
 import { type CommandsHarness, createHarness, mission, missions, OK, plc } from "./commands-harness.ts";
@@ -17,13 +17,13 @@ async function killed(
   const clock = createManualClock();
   const first = await createHarness({
     clock,
-    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+    journal: openJournalOn(syncing(disk), limits, noRunningTime),
   });
   await before(first, disk);
   disk.crash();
   return createHarness({
     clock,
-    journal: openDurableJournal(syncing(disk), limits, noRunningTime),
+    journal: openJournalOn(syncing(disk), limits, noRunningTime),
     isLinkUp,
   });
 }
@@ -114,20 +114,20 @@ describe("after a crash", () => {
 describe("the sync", () => {
   it("comes before the call: nothing leaves until the record is on the disk", async () => {
     const disk = createLossyDisk();
-    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits, noRunningTime) });
+    const harness = await createHarness({ journal: openJournalOn(disk.open(), limits, noRunningTime) });
     const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
     await harness.clock.settle(999);
     expect(harness.calls).toEqual([]);
     expect(sent.stages).toEqual([]);
     disk.sync();
     await harness.clock.settle(0);
-    expect(disk.durable("c/opcua:plc/x")).toMatchObject({ sentAtMs: expect.any(Number) });
+    expect(disk.durable("commands/opcua:plc/x")).toMatchObject({ sentAtMs: expect.any(Number) });
     expect(sent.stages).toEqual(["accepted", "sent"]);
   });
 
   it("comes before the outcome is told: it is the same after a crash", async () => {
     const disk = createLossyDisk();
-    const harness = await createHarness({ journal: openDurableJournal(disk.open(), limits, noRunningTime) });
+    const harness = await createHarness({ journal: openJournalOn(disk.open(), limits, noRunningTime) });
     const sent = await harness.send("Go", { robot: "AMR01", to: "A" }, { requestId: "x" });
     disk.sync();
     await harness.clock.settle(0);
@@ -176,7 +176,7 @@ describe("the events of commands that a crash may have lost", () => {
     const disk = createLossyDisk();
     const clock = createManualClock();
     const time = createRunningTime(0, clock);
-    const first = await createHarness({ clock, journal: openDurableJournal(syncing(disk), limits, time) });
+    const first = await createHarness({ clock, journal: openJournalOn(syncing(disk), limits, time) });
     await first.send("Go", { robot: "AMR01", to: "A" }, { requestId: "early" });
     await first.call(0).answer(OK);
     await clock.settle(10_000);
@@ -187,7 +187,7 @@ describe("the events of commands that a crash may have lost", () => {
     const more = sinceMs === undefined ? {} : { eventsLostSinceMs: time.totalMs() - sinceMs };
     // How the wall clock is set says nothing of what came last.
     clock.jump(-8 * 86_400_000);
-    const journal = openDurableJournal(syncing(disk), limits, createRunningTime(0, clock));
+    const journal = openJournalOn(syncing(disk), limits, createRunningTime(0, clock));
     const second = await createHarness({ clock, journal, ...more });
     return { first: first.events, second: second.events };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
 import { type Store, StoreFailed } from "../../src/platform/store.ts";
+import { openJournalOn } from "../support/journal-on.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { type CommandsHarness, createHarness, OK } from "./commands-harness.ts";
 import { createLossyDisk, syncing } from "./lossy-store.ts";
@@ -19,7 +19,7 @@ async function onDisk() {
     const write: Store["write"] = (changes) =>
       isFull ? Promise.reject(new StoreFailed("the disk is full")) : store.write(changes);
     const limits = { keepMs: 3_600_000, keepCount: 1_000 };
-    const journal = openDurableJournal({ ...store, write }, limits, createRunningTime(0, clock));
+    const journal = openJournalOn({ ...store, write }, limits, createRunningTime(0, clock));
     const lost = eventsLostSinceMs === undefined ? {} : { eventsLostSinceMs };
     return createHarness({ clock, journal, ...lost });
   }

@@ -2,9 +2,10 @@ import { BoundedMap } from "../../platform/bounded-map.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
-import { type Store, type StoreChange, StoreFailed } from "../../platform/store.ts";
+import { StoreFailed } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
+import type { Codec, OwnTableStore, Table, TableChange } from "../../platform/stores/table-store.ts";
 import {
   type DamagedRecord,
   type EndedCommand,
@@ -15,11 +16,11 @@ import {
   madeBy,
 } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
-import { packRecord, readRecord, type StoredRecord, storedClaims } from "./stored-record.ts";
+import { packRecord, recordCodec, type StoredRecord, storedClaims, unpackRecord } from "./stored-record.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
-export const journalFormat: StoreFormat = { store: "journal", version: 3 };
+export const journalFormat: StoreFormat = { store: "journal", version: 4 };
 
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
@@ -27,7 +28,7 @@ const PRUNE_STEP = 200;
 const MISSED_STEP = 200;
 const SEQUENCE_DIGITS = 15;
 /** Nobody reads it. */
-const PROBE_KEY = "p/probe";
+const probe: TableChange = { table: "probe", key: "probe", value: true };
 /**
  * Outcomes that the disk has refused stay in memory until it takes them: a sender that asks again in this run
  * gets the same one.
@@ -41,22 +42,23 @@ const MAX_MADE = 20_000;
 const MAX_ENDED = 10_000;
 
 /**
- * The journal on a store of its own. The record of a command is under `c/<identity>`, and the identity under
- * `o/<number>`, so that the oldest are found without reading all. Both are written in one transaction. Throws
- * if the store holds a record that cannot be read: then nobody knows what was sent.
+ * The journal on a store of its own. The table `commands` has the record of a command by its identity, and
+ * `order` the identity by a number, so that the oldest are found without reading all. Both are written in one
+ * transaction. Throws if the store holds a record that cannot be read: then nobody knows what was sent.
  *
  * @param time records age by it
  * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are
  * recorded, so nothing else is sent
  */
 export function openDurableJournal(
-  store: Store,
+  store: OwnTableStore,
   limits: JournalLimits,
   time: RunningTime,
   loss: string | null = null,
 ): Journal {
   const shares = createJournalShares();
-  const order = readOrder(store, shares, time);
+  const tables = openTables(store);
+  const order = readOrder(tables, shares, time);
   const unkept = new BoundedMap<string, JournalRecord>(MAX_UNKEPT);
   const pending = new Map<string, JournalRecord>();
   /** Identities without a record: looking again would cost as much as writing it. */
@@ -65,7 +67,7 @@ export function openDurableJournal(
   const unnumbered = new Map<string, number>();
   /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
   const numbered = order.numbered;
-  const { find, at, isDamaged } = createReader(store);
+  const { find, at, isDamaged } = createReader(tables);
   let nextNumber = order.nextNumber;
 
   function numberOf(id: string): number | undefined {
@@ -82,9 +84,9 @@ export function openDurableJournal(
   }
 
   async function write(record: JournalRecord): Promise<void> {
-    const changes: StoreChange[] = [{ key: recordKey(record.id), value: packRecord(record, time.totalMs()) }];
+    const changes = [tables.commands.put(record.id, packRecord(record, time.totalMs()))];
     const number = numberOf(record.id);
-    if (number !== undefined) changes.push({ key: orderKey(number), value: record.id });
+    if (number !== undefined) changes.push(tables.order.put(orderKey(number), record.id));
     // `find` returns it at once; lmdb returns a record only when it is committed.
     pending.set(record.id, record);
     try {
@@ -117,8 +119,8 @@ export function openDurableJournal(
     ended: () => order.ended,
     write,
     ...storedClaims(store),
-    prune: () => prune({ store, at, shares, limits, time, size: shares.size() + numbered.size }),
-    writeProbe: () => store.write([{ key: PROBE_KEY, value: true }]),
+    prune: () => prune({ store, tables, at, shares, limits, time, size: shares.size() + numbered.size }),
+    writeProbe: () => store.write([probe]),
     async writeMissed() {
       const missed = [...unkept.values()].filter((record) => loss === null || isStop(record));
       const some = missed.slice(0, MISSED_STEP);
@@ -139,8 +141,26 @@ export function openDurableJournal(
   };
 }
 
+interface JournalTables {
+  readonly commands: Table<StoredRecord>;
+  readonly order: Table<string>;
+}
+
+const identityCodec: Codec<string> = {
+  encode: (id) => id,
+  decode: (json) => (typeof json === "string" ? json : null),
+};
+
+function openTables(store: OwnTableStore): JournalTables {
+  return {
+    commands: store.table("commands", recordCodec, "confirm"),
+    order: store.table("order", identityCodec, "confirm"),
+  };
+}
+
 interface PruneParts {
-  readonly store: Store;
+  readonly store: OwnTableStore;
+  readonly tables: JournalTables;
   readonly at: Reader["at"];
   readonly shares: JournalShares;
   readonly limits: JournalLimits;
@@ -155,17 +175,16 @@ interface PruneParts {
  * @returns whether there may be more
  */
 async function prune(parts: PruneParts): Promise<boolean> {
-  const { store, at, shares, limits, size } = parts;
+  const { store, tables, at, shares, limits, size } = parts;
   const excess = Math.min(PRUNE_STEP, size - limits.keepCount);
   const numbers = new Set([...expired(parts), ...(excess > 0 ? shares.next(excess) : [])]);
   const dropped: Array<readonly [JournalRecord, number]> = [];
-  const changes: StoreChange[] = [];
+  const changes: TableChange[] = [];
   for (const number of numbers) {
     const found = at(number);
     if (typeof found !== "object") shares.forget(number);
     else if (found.record.outcome !== null) {
-      changes.push({ key: orderKey(number), value: undefined });
-      changes.push({ key: recordKey(found.record.id), value: undefined });
+      changes.push(tables.order.remove(orderKey(number)), tables.commands.remove(found.record.id));
       dropped.push([found.record, number]);
     }
   }
@@ -193,7 +212,7 @@ function expired({ at, shares, limits, time }: PruneParts): readonly number[] {
 type Reader = ReturnType<typeof createReader>;
 
 /** Reads records while the journal runs. A damaged one is kept and reported. */
-function createReader(store: Store) {
+function createReader({ commands, order }: JournalTables) {
   let isDamaged = false;
 
   function read<T>(take: () => T | undefined): T | DamagedRecord | undefined {
@@ -206,36 +225,38 @@ function createReader(store: Store) {
     }
   }
 
+  function recordOf(id: string) {
+    const stored = commands.get(id);
+    return stored && { record: unpackRecord(id, stored), runningMs: stored.runningMs };
+  }
+
   return {
-    find: (id: string) => read(() => readRecord(id, store.get(recordKey(id)))),
+    find: (id: string) => read(() => recordOf(id)?.record),
     at: (number: number) =>
       read(() => {
-        const id = store.get(orderKey(number));
-        if (typeof id !== "string") return undefined;
-        const stored = store.get(recordKey(id));
-        const record = readRecord(id, stored);
-        return record === undefined ? undefined : { record, runningMs: (stored as StoredRecord).runningMs };
+        const id = order.get(orderKey(number));
+        return id === undefined ? undefined : recordOf(id);
       }),
     isDamaged: () => isDamaged,
   };
 }
 
-function readOrder(store: Store, shares: JournalShares, time: RunningTime) {
+function readOrder(tables: JournalTables, shares: JournalShares, time: RunningTime) {
   const unfinished: JournalRecord[] = [];
   const numbered = new Map<string, number>();
   let made: MadeMission[] = [];
   let ended: EndedCommand[] = [];
   let nextNumber = 1;
-  for (const { key, value } of store.range({ from: "o/", to: "o0" })) {
-    nextNumber = Number(key.slice(2)) + 1;
-    const stored = typeof value === "string" ? store.get(recordKey(value)) : undefined;
-    const record = typeof value === "string" ? readRecord(value, stored) : undefined;
+  for (const [key, id] of tables.order.entries()) {
+    nextNumber = Number(key) + 1;
+    const stored = tables.commands.get(id);
     // Both are written, and removed, in one step. Otherwise the record is missing, and would count as never
     // sent.
-    if (record === undefined || !Number.isSafeInteger(nextNumber)) {
+    if (stored === undefined || !Number.isSafeInteger(nextNumber)) {
       throw new Error("the journal's order names a record that it does not have");
     }
-    const { runningMs } = stored as StoredRecord;
+    const record = unpackRecord(id, stored);
+    const { runningMs } = stored;
     time.atLeast(runningMs);
     if (record.outcome === null) {
       unfinished.push(record);
@@ -258,12 +279,8 @@ function isStop({ command }: JournalRecord): boolean {
   return command.effect === "stops";
 }
 
-function recordKey(id: string): string {
-  return `c/${id}`;
-}
-
 function orderKey(number: number): string {
-  return `o/${String(number).padStart(SEQUENCE_DIGITS, "0")}`;
+  return String(number).padStart(SEQUENCE_DIGITS, "0");
 }
 
 const PRUNE_PERIOD_MS = 10_000;

@@ -1,5 +1,4 @@
-import type { Store } from "../../platform/store.ts";
-import { RecordDamaged } from "../../platform/stores/record-seal.ts";
+import type { Codec, TableStore } from "../../platform/stores/table-store.ts";
 import type { Journal, JournalRecord, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 
 /** A record in the store: without its id, which is the key, without nulls, and with no text twice. */
@@ -28,7 +27,7 @@ export function packRecord(record: JournalRecord, runningMs: number): StoredReco
   };
 }
 
-function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
+export function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
   const { command, robotId = command.robotId, sentJson = command.requestJson, missionIds } = stored;
   return {
     id,
@@ -47,59 +46,49 @@ function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
 }
 
 /** Only the journal writes its store, so the outline is enough to recognise a record. */
-export function readRecord(id: string, value: unknown): JournalRecord | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== "object" || value === null || !("digest" in value) || !("command" in value)) {
-    throw new RecordDamaged("the journal holds something that is not a command");
-  }
-  return unpackRecord(id, value as StoredRecord);
-}
+export const recordCodec: Codec<StoredRecord> = outline("digest", "command");
 
 type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeHold";
 
 /**
- * What a store keeps beside commands: leases under `l/<robot>`, started conveyors under `r/<robot>`, holds
- * under `h/<robot and user>`. A robot and a user have one of each, and people depend on them: urgent.
+ * What the journal keeps beside commands. A robot and a user have one record each, and people depend on them:
+ * their writes are urgent.
  */
-export function storedClaims(store: Store): Pick<Journal, Claims> {
-  const leases = Array.from(store.range({ from: "l/", to: "l0" }), ({ value }) => asLease(value));
-  const runs = new Map(
-    Array.from(store.range({ from: "r/", to: "r0" }), ({ key, value }) => [key.slice(2), asRuns(value)]),
-  );
-  const holds = Array.from(store.range({ from: "h/", to: "h0" }), ({ value }) => asHold(value));
+export function storedClaims(store: TableStore): Pick<Journal, Claims> {
+  const leaseTable = store.table<StoredLease>("leases", outline("station", "owner"), "confirm");
+  const runTable = store.table<readonly StoredRun[]>("runs", listCodec, "confirm");
+  const holdTable = store.table<StoredHold>("holds", outline("owner", "sinceMs"), "confirm");
+  const leases = Array.from(leaseTable.entries(), ([, lease]) => lease);
+  const runs = new Map(runTable.entries());
+  const holds = Array.from(holdTable.entries(), ([, hold]) => hold);
   holds.sort((a, b) => a.sinceMs - b.sinceMs);
   return {
     leases: () => leases,
-    writeLease: (robotId, lease) => store.write([{ key: `l/${robotId}`, value: lease ?? undefined }], true),
+    writeLease: (robotId, lease) =>
+      store.write([lease === null ? leaseTable.remove(robotId) : leaseTable.put(robotId, lease)], true),
     runs: () => runs,
-    writeRuns: (robotId, list) => store.write([{ key: `r/${robotId}`, value: list ?? undefined }], true),
+    writeRuns: (robotId, list) =>
+      store.write([list === null ? runTable.remove(robotId) : runTable.put(robotId, list)], true),
     holds: () => holds,
-    writeHold: (hold, isHeld) =>
-      store.write([{ key: holdKey(hold), value: isHeld ? hold : undefined }], true),
+    writeHold: (hold, isHeld) => {
+      const key = holdKey(hold);
+      return store.write([isHeld ? holdTable.put(key, hold) : holdTable.remove(key)], true);
+    },
   };
 }
 
 function holdKey({ robotId, owner }: StoredHold): string {
-  return `h/${JSON.stringify([robotId, owner.protocol, owner.name])}`;
+  return JSON.stringify([robotId, owner.protocol, owner.name]);
 }
 
-function asHold(value: unknown): StoredHold {
-  if (typeof value !== "object" || value === null || !("owner" in value) || !("sinceMs" in value)) {
-    throw new Error("the journal has a record under h/ that is not a hold");
-  }
-  return value as StoredHold;
+/** Recognises an object by the names of some members. */
+function outline<V extends object>(...names: readonly (keyof V & string)[]): Codec<V> {
+  const isOne = (json: unknown): json is V =>
+    typeof json === "object" && json !== null && names.every((name) => name in json);
+  return { encode: (value) => value, decode: (json) => (isOne(json) ? json : null) };
 }
 
-function asLease(value: unknown): StoredLease {
-  if (typeof value !== "object" || value === null || !("station" in value) || !("owner" in value)) {
-    throw new Error("the journal has a record under l/ that is not a lease");
-  }
-  return value as StoredLease;
-}
-
-function asRuns(value: unknown): readonly StoredRun[] {
-  if (!Array.isArray(value)) {
-    throw new Error("the journal has a record under r/ that is not a list of started conveyors");
-  }
-  return value;
-}
+const listCodec: Codec<readonly StoredRun[]> = {
+  encode: (list) => list,
+  decode: (json) => (Array.isArray(json) ? json : null),
+};

@@ -4,9 +4,9 @@ import { RecordDamaged } from "./record-seal.ts";
 import {
   type Codec,
   type OnLoss,
+  type OwnTableStore,
   RecordRefused,
   type Table,
-  type TableStore,
   type TablesContent,
 } from "./table-store.ts";
 
@@ -14,15 +14,15 @@ import {
 const SLASH = "/";
 const AFTER_SLASH = "0";
 
-/** Tables in one lmdb environment. A table that is lost takes no other one with it. */
-export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
+/** Tables in one lmdb environment that its owner closes. A table that is lost takes no other one with it. */
+export function createLmdbStore(records: KeyedStore, log: Log): OwnTableStore {
   /** Tables of which nothing is shown until their records are removed. */
   const lost = new Set<string>();
   let clearing: Promise<void> | null = null;
 
   function lose(table: string, error: unknown): void {
     // Any other error comes from the disk, and says nothing about the records.
-    if (error instanceof RecordDamaged || error instanceof RecordRefused) lost.add(table);
+    if (error instanceof RecordDamaged) lost.add(table);
     log.error({ table, cause: describeError(error) }, "a table cannot be read: it begins empty");
   }
 
@@ -38,8 +38,15 @@ export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
 
     function decoded(key: string, json: unknown): V {
       const value = decode(json);
-      if (value === null) throw new RecordRefused(`the record of ${key} is not what was written`);
+      if (value === null) throw new RecordRefused(`the record ${key} of the table ${name} is not what was written`);
       return value;
+    }
+
+    function* read(): Generator<[string, V]> {
+      for (const { key, value } of records.range(rangeOf(name))) {
+        const own = key.slice(prefix.length);
+        yield [own, decoded(own, value)];
+      }
     }
 
     function orLost<T>(read: () => T, nothing: T): T {
@@ -59,16 +66,8 @@ export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
           const json = records.get(prefix + key);
           return json === undefined ? undefined : decoded(key, json);
         }, undefined),
-      entries: () =>
-        orLost(
-          // All at once: a table is read whole, or it is lost.
-          () =>
-            Array.from(records.range(rangeOf(name)), ({ key, value }): [string, V] => {
-              const own = key.slice(prefix.length);
-              return [own, decoded(own, value)];
-            }),
-          [],
-        ),
+      // A table that may begin empty is read at once: whole, or not at all.
+      entries: () => (onLoss === "confirm" ? read() : orLost(() => [...read()], [])),
       put: (key, value) => ({ table: name, key, value: encode(value) }),
       remove: (key) => ({ table: name, key, value: undefined }),
     };
@@ -76,15 +75,18 @@ export function createLmdbStore(records: KeyedStore, log: Log): TableStore {
 
   return {
     table: open,
-    async write(changes) {
+    async write(changes, isUrgent) {
       if (lost.size > 0) {
         clearing ??= clear().finally(() => {
           clearing = null;
         });
         await clearing;
       }
-      await records.write(changes.map(({ table, key, value }) => ({ key: table + SLASH + key, value })));
+      const own = changes.map(({ table, key, value }) => ({ key: table + SLASH + key, value }));
+      await records.write(own, isUrgent);
     },
+    figures: () => records.figures(),
+    close: () => records.close(),
   };
 }
 

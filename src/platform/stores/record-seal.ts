@@ -8,7 +8,7 @@ export const damagedRecord = "a record is not as it was written";
 
 /** The checksum of a record is wrong. */
 export class RecordDamaged extends Error {
-  override readonly name = "RecordDamaged";
+  override readonly name: string = "RecordDamaged";
 }
 
 /** A record as it is on the disk: a checksum over key and value, then the value as JSON. */

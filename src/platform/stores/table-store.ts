@@ -1,3 +1,6 @@
+import type { Store } from "../store.ts";
+import { RecordDamaged } from "./record-seal.ts";
+
 /** One record to write to a table; `value` undefined removes it. */
 export interface TableChange {
   readonly table: string;
@@ -25,7 +28,7 @@ export type OnLoss = "begin empty" | "confirm";
 export interface Table<V> {
   /** The value that was written last, once its write has resolved. */
   get(key: string): V | undefined;
-  /** In the order of the keys. */
+  /** In the order of the keys, read one by one while they are taken. */
   entries(): Iterable<[string, V]>;
   /** The change by which a record has this value. */
   put(key: string, value: V): TableChange;
@@ -37,13 +40,21 @@ export interface Table<V> {
 export interface TableStore {
   /** @param name without a slash */
   table<V>(name: string, codec: Codec<V>, onLoss: OnLoss): Table<V>;
-  /** Writes all of `changes` or none. Resolves when they survive a crash; rejects when they may not. */
-  write(changes: readonly TableChange[]): Promise<void>;
+  /**
+   * Writes all of `changes` or none. Resolves when they survive a crash; rejects when they may not, or at once
+   * when too many writes wait.
+   *
+   * @param isUrgent it may use the room that is reserved for such writes
+   */
+  write(changes: readonly TableChange[], isUrgent?: boolean): Promise<void>;
 }
 
+/** A store of tables that its owner alone uses. */
+export interface OwnTableStore extends TableStore, Pick<Store, "figures" | "close"> {}
+
 /** Says that a record of a table is not what its codec makes. */
-export class RecordRefused extends Error {
-  override readonly name = "RecordRefused";
+export class RecordRefused extends RecordDamaged {
+  override readonly name: string = "RecordRefused";
 }
 
 /** The changes that make one content of a table another. Values are compared by identity. */

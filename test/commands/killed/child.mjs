@@ -12,6 +12,7 @@ import { createLive } from "../../../.build/platform/live.js";
 import { silentLog } from "../../../.build/platform/log.js";
 import { createRunningTime } from "../../../.build/platform/running-time.js";
 import { openStore } from "../../../.build/platform/store.js";
+import { createLmdbStore } from "../../../.build/platform/stores/lmdb-store.js";
 
 const [directory, count, life, seed, defect] = process.argv.slice(2);
 const service = openSync(`${directory}/service`, "a");
@@ -76,7 +77,7 @@ const dispatcher = createDispatcher({
     stopRequest: () => ({ operation: move.name, request: {} }),
   },
   journal: openDurableJournal(
-    defect === "sync" ? lying : store,
+    createLmdbStore(defect === "sync" ? lying : store, silentLog),
     { keepMs: 3_600_000, keepCount: 100_000 },
     createRunningTime(0, systemClock),
   ),
