@@ -26,16 +26,22 @@ const until = (
   inputs?: Parameters<PageController["cycle"]>[0],
 ) => runUntil(controller, time, is, inputs);
 
+/** The robot runs a mission, or has paused it. */
+const UNDER_WAY = [2, 3];
+
 /**
- * Waits until a press of the button would send something: the robot is ready, and the slot's last command
- * has ended (DoneId is AcceptedId). A press at another moment is answered with NotSent, for good. The
- * program alone does not know of a command that its earlier life, without retained memory, left running.
+ * Waits until a press of the button would send something that the service takes: the robot has no mission
+ * under way and is ready, and the slot's last command has ended (DoneId is AcceptedId). A press at another
+ * moment is answered with NotSent, for good. The program alone does not know of a command that its earlier
+ * life, without retained memory, left running.
  */
-const untilReady = (controller: PageController) =>
-  until(controller, () => {
+async function untilReady(controller: PageController, robot: string): Promise<void> {
+  await expect.poll(() => harness.plc.value(`Robots.${robot}.Mission.State`)).not.toBeOneOf(UNDER_WAY);
+  await until(controller, () => {
     const [acceptedId, doneId] = controller.answer();
     return controller.output("CanExecute") && acceptedId === doneId;
   });
+}
 
 const hasStopEnded = (controller: PageController) =>
   controller.output("StopDone") || controller.output("StopError");
@@ -65,7 +71,7 @@ test.each([
 ] as const)("%s comes when the button is pressed, once, with a %s driver", async (robot, driver) => {
   await harness.plc.shows(`Robots.${robot}.ReadyForCommand`, true);
   const controller = controllerOf(robot, driver);
-  await untilReady(controller);
+  await untilReady(controller, robot);
   // The button stays pressed: that is one command.
   await until(controller, () => controller.output("Done"), { call: true });
   expect(controller.outcome()).toBe(3);
@@ -77,17 +83,17 @@ test.each([
 test("a second command is a second number", async () => {
   const controller = controllerOf("cart-01", "on-change");
   const before = missionsOf("cart-01");
-  await untilReady(controller);
+  await untilReady(controller, "cart-01");
   for (let presses = 0; presses < 2; presses += 1) {
     await until(controller, () => controller.output("Done"), { call: true });
-    await untilReady(controller);
+    await untilReady(controller, "cart-01");
   }
   expect(missionsOf("cart-01")).toBe(before + 2);
 });
 
 test("the stop goes out while the mission is under way", async () => {
   const controller = controllerOf("cart-02", "cyclic");
-  await untilReady(controller);
+  await untilReady(controller, "cart-02");
   await until(controller, () => controller.output("Busy"), { call: true });
   const isStopped = () =>
     harness
@@ -102,7 +108,7 @@ test.each(["with", "without"])(
   "a PLC that starts again %s retained memory sends nothing twice",
   async (how) => {
     const controller = controllerOf("cart-01", "cyclic");
-    await untilReady(controller);
+    await untilReady(controller, "cart-01");
     const before = missionsOf("cart-01");
     await until(controller, () => controller.output("Busy"), { call: true });
     const again = controllerOf("cart-01", "cyclic", how === "with" ? controller.retained() : undefined);
@@ -122,7 +128,7 @@ test.each(["with", "without"])(
 test("the button stays pressed while somebody holds the robot and lifts it: that is no second command", async () => {
   const [robot, hold] = ["cart-01", "Robots.cart-01.Hold"];
   const controller = controllerOf(robot, "cyclic");
-  await untilReady(controller);
+  await untilReady(controller, robot);
   await until(controller, () => controller.output("Done"), { call: true });
   const sent = missionsOf(robot);
   for (const value of [true, false]) {
@@ -135,7 +141,7 @@ test("the button stays pressed while somebody holds the robot and lifts it: that
 
 test("a button that is pressed when the PLC starts again sends nothing until it is pressed anew", async () => {
   const controller = controllerOf("cart-02", "cyclic");
-  await untilReady(controller);
+  await untilReady(controller, "cart-02");
   await until(controller, () => controller.output("Done"), { call: true });
   const sent = missionsOf("cart-02");
   const again = controllerOf("cart-02", "cyclic", controller.retained());
@@ -144,21 +150,21 @@ test("a button that is pressed when the PLC starts again sends nothing until it 
     expect([again.output("Error"), again.output("NotSent")]).toEqual([true, true]);
   }
   expect(missionsOf("cart-02")).toBe(sent);
-  await untilReady(again);
+  await untilReady(again, "cart-02");
   await until(again, () => again.output("Done"), { call: true });
   expect(missionsOf("cart-02")).toBe(sent + 1);
 });
 
 test("a button that is pressed without a connection sends nothing later, and says so", async () => {
   const controller = controllerOf("cart-02", "cyclic");
-  await untilReady(controller);
+  await untilReady(controller, "cart-02");
   const sent = missionsOf("cart-02");
   controller.cycleWithoutConnection({ call: true });
   expect(controller.output("NotSent")).toBe(true);
   time.nowMs += 3_600_000;
   for (let cycles = 0; cycles < 20; cycles += 1) await controller.cycle({ call: true });
   expect(controller.output("NotSent")).toBe(true);
-  await untilReady(controller);
+  await untilReady(controller, "cart-02");
   expect(controller.output("NotSent")).toBe(false);
   expect(missionsOf("cart-02")).toBe(sent);
 });
@@ -168,7 +174,7 @@ test.each([
   ["kept pressed: it goes out with the connection", true],
 ])("a stop that is pressed without a connection and %s", async (_how, isKept) => {
   const controller = controllerOf("serve-01", "cyclic");
-  await untilReady(controller);
+  await untilReady(controller, "serve-01");
   const stopsSent = () =>
     harness
       .record("serve-01")

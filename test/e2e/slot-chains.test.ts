@@ -150,7 +150,11 @@ test("sends a pose in mm and mrad, and a workflow", async () => {
   const from = harness.record(robot).length;
   expect(await order(70, 3_500, 6_000, 1_571)).toEqual([3, 0]);
   expect(await accepted()).toBe("navigate to pose 3.5 6 1.571");
-  expect(await order(10)).toEqual([3, 0]);
+  // It may have arrived: then the service refuses to cancel it.
+  expect([
+    [3, 0],
+    [4, 9],
+  ]).toContainEqual(await order(10));
   expect(await order(63, 1, 2)).toEqual([3, 0]);
   expect(await accepted()).toBe("workflow: traverse Station A, Station D");
   expect(await order(65, 1)).toEqual([4, 1000]);

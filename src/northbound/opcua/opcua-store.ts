@@ -9,7 +9,7 @@ import { createDurableTicketStore, TICKETS, type TicketStore } from "./commands/
 import { openRobotRegister, type RobotRegister } from "./robot-register.ts";
 
 /** A new version needs the step from the old one in platform/stores/kept-store.ts. */
-export const ticketsFormat: StoreFormat = { store: "tickets", version: 2 };
+export const ticketsFormat: StoreFormat = { store: "tickets", version: 3 };
 
 /** The data of the server that survive a restart. */
 export interface OpcUaStore {

@@ -95,13 +95,13 @@ describe("a slot's refusals", () => {
   it("JOURNAL_FAILED: records that cannot be read", async () => {
     await plc.close();
     await running.stop();
-    disk.records.set("t/Robots.AMR01.MissionSlot", "rubbish");
+    disk.records.set("tickets/Robots.AMR01.MissionSlot", "rubbish");
     await start();
     await navigate(await nextId());
     const [error, words] = await shown("RejectedError", "RejectedText");
     expect(error).toBe(1014);
     expect(words).toMatch(
-      /^the slot's tickets cannot be read: the record of .+ is not what was written; nothing was sent, and stops/,
+      /^the slot's tickets cannot be read: the record .+ of the table tickets is not what was written; nothing was sent, and stops/,
     );
   });
 

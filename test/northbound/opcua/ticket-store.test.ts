@@ -4,7 +4,7 @@ import { createFakeDisk } from "./memory-store.ts";
 
 function load(record: unknown) {
   const disk = createFakeDisk();
-  disk.records.set("t/S", record);
+  disk.records.set("tickets/S", record);
   return disk.open().tickets.load("S");
 }
 
@@ -16,6 +16,6 @@ it("reads back what was kept", () => {
 it("takes nothing for a record that is none", () => {
   const tickets = newTickets("run1", 17, 5);
   for (const broken of [null, {}, { ...tickets, taken: 1 }, { ...tickets, reservedTo: "17" }]) {
-    expect(() => load({ tickets: broken, final: null })).toThrow("the record of S is not what was written");
+    expect(() => load({ tickets: broken, final: null })).toThrow("the record S of the table tickets is not what was written");
   }
 });

@@ -17,8 +17,8 @@ export interface TicketStore {
   save(slot: string, record: SlotRecord): Promise<void>;
 }
 
-/** The table of tickets, by the path of the slot. Its name is short, and on the disk of every plant. */
-export const TICKETS = "t";
+/** The table of tickets, by the path of the slot. */
+export const TICKETS = "tickets";
 
 /** Keeps the tickets of slots in their table. */
 export function createDurableTicketStore(store: TableStore): TicketStore {
