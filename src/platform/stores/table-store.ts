@@ -41,8 +41,8 @@ export interface TableStore {
   /** @param name without a slash */
   table<V>(name: string, codec: Codec<V>, onLoss: OnLoss): Table<V>;
   /**
-   * Writes all of `changes` or none. Resolves when they survive a crash; rejects when they may not, or at once
-   * when too many writes wait.
+   * Writes all of `changes` or none. Resolves when they survive a crash; rejects when they may not, or at
+   * once when too many writes wait.
    *
    * @param isUrgent it may use the room that is reserved for such writes
    */
