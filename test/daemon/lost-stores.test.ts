@@ -239,8 +239,8 @@ test(
 );
 
 test.each([
-  ["journal", 3],
-  ["tickets", 2],
+  ["journal", 4],
+  ["tickets", 3],
   ["tables", 1],
 ])(
   "a store of a newer program is refused by name, with an exit code that ends the restarts: %s",
