@@ -164,7 +164,9 @@ describe("the durable journal", () => {
       { key: "order/000000000000001", value: "x" },
       { key: "commands/x", value: 7 },
     ]);
-    expect(() => openJournalOn(store, limits, noRunningTime)).toThrow("the record x of the table commands is not what was written");
+    expect(() => openJournalOn(store, limits, noRunningTime)).toThrow(
+      "the record x of the table commands is not what was written",
+    );
     await store.close();
   });
 

@@ -38,7 +38,8 @@ export function createLmdbStore(records: KeyedStore, log: Log): OwnTableStore {
 
     function decoded(key: string, json: unknown): V {
       const value = decode(json);
-      if (value === null) throw new RecordRefused(`the record ${key} of the table ${name} is not what was written`);
+      if (value === null)
+        throw new RecordRefused(`the record ${key} of the table ${name} is not what was written`);
       return value;
     }
 

@@ -16,6 +16,8 @@ it("reads back what was kept", () => {
 it("takes nothing for a record that is none", () => {
   const tickets = newTickets("run1", 17, 5);
   for (const broken of [null, {}, { ...tickets, taken: 1 }, { ...tickets, reservedTo: "17" }]) {
-    expect(() => load({ tickets: broken, final: null })).toThrow("the record S of the table tickets is not what was written");
+    expect(() => load({ tickets: broken, final: null })).toThrow(
+      "the record S of the table tickets is not what was written",
+    );
   }
 });
