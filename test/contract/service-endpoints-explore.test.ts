@@ -1,7 +1,7 @@
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Client } from "@grpc/grpc-js";
 import { expect } from "vitest";
-import { tlsCredentials } from "../../src/fleet/channels/connection.ts";
+import { tlsCredentials } from "../../src/platform/grpc-channel.ts";
 import { BatteryEventStateSchema } from "../../src/wire/fleet/v1/battery_pb.js";
 import { ConveyorMotorCommandSchema, ConveyorStateSchema } from "../../src/wire/fleet/v1/cart/cart_pb.js";
 import {

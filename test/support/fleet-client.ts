@@ -9,7 +9,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
-import { tlsCredentials } from "../../src/fleet/channels/connection.ts";
+import { tlsCredentials } from "../../src/platform/grpc-channel.ts";
 
 /** A gRPC client of the fleet service for tests: typed by the descriptors, without our own session. */
 export interface FleetClient {

@@ -6,7 +6,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { Client, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tlsCredentials } from "../../../src/fleet/channels/connection.ts";
+import { tlsCredentials } from "../../../src/platform/grpc-channel.ts";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Serving,
