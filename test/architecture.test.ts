@@ -50,6 +50,12 @@ const modules: Readonly<Record<string, Rules>> = {
     platform: "parts of any daemon",
     wire: "the only gateway module that sees the service's messages",
   },
+  cluster: {
+    domain: "what its records are about",
+    contracts: "what the gateway expects of a store",
+    platform: "parts of any daemon",
+    "wire/etcd": "etcd's messages, and no others",
+  },
   models: { domain: "what is published", contracts: "how it is given", platform: "parts of any daemon" },
   state: core,
   delivery: core,
@@ -74,6 +80,7 @@ const modules: Readonly<Record<string, Rules>> = {
 /** Who asks Date for the time: all others have a clock, and with it a test's time. */
 const readersOfDate: Readonly<Record<string, string>> = {
   "platform/clock.ts": "the clock",
+  "cluster/etcd/member.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
   cli: "a command of a moment; what runs longer is given the clock",
   console: "the browser has no clock of ours",
   "fleet/calls/grpc-call.ts": "gRPC takes a deadline as a Date, and begins a timer with it at once",
@@ -235,11 +242,15 @@ describe("the import table", () => {
     expect(circlesOf(imports)).toEqual([]);
   });
 
-  it("lets only fleet and simulator see the service's messages", () => {
-    const seers = written
-      .filter((source) => source.imports.some((found) => reaches(source.path, found.specifier, "wire")))
-      .map((source) => source.module);
-    expect(new Set(seers)).toEqual(new Set(["fleet", "simulator"]));
+  it("lets only fleet and simulator see the service's messages, and only the cluster etcd's", () => {
+    const seers = (messages: string) => {
+      const found = written.filter((source) =>
+        source.imports.some(({ specifier }) => reaches(source.path, specifier, messages)),
+      );
+      return new Set(found.map(({ module }) => module));
+    };
+    expect(seers("wire/etcd")).toEqual(new Set(["cluster"]));
+    expect(seers("wire")).toEqual(new Set(["cluster", "fleet", "simulator"]));
   });
 
   it("lets only the demo join gateway and simulator", () => {

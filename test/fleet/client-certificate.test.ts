@@ -1,21 +1,11 @@
-import "reflect-metadata";
-import { webcrypto } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { connect, createServer, type TLSSocket } from "node:tls";
-import {
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  PemConverter,
-  X509CertificateGenerator,
-} from "@peculiar/x509";
 import { afterEach, expect, test } from "vitest";
-import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
 import { createServerCertificate } from "../../src/simulator/tls/certificate.ts";
+import { createClientCertificate } from "../support/client-certificate.ts";
 import { type FleetHarness, startFleetSession } from "../support/fleet-harness.ts";
 import { startSimulator } from "../support/simulator.ts";
 
@@ -23,23 +13,6 @@ const closers: Array<() => Promise<void>> = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
-
-/** A certificate that is its own authority, for a client. */
-async function createClientCertificate(): Promise<KeyedCertificate> {
-  const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: "CN=gateway",
-    signingAlgorithm: algorithm,
-    keys,
-    extensions: [
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
-    ],
-  });
-  const key = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
-  return { certificate: certificate.toString("pem"), key: PemConverter.encode(key, "PRIVATE KEY") };
-}
 
 /** A TLS proxy in front of `target` that accepts only clients with this certificate. */
 async function openTlsProxy(

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEtcdClient, type EtcdClient, type EtcdClientParts } from "../../src/cluster/etcd/client.ts";
+import type { ReadOutcome, WriteOutcome } from "../../src/cluster/etcd/outcome.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { freePorts } from "../support/free-ports.ts";
+
+/** Whether the tests that need etcd can run. */
+export const hasEtcd = spawnSync("etcd", ["--version"]).status === 0;
+if (!hasEtcd) {
+  if (process.env.CI) throw new Error("etcd is not installed, and CI must run its tests");
+  process.stderr.write("etcd is not installed: its tests are skipped\n");
+}
+
+export interface TestMember {
+  readonly endpoint: string;
+  /** As `kill -9`. */
+  kill(): Promise<void>;
+  /** It keeps its connections, and does nothing until it is resumed. */
+  pause(): void;
+  resume(): void;
+  /** Starts it on its data, and resolves when it serves. */
+  start(): Promise<void>;
+}
+
+export interface TestEtcd {
+  readonly members: readonly TestMember[];
+  readonly endpoints: readonly string[];
+  /** A client that is closed with the cluster. */
+  client(options?: Partial<Pick<EtcdClientParts, "endpoints" | "tls" | "deadlineMs">>): EtcdClient;
+  close(): Promise<void>;
+}
+
+export interface EtcdOptions {
+  readonly members?: 1 | 3;
+  /** Further options of the program. */
+  readonly options?: readonly string[];
+  readonly scheme?: "http" | "https";
+}
+
+/** A crash of a process loses nothing on a tmpfs, and to sync costs nothing there. */
+const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+const READY = "ready to serve client requests";
+
+export async function startEtcd({
+  members: count = 1,
+  options = [],
+  scheme = "http",
+}: EtcdOptions = {}): Promise<TestEtcd> {
+  const folder = mkdtempSync(join(memory, "fleetgate-etcd-"));
+  const base = await freePorts(2 * count);
+  const ports = Array.from({ length: count }, (_, index) => base + 2 * index);
+  const cluster = ports.map((port) => `m${port}=http://127.0.0.1:${port + 1}`).join(",");
+  const members = ports.map((port) => {
+    const client = `${scheme}://127.0.0.1:${port}`;
+    const peer = `http://127.0.0.1:${port + 1}`;
+    return createTestMember(`127.0.0.1:${port}`, [
+      ...["--name", `m${port}`, "--data-dir", join(folder, String(port))],
+      ...["--listen-client-urls", client, "--advertise-client-urls", client],
+      ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
+      ...["--initial-cluster", cluster, "--initial-cluster-token", folder],
+      ...["--heartbeat-interval", "50", "--election-timeout", "500"],
+      ...options,
+    ]);
+  });
+  const clients: EtcdClient[] = [];
+  const endpoints = members.map(({ endpoint }) => endpoint);
+  const close = async () => {
+    for (const client of clients) client.close();
+    await Promise.all(members.map((member) => member.kill()));
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all(members.map((member) => member.start()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    members,
+    endpoints,
+    client(given = {}) {
+      const client = createEtcdClient({
+        endpoints: given.endpoints ?? endpoints,
+        tls: given.tls ?? null,
+        deadlineMs: given.deadlineMs ?? 3_000,
+        clock: systemClock,
+        random: Math.random,
+        log: silentLog,
+      });
+      clients.push(client);
+      return client;
+    },
+    close,
+  };
+}
+
+function createTestMember(endpoint: string, options: readonly string[]): TestMember {
+  let child: ChildProcess | null = null;
+  return {
+    endpoint,
+    async kill() {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
+    pause: () => void child?.kill("SIGSTOP"),
+    resume: () => void child?.kill("SIGCONT"),
+    async start() {
+      const started = spawn("etcd", options, {
+        stdio: ["ignore", "ignore", "pipe"],
+        env: { PATH: process.env.PATH },
+      });
+      child = started;
+      let said = "";
+      await new Promise<void>((resolve, reject) => {
+        started.stderr.on("data", (bytes) => {
+          if (said.length < 100_000) said += String(bytes);
+          if (said.includes(READY)) resolve();
+        });
+        started.on("error", reject);
+        started.on("exit", () => reject(new Error(`etcd has ended: ${said.slice(-2_000)}`)));
+      });
+    },
+  };
+}
+
+/** The value and the header of an outcome that must be good. */
+export function done<Value>(outcome: ReadOutcome<Value> | WriteOutcome<Value>) {
+  if (outcome.kind !== "done") throw new Error(`${outcome.kind}: ${outcome.fault.message}`);
+  return outcome;
+}
+
+export const bytes = (text: string): Uint8Array => Buffer.from(text);
+export const text = (value: Uint8Array): string => Buffer.from(value).toString();
