@@ -33,6 +33,7 @@ outage() { sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" "outage-$1"; }
 
 two_gateways() {
     sudo dpkg -i fleetgate_*_amd64.deb
+    dpkg --verify fleetgate
     start_simulator
     sudo install -m 0640 -g fleetgate simulator/fleet/ca.pem /etc/fleetgate/fleet-ca.pem
     sudo install -m 0640 -g fleetgate simulator/fleet/credentials.json /etc/fleetgate/secrets/api-key.json

@@ -293,10 +293,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     /^node packaging\/check-sbom\.mjs /,
     { kind: "elsewhere", file: "test/package/boot.test.ts", has: "sbomProblems(sbom, tree)" },
   ],
-  [
-    /^dpkg --verify fleetgate$/,
-    { kind: "elsewhere", file: "test/package/elsewhere.ts", has: "dpkg --verify fleetgate\n" },
-  ],
+  [/^dpkg --verify fleetgate$/, upgraded("dpkg --verify fleetgate\n")],
   [/^sudo systemctl edit fleetgate$/, { kind: "not run", because: "opens an editor" }],
 
   [/^fleetgate simulate --json$/, { kind: "follows", prints: /^\{"event":"ready"/ }],
