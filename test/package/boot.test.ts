@@ -238,6 +238,8 @@ describe.runIf(mayBoot)("the package", () => {
       read_only: true,
       cap_drop: ["ALL"],
       stop_grace_period: "30s",
+      // on-failure would leave it stopped after a restart of the machine.
+      restart: "unless-stopped",
     });
     const etc = join(work, "etc");
     mkdirSync(etc);
