@@ -231,11 +231,17 @@ system_authorities() {
     cp plant.yaml /etc/fleetgate/fleetgate.yaml
 }
 
+# The data may be on a file system of its own.
 purge_deletes() {
+    mkdir -p /var/lib/fleetgate-instances
+    mount -t tmpfs tmpfs /var/lib/fleetgate-instances
+    mkdir /var/lib/fleetgate-instances/hall2
     sudo dpkg --purge fleetgate
+    [ -z "$(ls -A /var/lib/fleetgate-instances)" ]
+    umount /var/lib/fleetgate-instances
+    rmdir /var/lib/fleetgate-instances
     [ ! -e /var/lib/fleetgate ]
     [ ! -e /etc/fleetgate ]
-    [ ! -e /var/lib/fleetgate-instances ]
     refuses ls /etc/systemd/system/multi-user.target.wants/fleetgate*
 }
 

@@ -137,6 +137,20 @@ down_again() {
     $plant mission cart-01 first | grep '"duplicate":true'
 }
 
+# After a removal, a gateway that does not start keeps no other one from it, and is not forgotten.
+back_with_a_broken_one() {
+    sudo dpkg --remove fleetgate
+    echo 'no: key' >>/etc/fleetgate/fleetgate.yaml
+    refuses sudo dpkg -i fleetgate_*_amd64.deb 2>&1 | tee upgrade.log
+    grep 'fleetgate.service does not start: .*' upgrade.log
+    eventually good fleetgate@hall2
+    refuses sudo dpkg --configure -a
+    cp plant.yaml /etc/fleetgate/fleetgate.yaml
+    sudo dpkg --configure -a
+    is_committed
+    eventually all_good
+}
+
 # As it is while postinst waits, for as long as this test needs.
 no_command_during_a_trial() {
     cp -al /usr/lib/fleetgate /usr/lib/fleetgate-versions/trial
@@ -248,7 +262,8 @@ a_power_cut_during_a_trial() {
 }
 
 for name in two_gateways without_room unattended an_unknown_key another_format a_program_that_throws \
-    a_part_that_does_not_come_up down_again no_command_during_a_trial twice_in_a_row killed_at_each_step \
+    a_part_that_does_not_come_up down_again back_with_a_broken_one no_command_during_a_trial twice_in_a_row \
+    killed_at_each_step \
     killed_on_the_way_back a_power_cut_during_a_trial; do
     if [ -e only ] && ! grep -q -x $name only; then continue; fi
     # The service allows 20 token requests in five minutes, which so many starts of two gateways exceed: an upgrade
