@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { createEtcdClient, type EtcdClient, type EtcdClientParts } from "../../src/cluster/etcd/client.ts";
 import type { ReadOutcome, WriteOutcome } from "../../src/cluster/etcd/outcome.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -21,7 +22,8 @@ export interface TestMember {
   /** As `kill -9`. */
   kill(): Promise<void>;
   /** It keeps its connections, and does nothing until it is resumed. */
-  pause(): void;
+  /** Resolves when none of its threads runs. */
+  pause(): Promise<void>;
   resume(): void;
   /** Starts it on its data, and resolves when it serves. */
   start(): Promise<void>;
@@ -109,7 +111,12 @@ function createTestMember(endpoint: string, options: readonly string[]): TestMem
       child.kill("SIGKILL");
       await ended;
     },
-    pause: () => void child?.kill("SIGSTOP"),
+    async pause() {
+      child?.kill("SIGSTOP");
+      // The signal reaches one thread after the other. Until then the member answers.
+      const isRunning = () => statesOfThreads(child?.pid).some((state) => state !== "T");
+      await expect.poll(isRunning, { interval: 5 }).toBe(false);
+    },
     resume: () => void child?.kill("SIGCONT"),
     async start() {
       const started = spawn("etcd", options, {
@@ -128,6 +135,14 @@ function createTestMember(endpoint: string, options: readonly string[]): TestMem
       });
     },
   };
+}
+
+function statesOfThreads(pid: number | undefined): readonly string[] {
+  const folder = `/proc/${pid}/task`;
+  return readdirSync(folder).map((thread) => {
+    const stat = readFileSync(join(folder, thread, "stat"), "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2)[0] ?? "";
+  });
 }
 
 /** The value and the header of an outcome that must be good. */

@@ -207,7 +207,7 @@ describe.skipIf(!hasEtcd)("three members", () => {
     const own = etcd.client({ deadlineMs: 900 });
     const { endpoint } = done(await own.put("hang", bytes("0")));
     const member = memberOf(endpoint);
-    member.pause();
+    await member.pause();
     try {
       const beganAt = performance.now();
       expect(await own.put("hang", bytes("1"))).toMatchObject({
@@ -234,7 +234,7 @@ describe.skipIf(!hasEtcd)("three members", () => {
       ({ memberId, leaderId }, index) => memberId === leaderId && etcd.endpoints[index] === endpoint,
     );
     const member = memberOf(endpoint);
-    member.pause();
+    await member.pause();
     try {
       const outcome = done(await own.range({ keys: { key: "settled" } }));
       expect(outcome.endpoint, isLeader ? "the leader hangs" : "a follower hangs").not.toBe(endpoint);
