@@ -1,0 +1,106 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { ClusterStore } from "./cluster-store.ts";
+import { type Epoch, ledBy } from "./epoch-writer.ts";
+import type { Mirror } from "./mirror.ts";
+import { decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
+import type { ProtocolTimes } from "./times.ts";
+
+/** Seeks the leadership, and proves that it has it. */
+export interface Leader {
+  /** The epoch that this process leads; null: it stands by. */
+  epoch(): Epoch | null;
+  /** It leads, and the proof of that is no older than the lease. */
+  isActive(): boolean;
+  /** Gives the leadership to another member. The process ends. */
+  resign(): Promise<void>;
+  start(): void;
+}
+
+export interface LeaderParts {
+  readonly store: ClusterStore;
+  readonly mirror: Mirror;
+  readonly clock: Clock;
+  readonly times: ProtocolTimes;
+  readonly identity: LeaderRecord;
+  readonly acquired: (epoch: Epoch) => void;
+  /** The process must end: its sockets to the service first. */
+  readonly lost: () => void;
+}
+
+/** A lease is renewed several times before it ends. */
+const RENEWALS = 3;
+
+export function createLeader(parts: LeaderParts): Leader {
+  const { store, mirror, clock, times, identity, acquired, lost } = parts;
+  let epoch: Epoch | null = null;
+  let provenAtMs = 0;
+  let lease: string | null = null;
+  let isResigning = false;
+
+  /**
+   * The key is created once, so an acquisition without an answer is looked up: a lease that is kept alive
+   * would else keep a key that nobody knows to be its own. It names the process, not the member: a late
+   * transaction of the process before would pass the guard of an epoch that this one takes over.
+   */
+  async function seek(): Promise<void> {
+    const known = mirror.get(LEADER_KEY);
+    if (mirror.revision() > 0 && !mirror.isAhead() && (known === undefined || isOwn(known))) await acquire();
+    if (epoch === null) clock.after(times.proofMs / 2, () => void seek());
+  }
+
+  async function acquire(): Promise<void> {
+    const askedAtMs = clock.monotonicMs();
+    lease ??= await store.grant(times.leaseMs);
+    if (lease === null) return;
+    const value = JSON.stringify(identity);
+    await store.commit({
+      guard: [{ key: LEADER_KEY, modified: 0 }],
+      parts: [{ when: [], puts: [{ key: LEADER_KEY, value, lease }] }],
+    });
+    const read = await store.read(LEADER_KEY);
+    const own = read?.entries.find(isOwn);
+    if (read === null || own === undefined || read.revision < mirror.revision()) return;
+    epoch = { clusterId: read.clusterId, revision: own.created };
+    provenAtMs = askedAtMs;
+    clock.after(times.proofMs, () => void prove());
+    acquired(epoch);
+  }
+
+  function isOwn(entry: { readonly value: string }): boolean {
+    return decode<LeaderRecord>(entry).process === identity.process;
+  }
+
+  /** A transaction, and no renewal of the lease: a store without a quorum may answer those. */
+  async function prove(): Promise<void> {
+    if (epoch === null) return;
+    const askedAtMs = clock.monotonicMs();
+    const result = await store.commit({ guard: [ledBy(epoch)], parts: [] });
+    if (result.kind === "done" && result.parts === null) return lost();
+    if (result.kind === "done") provenAtMs = askedAtMs;
+    clock.after(times.proofMs, () => void prove());
+  }
+
+  async function renew(): Promise<void> {
+    const used = lease;
+    if (used !== null && (await store.keepAlive(used)) === "gone") lease = null;
+    clock.after(times.leaseMs / RENEWALS, () => void renew());
+  }
+
+  return {
+    epoch: () => epoch,
+    isActive: () => epoch !== null && !isResigning && clock.monotonicMs() - provenAtMs <= times.leaseMs,
+    async resign() {
+      if (epoch === null) return;
+      isResigning = true;
+      await store.commit({
+        guard: [ledBy(epoch)],
+        parts: [{ when: [], puts: [{ key: LEADER_KEY, value: null }] }],
+      });
+      lost();
+    },
+    start() {
+      void seek();
+      void renew();
+    },
+  };
+}

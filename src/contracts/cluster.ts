@@ -1,0 +1,25 @@
+
+/** One box of a cluster. */
+export interface ClusterMember {
+  readonly name: string;
+  /** The application URI of its OPC UA server; null: it has none. */
+  readonly opcuaUri: string | null;
+}
+
+/** The place of this gateway in its cluster, now. */
+export interface ClusterView {
+  /** Its own name among the members. */
+  readonly member: string;
+  /** All members, in the order of the configuration, which is the same on each of them. */
+  readonly members: readonly ClusterMember[];
+  /** It leads, and takes every command. False: it stands by, and takes stops only. */
+  isActive(): boolean;
+  /** The number of the newest epoch that it knows: a later leader has a higher one. 0: it knows none. */
+  epoch(): number;
+  /** The name of the leader of that epoch; null: nobody leads, as far as it knows. */
+  leader(): string | null;
+  /** For how long it has not been known that this member has all that the store has, in milliseconds. */
+  lagMs(): number;
+  /** Calls it after each change of `isActive`, `epoch` or `leader`. Returns what ends that. */
+  onChange(listener: () => void): () => void;
+}
