@@ -5,7 +5,7 @@ import type { Conclusion } from "./conclusion.ts";
 import type { AcceptedCommand, Execution, KnownCommand } from "./intake/execution.ts";
 import { type IntakeChecks, identified, startByMonotonic, timeToLeaveMs } from "./intake-checks.ts";
 import { createJob, type Job, watchStages } from "./job.ts";
-import { damaged, fault, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
+import { damaged, fault, inOtherHands, unreadable, unrecorded, withoutRecord } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { CommandReport } from "./report.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
@@ -106,7 +106,8 @@ export function createKnownCommands({
   running,
   journal,
   areRecordsLost,
-}: Pick<Shared, "running" | "journal" | "areRecordsLost">): CommandRecords &
+  shared,
+}: Pick<Shared, "running" | "journal" | "areRecordsLost" | "shared">): CommandRecords &
   Pick<Execution, "find" | "isClosed"> {
   function inHand(id: string): KnownCommand | null {
     const job = running.get(id);
@@ -124,7 +125,8 @@ export function createKnownCommands({
     const record = journal.find(id);
     if (record === undefined) return null;
     if (record === "damaged") return { digest: null, outcome: () => Promise.resolve(damaged()) };
-    const known = record.outcome ?? unrecorded();
+    const isElsewhere = shared !== null && !shared.isLeading();
+    const known = record.outcome ?? (isElsewhere ? inOtherHands() : unrecorded());
     const recorded = journal.isOnDisk(id)
       ? known
       : withoutRecord(known, record.command.effect, areRecordsLost);

@@ -23,15 +23,18 @@ import { createPermitControl } from "./permits/permit-control.ts";
 import { type CommandReport, createReport } from "./report.ts";
 import { createCalls } from "./robot-queues/calls.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
+import { createStopsElsewhere, type StopsElsewhere } from "./stops-elsewhere.ts";
 
 /** The files of this module, joined. */
 export interface Composition
-  extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "stopping" | "wall" | "link"> {
+  extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "stopping" | "wall" | "link" | "shared"> {
   readonly evidence: Evidence;
   readonly guards: Guards;
   readonly report: CommandReport;
   readonly conclusion: Conclusion;
   readonly runner: QueueRunner;
+  readonly ownStops: OwnStops;
+  readonly stopsElsewhere: StopsElsewhere;
   readonly begin: Execution["begin"];
   readonly check: Execution["check"];
 }
@@ -45,7 +48,8 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const { alarmRegistry, audit, meter, progress } = outputs;
   const { areRecordsLost = false } = parts.earlierRuns;
   const notify = (event: FleetEvent) => outputs.deliver({ changes: [], events: [event] });
-  const journal = watchJournal(parts.journal, clock);
+  const { shared = null } = parts;
+  const journal = watchJournal(parts.journal, clock, shared !== null);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
   const wall = createSteadyWall(clock);
@@ -67,18 +71,31 @@ export function composeCommands(parts: DispatcherParts): Composition {
     journal,
     areRecordsLost,
     running,
+    shared,
     clock,
     log,
     attribution,
     search,
     report,
+    stopsElsewhere: { repeatFor: (job) => stopsElsewhere.repeatFor(job) },
   });
   const run = { stopping, isOnTrial };
-  const checks = createIntakeChecks({ rights, port, robot, link, run, clock, observations, guards });
+  const checks = createIntakeChecks({ rights, port, robot, link, run, shared, clock, observations, guards });
   const { refusalNow } = checks;
   const besides = (queue: string) => runner.besides(queue);
-  const calls = createCalls({ options, port, clock, log, evidence, guards, besides });
-  const runner = createQueueRunner({ options, journal, clock, log, evidence, calls, refusalNow, onEnd });
+  const calls = createCalls({ options, port, journal, shared, clock, log, evidence, guards, besides });
+  const runner = createQueueRunner({
+    options,
+    journal,
+    shared,
+    clock,
+    log,
+    evidence,
+    calls,
+    refusalNow,
+    onEnd,
+  });
+  const stopsElsewhere: StopsElsewhere = createStopsElsewhere({ running, ownStops, runner, calls });
   const begin = createAcceptance({ running, wall, clock, log, checks, report, runner, conclusion });
   const check = createCheck({ checks, journal, wall, clock, log });
 
@@ -97,7 +114,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
     }
   }
 
-  const core = { journal, areRecordsLost, running, stopping, wall, link };
+  const core = { journal, areRecordsLost, running, stopping, wall, link, shared, ownStops, stopsElsewhere };
   return { ...core, evidence, guards, report, conclusion, runner, begin, check };
 }
 
@@ -148,6 +165,7 @@ function composeGuards(
       refuseStarts((job) => (isConcerned(job, robotId) ? holds.refusalFor(job.robotId) : null)),
     sendStop: ownStops.hold,
     refusedName,
+    changed: onHold,
   });
   const permits = createPermitControl({
     stations,

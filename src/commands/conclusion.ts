@@ -2,19 +2,20 @@ import { type Command, commandId, type Effect } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
-import { noLaterThan } from "../platform/within.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
-import type { JournalRecord } from "./journal/journal.ts";
-import { withoutRecord } from "./own-refusals.ts";
+import { createOutcomeRecords, isRecorded, sentAtOf } from "./outcome-records.ts";
 import type { Shared } from "./parts.ts";
 import type { CommandReport, FinishedCommand } from "./report.ts";
+import type { StopsElsewhere } from "./stops-elsewhere.ts";
 
-interface ConclusionParts extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "clock" | "log"> {
+interface ConclusionParts
+  extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "shared" | "clock" | "log"> {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
   readonly report: Pick<CommandReport, "ended" | "foundLater">;
+  readonly stopsElsewhere: Pick<StopsElsewhere, "repeatFor">;
 }
 
 /** Ends every command: records the outcome, gives it to waiting senders, and reports it. */
@@ -33,21 +34,20 @@ export interface Conclusion {
 }
 
 const MAX_UNKNOWN = 256;
-/** A disk that hangs must not delay a reply for longer. */
-const RECORDED_WITHIN_MS = 5_000;
-/** How many characters of its request a finished record keeps: 100,000 records are kept. */
-const LONGEST_KEPT_REQUEST = 1_024;
 
 export function createConclusion({
   journal,
   areRecordsLost,
   running,
+  shared,
   clock,
   log,
   attribution,
   search,
   report,
+  stopsElsewhere,
 }: ConclusionParts): Conclusion {
+  const record = createOutcomeRecords({ journal, areRecordsLost, shared, clock, log, stopsElsewhere });
   const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
 
   /**
@@ -58,27 +58,6 @@ export function createConclusion({
     const mayActTwice = effect === "moves" || effect === "changes";
     const isNotDone = decided.outcome === "refused" || decided.outcome === "expired";
     return areRecordsLost && mayActTwice && isNotDone ? withDoubt(decided) : decided;
-  }
-
-  /**
-   * Resolves when the outcome is on the disk, so that it is the same after a crash, or when the disk has
-   * failed or not answered for five seconds.
-   *
-   * @returns the outcome for the sender
-   */
-  async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
-    if (!isRecorded(job, outcome)) return outcome;
-    const unwritten = withoutRecord(outcome, job.command.effect, areRecordsLost);
-    const written = journal.write(recordOf(job, outcome, finalAtMs)).then(
-      () => outcome,
-      (error: unknown) => {
-        log.error({ err: error, command: job.id, robotId: job.robotId }, "an outcome could not be recorded");
-        return unwritten;
-      },
-    );
-    // Nothing was sent, and the disk may hang: the sender does not wait for it again.
-    if (outcome.code === "JOURNAL_FAILED") return outcome;
-    return noLaterThan(clock, RECORDED_WITHIN_MS, written, unwritten);
   }
 
   function claimMissions(job: Job, outcome: Outcome): void {
@@ -144,41 +123,4 @@ function durationOf({ acceptedAtMonotonicMs }: Job, clock: Clock): number | null
 function withDoubt(outcome: Outcome): Outcome {
   const message = `${outcome.message}; whether it was sent before is not known, for the records are lost: look first`;
   return { ...outcome, outcome: "unknown", message, retrySafe: false };
-}
-
-/**
- * A read may be sent again. A refusal for a missing right, or at the end of this run, does not bind the
- * identity.
- */
-function isRecorded(job: Job, { code }: Outcome): boolean {
-  if (job.request.effect === "reads") return false;
-  return job.record !== null || (code !== "NOT_ALLOWED" && code !== "SHUTTING_DOWN");
-}
-
-function recordOf(job: Job, outcome: Outcome, finalAtMs: number): JournalRecord {
-  return {
-    id: job.id,
-    digest: job.digest,
-    command: asKept(job.command),
-    queue: job.queue,
-    robotId: job.robotId,
-    acceptedAtMs: job.record?.acceptedAtMs ?? finalAtMs,
-    sentAtMs: sentAtOf(job),
-    finalAtMs,
-    // No longer needed.
-    sentJson: "",
-    baseline: null,
-    outcome,
-    ...(job.missionIds.length > 1 ? { missionIds: job.missionIds } : {}),
-  };
-}
-
-/** The digest tells commands apart. The request is kept for people; a long one is in the audit log only. */
-function asKept(command: Command): Command {
-  return command.requestJson.length <= LONGEST_KEPT_REQUEST ? command : { ...command, requestJson: "" };
-}
-
-/** The record of a command says "sent" before the call is made: it counts only once the call was made. */
-function sentAtOf(job: Job): number | null {
-  return job.sendings > 0 ? (job.record?.sentAtMs ?? null) : null;
 }

@@ -1,7 +1,9 @@
+import type { RobotStop } from "../contracts/cluster.ts";
 import type { CommandRecords, CommandRights } from "../contracts/commander.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import type { Stage } from "../contracts/stage.ts";
 import type { Source } from "../domain/command.ts";
+import type { Outcome } from "../domain/outcome.ts";
 import { type Clock, every, sleep } from "../platform/clock.ts";
 import { aborted, type Health } from "../platform/component.ts";
 import { createKnownCommands } from "./acceptance.ts";
@@ -13,6 +15,7 @@ import type { HoldControl } from "./holds/hold-control.ts";
 import type { Execution } from "./intake/execution.ts";
 import { isOwnStop } from "./intake-checks.ts";
 import { pruneJournal } from "./journal/durable-journal.ts";
+import type { StoredHold } from "./journal/journal.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
 import type { StationOptions } from "./options.ts";
 import { shuttingDown } from "./own-refusals.ts";
@@ -24,6 +27,8 @@ import { interrupted } from "./robot-queues/queue-runner.ts";
 
 /** Takes every command, and sends it at most once (docs/commands.md, The promise). */
 export interface Dispatcher extends Execution, CommandRecords {
+  /** Keeps holds until `start`: this member of a cluster does not lead yet. */
+  standBy(): void;
   /** Ends the commands that an earlier run has left. Await it before the first command. */
   start(): Promise<void>;
   /** The rights to robots and stations. */
@@ -32,6 +37,8 @@ export interface Dispatcher extends Execution, CommandRecords {
   readonly stations: LeaseControl;
   readonly holds: HoldControl;
   readonly permits: PermitControl;
+  /** What other members of the cluster do. */
+  readonly elsewhere: ElsewhereSink;
   /** It drains, or is closed: nothing may be changed. */
   isStopping(): boolean;
   /** This machine's wall clock is known to be right at this moment. */
@@ -60,6 +67,16 @@ export interface Dispatcher extends Execution, CommandRecords {
   close(deadlineMs: number): Promise<void>;
 }
 
+/** Takes what other members of the cluster have done, from the store that all share. */
+export interface ElsewhereSink {
+  /** Another member sends a stop. */
+  stop(stop: RobotStop): void;
+  /** Another member has begun a hold, or lifted it. */
+  hold(hold: StoredHold, isHeld: boolean): void;
+  /** Sends a stop again that has left here already. Never rejects. */
+  repeat(stop: RobotStop): Promise<Outcome>;
+}
+
 const LOOK_PERIOD_MS = 1_000;
 const DRAIN_LOOK_MS = 100;
 
@@ -68,6 +85,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const composed = composeCommands(parts);
   const { journal, evidence, guards, conclusion, stopping, link } = composed;
   const { conveyors, holds, leases, permits } = guards;
+  const standingBy = new AbortController();
   let drained: Promise<void> | null = null;
   const drain = (deadlineMs: number) => {
     drained ??= shutDown(composed, clock, deadlineMs);
@@ -79,11 +97,20 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     refuse: conclusion.refuse,
     reported: conclusion.reported,
     ...createKnownCommands(composed),
-    start: () => start(composed, parts),
+    standBy: () => every(clock, LOOK_PERIOD_MS, standingBy.signal, holds.tick),
+    start() {
+      standingBy.abort();
+      return start(composed, parts);
+    },
     rights: commandRights(config.rights, config.stations),
     stations: leases,
     holds,
     permits,
+    elsewhere: {
+      stop: composed.stopsElsewhere.note,
+      hold: (hold, isHeld) => holds.elsewhere(hold, isHeld, parts.shared?.isLeading() === true),
+      repeat: composed.ownStops.repeat,
+    },
     isStopping: () => stopping.signal.aborted,
     confirmClock: composed.wall.confirm,
     fleetLink(isUp) {
@@ -137,7 +164,8 @@ async function start(composed: Composition, parts: DispatcherParts): Promise<voi
   pruneJournal({ journal, clock, log, signal: stopping.signal });
 }
 
-function healthOf({ journal, evidence, guards, report, runner, running, stopping }: Composition): Health {
+function healthOf(composed: Composition): Health {
+  const { journal, evidence, guards, report, runner, running, stopping, shared } = composed;
   const { queues, waiting } = runner.figures();
   const figures = {
     inHand: running.size,
@@ -154,7 +182,8 @@ function healthOf({ journal, evidence, guards, report, runner, running, stopping
   };
   if (stopping.signal.aborted) return { state: "down", figures };
   const problems = [
-    ...(journal.isWritable()
+    // A standby records nothing.
+    ...(journal.isWritable() || shared?.isLeading() === false
       ? []
       : ["the journal cannot be written: nothing that moves or changes is sent, stops pass"]),
     ...(journal.isDamaged()

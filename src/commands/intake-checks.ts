@@ -14,7 +14,7 @@ import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
-import { onTrial, shuttingDown } from "./own-refusals.ts";
+import { onTrial, shuttingDown, standingBy } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { PermitControl } from "./permits/permit-control.ts";
 import { gatewaySource, refusedOnRobot } from "./rights.ts";
@@ -33,7 +33,7 @@ export interface Guards {
   readonly conveyors: ConveyorRuns;
 }
 
-interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "clock"> {
+interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "clock" | "shared"> {
   readonly run: Pick<Shared, "stopping" | "isOnTrial">;
   readonly observations: Observations;
   readonly guards: Pick<Guards, "leases" | "holds" | "permits">;
@@ -60,17 +60,20 @@ export function createIntakeChecks({
   robot,
   link,
   run: { stopping, isOnTrial },
+  shared,
   clock,
   observations,
   guards: { leases, holds, permits },
 }: IntakeCheckParts): IntakeChecks {
   const findQueue = createQueueFinder(observations, port, link);
 
-  /** While the gateway stops, only its own stops leave; while it is on trial, only stops and reads. */
+  /** While the gateway stops, only its own stops leave; while it is on trial or stands by, only stops and reads. */
   function refusedInThisRun(accepted: Pick<Job, "command">): Outcome | null {
     const { effect } = accepted.command;
     if (stopping.signal.aborted && !isOwnStop(accepted)) return shuttingDown();
-    return effect !== "stops" && effect !== "reads" && isOnTrial() ? onTrial() : null;
+    if (effect === "stops" || effect === "reads") return null;
+    if (shared !== null && !shared.isLeading()) return standingBy();
+    return isOnTrial() ? onTrial() : null;
   }
 
   function refusalNow(job: Job): Outcome | null {
@@ -88,12 +91,20 @@ export function createIntakeChecks({
     if (effect === "reads" || (effect === "changes" && job.robotId === null)) return null;
     const held = effect === "moves" ? holds.refusalFor(job.robotId) : null;
     if (held !== null) return held;
+    const stopped = effect === "moves" ? refusedByStop(job.robotId) : null;
+    if (stopped !== null) return stopped;
     const notPermitted = effect === "moves" ? permits.refusalFor(job.request, job.robotId) : null;
     if (notPermitted !== null) return notPermitted;
     const notGood = effect === "moves" && job.robotId !== null ? refusedByQuality(job.robotId) : null;
     if (notGood !== null) return notGood;
     const lease = leases.refusalFor(job.robotId, job.command.source);
     return lease === null ? leases.refusedStart(job) : refusal("LEASE_HELD", lease);
+  }
+
+  /** The other member may send its stop a second time: it must not stop what is started now. */
+  function refusedByStop(robotId: RobotId | null): Outcome | null {
+    const reason = robotId === null ? null : (shared?.stoppedElsewhere(robotId) ?? null);
+    return reason === null ? null : refusal("CANCELED_BY_STOP", reason);
   }
 
   function refusedByQuality(robotId: RobotId): Outcome | null {

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { RobotStop } from "../contracts/cluster.ts";
 import type { ParsedRequest } from "../contracts/operation.ts";
 import { type Command, type CommandStage, commandId } from "../domain/command.ts";
 import type { Outcome } from "../domain/outcome.ts";
@@ -38,6 +39,10 @@ export interface Job {
    * hold or the loss is over.
    */
   heldBack: Outcome | null;
+  /** When its last call left, on the monotonic clock; null: this run has made none. */
+  leftAtMs: number | null;
+  /** Stops of other members that came while it was under way: sent again before it ends. */
+  stopsOwed: RobotStop[];
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];
   isConcluded: boolean;
@@ -86,6 +91,8 @@ export function createJob({
     unknownSinceMs: null,
     overtakenBy: null,
     heldBack: null,
+    leftAtMs: null,
+    stopsOwed: [],
     missionIds: [],
     isConcluded: false,
     stage: null,

@@ -11,6 +11,17 @@ export function onTrial(): Outcome {
   return refusal("SHUTTING_DOWN", "the gateway is being upgraded; it was not sent");
 }
 
+/** This member does not lead, so it sends nothing that moves or changes. */
+export function standingBy(): Outcome {
+  return refusal("STANDBY", "this member of the cluster stands by; it was not sent");
+}
+
+/** The member that leads has the command in hand. */
+export function inOtherHands(): Outcome {
+  const message = "another member of the cluster has it in hand: ask the one that leads";
+  return ending("unknown", "STANDBY", message, false);
+}
+
 /** The journal is closed: the id may be that of an earlier command, which may have been sent. */
 export function unreadable(): Outcome {
   const message = "the gateway is shutting down, and its record cannot be read now: ask again when it is up";

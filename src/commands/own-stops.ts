@@ -1,3 +1,4 @@
+import type { RobotStop } from "../contracts/cluster.ts";
 import type { ParsedRequest } from "../contracts/operation.ts";
 import {
   type Command,
@@ -34,6 +35,8 @@ export interface OwnStops {
    * Pauses a robot on its way to a station whose permit is lost, for the user that has written the permit.
    */
   permit(robotId: RobotId, missionId: string, station: string, owner: Source): Promise<Outcome>;
+  /** Sends a stop again that a member of the cluster has sent already. */
+  repeat(stop: RobotStop): Promise<Outcome>;
 }
 
 /** Whether the conveyor stands is checked by the code that owes the stop. */
@@ -58,8 +61,18 @@ export function createOwnStops({
     onBehalfOf: OnBehalfOf,
     rules: Partial<ParsedRequest> = {},
   ): Promise<Outcome> {
+    return sendRequest(cause, robotId, stopOf(robotId, stop), { onBehalfOf }, rules);
+  }
+
+  function sendRequest(
+    cause: OwnStopCause,
+    robotId: RobotId,
+    given: Parameters<typeof readRequest>[1],
+    behalf: Pick<Command, "onBehalfOf">,
+    rules: Partial<ParsedRequest> = {},
+  ): Promise<Outcome> {
     sent += 1;
-    const read = readRequest(catalogue, stopOf(robotId, stop));
+    const read = readRequest(catalogue, given);
     if ("outcome" in read) return Promise.resolve(read);
     const { operation, request } = read;
     const command: Command = {
@@ -70,7 +83,7 @@ export function createOwnStops({
       robotId,
       requestJson: request.json,
       startByMs: clock.nowMs() + LEAVES_WITHIN_MS,
-      onBehalfOf,
+      ...behalf,
     };
     const digest = digestOf(operation.name, request.json);
     const id = commandId(command);
@@ -83,6 +96,8 @@ export function createOwnStops({
   }
 
   return {
+    repeat: ({ robotId, operation, requestJson }) =>
+      sendRequest("repeat", robotId, { operation, request: { text: requestJson } }, {}),
     conveyor(robotId, { index, station, owner }) {
       // One conveyor for each request: the service refuses a whole request if one of its motors cannot stop.
       const stop = { kind: "stop_conveyors", indexes: [index] } as const;

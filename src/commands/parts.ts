@@ -1,4 +1,5 @@
 import type { AlarmConditionSink } from "../contracts/alarms.ts";
+import type { SharedCommands } from "../contracts/cluster.ts";
 import type { CommandProgress } from "../contracts/command-log.ts";
 import type { FleetPort, MakeStopRequest } from "../contracts/fleet-port.ts";
 import type { RobotSummary } from "../contracts/fleet-view.ts";
@@ -68,6 +69,8 @@ export interface DispatcherParts {
   readonly config: CommandConfig;
   readonly fleet: CommandedFleet;
   readonly journal: Journal;
+  /** The journal is shared with other members of a cluster; absent: it is this gateway's own. */
+  readonly shared?: SharedCommands | null;
   readonly earlierRuns: EarlierRuns;
   readonly outputs: CommandOutputs;
   readonly clock: Clock;
@@ -87,6 +90,8 @@ export interface Shared
     Pick<DispatcherParts, "clock" | "log" | "sessionId"> {
   readonly journal: WatchedJournal;
   readonly areRecordsLost: boolean;
+  /** Null: no other member has the journal. */
+  readonly shared: SharedCommands | null;
   /** Publishes an event, behind those of its robot that wait to be attributed. Synchronous; never throws. */
   readonly notify: (event: FleetEvent) => void;
   /** The commands in hand, by identity. */

@@ -18,7 +18,7 @@ const MOST_PUBLISHED = 10_000;
  * ones are recorded.
  */
 export async function recoverCommands(
-  { journal, running, report, conclusion, evidence, runner, link }: Composition,
+  { journal, running, report, conclusion, evidence, runner, link, ownStops, shared }: Composition,
   { catalogue, clock, log }: Pick<Shared, "catalogue" | "clock" | "log">,
 ): Promise<void> {
   function seekEvidence(job: Job, baseline: unknown, sentAtMs: number): void {
@@ -26,7 +26,17 @@ export async function recoverCommands(
     if (isWatchRule(rule) && job.robotId !== null && baseline !== null) {
       evidence.search.watch(job.id, rule, job.robotId, baseline as WatchBaseline, sentAtMs);
     }
-    runner.recover(job, interrupted(repeat.kind === "repeatable"), link.canSee);
+    runner.recover(job, interrupted(repeat.kind === "repeatable"), link.canSee, shared?.doubtMs ?? 0);
+  }
+
+  /** A stop that came after it is sent now, and again when the call cannot arrive any more. */
+  function oweStop(job: Job): void {
+    const { id, robotId, request } = job;
+    if (robotId === null || request.effect !== "moves") return;
+    const stop = shared?.stopAfter(id, robotId) ?? null;
+    if (stop === null) return;
+    void ownStops.repeat(stop);
+    job.stopsOwed.push(stop);
   }
 
   const unfinished = journal.unfinished();
@@ -43,6 +53,7 @@ export async function recoverCommands(
       ends.push(conclusion.conclude(job, ending("expired", "EXPIRED", message, true)));
     } else {
       report.reached(job, "sent");
+      oweStop(job);
       seekEvidence(job, entry.baseline, entry.sentAtMs);
     }
   }

@@ -1,3 +1,4 @@
+import type { RobotId } from "../domain/robot.ts";
 
 /** One box of a cluster. */
 export interface ClusterMember {
@@ -22,4 +23,25 @@ export interface ClusterView {
   lagMs(): number;
   /** Calls it after each change of `isActive`, `epoch` or `leader`. Returns what ends that. */
   onChange(listener: () => void): () => void;
+}
+
+/** A stop of one robot, as it is sent. */
+export interface RobotStop {
+  readonly robotId: RobotId;
+  readonly operation: string;
+  readonly requestJson: string;
+}
+
+/** What a cluster changes for commands. */
+export interface SharedCommands {
+  /** It leads. False: only stops and reads pass. */
+  isLeading(): boolean;
+  /** How long a call that an earlier leader has permitted may still arrive, in milliseconds. */
+  readonly doubtMs: number;
+  /** A stop of a user leaves here: the other members must know of it. */
+  stopLeaves(stop: RobotStop): void;
+  /** Why no start of this robot may leave for a moment; null: nothing is known that forbids it. */
+  stoppedElsewhere(robotId: RobotId): string | null;
+  /** The newest stop of the robot, if it came after the last write of this command's record; null: none did. */
+  stopAfter(commandId: string, robotId: RobotId): RobotStop | null;
 }

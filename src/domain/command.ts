@@ -76,7 +76,7 @@ export function commandId({ source, requestId }: CommandIdentity): string {
 }
 
 /** Why the gateway sends a stop of itself. */
-export type OwnStopCause = "conveyor" | "hold" | "permit";
+export type OwnStopCause = "conveyor" | "hold" | "permit" | "repeat";
 
 /** What names a stop of the gateway's own, over its runs. */
 export function ownStopId(sessionId: string, cause: OwnStopCause, number: number): string {

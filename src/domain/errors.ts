@@ -172,6 +172,12 @@ export const gatewayErrors = {
     advice:
       "Ask for the lease of the robot first (operation 50 of the station's slot), then send it under a new id. Stops need none.",
   },
+  STANDBY: {
+    id: 1028,
+    class: "operator_mistake",
+    advice:
+      "`refused`: nothing was sent; send it to the member that leads, under a new id. `unknown`: ask that member with the same id.",
+  },
   INTERNAL_FAULT: { id: 1099, class: "our_bug", advice: "Report it, with the gateway's log." },
 } as const satisfies Record<string, { id: number; class: ErrorClass; advice: string }>;
 

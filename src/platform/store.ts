@@ -95,7 +95,12 @@ export function brokenStore(cause: unknown): KeyedStore {
 
 /** The disk is full, broken or gone. */
 export class StoreFailed extends Error {
-  override readonly name = "StoreFailed";
+  override readonly name: string = "StoreFailed";
+}
+
+/** What a write rested on has changed since it was looked at. Nothing was written: look again. */
+export class ChangedMeanwhile extends StoreFailed {
+  override readonly name = "ChangedMeanwhile";
 }
 
 interface Waiting {

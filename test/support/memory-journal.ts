@@ -29,6 +29,7 @@ export function createMemoryJournal(limits: JournalLimits, time: RunningTime = n
       records.set(record.id, record);
       return Promise.resolve();
     },
+    permits: () => true,
     // Nothing of it survives the process.
     made: () => [],
     ended: () => [],

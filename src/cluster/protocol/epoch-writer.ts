@@ -15,13 +15,24 @@ export type WriteResult =
   /** A comparison did not hold at this revision. */
   | { readonly kind: "refused"; readonly revision: number }
   | { readonly kind: "failed" }
-  | { readonly kind: "unsure" }
+  /** `askedAtMs` as above: it may turn out to be written. */
+  | { readonly kind: "unsure"; readonly askedAtMs: number }
   /** Another epoch has begun, or this one has ended. */
   | { readonly kind: "lost" };
 
 /** Writes what only the leader may write. */
 export interface EpochWriter {
   write(part: StorePart): Promise<WriteResult>;
+}
+
+/** Writes what every member may write: without the guard of an epoch, one by one. */
+export function createOpenWriter({ store, clock }: Pick<WriterParts, "store" | "clock">): EpochWriter {
+  return {
+    async write(part) {
+      const askedAtMs = clock.monotonicMs();
+      return resultOf(await store.commit({ guard: [], parts: [part] }), 0, askedAtMs);
+    },
+  };
 }
 
 interface WriterParts {
@@ -64,7 +75,8 @@ export function createEpochWriter({ store, clock, epoch, lost }: WriterParts): E
       const result = await store.commit({ guard: [ledBy(epoch)], parts: group.map(({ part }) => part) });
       const results = group.map((_each, index) => resultOf(result, index, askedAtMs));
       if (results.some(({ kind }) => kind === "lost")) lost();
-      for (const [index, { resolve }] of group.entries()) resolve(results[index] ?? { kind: "unsure" });
+      for (const [index, { resolve }] of group.entries())
+        resolve(results[index] ?? { kind: "unsure", askedAtMs });
     }
     isBusy = false;
   }
@@ -79,7 +91,8 @@ export function createEpochWriter({ store, clock, epoch, lost }: WriterParts): E
 }
 
 function resultOf(result: CommitResult, index: number, askedAtMs: number): WriteResult {
-  if (result.kind !== "done") return result;
+  if (result.kind === "unsure") return { kind: "unsure", askedAtMs };
+  if (result.kind === "failed") return result;
   const { revision, parts } = result;
   if (parts === null) return { kind: "lost" };
   return parts[index] === true ? { kind: "written", revision, askedAtMs } : { kind: "refused", revision };

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import { type Epoch, ledBy } from "./epoch-writer.ts";
 import type { Mirror } from "./mirror.ts";
-import { decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
+import { BEAT_KEY, decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** Seeks the leadership, and proves that it has it. */
@@ -22,6 +22,8 @@ export interface LeaderParts {
   readonly clock: Clock;
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
+  /** It may lead now; false: another member should. */
+  readonly mayLead: () => boolean;
   readonly acquired: (epoch: Epoch) => void;
   /** The process must end: its sockets to the service first. */
   readonly lost: () => void;
@@ -31,11 +33,12 @@ export interface LeaderParts {
 const RENEWALS = 3;
 
 export function createLeader(parts: LeaderParts): Leader {
-  const { store, mirror, clock, times, identity, acquired, lost } = parts;
+  const { store, mirror, clock, times, identity, mayLead, acquired, lost } = parts;
   let epoch: Epoch | null = null;
   let provenAtMs = 0;
   let lease: string | null = null;
   let isResigning = false;
+  let beats = 0;
 
   /**
    * The key is created once, so an acquisition without an answer is looked up: a lease that is kept alive
@@ -44,7 +47,8 @@ export function createLeader(parts: LeaderParts): Leader {
    */
   async function seek(): Promise<void> {
     const known = mirror.get(LEADER_KEY);
-    if (mirror.revision() > 0 && !mirror.isAhead() && (known === undefined || isOwn(known))) await acquire();
+    const isFree = known === undefined ? mayLead() : isOwn(known);
+    if (mirror.revision() > 0 && !mirror.isAhead() && isFree) await acquire();
     if (epoch === null) clock.after(times.proofMs / 2, () => void seek());
   }
 
@@ -70,11 +74,16 @@ export function createLeader(parts: LeaderParts): Leader {
     return decode<LeaderRecord>(entry).process === identity.process;
   }
 
-  /** A transaction, and no renewal of the lease: a store without a quorum may answer those. */
+  /**
+   * A transaction, and no renewal of the lease: a store without a quorum may answer those. Whoever watches
+   * sees by what it puts that nothing is behind.
+   */
   async function prove(): Promise<void> {
     if (epoch === null) return;
     const askedAtMs = clock.monotonicMs();
-    const result = await store.commit({ guard: [ledBy(epoch)], parts: [] });
+    beats += 1;
+    const puts = [{ key: BEAT_KEY, value: String(beats) }];
+    const result = await store.commit({ guard: [ledBy(epoch)], parts: [{ when: [], puts }] });
     if (result.kind === "done" && result.parts === null) return lost();
     if (result.kind === "done") provenAtMs = askedAtMs;
     clock.after(times.proofMs, () => void prove());

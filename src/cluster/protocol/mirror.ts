@@ -1,7 +1,8 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { ClusterStore, StoreChanges, StoreEntry } from "./cluster-store.ts";
 
-export type MirrorListener = (key: string, entry: StoreEntry | null) => void;
+/** `revision`: up to which the mirror knows all, when it has taken the change. */
+export type MirrorListener = (key: string, entry: StoreEntry | null, revision: number) => void;
 
 /** A copy of the store that follows it: what was read last, and all changes since. */
 export interface Mirror {
@@ -11,6 +12,8 @@ export interface Mirror {
   revision(): number;
   /** Resolves when it knows all up to this revision. */
   reached(revision: number): Promise<void>;
+  /** For how long nothing has come from the store, in milliseconds; infinite: nothing ever has. */
+  lagMs(): number;
   /** The store is another one, or knows less: records are lost, and nobody may lead until a person says so. */
   isAhead(): boolean;
   /** Calls it with each change, after the copy has it. */
@@ -28,18 +31,20 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
   const entries = new Map<string, StoreEntry>();
   const listeners = new Set<MirrorListener>();
   let revision = 0;
+  let heardAtMs = Number.NEGATIVE_INFINITY;
   let clusterId: string | null = null;
   let isAhead = false;
   let awaited: readonly { readonly revision: number; readonly resolve: () => void }[] = [];
 
-  function set(key: string, entry: StoreEntry | null): void {
+  function set(key: string, entry: StoreEntry | null, at: number): void {
     if (entry === null) entries.delete(key);
     else entries.set(key, entry);
-    for (const listener of listeners) listener(key, entry);
+    for (const listener of listeners) listener(key, entry, at);
   }
 
   function advance(to: number): void {
     revision = to;
+    heardAtMs = clock.monotonicMs();
     const reached = awaited.filter((each) => each.revision <= to);
     awaited = awaited.filter((each) => each.revision > to);
     for (const { resolve } of reached) resolve();
@@ -47,7 +52,7 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
 
   function receive(batch: StoreChanges): void {
     if (batch.revision <= revision) return;
-    for (const { key, entry } of batch.changes) set(key, entry);
+    for (const { key, entry } of batch.changes) set(key, entry, batch.revision);
     advance(batch.revision);
   }
 
@@ -58,9 +63,9 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
     if (isAhead) return retry();
     clusterId = read.clusterId;
     const found = new Map(read.entries.map((entry) => [entry.key, entry]));
-    for (const key of [...entries.keys()]) if (!found.has(key)) set(key, null);
+    for (const key of [...entries.keys()]) if (!found.has(key)) set(key, null, read.revision);
     for (const [key, entry] of found) {
-      if (entries.get(key)?.modified !== entry.modified) set(key, entry);
+      if (entries.get(key)?.modified !== entry.modified) set(key, entry, read.revision);
     }
     advance(read.revision);
     store.watch(revision + 1, receive, retry);
@@ -74,6 +79,7 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
     get: (key) => entries.get(key),
     range: (prefix) => [...entries.values()].filter(({ key }) => key.startsWith(prefix)),
     revision: () => revision,
+    lagMs: () => clock.monotonicMs() - heardAtMs,
     reached: (wanted) =>
       wanted <= revision
         ? Promise.resolve()

@@ -12,18 +12,14 @@ export interface ProtocolOptions {
 export interface ProtocolTimes extends ProtocolOptions {
   /** A call may leave for so long after its permission was asked for (L). */
   readonly permissionMs: number;
-  /** A call that has left may arrive for so long, however it ended. */
-  readonly arrivalMs: number;
   /** A robot with a start in doubt is locked for so long after a takeover. */
   readonly doubtMs: number;
   /** A stop is sent a second time so long after it is known to all permissions. */
   readonly secondStopMs: number;
   /** A leader permits nothing for a robot for so long after it has seen a stop of another member. */
   readonly quietMs: number;
-  /** A stop of a standby leaves within this time or not at all. */
-  readonly stopWithinMs: number;
-  /** A stop that is owed is tried for so long. */
-  readonly owedStopMs: number;
+  /** The store is told of a stop for so long. */
+  readonly announceMs: number;
   /** How often a leader proves that it leads. */
   readonly proofMs: number;
   /** The wait before another attempt at what failed. */
@@ -37,12 +33,10 @@ export function protocolTimes(options: ProtocolOptions): ProtocolTimes {
     callDeadlineMs: options.callDeadlineMs,
     evidenceMs: options.evidenceMs,
     permissionMs: PERMISSION_MS,
-    arrivalMs: options.callDeadlineMs,
     doubtMs: Math.max(options.evidenceMs, DRIFT * (PERMISSION_MS + options.callDeadlineMs)),
     secondStopMs,
     quietMs: DRIFT * secondStopMs,
-    stopWithinMs: 2_000,
-    owedStopMs: 60_000,
+    announceMs: 60_000,
     proofMs: 1_000,
     retryMs: 250,
   };

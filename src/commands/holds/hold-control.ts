@@ -19,6 +19,8 @@ interface HoldControlParts extends Pick<Shared, "clock" | "log"> {
   readonly observations: Pick<Observations, "sight" | "robots">;
   /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
   readonly refuseStarts: (robotId: RobotId | null) => void;
+  /** The hold of this robot, or (null) of all robots, has changed elsewhere. */
+  readonly changed: (robotId: RobotId | null) => void;
   /** Sends a stop for the owner of a hold. Never rejects. */
   readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
   /** The refusal of a robot that was never seen; null for others. */
@@ -44,6 +46,8 @@ export interface HoldControl extends Holds {
    * (docs/commands.md, A hold that is toggled): `holdState` has the present hold.
    */
   hold(request: HoldRequest): Outcome | null;
+  /** Another member of the cluster has begun the hold, or lifted it. Stops are sent only if `mayStop`. */
+  elsewhere(hold: StoredHold, isHeld: boolean, mayStop: boolean): void;
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
   /**
@@ -104,8 +108,24 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   }
 
   return {
+    elsewhere(hold, isHeld, mayStop) {
+      const { robotId, owner } = hold;
+      const known = registry.find(robotId, holderName(owner));
+      if (!store.isWritten(hold) || (known !== undefined) === isHeld) return;
+      if (known === undefined) {
+        registry.add(hold);
+        parts.refuseStarts(robotId);
+        if (mayStop) for (const each of robotsOf(robotId)) stops.begin(each);
+      } else {
+        registry.remove(known);
+        for (const each of robotsOf(robotId)) if (!registry.isHeld(each)) stops.end(each);
+      }
+      parts.changed(robotId);
+    },
     resume(stored) {
-      for (const hold of stored) registry.add(hold);
+      for (const hold of stored) {
+        if (registry.find(hold.robotId, holderName(hold.owner)) === undefined) registry.add(hold);
+      }
       if (stored.length > 0) log.info({ holds: stored.length }, "holds of an earlier run go on");
     },
     hold(request) {

@@ -10,6 +10,8 @@ import type { Journal, StoredHold } from "../journal/journal.ts";
 export interface HoldStore {
   /** The hold has begun, or (false) is over. */
   remember(hold: StoredHold, isHeld: boolean): void;
+  /** Whether this hold is on the disk as it is now. */
+  isWritten(hold: StoredHold): boolean;
   /** Whether the holds of this robot, or (null) of all robots, are on the disk. */
   isStored(robotId: RobotId | null): boolean;
   /** Writes again what the disk has refused. Call it about once a second. */
@@ -85,6 +87,7 @@ export function createHoldStore(
       pending.set(key, entry);
       if (!isWriting) void write(key, entry);
     },
+    isWritten: (hold) => !pending.has(keyOf(hold)),
     isStored(robotId) {
       if (pending.size === 0) return true;
       return ![...pending.values()].some(({ hold }) => hold.robotId === robotId);

@@ -118,6 +118,7 @@ export function openDurableJournal(
     made: () => order.made,
     ended: () => order.ended,
     write,
+    permits: (id) => store.permits?.("commands", id) ?? true,
     ...storedClaims(store),
     prune: () => prune({ store, tables, at, shares, limits, time, size: shares.size() + numbered.size }),
     writeProbe: () => store.write([probe]),

@@ -94,6 +94,8 @@ export interface Journal {
   ended(): readonly EndedCommand[];
   /** Resolves when the record is on the disk; rejects if it may not be. */
   write(record: JournalRecord): Promise<void>;
+  /** Whether the last write of the record still permits its call to leave. */
+  permits(id: string): boolean;
   /** The leases at the end of the run before this one. */
   leases(): readonly StoredLease[];
   /**

@@ -1,4 +1,6 @@
-import type { Codec, TableStore } from "../../platform/stores/table-store.ts";
+import type { Source } from "../../domain/command.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import type { Codec, TableChange, TableStore } from "../../platform/stores/table-store.ts";
 import type { Journal, JournalRecord, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 
 /** A record in the store: without its id, which is the key, without nulls, and with no text twice. */
@@ -47,6 +49,31 @@ export function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
 
 /** Only the journal writes its store, so the outline is enough to recognise a record. */
 export const recordCodec: Codec<StoredRecord> = outline("digest", "command");
+const holdCodec: Codec<StoredHold> = outline("owner", "sinceMs");
+
+/** A start, and how far it is. `ended`: it had been sent. `robotId` null: the service picks one. */
+export interface StartStage {
+  readonly robotId: RobotId | null;
+  readonly stage: "accepted" | "sent" | "ended";
+}
+
+/** What a change of the journal says of a start; null: it is about none, or about one that was never sent. */
+export function startIn({ table, value }: TableChange): StartStage | null {
+  const stored = table === "commands" ? recordCodec.decode(value) : null;
+  if (stored === null || stored.command.effect !== "moves") return null;
+  const { command, robotId = command.robotId, sentAtMs, outcome } = stored;
+  if (outcome === undefined) return { robotId, stage: sentAtMs === undefined ? "accepted" : "sent" };
+  return sentAtMs === undefined ? null : { robotId, stage: "ended" };
+}
+
+/** What a change of the journal says of a hold; null: nothing. */
+export function holdIn({ table, key, value }: TableChange): { hold: StoredHold; isHeld: boolean } | null {
+  if (table !== "holds") return null;
+  const hold = holdCodec.decode(value);
+  if (hold !== null) return { hold, isHeld: true };
+  const [robotId, protocol, name] = JSON.parse(key) as [RobotId | null, Source["protocol"], string];
+  return { hold: { robotId, owner: { protocol, name }, sinceMs: 0 }, isHeld: false };
+}
 
 type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeHold";
 
@@ -57,7 +84,7 @@ type Claims = "leases" | "writeLease" | "runs" | "writeRuns" | "holds" | "writeH
 export function storedClaims(store: TableStore): Pick<Journal, Claims> {
   const leaseTable = store.table<StoredLease>("leases", outline("station", "owner"), "confirm");
   const runTable = store.table<readonly StoredRun[]>("runs", listCodec, "confirm");
-  const holdTable = store.table<StoredHold>("holds", outline("owner", "sinceMs"), "confirm");
+  const holdTable = store.table("holds", holdCodec, "confirm");
   const leases = Array.from(leaseTable.entries(), ([, lease]) => lease);
   const runs = new Map(runTable.entries());
   const holds = Array.from(holdTable.entries(), ([, hold]) => hold);

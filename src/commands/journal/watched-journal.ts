@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { describeError } from "../../platform/log.ts";
 import { startLoopTimer } from "../../platform/loop-timer.ts";
+import { ChangedMeanwhile } from "../../platform/store.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 
 /** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
@@ -8,19 +9,25 @@ const RECORD_WITHIN_MS = 1_000;
 
 /** A journal that knows whether its disk works. */
 export interface WatchedJournal extends Journal {
-  /** Resolves with null when the record is on the disk, and with the reason if it was not within a second. */
-  writeInTime(entry: JournalRecord): Promise<string | null>;
+  /**
+   * Resolves with null when the record is on the disk, and with the reason if it was not within a second. A
+   * journal that members share has no such limit: the reason is known when the record cannot come later.
+   */
+  writeInTime(entry: JournalRecord): Promise<string | typeof changedMeanwhile | null>;
   /** Whether the last write reached the disk in time. */
   isWritable(): boolean;
   /** Whether it is closed, or closing: then nothing can be read from it. */
   isClosed(): boolean;
 }
 
+/** What the record rested on has changed, and it was not written. */
+export const changedMeanwhile = Symbol("changed meanwhile");
+
 /**
  * Watches every write of a journal. All code must write through the result, or the health does not see its
  * failures.
  */
-export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
+export function watchJournal(journal: Journal, clock: Clock, isShared = false): WatchedJournal {
   let isWritable = true;
   let isClosed = false;
 
@@ -35,7 +42,7 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
       if (result !== false) isWritable = true;
       return result;
     } catch (error) {
-      isWritable = false;
+      isWritable = error instanceof ChangedMeanwhile;
       throw error;
     } finally {
       timer.stop();
@@ -50,9 +57,10 @@ export function watchJournal(journal: Journal, clock: Clock): WatchedJournal {
     writeInTime: (entry) =>
       new Promise((resolve) => {
         const onLate = () => resolve(`the disk took more than ${RECORD_WITHIN_MS} ms`);
-        watch(journal.write(entry), onLate).then(
+        watch(journal.write(entry), isShared ? undefined : onLate).then(
           () => resolve(null),
-          (error: unknown) => resolve(describeError(error)),
+          (error: unknown) =>
+            resolve(error instanceof ChangedMeanwhile ? changedMeanwhile : describeError(error)),
         );
       }),
     writeLease: (robotId, lease) => watch(journal.writeLease(robotId, lease)),

@@ -8,7 +8,7 @@ import type { Job } from "../job.ts";
 import type { Shared } from "../parts.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
-interface CallParts extends Pick<Shared, "options" | "port" | "clock" | "log"> {
+interface CallParts extends Pick<Shared, "options" | "port" | "journal" | "shared" | "clock" | "log"> {
   readonly evidence: Pick<Evidence, "search" | "observations" | "attribution">;
   readonly guards: Pick<Guards, "leases" | "permits" | "conveyors">;
   /** The commands that run beside the one in flight of this queue. */
@@ -29,6 +29,8 @@ export interface Calls {
   make(job: Job): Promise<QueueInput>;
   /** Why the command is not sent again, as the words after "not sent"; null: it is. */
   whyNotAgain(job: Job): string | null;
+  /** Another member sends a stop: what came to this queue before it must not leave any more. */
+  stopElsewhere(queue: string): void;
   /** Nothing is left in the queue. */
   forget(queue: string): void;
 }
@@ -42,6 +44,8 @@ const STOP_LEAVES_MS = 2_000;
 export function createCalls({
   options,
   port,
+  journal,
+  shared,
   clock,
   log,
   evidence: { search, observations, attribution },
@@ -79,8 +83,12 @@ export function createCalls({
 
   /** Checked at the moment when the call would leave: a permit or a lease lapses with time alone. */
   function guardOf(job: Job): () => boolean {
-    const mayLeave = order.guard(job);
-    if (job.request.effect !== "moves") return mayLeave;
+    const { effect } = job.request;
+    const isInOrder = order.guard(job);
+    // What is not recorded, as stops and reads may be, needs no permission.
+    const needsPermit = shared !== null && effect !== "stops" && effect !== "reads";
+    const mayLeave = needsPermit ? () => isInOrder() && journal.permits(job.id) : isInOrder;
+    if (effect !== "moves") return mayLeave;
     return () => {
       job.heldBack ??= permits.refusalFor(job.request, job.robotId) ?? leases.refusedStart(job);
       return mayLeave();
@@ -97,10 +105,18 @@ export function createCalls({
       ...(effect === "reads" ? {} : { robot: job.queue }),
       mayLeave: guardOf(job),
       leaves() {
+        job.leftAtMs = clock.monotonicMs();
         order.leave(job);
         conveyors.left(job);
       },
     });
+  }
+
+  /** Each sending needs a permission that is young enough. Resolves with why there is none; null: there is. */
+  async function refusedAgain({ id, record }: Job): Promise<string | null> {
+    if (shared === null || record === null || journal.permits(id)) return null;
+    const failure = await journal.writeInTime(record);
+    return typeof failure === "symbol" ? "another member has stopped or held the robot" : failure;
   }
 
   return {
@@ -112,7 +128,8 @@ export function createCalls({
       if (job.request.evidence.kind === "new_mission") attribution.expect(job);
       let ending: CallEnding;
       try {
-        ending = await send(job);
+        const refused = job.sendings > 1 ? await refusedAgain(job) : null;
+        ending = refused === null ? await send(job) : { kind: "not_sent", message: refused };
       } catch (error) {
         log.error(
           { err: error, command: job.id, robotId: job.robotId },
@@ -133,6 +150,7 @@ export function createCalls({
       if (job.overtakenBy !== null) return `until ${job.overtakenBy} left, which it would undo`;
       return mayLeaveForMs(job) > 0 ? null : "within its expiry";
     },
+    stopElsewhere: order.count,
     forget: order.forget,
   };
 }
@@ -150,14 +168,16 @@ function createStopOrder(besides: CallParts["besides"]) {
   const stops = new Map<string, number>();
   let arrivals = 0;
 
+  const count = (queue: string) => stops.set(queue, (stops.get(queue) ?? 0) + 1);
   const stopsOf = ({ queue }: Job) => besides(queue).filter(({ request }) => request.effect === "stops");
 
   return {
     arrive(job: Job): void {
       arrivals += 1;
       job.arrival = arrivals;
-      if (job.request.effect === "stops") stops.set(job.queue, (stops.get(job.queue) ?? 0) + 1);
+      if (job.request.effect === "stops") count(job.queue);
     },
+    count,
     /** Returns whether the present call may still leave: call the result when it leaves. */
     guard(job: Job): () => boolean {
       const { effect } = job.request;

@@ -1,17 +1,15 @@
 import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
 import type { Evidence } from "../evidence/evidence.ts";
-import type { Observations } from "../evidence/observations.ts";
-import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
-import type { IntakeChecks } from "../intake-checks.ts";
+import { type IntakeChecks, isOwnStop } from "../intake-checks.ts";
 import { type Job, reportStage } from "../job.ts";
-import type { JournalRecord } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
 import type { Calls } from "./calls.ts";
+import { createRecording } from "./recording.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
 import { stepQueue } from "./step-queue.ts";
 
-interface QueueRunnerParts extends Pick<Shared, "options" | "journal" | "clock" | "log"> {
+interface QueueRunnerParts extends Pick<Shared, "options" | "journal" | "shared" | "clock" | "log"> {
   readonly evidence: Pick<Evidence, "search" | "observations">;
   readonly calls: Calls;
   readonly refusalNow: IntakeChecks["refusalNow"];
@@ -29,9 +27,10 @@ export interface QueueRunner {
   /** The commands that run beside the one in flight of this queue. */
   besides(queue: string): readonly Job[];
   /**
-   * Seeks evidence of a command that an earlier run has sent, from `canSee` on; its queue waits meanwhile.
+   * Seeks evidence of a command that an earlier run has sent, from `canSee` on; its queue waits meanwhile,
+   * and without evidence for `arrivalMs`, in which its call may still arrive.
    */
-  recover(job: Job, otherwise: Outcome, canSee: Promise<void>): void;
+  recover(job: Job, otherwise: Outcome, canSee: Promise<void>, arrivalMs: number): void;
   /** The number of queues in use, and of commands waiting in them. */
   figures(): { readonly queues: number; readonly waiting: number };
 }
@@ -42,6 +41,7 @@ const emptyQueue: RobotQueue = { head: null, waiting: [], beside: [], recovered:
 export function createQueueRunner({
   options,
   journal,
+  shared,
   clock,
   log,
   evidence: { search, observations },
@@ -51,6 +51,7 @@ export function createQueueRunner({
 }: QueueRunnerParts): QueueRunner {
   const queues = new Map<string, RobotQueue>();
   const jobs = new Map<string, Job>();
+  const recordStage = createRecording({ options, journal, clock, log, observations, refusalNow });
 
   function feed(job: Job, input: QueueInput): void {
     const { queue: name } = job;
@@ -87,7 +88,7 @@ export function createQueueRunner({
         return;
       }
       case "seek":
-        void seek(job, effect.otherwise);
+        void seek(job, effect.otherwise, arrivalMs(job));
         return;
       case "finish":
         jobs.delete(id);
@@ -96,28 +97,35 @@ export function createQueueRunner({
     }
   }
 
-  /** Writes the record of a stage, and notifies the queue of the command when it is on the disk. */
   async function record(job: Job, as: "accepted" | "sent"): Promise<void> {
     const { id } = job;
-    const baseline = as === "sent" ? baselineOf(job, observations) : null;
-    job.record = recordOf(job, as, clock.nowMs(), baseline);
-    const isStop = job.request.effect === "stops";
     const late = () => feed(job, { kind: "record_late", id });
-    const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
-    const failure = await journal.writeInTime(job.record);
-    cancelLate?.();
-    if (failure === null) {
-      feed(job, { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(job) : null });
-      return;
-    }
-    log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
-    feed(job, { kind: "record_failed", id, message: failure });
+    const input = await recordStage(job, as, () => jobs.has(id), late);
+    if (input !== null) feed(job, input);
   }
 
-  async function seek(job: Job, otherwise: Outcome): Promise<void> {
+  /**
+   * How long the last call may still arrive, though it has ended. A record that is final keeps no successor
+   * waiting.
+   */
+  function arrivalMs({ leftAtMs }: Job): number {
+    if (shared === null || leftAtMs === null) return 0;
+    return Math.max(0, leftAtMs + options.callDeadlineMs - clock.monotonicMs());
+  }
+
+  async function seek(job: Job, otherwise: Outcome, waitMs: number): Promise<void> {
     const baseline = job.record?.baseline ?? job.baseline;
+    const arrived = waitMs === 0 ? null : new Promise<void>((resolve) => clock.after(waitMs, resolve));
     const outcome = await search.seek(job.id, job.request.evidence, baseline, otherwise);
+    if (outcome === otherwise) await arrived;
     feed(job, { kind: "sought", id: job.id, outcome });
+  }
+
+  /** A stop of the gateway's own follows from what the other members know, too. */
+  function announce(job: Job): void {
+    const { robotId, request, command } = job;
+    if (shared === null || request.effect !== "stops" || robotId === null || isOwnStop(job)) return;
+    shared.stopLeaves({ robotId, operation: command.operation, requestJson: request.json });
   }
 
   return {
@@ -125,6 +133,7 @@ export function createQueueRunner({
       jobs.set(job.id, job);
       // A stop counts from now on, not from when its record is on the disk and it leaves.
       calls.arrive(job);
+      announce(job);
       feed(job, { kind: "submitted", work: newWork(job.id, job.request) });
     },
     withdraw: (job, outcome) => feed(job, { kind: "withdrawn", id: job.id, outcome }),
@@ -135,12 +144,12 @@ export function createQueueRunner({
     },
     besides: (queue) =>
       (queues.get(queue)?.beside ?? []).map(({ id }) => jobs.get(id)).filter((job) => job !== undefined),
-    recover(job, otherwise, canSee) {
+    recover(job, otherwise, canSee, waitMs) {
       jobs.set(job.id, job);
       feed(job, { kind: "recovered", id: job.id });
       // Without evidence there is nothing to wait for.
-      if (job.request.evidence.kind === "none") void seek(job, otherwise);
-      else void canSee.then(() => seek(job, otherwise));
+      if (job.request.evidence.kind === "none") void seek(job, otherwise, waitMs);
+      else void canSee.then(() => seek(job, otherwise, waitMs));
     },
     figures() {
       let waiting = 0;
@@ -148,30 +157,6 @@ export function createQueueRunner({
       return { queues: queues.size, waiting };
     },
   };
-}
-
-function recordOf(job: Job, as: "accepted" | "sent", nowMs: number, baseline: unknown): JournalRecord {
-  const { id, digest, command, queue, robotId, request } = job;
-  return {
-    id,
-    digest,
-    command,
-    queue,
-    robotId,
-    acceptedAtMs: job.record?.acceptedAtMs ?? nowMs,
-    sentAtMs: as === "sent" ? nowMs : null,
-    finalAtMs: null,
-    sentJson: request.json,
-    baseline,
-    outcome: null,
-  };
-}
-
-/** The state of the robot before the call leaves, so that evidence can be told from what was there. */
-function baselineOf({ request: { evidence }, robotId, baseline }: Job, observations: Observations): unknown {
-  if (robotId === null) return null;
-  if (evidence.kind === "query") return baseline;
-  return isWatchRule(evidence) ? watchBaseline(evidence, observations.missions(robotId)) : null;
 }
 
 /** A new command on its way into a queue. */

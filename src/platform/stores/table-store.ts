@@ -50,7 +50,10 @@ export interface TableStore {
 }
 
 /** A store of tables that its owner alone uses. */
-export interface OwnTableStore extends TableStore, Pick<Store, "figures" | "close"> {}
+export interface OwnTableStore extends TableStore, Pick<Store, "figures" | "close"> {
+  /** Whether a call that rests on the last write of this record may leave now. Absent: always. */
+  permits?(table: string, key: string): boolean;
+}
 
 /** Says that a record of a table is not what its codec makes. */
 export class RecordRefused extends RecordDamaged {

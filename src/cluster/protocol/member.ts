@@ -1,0 +1,147 @@
+import type { RobotStop, SharedCommands } from "../../contracts/cluster.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
+import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
+import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
+import { createLeader } from "./leader.ts";
+import { createMirror, type Mirror } from "./mirror.ts";
+import { decode, type LeaderRecord, STOPS, stopKey, tableKey, unchanged } from "./records.ts";
+import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
+import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
+import { createStops } from "./stops.ts";
+import type { ProtocolTimes } from "./times.ts";
+
+/** One process of a cluster: it stands by at first, may lead, and then leads until it ends. */
+export interface Member extends SharedCommands {
+  /** The tables as a standby knows them. It writes holds only. */
+  readonly tables: OwnTableStore;
+  readonly mirror: Pick<Mirror, "subscribe" | "get" | "revision" | "isAhead" | "lagMs">;
+  /** The epoch that this process leads; null: it stands by. */
+  epoch(): Epoch | null;
+  /** It leads, has taken over, and the proof of that is no older than the lease. */
+  isLeading(): boolean;
+  /** Gives the leadership to another member. This process ends. */
+  resign(): Promise<void>;
+  start(): void;
+}
+
+export interface MemberParts {
+  readonly store: ClusterStore;
+  readonly clock: Clock;
+  readonly times: ProtocolTimes;
+  readonly identity: LeaderRecord;
+  readonly readStart: ReadStart;
+  /** It may lead now: it has a session to the service. */
+  readonly mayLead: () => boolean;
+  /**
+   * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
+   * this member is active.
+   */
+  readonly takeOver: (tables: ReplicatedStore) => Promise<void>;
+  /** The leadership is lost: closes the sockets to the service, then ends the process. */
+  readonly lost: () => void;
+  readonly others: {
+    /** Another member sends a stop. */
+    readonly stop: (stop: RobotStop) => void;
+    /** A record of a table has changed; undefined: it was removed. */
+    readonly table: (change: TableChange) => void;
+  };
+  /** Sends a stop again that has left here already. Never rejects. */
+  readonly repeat: (stop: RobotStop) => Promise<unknown>;
+}
+
+const HOLDS = "holds";
+
+export function createMember(parts: MemberParts): Member {
+  const { store, clock, times, identity, readStart, others, repeat } = parts;
+  const ending = new AbortController();
+  const ended = ending.signal;
+  let hasTakenOver = false;
+
+  function lost(): void {
+    if (ended.aborted) return;
+    ending.abort();
+    parts.lost();
+  }
+
+  const mirror = createMirror({ store, clock, retryMs: times.retryMs });
+  const starts = createStartIndex(mirror, readStart);
+  const leader = createLeader({
+    store,
+    mirror,
+    clock,
+    times,
+    identity,
+    mayLead: parts.mayLead,
+    acquired,
+    lost,
+  });
+  const isLeading = () => hasTakenOver && leader.isActive();
+  const stops = createStops({
+    ...{ store, mirror, starts, clock, times, isLeading, repeat, ended },
+    process: identity.process,
+    elsewhere: others.stop,
+  });
+  const tables = createReplicatedStore({
+    ...{ mirror, clock, times, ended },
+    writer: createOpenWriter({ store, clock }),
+    conditionsOf: () => [],
+  });
+
+  const holdsPrefix = tableKey(HOLDS, "");
+  mirror.subscribe((key, entry) => {
+    if (!key.startsWith(holdsPrefix)) return;
+    const value = entry === null ? undefined : (decode<unknown>(entry) ?? undefined);
+    others.table({ table: HOLDS, key: key.slice(holdsPrefix.length), value });
+  });
+
+  async function acquired(epoch: Epoch): Promise<void> {
+    // All that the epochs before have written is of a lower revision than this epoch.
+    await mirror.reached(epoch.revision);
+    const writer = createEpochWriter({ store, clock, epoch, lost });
+    const conditionsOf = conditions(mirror, readStart);
+    await parts.takeOver(createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }));
+    hasTakenOver = true;
+  }
+
+  return {
+    tables,
+    mirror,
+    epoch: leader.epoch,
+    isLeading,
+    resign: leader.resign,
+    doubtMs: times.doubtMs,
+    stopLeaves: stops.leaves,
+    stoppedElsewhere: stops.forbids,
+    stopAfter(commandId, robotId) {
+      const revision = mirror.get(tableKey(COMMANDS, commandId))?.modified ?? 0;
+      return stops.after(robotId, revision);
+    },
+    start() {
+      mirror.start();
+      leader.start();
+    },
+  };
+}
+
+/**
+ * What must not have changed since it was looked at, when a start is permitted or ends. A start whose robot
+ * the service picks may reach any robot, so no hold and no stop at all may have come.
+ */
+function conditions(
+  mirror: Mirror,
+  readStart: ReadStart,
+): (change: TableChange) => readonly StoreComparison[] {
+  return (change) => {
+    const start = readStart(change);
+    if (start === null || start.stage === "accepted") return [];
+    const { robotId, stage } = start;
+    const noStop: StoreComparison =
+      robotId === null
+        ? { prefix: STOPS, notAfter: mirror.revision() }
+        : unchanged(stopKey(robotId), mirror.get(stopKey(robotId)));
+    // A stop that this member does not know yet is sent again before the start ends.
+    if (stage === "ended") return robotId === null ? [] : [noStop];
+    return [noStop, { prefix: tableKey(HOLDS, ""), notAfter: mirror.revision() }];
+  };
+}

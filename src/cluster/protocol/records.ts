@@ -1,0 +1,36 @@
+import type { RobotId } from "../../domain/robot.ts";
+import type { StoreComparison, StoreEntry } from "./cluster-store.ts";
+
+export const LEADER_KEY = "leader";
+/** What the leader puts each second. */
+export const BEAT_KEY = "beat";
+/** The newest stop of each robot. */
+export const STOPS = "stop/";
+const TABLES = "table/";
+
+export const stopKey = (robotId: RobotId) => `${STOPS}${robotId}`;
+export const tableKey = (table: string, key: string) => `${TABLES}${table}/${key}`;
+
+/** Who leads. A process that starts again is another one, though its member has the same name. */
+export interface LeaderRecord {
+  readonly member: string;
+  readonly process: string;
+}
+
+/** A stop that has left a member, so that every other one knows of it. */
+export interface StopRecord {
+  readonly process: string;
+  /** Counts the stops of the process. */
+  readonly count: number;
+  readonly operation: string;
+  readonly requestJson: string;
+}
+
+/** The key is as it was when this was known of it. */
+export function unchanged(key: string, entry: Pick<StoreEntry, "modified"> | undefined): StoreComparison {
+  return { key, modified: entry?.modified ?? 0 };
+}
+
+export function decode<Value>(entry: Pick<StoreEntry, "value">): Value {
+  return JSON.parse(entry.value) as Value;
+}

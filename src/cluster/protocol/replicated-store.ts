@@ -1,0 +1,202 @@
+import { type Clock, sleep } from "../../platform/clock.ts";
+import { ChangedMeanwhile, StoreFailed, type StoreFigures } from "../../platform/store.ts";
+import {
+  type Codec,
+  type OwnTableStore,
+  RecordRefused,
+  type Table,
+  type TableChange,
+} from "../../platform/stores/table-store.ts";
+import type { StoreComparison, StorePut } from "./cluster-store.ts";
+import type { EpochWriter } from "./epoch-writer.ts";
+import type { Mirror } from "./mirror.ts";
+import { tableKey, unchanged } from "./records.ts";
+import type { ProtocolTimes } from "./times.ts";
+
+/** The tables of a cluster, as one member reads them, and as it writes them while it leads. */
+export interface ReplicatedStore extends OwnTableStore {
+  /** The newest write of this record permits a call to leave now. */
+  permits(table: string, key: string): boolean;
+}
+
+export interface ReplicatedParts {
+  readonly mirror: Mirror;
+  readonly writer: EpochWriter;
+  readonly clock: Clock;
+  readonly times: Pick<ProtocolTimes, "permissionMs" | "retryMs">;
+  /** What else must be as it is known, so that a change may be written. */
+  readonly conditionsOf: (change: TableChange) => readonly StoreComparison[];
+  readonly ended: AbortSignal;
+}
+
+/** A record that is not there, and that no late transaction can make. */
+const TOMBSTONE = "null";
+
+/** What this process knows of a key, before its mirror does. `value` null: it was removed. */
+interface Written {
+  readonly value: string | null;
+  readonly modified: number;
+  /** The revision of the write. */
+  readonly revision: number;
+}
+
+/**
+ * Each write compares the revisions of what it writes with those that are known, so a write that comes late
+ * changes nothing. A write that rejects has not happened, and will not; when another member leads, it never
+ * ends.
+ */
+export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
+  const { mirror, writer, clock, times, conditionsOf, ended } = parts;
+  const written = new Map<string, Written>();
+  /** Writes of the same key follow each other. */
+  const busy = new Map<string, Promise<void>>();
+  const permittedUntilMs = new Map<string, number>();
+  const figures = { records: 0, syncs: 0, failures: 0, slowestMs: 0 };
+
+  mirror.subscribe((key, _entry, revision) => {
+    const own = written.get(key);
+    if (own !== undefined && own.revision <= revision) written.delete(key);
+  });
+
+  function known(key: string): { readonly value: string | null; readonly modified: number } {
+    const own = written.get(key);
+    if (own !== undefined && own.revision > mirror.revision()) return own;
+    const entry = mirror.get(key);
+    return entry ?? { value: null, modified: 0 };
+  }
+
+  function note(puts: readonly StorePut[], revision: number): void {
+    for (const { key, value } of puts) {
+      written.set(key, { value, modified: value === null ? 0 : revision, revision });
+    }
+  }
+
+  function permit(puts: readonly StorePut[], askedAtMs: number): void {
+    for (const { key, value } of puts) {
+      if (value === null) permittedUntilMs.delete(key);
+      else permittedUntilMs.set(key, askedAtMs + times.permissionMs);
+    }
+  }
+
+  async function write(changes: readonly TableChange[]): Promise<void> {
+    const puts = changes.map(({ table, key, value }) => ({
+      key: tableKey(table, key),
+      value: value === undefined ? null : JSON.stringify(value),
+    }));
+    const own = puts.map(({ key }) => unchanged(key, known(key)));
+    const result = await writer.write({ when: [...own, ...changes.flatMap(conditionsOf)], puts });
+    switch (result.kind) {
+      case "written":
+        note(puts, result.revision);
+        permit(puts, result.askedAtMs);
+        return;
+      case "refused":
+        // Then this process knows what the others have written, and has drawn its conclusions.
+        await mirror.reached(result.revision);
+        throw new ChangedMeanwhile("another member has stopped or held the robot meanwhile");
+      case "failed":
+        throw new StoreFailed("the store of the cluster did not take it");
+      case "unsure":
+        return settle(own, puts, result.askedAtMs);
+      case "lost":
+        return never();
+    }
+  }
+
+  /** Finds out what became of a write. If it is not there, it is kept from coming later. */
+  async function settle(
+    own: readonly StoreComparison[],
+    puts: readonly StorePut[],
+    askedAtMs: number,
+  ): Promise<void> {
+    const closing = puts.map(({ key }) => ({ key, value: known(key).value ?? TOMBSTONE }));
+    while (!ended.aborted) {
+      const result = await writer.write({ when: own, puts: closing });
+      if (result.kind === "lost") break;
+      if (result.kind === "written") {
+        note(closing, result.revision);
+        throw new StoreFailed("the store of the cluster did not answer in time");
+      }
+      if (result.kind === "refused") {
+        await mirror.reached(result.revision);
+        if (puts.every(({ key, value }) => known(key).value === value)) return permit(puts, askedAtMs);
+        throw new StoreFailed("the store of the cluster did not answer in time");
+      }
+      await sleep(clock, times.retryMs, ended);
+    }
+    return never();
+  }
+
+  /** When it is the turn of all its keys. */
+  async function inTurn(changes: readonly TableChange[]): Promise<void> {
+    const keys = changes.map(({ table, key }) => tableKey(table, key));
+    const before = keys.map((key) => busy.get(key));
+    const writing = Promise.all(before).then(() => write(changes));
+    const over = writing.then(
+      () => {},
+      () => {},
+    );
+    for (const key of keys) busy.set(key, over);
+    const askedAtMs = clock.monotonicMs();
+    try {
+      await writing;
+      figures.records += changes.length;
+      figures.syncs += 1;
+    } catch (error) {
+      figures.failures += 1;
+      throw error;
+    } finally {
+      figures.slowestMs = Math.max(figures.slowestMs, clock.monotonicMs() - askedAtMs);
+      for (const key of keys) if (busy.get(key) === over) busy.delete(key);
+    }
+  }
+
+  return {
+    table: (name, codec) => createTable(name, codec, known, () => keysOf(name)),
+    write: inTurn,
+    permits: (table, key) =>
+      clock.monotonicMs() < (permittedUntilMs.get(tableKey(table, key)) ?? Number.NEGATIVE_INFINITY),
+    figures: (): StoreFigures => ({ ...figures }),
+    close: () => Promise.resolve(),
+  };
+
+  function keysOf(table: string): readonly string[] {
+    const prefix = tableKey(table, "");
+    const own = [...written.keys()].filter((key) => key.startsWith(prefix));
+    const keys = new Set([...mirror.range(prefix).map(({ key }) => key), ...own]);
+    return [...keys].sort().map((key) => key.slice(prefix.length));
+  }
+}
+
+function createTable<V>(
+  name: string,
+  { encode, decode }: Codec<V>,
+  known: (key: string) => { readonly value: string | null },
+  keys: () => readonly string[],
+): Table<V> {
+  function get(key: string): V | undefined {
+    const { value } = known(tableKey(name, key));
+    if (value === null || value === TOMBSTONE) return undefined;
+    const decoded = decode(JSON.parse(value));
+    if (decoded === null)
+      throw new RecordRefused(`the record ${key} of the table ${name} is not what was written`);
+    return decoded;
+  }
+
+  return {
+    get,
+    *entries() {
+      for (const key of keys()) {
+        const value = get(key);
+        if (value !== undefined) yield [key, value];
+      }
+    },
+    put: (key, value) => ({ table: name, key, value: encode(value) }),
+    remove: (key) => ({ table: name, key, value: undefined }),
+  };
+}
+
+/** Another member tells what became of it. */
+function never(): Promise<never> {
+  return new Promise(() => {});
+}

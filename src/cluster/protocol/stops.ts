@@ -1,0 +1,122 @@
+import type { RobotStop } from "../../contracts/cluster.ts";
+import type { RobotId } from "../../domain/robot.ts";
+import { type Clock, sleep } from "../../platform/clock.ts";
+import type { ClusterStore } from "./cluster-store.ts";
+import type { Mirror } from "./mirror.ts";
+import { decode, STOPS, type StopRecord, stopKey, unchanged } from "./records.ts";
+import type { StartIndex } from "./start-index.ts";
+import type { ProtocolTimes } from "./times.ts";
+
+/** Stops leave at once on every member. Each is put into the store too, so that permissions see it. */
+export interface Stops {
+  /** A stop leaves here. */
+  leaves(stop: RobotStop): void;
+  /** Why no start of this robot may leave now; null: nothing is known. */
+  forbids(robotId: RobotId): string | null;
+  /** The newest stop of the robot, if the store has it after this revision. */
+  after(robotId: RobotId, revision: number): RobotStop | null;
+}
+
+export interface StopParts {
+  readonly store: ClusterStore;
+  readonly mirror: Mirror;
+  readonly starts: StartIndex;
+  readonly clock: Clock;
+  readonly times: ProtocolTimes;
+  /** Of this process. */
+  readonly process: string;
+  readonly isLeading: () => boolean;
+  /** Sends a stop again that has left here already. Never rejects. */
+  readonly repeat: (stop: RobotStop) => Promise<unknown>;
+  /** Another member sends a stop. */
+  readonly elsewhere: (stop: RobotStop) => void;
+  readonly ended: AbortSignal;
+}
+
+export function createStops(parts: StopParts): Stops {
+  const { store, mirror, starts, clock, times, process, isLeading, repeat, elsewhere, ended } = parts;
+  const quietUntilMs = new Map<RobotId, number>();
+  const waiting = new Map<RobotId, number>();
+  let count = 0;
+
+  mirror.subscribe((key, entry) => {
+    if (!key.startsWith(STOPS) || entry === null) return;
+    const record = decode<StopRecord>(entry);
+    if (record.process === process) return;
+    const robotId = key.slice(STOPS.length);
+    quietUntilMs.set(robotId, clock.monotonicMs() + times.quietMs);
+    elsewhere({ robotId, operation: record.operation, requestJson: record.requestJson });
+  });
+
+  const wait = (ms: number) => sleep(clock, ms, ended);
+  const addWaiting = (robotId: RobotId, more: number) => {
+    const next = (waiting.get(robotId) ?? 0) + more;
+    if (next === 0) waiting.delete(robotId);
+    else waiting.set(robotId, next);
+  };
+
+  /** Resolves with the revision at which the store has it; null: this process has given up. */
+  async function put({ robotId, operation, requestJson }: RobotStop): Promise<number | null> {
+    const key = stopKey(robotId);
+    count += 1;
+    const record: StopRecord = { process, count, operation, requestJson };
+    const value = JSON.stringify(record);
+    const untilMs = clock.monotonicMs() + times.announceMs;
+    while (!ended.aborted && clock.monotonicMs() < untilMs) {
+      const known = mirror.get(key);
+      if (known?.value === value) return known.modified;
+      // It compares, so that one that comes late does not pass for a newer stop.
+      const result = await store.commit({
+        guard: [],
+        parts: [{ when: [unchanged(key, known)], puts: [{ key, value }] }],
+      });
+      if (result.kind === "done" && result.parts?.[0] === true) return result.revision;
+      await wait(times.retryMs);
+    }
+    return null;
+  }
+
+  async function announce(stop: RobotStop): Promise<void> {
+    addWaiting(stop.robotId, 1);
+    const revision = await put(stop);
+    if (revision !== null) await mirror.reached(revision);
+    addWaiting(stop.robotId, -1);
+  }
+
+  /**
+   * What was permitted before the store had the stop may leave for L, on the clock of another machine. The
+   * leader refuses it by itself.
+   */
+  async function sendAgain(stop: RobotStop, announced: Promise<void>): Promise<void> {
+    const since = mirror.revision();
+    const isInTime = await Promise.race([
+      announced.then(() => true),
+      wait(times.secondStopMs).then(() => false),
+    ]);
+    if (!isInTime) {
+      // Cut off from the store: it does not know what is under way.
+      await repeat(stop);
+      await announced;
+    }
+    if (!starts.mayHaveLeft(stop.robotId, since)) return;
+    await wait(times.secondStopMs);
+    if (!ended.aborted) await repeat(stop);
+  }
+
+  return {
+    leaves(stop) {
+      const announced = announce(stop);
+      if (!isLeading()) void sendAgain(stop, announced);
+    },
+    forbids(robotId) {
+      const isQuiet = waiting.has(robotId) || clock.monotonicMs() < (quietUntilMs.get(robotId) ?? 0);
+      return isQuiet ? "another member has stopped the robot, and may send the stop a second time" : null;
+    },
+    after(robotId, revision) {
+      const entry = mirror.get(stopKey(robotId));
+      if (entry === undefined || entry.modified <= revision) return null;
+      const { operation, requestJson } = decode<StopRecord>(entry);
+      return { robotId, operation, requestJson };
+    },
+  };
+}

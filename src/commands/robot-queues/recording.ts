@@ -1,0 +1,81 @@
+import type { Observations } from "../evidence/observations.ts";
+import { isWatchRule, watchBaseline } from "../evidence/watch.ts";
+import type { IntakeChecks } from "../intake-checks.ts";
+import type { Job } from "../job.ts";
+import type { JournalRecord } from "../journal/journal.ts";
+import { changedMeanwhile } from "../journal/watched-journal.ts";
+import type { Shared } from "../parts.ts";
+import type { QueueInput } from "./robot-queue.ts";
+
+interface RecordingParts extends Pick<Shared, "options" | "journal" | "clock" | "log"> {
+  readonly observations: Observations;
+  readonly refusalNow: IntakeChecks["refusalNow"];
+}
+
+/**
+ * Writes the record of a stage. Resolves with the input for the queue of the command; null: the command has
+ * left its queue meanwhile.
+ *
+ * @param isQueued whether it is in its queue still
+ * @param late a stop waits no longer
+ */
+export type RecordStage = (
+  job: Job,
+  as: "accepted" | "sent",
+  isQueued: () => boolean,
+  late: () => void,
+) => Promise<QueueInput | null>;
+
+export function createRecording({
+  options,
+  journal,
+  clock,
+  log,
+  observations,
+  refusalNow,
+}: RecordingParts): RecordStage {
+  return async (job, as, isQueued, late) => {
+    const { id } = job;
+    const baseline = as === "sent" ? baselineOf(job, observations) : null;
+    job.record = recordOf(job, as, clock.nowMs(), baseline);
+    const isStop = job.request.effect === "stops";
+    const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
+    let failure = await journal.writeInTime(job.record);
+    while (failure === changedMeanwhile) {
+      if (!isQueued()) return null;
+      const outcome = refusalNow(job);
+      if (outcome !== null) return { kind: "withdrawn", id, outcome };
+      failure = await journal.writeInTime(job.record);
+    }
+    cancelLate?.();
+    if (failure === null) {
+      return { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(job) : null };
+    }
+    log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
+    return { kind: "record_failed", id, message: failure };
+  };
+}
+
+function recordOf(job: Job, as: "accepted" | "sent", nowMs: number, baseline: unknown): JournalRecord {
+  const { id, digest, command, queue, robotId, request } = job;
+  return {
+    id,
+    digest,
+    command,
+    queue,
+    robotId,
+    acceptedAtMs: job.record?.acceptedAtMs ?? nowMs,
+    sentAtMs: as === "sent" ? nowMs : null,
+    finalAtMs: null,
+    sentJson: request.json,
+    baseline,
+    outcome: null,
+  };
+}
+
+/** The state of the robot before the call leaves, so that evidence can be told from what was there. */
+function baselineOf({ request: { evidence }, robotId, baseline }: Job, observations: Observations): unknown {
+  if (robotId === null) return null;
+  if (evidence.kind === "query") return baseline;
+  return isWatchRule(evidence) ? watchBaseline(evidence, observations.missions(robotId)) : null;
+}

@@ -1,0 +1,129 @@
+import { type Order, type Parts, robots, World } from "./world.ts";
+
+/** A run that has broken an invariant. */
+export interface Found {
+  readonly seed: number;
+  readonly violation: string;
+}
+
+type OnRun = (world: World) => void;
+
+const MOVES = { least: 15, most: 40 };
+const LONGEST_MS = 90_000;
+
+/** The moves of the adversary and of clients, by how often they are made. */
+const moves: readonly (readonly [
+  weight: number,
+  name: string,
+  make: (world: World, index: number) => void,
+])[] = [
+  [30, "start", (world, index) => start(world, index)],
+  [6, "repeat", (world, index) => repeat(world, index)],
+  [8, "stop", (world, index) => stop(world, index)],
+  [4, "hold", (world, index) => hold(world, index, true)],
+  [5, "lift", (world, index) => hold(world, index, false)],
+  [5, "crash", (world, index) => world.kill(index, world.random.between(50, 4_000))],
+  [4, "pause", (world, index) => world.at(index, ({ box }) => box.pause(world.random.between(50, 9_000)))],
+  [4, "cut from the store", (world, index) => cut(world, index, "storeCutUntilMs")],
+  [3, "cut from the service", (world, index) => cut(world, index, "serviceCutUntilMs")],
+  [2, "hand over", (world, index) => world.at(index, ({ member }) => void member.resign())],
+];
+const weights = moves.reduce((sum, [weight]) => sum + weight, 0);
+
+/** Plays one run. Returns what it has broken. */
+export async function runOnce(parts: Parts, seed: number, onRun: OnRun = () => {}): Promise<Found | null> {
+  const world = await play(parts, seed, false);
+  onRun(world);
+  const [violation] = world.truth.violations;
+  return violation === undefined ? null : { seed, violation };
+}
+
+/** Plays runs of many seeds, until one breaks an invariant. */
+export async function runMany(
+  parts: Parts,
+  runs: number,
+  firstSeed: number,
+  onRun?: OnRun,
+): Promise<Found | null> {
+  for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
+    const found = await runOnce(parts, seed, onRun);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** What happened in a run, for people. */
+export async function explain(parts: Parts, { seed, violation }: Found): Promise<string> {
+  const { lines } = (await play(parts, seed, true)).truth;
+  return [`seed ${seed}: ${violation}`, ...(lines ?? [])].join("\n");
+}
+
+async function play(parts: Parts, seed: number, isTraced: boolean): Promise<World> {
+  const world = new World(parts, seed, isTraced);
+  const { random, sim, truth } = world;
+  const isBroken = () => truth.violations.length > 0;
+  const count = MOVES.least + random.below(MOVES.most - MOVES.least);
+  const pace = random.between(100, 800);
+  for (let at = 0; at < count && !isBroken(); at += 1) {
+    await sim.play(sim.nowMs + random.between(0, 2 * pace), isBroken);
+    const [name, make] = anyMove(world);
+    const index = random.below(2);
+    truth.note(`${name} at ${index}`);
+    make(world, index);
+  }
+  world.heal();
+  for (const end = sim.nowMs + LONGEST_MS; sim.nowMs < end && !isBroken(); ) {
+    await sim.play(sim.nowMs + 2_000, isBroken);
+    if (world.isSettled() && sim.nowMs > end - LONGEST_MS + 12_000) break;
+  }
+  if (!isBroken()) truth.check(world.store);
+  return world;
+}
+
+function anyMove({ random }: World): readonly [string, (world: World, index: number) => void] {
+  let left = random.below(weights);
+  for (const [weight, name, make] of moves) {
+    if (left < weight) return [name, make];
+    left -= weight;
+  }
+  throw new Error("no move");
+}
+
+function anyRobot({ random }: World): string {
+  return robots[random.below(robots.length)] ?? "r1";
+}
+
+function start(world: World, index: number): void {
+  const { random, orders } = world;
+  const robotId = random.chance(0.15) ? null : anyRobot(world);
+  const operation = robotId === null ? "GoAny" : random.chance(0.7) ? "Go" : "Skip";
+  const order: Order = { id: `c${orders.length}`, operation, robotId };
+  orders.push(order);
+  world.submit(index, order, random.between(500, 10_000));
+  if (random.chance(0.5)) world.submit(1 - index, order, random.between(500, 10_000));
+}
+
+function stop(world: World, index: number): void {
+  const order: Order = { id: `h${world.orders.length}`, operation: "Halt", robotId: anyRobot(world) };
+  world.orders.push(order);
+  world.submit(index, order, 10_000);
+}
+
+function repeat(world: World, index: number): void {
+  const { random, orders } = world;
+  const known = orders[random.below(orders.length)];
+  if (known !== undefined) world.submit(index, known, random.between(500, 10_000));
+}
+
+function hold(world: World, index: number, isHeld: boolean): void {
+  world.hold(index, world.random.chance(0.2) ? null : anyRobot(world), isHeld);
+}
+
+function cut(
+  { random, sim, machines }: World,
+  index: number,
+  which: "storeCutUntilMs" | "serviceCutUntilMs",
+) {
+  const machine = machines[index];
+  if (machine !== undefined) machine[which] = sim.nowMs + random.between(200, 9_000);
+}
