@@ -10,7 +10,7 @@ import type { Shared } from "./parts.ts";
 import type { CommandReport } from "./report.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
-interface AcceptanceParts extends Pick<Shared, "running" | "wall" | "clock" | "log"> {
+interface AcceptanceParts extends Pick<Shared, "running" | "shared" | "wall" | "clock" | "log"> {
   readonly checks: IntakeChecks;
   readonly report: Pick<CommandReport, "reached">;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
@@ -20,6 +20,7 @@ interface AcceptanceParts extends Pick<Shared, "running" | "wall" | "clock" | "l
 /** Brings commands that have passed the intake to the queue of their robot. */
 export function createAcceptance({
   running,
+  shared,
   wall,
   clock,
   log,
@@ -69,7 +70,11 @@ export function createAcceptance({
     const startByMonotonicMs = startByMonotonic(command, clock, wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();
     const request = identified(accepted);
-    const job = createJob({ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs });
+    const isUnrecorded = shared?.isLeading() === false;
+    const job = createJob({
+      ...{ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs },
+      isUnrecorded,
+    });
     job.watchers.push((stage) => report.reached(job, stage));
     if (onStage !== undefined) job.watchers.push(onStage);
     running.set(id, job);

@@ -93,10 +93,11 @@ export function composeCommands(parts: DispatcherParts): Composition {
     evidence,
     calls,
     refusalNow,
+    repeatStops: (job) => stopsElsewhere.repeatFor(job),
     onEnd,
   });
   const stopsElsewhere: StopsElsewhere = createStopsElsewhere({ running, ownStops, runner, calls });
-  const begin = createAcceptance({ running, wall, clock, log, checks, report, runner, conclusion });
+  const begin = createAcceptance({ running, shared, wall, clock, log, checks, report, runner, conclusion });
   const check = createCheck({ checks, journal, wall, clock, log });
 
   function onEnd(job: Job, outcome: Outcome): void {

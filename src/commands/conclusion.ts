@@ -93,7 +93,7 @@ export function createConclusion({
       claimMissions(job, final);
       if (isUnknown) unknown.set(commandId(command), finished);
       const outcome = await record(job, final, finalAtMs);
-      running.delete(job.id);
+      if (running.get(job.id) === job) running.delete(job.id);
       report.ended(
         { ...finished, outcome },
         { acceptedAtMs: job.record?.acceptedAtMs ?? null, sentAtMs: sentAtOf(job), finalAtMs },

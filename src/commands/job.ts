@@ -12,6 +12,8 @@ export interface Job {
   readonly id: string;
   readonly digest: string;
   readonly command: Command;
+  /** A stop that began while another member led: that member may have recorded a command of this identity. */
+  readonly isUnrecorded: boolean;
   /** As it is sent, with its identity filled in if the operation has a field for it. */
   readonly request: ParsedRequest;
   /** Its robot queue; "" until it is found. */
@@ -43,6 +45,8 @@ export interface Job {
   leftAtMs: number | null;
   /** Stops of other members that came while it was under way: sent again before it ends. */
   stopsOwed: RobotStop[];
+  /** The same of this member: sent again if its call has broken off, and may have arrived after them. */
+  stopsSince: RobotStop[];
   /** The missions that the service named in its answer. */
   missionIds: readonly string[];
   isConcluded: boolean;
@@ -69,8 +73,9 @@ export function createJob({
   digest,
   startByMonotonicMs,
   acceptedAtMonotonicMs = null,
+  isUnrecorded = false,
 }: Pick<Job, "command" | "request" | "digest" | "startByMonotonicMs"> &
-  Partial<Pick<Job, "acceptedAtMonotonicMs">>): Job {
+  Partial<Pick<Job, "acceptedAtMonotonicMs" | "isUnrecorded">>): Job {
   let settle: (outcome: Outcome) => void = () => {};
   const done = new Promise<Outcome>((resolve) => {
     settle = resolve;
@@ -82,6 +87,7 @@ export function createJob({
     digest,
     startByMonotonicMs,
     acceptedAtMonotonicMs,
+    isUnrecorded,
     queue: "",
     robotId: null,
     record: null,
@@ -93,6 +99,7 @@ export function createJob({
     heldBack: null,
     leftAtMs: null,
     stopsOwed: [],
+    stopsSince: [],
     missionIds: [],
     isConcluded: false,
     stage: null,

@@ -37,6 +37,7 @@ export function createOutcomeRecords({
    */
   async function record(job: Job, outcome: Outcome, finalAtMs: number): Promise<Outcome> {
     if (!isRecorded(job, outcome)) return outcome;
+    if (job.isUnrecorded) return withoutRecord(outcome, job.command.effect, areRecordsLost);
     if (shared !== null && job.request.effect !== "stops") return recordForAll(job, outcome, finalAtMs);
     const unwritten = withoutRecord(outcome, job.command.effect, areRecordsLost);
     const written = journal.write(recordOf(job, outcome, finalAtMs)).then(

@@ -81,13 +81,16 @@ export function createCalls({
     search.watch(id, evidence, robotId, baseline, clock.nowMs());
   }
 
+  /** The journal that members share permits what moves or changes. */
+  function needsPermission({ request: { effect } }: Job): boolean {
+    return shared !== null && effect !== "stops" && effect !== "reads";
+  }
+
   /** Checked at the moment when the call would leave: a permit or a lease lapses with time alone. */
   function guardOf(job: Job): () => boolean {
     const { effect } = job.request;
     const isInOrder = order.guard(job);
-    // What is not recorded, as stops and reads may be, needs no permission.
-    const needsPermit = shared !== null && effect !== "stops" && effect !== "reads";
-    const mayLeave = needsPermit ? () => isInOrder() && journal.permits(job.id) : isInOrder;
+    const mayLeave = needsPermission(job) ? () => isInOrder() && journal.permits(job.id) : isInOrder;
     if (effect !== "moves") return mayLeave;
     return () => {
       job.heldBack ??= permits.refusalFor(job.request, job.robotId) ?? leases.refusedStart(job);
@@ -113,8 +116,9 @@ export function createCalls({
   }
 
   /** Each sending needs a permission that is young enough. Resolves with why there is none; null: there is. */
-  async function refusedAgain({ id, record }: Job): Promise<string | null> {
-    if (shared === null || record === null || journal.permits(id)) return null;
+  async function refusedAgain(job: Job): Promise<string | null> {
+    const { id, record } = job;
+    if (!needsPermission(job) || record === null || journal.permits(id)) return null;
     const failure = await journal.writeInTime(record);
     return typeof failure === "symbol" ? "another member has stopped or held the robot" : failure;
   }

@@ -13,6 +13,8 @@ interface QueueRunnerParts extends Pick<Shared, "options" | "journal" | "shared"
   readonly evidence: Pick<Evidence, "search" | "observations">;
   readonly calls: Calls;
   readonly refusalNow: IntakeChecks["refusalNow"];
+  /** Sends the stops again that came while this start was under way. */
+  readonly repeatStops: (job: Job) => Promise<void>;
   /** A command has left its queue, with this outcome. */
   readonly onEnd: (job: Job, outcome: Outcome) => void;
 }
@@ -47,6 +49,7 @@ export function createQueueRunner({
   evidence: { search, observations },
   calls,
   refusalNow,
+  repeatStops,
   onEnd,
 }: QueueRunnerParts): QueueRunner {
   const queues = new Map<string, RobotQueue>();
@@ -118,6 +121,9 @@ export function createQueueRunner({
     const arrived = waitMs === 0 ? null : new Promise<void>((resolve) => clock.after(waitMs, resolve));
     const outcome = await search.seek(job.id, job.request.evidence, baseline, otherwise);
     if (outcome === otherwise) await arrived;
+    // Before the next start leaves, which they would undo.
+    job.stopsOwed.push(...job.stopsSince.splice(0));
+    if (job.stopsOwed.length > 0) await repeatStops(job);
     feed(job, { kind: "sought", id: job.id, outcome });
   }
 
@@ -125,7 +131,12 @@ export function createQueueRunner({
   function announce(job: Job): void {
     const { robotId, request, command } = job;
     if (shared === null || request.effect !== "stops" || robotId === null || isOwnStop(job)) return;
-    shared.stopLeaves({ robotId, operation: command.operation, requestJson: request.json });
+    const stop = { robotId, operation: command.operation, requestJson: request.json };
+    for (const other of jobs.values()) {
+      if (other.request.effect === "moves" && other.robotId === robotId && other.sendings > 0)
+        other.stopsSince.push(stop);
+    }
+    shared.stopLeaves(stop);
   }
 
   return {

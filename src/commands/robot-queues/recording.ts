@@ -38,6 +38,7 @@ export function createRecording({
     const { id } = job;
     const baseline = as === "sent" ? baselineOf(job, observations) : null;
     job.record = recordOf(job, as, clock.nowMs(), baseline);
+    if (job.isUnrecorded) return { kind: "record_failed", id, message: "this member does not lead" };
     const isStop = job.request.effect === "stops";
     const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
     let failure = await journal.writeInTime(job.record);

@@ -26,6 +26,13 @@ const SOURCE = "opcua:plc/";
 
 export const recordKey = (id: string) => `${COMMANDS}${SOURCE}${id}`;
 
+/** A record that says that a start was sent. `over`: what forbids it, so that it must not leave. */
+interface Permit {
+  readonly revision: number;
+  readonly atMs: number;
+  readonly over: string | null;
+}
+
 /** What really happened, and which of the invariants it has broken. */
 export class Truth {
   readonly violations: string[] = [];
@@ -36,7 +43,7 @@ export class Truth {
   private readonly stoppedAtMs = new Map<string, number>();
   private readonly lastEpoch = new Map<string, { readonly id: string; readonly epoch: number }>();
   private readonly epochOf = new Map<string, number>();
-  private readonly permits = new Map<string, { readonly revision: number; readonly atMs: number }>();
+  private readonly permits = new Map<string, Permit>();
   /** Stops and holds in the store: since when. */
   private readonly forbidden = new Map<string, number>();
   private readonly arrivedAtMs = new Map<string, number>();
@@ -110,24 +117,32 @@ export class Truth {
   }
 
   private permitted(store: StoreModel, writer: string, id: string, robotId: string | null): void {
-    this.permits.set(id, { revision: store.revision + 1, atMs: this.sim.nowMs });
     const isHeld = store
       .read(HOLDS)
-      .entries.some(({ key, value }) => value !== "null" && (robotId === null || concerns(key, robotId)));
-    if (isHeld) this.broken(`${id} is permitted while its robot is held`);
+      .entries.filter(({ key, value }) => value !== "null" && !this.lifted.has(`${writer} ${key}`))
+      .some(({ key }) => robotId === null || concerns(key, robotId));
     const stop = robotId === null ? undefined : store.entries.get(stopKey(robotId));
     const since = this.acceptedAt.get(id) ?? 0;
-    if (stop !== undefined && stop.modified > since) {
-      const { process } = decode<StopRecord>(stop);
-      if (process !== writer) this.broken(`${id} is permitted over a stop of ${process}`);
-    }
+    const isStopped =
+      stop !== undefined && stop.modified > since && decode<StopRecord>(stop).process !== writer;
+    const over = isHeld ? "while its robot is held" : isStopped ? `over a stop of ${stop.value}` : null;
+    this.permits.set(id, { revision: store.revision + 1, atMs: this.sim.nowMs, over });
+  }
+
+  /** Holds that a process was asked to lift: it may act before the store has that. */
+  private readonly lifted = new Set<string>();
+
+  holdAsked(process: string, robotId: string | null, isHeld: boolean): void {
+    const key = `${process} ${HOLDS}${JSON.stringify([robotId, "opcua", "plc"])}`;
+    if (isHeld) this.lifted.delete(key);
+    else this.lifted.add(key);
   }
 
   /** The revision of the store when each start was given to a leader. */
   private readonly acceptedAt = new Map<string, number>();
 
-  submitted(id: string, revision: number): void {
-    if (!this.acceptedAt.has(id)) this.acceptedAt.set(id, revision);
+  submitted(id: string, store: StoreModel): void {
+    if (!store.entries.has(recordKey(id))) this.acceptedAt.set(id, store.revision);
   }
 
   /** A start leaves a box. */
@@ -136,6 +151,7 @@ export class Truth {
     if (isHeldHere) this.broken(`${id} leaves a box on which its robot is held`);
     const permit = this.permits.get(id);
     if (permit === undefined) this.broken(`${id} leaves without a permission`);
+    else if (permit.over !== null) this.broken(`${id} was permitted ${permit.over}, and leaves`);
     for (const [key, sinceMs] of this.forbidden) {
       const isOf =
         robotId !== null && (key === stopKey(robotId) || (key.startsWith(HOLDS) && concerns(key, robotId)));
@@ -210,8 +226,12 @@ export class Truth {
     if (robotId === null || stop === undefined || permit === undefined || arrivedAtMs === undefined) return;
     if (permit.revision > stop.modified || (this.stoppedAtMs.get(robotId) ?? -1) > arrivedAtMs) return;
     const { askedAtMs = 0, tookAtMs = 0 } = this.stopTimes.get(stop.value) ?? {};
+    const { process, requestJson } = decode<StopRecord>(stop);
+    // It was under way already, or the sender of the stop knows that it has failed.
+    const stopId = (JSON.parse(requestJson) as { readonly to: string }).to;
+    const isDone = this.told.get(stopId)?.some(({ outcome }) => outcome === "succeeded") ?? false;
+    if (arrivedAtMs < askedAtMs || !isDone) return;
     // A process that has given up, or died, sends no second stop for what was over by then.
-    const { process } = decode<StopRecord>(stop);
     const hasGivenUp = this.dead.has(process) || tookAtMs - askedAtMs > times.announceMs / DRIFT;
     if (arrivedAtMs < tookAtMs && hasGivenUp) return;
     this.broken(`${id} arrives after the last stop of ${robotId}, which was stored after its permission`);

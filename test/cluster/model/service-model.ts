@@ -41,6 +41,8 @@ export function createServiceLink(parts: ServiceParts): FleetPort {
   const { sim, random, truth, box, process, stopsInTurn, faulty, cutUntilMs, isHeldHere, made } = parts;
   const isCut = () => sim.nowMs < cutUntilMs();
   const hop = () => random.between(1, 15);
+  /** When the last start of each robot arrives on a connection that holds: a stop uses the same one. */
+  const arrivesAtMs = new Map<string | null, number>();
 
   function leave(
     sending: Sending,
@@ -61,7 +63,12 @@ export function createServiceLink(parts: ServiceParts): FleetPort {
     const isFaulty = random.chance(faulty());
     const way = random.next();
     const heldUpMs = stopsInTurn && random.chance(0.05) ? random.between(0, 9_000) : 0;
-    const arrivalMs = heldUpMs + (isFaulty ? random.between(0, latestMs) : hop());
+    const { robotId } = sending;
+    const ownMs = heldUpMs + (isFaulty ? random.between(0, latestMs) : hop());
+    const behindMs = order.isStop ? (arrivesAtMs.get(robotId) ?? 0) - sim.nowMs + 0.1 : 0;
+    const arrivalMs = Math.max(ownMs, behindMs);
+    const breaksOff = isFaulty && way >= 0.3;
+    if (!order.isStop && !breaksOff) arrivesAtMs.set(robotId, sim.nowMs + arrivalMs);
     const arrive = () => {
       truth.arrived(sending, process);
       if (!order.isStop) made(sending);

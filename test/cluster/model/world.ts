@@ -135,7 +135,7 @@ export class World {
   submit(index: number, order: Order, expiresInMs: number): void {
     this.at(index, ({ box, intake, member }) => {
       const { id, operation, robotId } = order;
-      if (member.isLeading()) this.truth.submitted(id, this.store.revision);
+      if (member.isLeading()) this.truth.submitted(id, this.store);
       const nowMs = box.clock.nowMs();
       const requestJson = JSON.stringify(robotId === null ? { to: id } : { robot: robotId, to: id });
       const startByMs = nowMs + expiresInMs;
@@ -147,7 +147,10 @@ export class World {
   }
 
   hold(index: number, robotId: string | null, isHeld: boolean): void {
-    this.at(index, ({ dispatcher }) => void dispatcher.holds.hold({ source: plc, robotId, isHeld }));
+    this.at(index, ({ name, dispatcher }) => {
+      this.truth.holdAsked(name, robotId, isHeld);
+      dispatcher.holds.hold({ source: plc, robotId, isHeld });
+    });
   }
 
   /** Runs a task of the process of a machine, when it has one. */
