@@ -14,15 +14,19 @@ import { type Entry, entryOf } from "./values.ts";
 
 export type Relation = "equal" | "not_equal" | "greater" | "less";
 
-/** A condition on one key. Of a key that is absent all numbers are 0, and its value is met by nothing. */
-export type Comparison =
-  | {
-      readonly key: string;
-      readonly target: "create_revision" | "mod_revision" | "version" | "lease";
-      readonly is: Relation;
-      readonly to: bigint;
-    }
-  | { readonly key: string; readonly target: "value"; readonly is: Relation; readonly to: Uint8Array };
+/**
+ * A condition on one key, or on each key of a prefix. Of a key that is absent, and of a prefix without keys, all
+ * numbers are 0, and the value is met by nothing.
+ */
+export type Comparison = Keys &
+  (
+    | {
+        readonly target: "create_revision" | "mod_revision" | "version" | "lease";
+        readonly is: Relation;
+        readonly to: bigint;
+      }
+    | { readonly target: "value"; readonly is: Relation; readonly to: Uint8Array }
+  );
 
 export interface Put {
   readonly kind: "put";
@@ -82,7 +86,7 @@ const relations: Readonly<Record<Relation, Compare_CompareResult>> = {
 };
 
 function compareOf(comparison: Comparison): MessageInitShape<typeof CompareSchema> {
-  const common = { key: Buffer.from(comparison.key), result: relations[comparison.is] };
+  const common = { ...keyRange(comparison), result: relations[comparison.is] };
   const { target, to } = comparison;
   switch (target) {
     case "create_revision":

@@ -324,6 +324,13 @@ export declare type Compare = Message<"etcdserverpb.Compare"> & {
     value: bigint;
     case: "lease";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Compares each key of the range, as RangeRequest has it. A range without keys compares as an absent key.
+   *
+   * @generated from field: bytes range_end = 64;
+   */
+  rangeEnd: Uint8Array;
 };
 
 /**

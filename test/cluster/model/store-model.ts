@@ -3,14 +3,11 @@ import type {
   StoreChanges,
   StoreComparison,
   StoreEntry,
+  StorePut,
   StoreRead,
   StoreTransaction,
 } from "../../../src/cluster/protocol/cluster-store.ts";
 import type { Simulation } from "./simulation.ts";
-
-interface Kept extends StoreEntry {
-  readonly lease: string | null;
-}
 
 interface Lease {
   readonly ttlMs: number;
@@ -23,7 +20,8 @@ export type OnPut = (writer: string, key: string, value: string | null) => void;
 /** etcd, as far as the protocol uses it: linearizable, with revisions, nested transactions, leases, watches. */
 export class StoreModel {
   revision = 1;
-  readonly entries = new Map<string, Kept>();
+  readonly entries = new Map<string, StoreEntry>();
+  private readonly leaseOf = new Map<string, string>();
   private readonly leases = new Map<string, Lease>();
   private readonly history: StoreChanges[] = [];
   private readonly watchers = new Set<(changes: StoreChanges) => void>();
@@ -38,19 +36,21 @@ export class StoreModel {
 
   /** All comparisons are made before anything is put, those of nested transactions too. */
   apply(writer: string, { guard, parts }: StoreTransaction): CommitResult {
+    const keys = parts.flatMap(({ puts }) => puts.map(({ key }) => key));
+    if (new Set(keys).size < keys.length) throw new Error("a key is put twice");
     if (!guard.every((each) => this.holds(each)))
       return { kind: "done", revision: this.revision, parts: null };
     const done = parts.map(({ when }) => when.every((each) => this.holds(each)));
     const puts = parts.flatMap((part, index) => (done[index] ? part.puts : []));
     if (puts.some(({ lease }) => lease !== undefined && !this.leases.has(lease))) return { kind: "failed" };
-    if (new Set(puts.map(({ key }) => key)).size < puts.length) throw new Error("a key is put twice");
     for (const { key, value } of puts) this.onPut(writer, key, value);
-    this.put(puts.map(({ key, value, lease = null }) => ({ key, value, lease })));
+    this.put(puts);
     return { kind: "done", revision: this.revision, parts: done };
   }
 
   read(prefix: string): StoreRead {
-    const entries = [...this.entries.values()].filter(({ key }) => key.startsWith(prefix));
+    const found = [...this.entries.values()].filter(({ key }) => key.startsWith(prefix));
+    const entries = found.sort((one, other) => compare(one.key, other.key));
     return { clusterId: "c", revision: this.revision, entries };
   }
 
@@ -72,9 +72,12 @@ export class StoreModel {
 
   /** Returns what ends it. */
   watch(from: number, receive: (changes: StoreChanges) => void): () => void {
-    for (const changes of this.history) if (changes.revision >= from) receive(changes);
-    this.watchers.add(receive);
-    return () => this.watchers.delete(receive);
+    const watcher = (changes: StoreChanges) => {
+      if (changes.revision >= from) receive(changes);
+    };
+    for (const changes of this.history) watcher(changes);
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
   }
 
   private holds(comparison: StoreComparison): boolean {
@@ -90,15 +93,19 @@ export class StoreModel {
     return (entry?.modified ?? 0) === comparison.modified;
   }
 
-  private put(puts: readonly { key: string; value: string | null; lease: string | null }[]): void {
-    if (puts.length === 0) return;
+  /** The revision stays if nothing changes: the removal of an absent key is none. */
+  private put(puts: readonly StorePut[]): void {
+    const changing = puts.filter(({ key, value }) => value !== null || this.entries.has(key));
+    if (changing.length === 0) return;
     this.revision += 1;
     const { revision } = this;
-    const changes = puts.map(({ key, value, lease }) => {
+    const changes = changing.map(({ key, value, lease }) => {
       const created = this.entries.get(key)?.created ?? revision;
-      const entry = value === null ? null : { key, value, created, modified: revision, lease };
+      const entry = value === null ? null : { key, value, created, modified: revision };
       if (entry === null) this.entries.delete(key);
       else this.entries.set(key, entry);
+      if (entry === null || lease === undefined) this.leaseOf.delete(key);
+      else this.leaseOf.set(key, lease);
       return { key, entry };
     });
     const batch = { revision, changes };
@@ -110,8 +117,12 @@ export class StoreModel {
     this.sim.after(lease.endsAtMs - this.sim.nowMs, () => {
       if (this.sim.nowMs < lease.endsAtMs) return this.endLater(id, lease);
       this.leases.delete(id);
-      const ended = [...this.entries.values()].filter((entry) => entry.lease === id);
-      this.put(ended.map(({ key }) => ({ key, value: null, lease: null })));
+      const ended = [...this.leaseOf].filter(([, lease]) => lease === id).map(([key]) => key);
+      this.put(ended.sort(compare).map((key) => ({ key, value: null })));
     });
   }
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : 1;
 }
