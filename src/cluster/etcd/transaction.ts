@@ -15,8 +15,8 @@ import { type Entry, entryOf } from "./values.ts";
 export type Relation = "equal" | "not_equal" | "greater" | "less";
 
 /**
- * A condition on one key, or on each key of a prefix. Of a key that is absent, and of a prefix without keys, all
- * numbers are 0, and the value is met by nothing.
+ * A condition on one key, or on each key of a prefix. Of a key that is absent, and of a prefix without keys,
+ * all numbers are 0, and the value is met by nothing.
  */
 export type Comparison = Keys &
   (

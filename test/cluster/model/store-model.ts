@@ -17,7 +17,7 @@ interface Lease {
 /** Who writes, and what: called before a put is applied. */
 export type OnPut = (writer: string, key: string, value: string | null) => void;
 
-/** etcd, as far as the protocol uses it: linearizable, with revisions, nested transactions, leases, watches. */
+/** etcd, as far as the protocol uses it: revisions, nested transactions, leases and watches. */
 export class StoreModel {
   revision = 1;
   readonly entries = new Map<string, StoreEntry>();

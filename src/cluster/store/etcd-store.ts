@@ -1,0 +1,114 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { createRecurringProblem } from "../../platform/recurring-problem.ts";
+import type { EtcdClient, Page, RangeQuery } from "../etcd/client.ts";
+import type { Fault, Header } from "../etcd/outcome.ts";
+import type { Operation } from "../etcd/transaction.ts";
+import type { ClusterStore, CommitResult, StoreRead, StoreTransaction } from "../protocol/cluster-store.ts";
+import { createMapping, numberOf } from "./mapping.ts";
+import { createWatches } from "./watches.ts";
+
+export interface EtcdStoreParts {
+  readonly client: EtcdClient;
+  /** Of the gateway's keys in etcd. It ends with a slash. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** etcd as a gateway's store (docs/decisions.md, An answer of another store leaves a commit unsure). */
+export function createEtcdStore({ client, prefix, clock, log }: EtcdStoreParts): ClusterStore {
+  const mapping = createMapping(prefix);
+  const problem = createRecurringProblem(clock, () => log.info({}, "etcd answers again"));
+  const otherStore = createRecurringProblem(clock, () => {});
+  /** Of the first answer. */
+  let clusterId: bigint | null = null;
+  /** The highest that a linearizable answer had. */
+  let newest = 0n;
+
+  function note({ message }: Fault): void {
+    if (problem.note()) log.warn({ problem: message }, "etcd has not done what it was asked");
+  }
+
+  function isCluster(header: Header): boolean {
+    clusterId ??= header.clusterId;
+    return header.clusterId === clusterId;
+  }
+
+  /** Whether it is the store of all answers before. `asked`: the newest revision when it was asked. */
+  function isStore(header: Header, asked: bigint): boolean {
+    if (!isCluster(header) || header.revision < asked) {
+      if (otherStore.note()) log.error({ prefix }, "etcd is another one than before, or was restored");
+      watches.endAll();
+      return false;
+    }
+    if (header.revision > newest) newest = header.revision;
+    return true;
+  }
+
+  async function commit({ guard, parts }: StoreTransaction): Promise<CommitResult> {
+    const asked = newest;
+    const outcome = await client.txn({
+      compare: guard.map(mapping.comparison),
+      success: parts.length === 0 ? [throughLog] : parts.map(mapping.part),
+    });
+    if (outcome.kind !== "done") {
+      note(outcome.fault);
+      return { kind: outcome.kind };
+    }
+    const { header, value } = outcome;
+    if (!isStore(header, asked)) return { kind: "unsure" };
+    const done = parts.map((_part, index) => {
+      const result = value.results[index];
+      return result?.kind === "transaction" && result.result.succeeded;
+    });
+    return { kind: "done", revision: numberOf(header.revision), parts: value.succeeded ? done : null };
+  }
+
+  async function read(keys: string): Promise<StoreRead | null> {
+    const asked = newest;
+    const pages: Page[] = [];
+    let first: Header | null = null;
+    for (let query: RangeQuery | null = { keys: { prefix: prefix + keys } }; query !== null; ) {
+      const outcome = await client.range(query);
+      if (outcome.kind !== "done") {
+        note(outcome.fault);
+        return null;
+      }
+      first ??= outcome.header;
+      if (outcome.header.clusterId !== first.clusterId) return null;
+      pages.push(outcome.value);
+      query = outcome.value.next;
+    }
+    if (first === null) return null;
+    isStore(first, asked);
+    const entries = pages.flatMap((page) => page.entries.map(mapping.entry));
+    return { clusterId: String(first.clusterId), revision: numberOf(first.revision), entries };
+  }
+
+  const watches = createWatches({ client, prefix, mapping, isCluster, note });
+  return {
+    commit,
+    read,
+    async grant(ttlMs) {
+      const outcome = await client.grantLease(Math.ceil(ttlMs / 1_000));
+      if (outcome.kind === "done") return isCluster(outcome.header) ? String(outcome.value.id) : null;
+      note(outcome.fault);
+      return null;
+    },
+    async keepAlive(lease) {
+      const outcome = await client.keepLeaseAlive(BigInt(lease));
+      if (outcome.kind === "done") return isCluster(outcome.header) ? "alive" : null;
+      if (outcome.fault.code === "NO_LEASE") return "gone";
+      note(outcome.fault);
+      return null;
+    },
+    watch: watches.begin,
+  };
+}
+
+/**
+ * Takes a transaction that puts nothing through etcd's log. One without operations is answered by a member
+ * from what it has, which may be old.
+ */
+const throughLog: Operation = { kind: "transaction", transaction: {} };
