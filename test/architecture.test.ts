@@ -42,6 +42,7 @@ const modules: Readonly<Record<string, Rules>> = {
     "northbound/opcua/options.ts": "the options that configuration builds",
     "northbound/web/options.ts": "the options that configuration builds",
     "commands/options.ts": "the options that configuration builds",
+    "cluster/options.ts": "the options that configuration builds",
     "delivery/outbox/options.ts": "the options that configuration builds",
   },
   fleet: {

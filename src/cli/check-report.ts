@@ -12,6 +12,7 @@ import { some, wrapped } from "./readable.ts";
 export function checkReport(config: Config, manual: OperationManual): string {
   return [
     ...section("Robots", robotLines(config)),
+    ...section("Cluster", clusterLines(config)),
     ...section("The longest until values say that something is lost", lossLines(config)),
     ...section("Ways for commands", protocolLines(config)),
     ...section("Who may command what", rightsLines(config, manual)),
@@ -37,6 +38,17 @@ function robotLines({ fleet, gateway }: Config): readonly string[] {
       ? []
       : [`missions and batteries by webhook, at ${fleet.events.webhook.publicUrl}`]),
     `what must survive a restart: ${gateway.dataDir}`,
+  ];
+}
+
+function clusterLines({ cluster }: Config): readonly string[] {
+  if (cluster === null) return [];
+  const { name, member, members, etcd, leaseMs } = cluster;
+  const others = members.filter((each) => each.name !== member).map((each) => each.name);
+  return [
+    `${member} of ${name}, with ${some(others)}`,
+    `etcd at ${some(etcd.endpoints)}, ${etcd.tls === null ? "without TLS, on this machine" : "over TLS"}`,
+    `a leader that is silent for ${seconds(leaseMs)} is replaced`,
   ];
 }
 

@@ -12,6 +12,7 @@ import { type Environment, type OwnCertificate, readNamedFiles } from "./named-f
 import { readConfigDocument, soundSections } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 import { places } from "./schema-walk.ts";
+import { ownOpcUaUri } from "./sections/cluster.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
 
 /** A file of certificates that a key of the configuration names. */
@@ -63,7 +64,7 @@ export async function readCertificateFiles(
     return { ok: false, problem: `${path}${line}: ${first?.message ?? "it cannot be read"}` };
   }
   const { document } = read;
-  const { gateway, opcua } = soundSections(document);
+  const { gateway, opcua, cluster } = soundSections(document);
   if (gateway === undefined) {
     return {
       ok: false,
@@ -85,7 +86,7 @@ export async function readCertificateFiles(
     const problem = named.problems.find((each) => each.path === key)?.message ?? "cannot be read";
     return [{ ...found, path: place.value, content: { problem } }];
   });
-  const identity = { id: gateway.id, dataDir: folder };
+  const identity = { id: gateway.id, dataDir: folder, memberUri: ownOpcUaUri(cluster) };
   const options = opcua === undefined ? null : opcUaOptions(opcua, identity, { families: {} }, [], named);
   return { ok: true, configured: { dataDir: folder, files, opcua: options } };
 }

@@ -4,6 +4,7 @@ import { type Finding, together, unwise, wrong } from "./finding.ts";
 import { nearest } from "./nearest.ts";
 import type { ConfigFile } from "./schema.ts";
 import { alarmsFindings } from "./sections/alarms.ts";
+import { clusterFindings } from "./sections/cluster-checks.ts";
 import { commandsFindings } from "./sections/commands.ts";
 import type { FleetSection } from "./sections/fleet.ts";
 import { mqttFindings } from "./sections/mqtt-checks.ts";
@@ -33,7 +34,7 @@ export function crossChecks(
   catalogue: Catalogue,
   unsound: ReadonlySet<string> = new Set(),
 ): readonly Finding[] {
-  const { fleet, quality, mqtt, opcua, web, commands, rights, stations, alarms } = sections;
+  const { fleet, quality, mqtt, opcua, web, cluster, commands, rights, stations, alarms } = sections;
   return [
     ...(fleet === undefined ? [] : fleetFindings(fleet)),
     ...(fleet === undefined || quality === undefined ? [] : pollFindings(fleet, quality)),
@@ -41,6 +42,7 @@ export function crossChecks(
     ...(mqtt === undefined ? [] : mqttFindings(mqtt, sections)),
     ...(opcua === undefined ? [] : [...opcUaFindings(opcua), ...numberlessFindings(opcua, sections)]),
     ...(web === undefined ? [] : [...webFindings(web), ...webRobots(web, fleet)]),
+    ...(cluster === undefined ? [] : clusterFindings(cluster, sections)),
     ...(commands === undefined ? [] : commandsFindings(commands)),
     ...(rights === undefined
       ? []

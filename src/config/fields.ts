@@ -69,15 +69,18 @@ export function listen(usualPort: number) {
     .describe("Where the server listens.");
 }
 
-/** `host:port`, with an IPv6 address in brackets. */
-export function hostPort(description: string) {
+/**
+ * `host:port`, with an IPv6 address in brackets.
+ *
+ * @param noScheme the message for a URL
+ */
+export function hostPort(
+  description: string,
+  noScheme = "write host:port, without a scheme: the connection is always TLS, a token must not travel without it",
+) {
   return z
     .string()
-    .refine((text) => !text.includes("://"), {
-      error:
-        "write host:port, without a scheme: the connection is always TLS, a token must not travel without it",
-      abort: true,
-    })
+    .refine((text) => !text.includes("://"), { error: noScheme, abort: true })
     .refine((text) => isHostPort(text), { error: "write host:port, as fleet.example.com:443" })
     .describe(description);
 }

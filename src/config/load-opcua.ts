@@ -7,6 +7,7 @@ import { problemAt, problemsOf } from "./issues.ts";
 import type { NamedFiles } from "./named-files.ts";
 import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
+import { ownOpcUaUri } from "./sections/cluster.ts";
 import { opcUaOptions } from "./sections/opcua.ts";
 import { stationNodes } from "./sections/stations.ts";
 
@@ -49,8 +50,8 @@ export async function loadOpcUa(path: string, catalogue: Catalogue): Promise<Opc
       .map((finding) => problemAt(document, finding.path, finding.message)),
   ];
   if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
-  const { gateway, opcua, fleet, stations } = parsed.data;
+  const { gateway, opcua, fleet, stations, cluster } = parsed.data;
   if (opcua === undefined) return { ok: true, opcua: null };
-  const place = { id: gateway.id, dataDir: "" };
+  const place = { id: gateway.id, dataDir: "", memberUri: ownOpcUaUri(cluster) };
   return { ok: true, opcua: opcUaOptions(opcua, place, fleet, stationNodes(stations), noFiles) };
 }

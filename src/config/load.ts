@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import type { ClusterOptions } from "../cluster/options.ts";
 import type { DispatcherOptions, IntakeOptions, Rights, StationOptions } from "../commands/options.ts";
 import type { Catalogue } from "../contracts/operation.ts";
 import type { OutboxOptions } from "../delivery/outbox/options.ts";
@@ -18,6 +19,8 @@ import { problemAt, problemsOf } from "./issues.ts";
 import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles } from "./named-files.ts";
 import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
+import { clusterOptions, ownOpcUaUri } from "./sections/cluster.ts";
+import { ownUriFindings } from "./sections/cluster-checks.ts";
 import { dispatcherOptions, intakeOptions } from "./sections/commands.ts";
 import { controlOptions, socketPath, socketPathProblem } from "./sections/control.ts";
 import { fleetOptions } from "./sections/fleet.ts";
@@ -41,12 +44,13 @@ export interface RunningConfig {
   readonly log: { readonly level: Live<LogLevel>; readonly format: "json" | "text" };
   readonly fleet: FleetOptions;
   readonly quality: QualityTimes;
-  /** Null: off, because the file has no such section. The same holds for the next three. */
+  /** Null: off, because the file has no such section. The same holds for the next four. */
   readonly mqtt: MqttOptions | null;
   /** The queue of events for the broker. */
   readonly outbox: OutboxOptions | null;
   readonly opcua: OpcUaOptions | null;
   readonly web: WebOptions | null;
+  readonly cluster: ClusterOptions | null;
   /** The socket of `fleetgate call`; null: off, or the path of the socket is too long. */
   readonly control: ControlOptions | null;
   readonly rights: Live<Rights>;
@@ -114,6 +118,7 @@ export async function loadConfig(
   const sections = parsed.success ? parsed.data : soundSections(document);
   const findings = [
     ...crossChecks(sections, catalogue, unsoundSections(document)),
+    ...ownUriFindings(sections, files),
     ...socketFindings(sections, path, env),
     ...(await folderFindings(sections, path, env)),
   ];
@@ -151,8 +156,15 @@ function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Enviro
     opcua:
       file.opcua === undefined
         ? null
-        : opcUaOptions(file.opcua, gateway, file.fleet, stationNodes(file.stations), files),
+        : opcUaOptions(
+            file.opcua,
+            { ...gateway, memberUri: ownOpcUaUri(file.cluster) },
+            file.fleet,
+            stationNodes(file.stations),
+            files,
+          ),
     web: file.web === undefined ? null : webOptions(file.web, files),
+    cluster: file.cluster === undefined ? null : clusterOptions(file.cluster, files),
     control: controlOptions(file.control, socket),
     stations: stationOptions(file.stations),
     intake: intakeOptions(file.commands, file.mqtt?.commands.clientRate),

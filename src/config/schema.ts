@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { liveFields } from "./fields.ts";
 import { alarmsSection } from "./sections/alarms.ts";
+import { clusterSection } from "./sections/cluster.ts";
 import { commandsSection } from "./sections/commands.ts";
 import { controlSection } from "./sections/control.ts";
 import { conveyorsSection } from "./sections/conveyors.ts";
@@ -23,6 +24,7 @@ export const configSchema = z.strictObject({
   mqtt: mqttSection.optional(),
   opcua: opcuaSection.optional(),
   web: webSection.optional(),
+  cluster: clusterSection.optional(),
   control: controlSection,
   commands: commandsSection,
   rights: rightsSection,

@@ -42,6 +42,18 @@ describe("what check says of a valid configuration", () => {
     expect(text).toMatch(/^ {2}\+ 60\.5 s +what is stale or offline is lost/m);
   });
 
+  it("says which box of which cluster it is", async () => {
+    const text = await report(`${minimal}cluster:
+  { name: hall-1, member: box-a, members: { box-a: {}, box-b: {} },
+    etcd: { endpoints: ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"] }, leaseSeconds: 7 }
+`);
+    expect(text).toMatch(
+      /^Cluster\n {2}box-a of hall-1, with box-b\n {2}etcd at 127\.0\.0\.1:1, .*, without TLS/m,
+    );
+    expect(text).toMatch(/^ {2}a leader that is silent for 7 s is replaced$/m);
+    expect(await report(minimal)).not.toContain("Cluster");
+  });
+
   it("says which source may send which commands", async () => {
     const text = await report(
       `${minimal}rights: [{ source: { protocol: cli, name: "*" }, role: operator, operations: [UpdateMission, GetMap] }]\n`,

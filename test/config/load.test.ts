@@ -152,7 +152,7 @@ rights:
       `f:7: fleet.credentials: ${folder.path}/nowhere.json does not exist`,
       `f:8: fleet.ca: ${folder.path}/nothing.pem does not exist`,
       'f:12: mqtt.listen.port: must be a number: write 1883 without quotes, not "1883"',
-      "f:13: colour: unknown key; known here are alarms, commands, control, conveyors, fleet, gateway, log, mqtt, opcua, quality, recorder, rights, stations, web",
+      "f:13: colour: unknown key; known here are alarms, cluster, commands, control, conveyors, fleet, gateway, log, mqtt, opcua, quality, recorder, rights, stations, web",
       'f:16: rights[0].role: must be one of observer, operator, engineer; not "boss"',
     ]);
   });

@@ -172,10 +172,17 @@ export const opcuaSection = z
 
 export type OpcUaSection = z.output<typeof opcuaSection>;
 
+/** Who the server is. `memberUri`: its application URI by `cluster`; null: its own choice. */
+interface OpcUaIdentity {
+  readonly id: string;
+  readonly dataDir: string;
+  readonly memberUri: string | null;
+}
+
 /** What the section and its files say, as the OPC UA server wants it. */
 export function opcUaOptions(
   section: OpcUaSection,
-  gateway: { readonly id: string; readonly dataDir: string },
+  gateway: OpcUaIdentity,
   fleet: {
     readonly robots?: readonly RobotId[] | undefined;
     readonly families: Readonly<Record<RobotId, Family>>;
@@ -190,7 +197,7 @@ export function opcUaOptions(
     hostname: section.hostname ?? (isLoopback(host) ? "localhost" : hostname()),
     isHostnameAssumed: section.hostname === undefined,
     alternateHostnames: section.alternateHostnames,
-    applicationUri: applicationUri(gateway.id, files),
+    applicationUri: applicationUri(gateway, files),
     certificate: certificate(files),
     authorities: authorities(files),
     dataDir: gateway.dataDir,
@@ -219,10 +226,12 @@ export function runningOpcUa(live: Live<Now<OpcUaOptions>>): OpcUaOptions {
   };
 }
 
-/** A certificate of the plant's authority names the application; ours is named for the gateway. */
-function applicationUri(gatewayId: string, files: NamedFiles): string {
+/** A certificate of the plant's authority names the application; ours is named for box or gateway. */
+function applicationUri({ id, memberUri }: OpcUaIdentity, files: NamedFiles): string {
   const configured = fileAt(files, "opcua", "certificate");
-  return (configured === null ? null : applicationUriOf(configured.text)) ?? `urn:fleetgate:${gatewayId}`;
+  return (
+    (configured === null ? null : applicationUriOf(configured.text)) ?? memberUri ?? `urn:fleetgate:${id}`
+  );
 }
 
 function certificate(files: NamedFiles): OpcUaCertificate | null {

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import type { ClusterOptions } from "../../cluster/options.ts";
+import { count, file, hostPort } from "../fields.ts";
+import { fileAt, type NamedFiles } from "../named-files.ts";
+
+const MOST_ENDPOINTS = 7;
+
+const shortName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
+  error: "use 1 to 63 letters, digits, - and _, the first a letter or digit",
+});
+
+const member = z.strictObject({
+  opcuaUri: z
+    .string()
+    .regex(/^[a-z][a-z0-9+.-]*:[^\s,]+$/i, { error: "write a URI, as urn:box-a:fleetgate" })
+    .optional()
+    .describe(
+      "The application URI of the box's OPC UA server, which no other box has. Needed with opcua. A certificate of opcua.certificate must name it.",
+    ),
+});
+
+/** `cluster:` two boxes that are one gateway, and etcd, which they share. */
+export const clusterSection = z
+  .strictObject({
+    name: shortName.describe(
+      "Name of the cluster: the gateways of one name are one gateway. Their keys in etcd begin with /fleetgate/<name>/.",
+    ),
+    member: shortName.describe("Which of the members this box is."),
+    members: z
+      .record(shortName, member)
+      .describe("The two boxes, by name: the same, in the same order, in both configurations."),
+    etcd: z
+      .strictObject({
+        endpoints: z
+          .array(
+            hostPort(
+              "host:port of a member of etcd.",
+              "write host:port, without a scheme: with ca, the connection is TLS",
+            ),
+          )
+          .min(1)
+          .max(MOST_ENDPOINTS)
+          .describe("Every member of etcd. Three, on three machines."),
+        ca: file("certificate", "File of the authority that signed etcd's certificates (PEM).").optional(),
+        certificate: file("certificate", "File of our own certificate for etcd (PEM).").optional(),
+        key: file("privateKey", "File of the key of certificate (PEM).").optional(),
+      })
+      .describe("The store that the boxes share. Beyond loopback it needs ca, certificate and key."),
+    leaseSeconds: count(
+      3,
+      30,
+      5,
+      "How long a leader may be silent before the other box takes over, in seconds.",
+    ),
+  })
+  .describe("Two boxes that are one gateway. Leave the section out for a gateway on one machine.");
+
+export type ClusterSection = z.output<typeof clusterSection>;
+
+/** What the section and its files say, as the cluster wants it. */
+export function clusterOptions(section: ClusterSection, files: NamedFiles): ClusterOptions {
+  const { name, member: own, members, etcd, leaseSeconds } = section;
+  return {
+    name,
+    member: own,
+    members: Object.entries(members).map(([each, { opcuaUri }]) => ({
+      name: each,
+      opcuaUri: opcuaUri ?? null,
+    })),
+    etcd: { endpoints: etcd.endpoints, tls: tls(files) },
+    leaseMs: leaseSeconds * 1_000,
+  };
+}
+
+/** The application URI of this box; null: the section gives none. */
+export function ownOpcUaUri(section: ClusterSection | undefined): string | null {
+  if (section === undefined || !Object.hasOwn(section.members, section.member)) return null;
+  return section.members[section.member]?.opcuaUri ?? null;
+}
+
+function tls(files: NamedFiles): ClusterOptions["etcd"]["tls"] {
+  const [ca, certificate, key] = (["ca", "certificate", "key"] as const).map((name) =>
+    fileAt(files, "cluster", "etcd", name),
+  );
+  if (!ca) return null;
+  return {
+    ca: ca.text,
+    client: certificate && key ? { certificate: certificate.text, key: key.text } : null,
+  };
+}
