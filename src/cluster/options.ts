@@ -20,3 +20,8 @@ export interface ClusterOptions {
   /** How long etcd waits for a leader that is silent. */
   readonly leaseMs: number;
 }
+
+/** What every key of the cluster in etcd begins with. */
+export function keyPrefix(name: string): string {
+  return `/fleetgate/${name}/`;
+}

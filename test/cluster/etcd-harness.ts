@@ -12,6 +12,8 @@ import { freePorts } from "../support/free-ports.ts";
 
 /** Whether the tests that need etcd can run. */
 export const hasEtcd = spawnSync("etcd", ["--version"]).status === 0;
+/** Debian's `etcd-client`. */
+export const hasEtcdctl = spawnSync("etcdctl", ["version"]).status === 0;
 if (!hasEtcd) {
   if (process.env.CI) throw new Error("etcd is not installed, and CI must run its tests");
   process.stderr.write("etcd is not installed: its tests are skipped\n");

@@ -1,3 +1,4 @@
+import type { ClusterOptions } from "../../cluster/options.ts";
 import type { Config } from "../../config/load.ts";
 import { runningMqtt } from "../../config/sections/mqtt.ts";
 import { brokerAddress } from "../../northbound/mqtt/client/dial.ts";
@@ -8,8 +9,8 @@ import { bareHost } from "../../platform/url-host.ts";
 
 /** A host in the configuration, and its protocol. */
 export interface Endpoint extends Peer {
-  /** `proxy` and `mqtt` are without TLS. WebSocket counts as MQTT here. */
-  readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts";
+  /** `proxy`, `mqtt` and `etcd` are without TLS. WebSocket counts as MQTT here. */
+  readonly speaks: "grpc" | "https" | "proxy" | "mqtt" | "mqtts" | "etcd" | "etcds";
   /** Reached through `fleet.proxy`, which resolves its name too. */
   readonly isBehindProxy: boolean;
 }
@@ -20,7 +21,7 @@ const standardPorts: Readonly<Record<string, number>> = {
 };
 
 /** Every host of the configuration that the gateway connects to. */
-export function endpointsOf({ fleet, mqtt }: Config): readonly Endpoint[] {
+export function endpointsOf({ fleet, mqtt, cluster }: Config): readonly Endpoint[] {
   const isBehindProxy = fleet.proxyUrl !== null;
   const fleetKeys = { caKey: "fleet.ca", certificateKey: "fleet.clientCertificate", isBehindProxy };
   const isSameServer = new URL(fleet.authUrl).origin === new URL(fleet.httpsUrl).origin;
@@ -39,7 +40,24 @@ export function endpointsOf({ fleet, mqtt }: Config): readonly Endpoint[] {
     ...(mqtt === null
       ? []
       : brokersOf(runningMqtt(createLive(mqtt))).flatMap(({ broker }) => brokerEndpoint(broker))),
+    ...(cluster === null ? [] : cluster.etcd.endpoints.map((_, index) => etcdEndpoint(cluster, index))),
   ];
+}
+
+function etcdEndpoint({ etcd }: ClusterOptions, index: number): Endpoint {
+  const common = {
+    key: etcdKey(index),
+    ...address(`https://${etcd.endpoints[index]}`),
+    isBehindProxy: false,
+  };
+  return etcd.tls === null
+    ? { ...common, speaks: "etcd", caKey: null, certificateKey: null }
+    : { ...common, speaks: "etcds", caKey: "cluster.etcd.ca", certificateKey: "cluster.etcd.certificate" };
+}
+
+/** The key of an endpoint of etcd. */
+export function etcdKey(index: number): string {
+  return `cluster.etcd.endpoints[${index}]`;
 }
 
 function brokerEndpoint(broker: MqttOptions["broker"]): readonly Endpoint[] {

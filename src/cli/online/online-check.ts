@@ -19,6 +19,7 @@ import { LEAST_FREE_BYTES } from "../../platform/store.ts";
 import { within } from "../../platform/within.ts";
 import { tryPlantBroker } from "./broker.ts";
 import { type Endpoint, endpointsOf } from "./endpoints.ts";
+import { tryEtcd } from "./etcd.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 import { clockPart, tryKey, tryMissions } from "./service.ts";
 import { tryWire, type Wire } from "./wires.ts";
@@ -75,6 +76,7 @@ export async function checkOnline(config: Config, parts: OnlineParts): Promise<r
     parts,
     report,
   );
+  if (config.cluster !== null) report(...(await tryEtcd(config.cluster, isThere, clock)));
   report(...(await tryListeners(config, typeof holder === "string", parts.isForUnit)));
   report(await tryDisk(dataDir));
   return all;

@@ -17,6 +17,8 @@ export interface Wire {
   readonly skewMs: number | null;
 }
 
+const withoutTls: ReadonlySet<Endpoint["speaks"]> = new Set(["proxy", "mqtt", "etcd"]);
+
 /** Connects to one endpoint, with TLS if it needs it, and closes. */
 export async function tryWire(
   endpoint: Endpoint,
@@ -26,7 +28,7 @@ export async function tryWire(
 ): Promise<Wire> {
   const part = `connection ${endpoint.key}`;
   try {
-    if (endpoint.speaks === "proxy" || endpoint.speaks === "mqtt") {
+    if (withoutTls.has(endpoint.speaks)) {
       await tryTcp(endpoint, signal);
       return { part: ok(part, `${place(endpoint)} takes connections, without TLS`), skewMs: null };
     }
@@ -69,22 +71,18 @@ const swapped =
   "look whether the ports are swapped: fleet.grpc.address has the one for gRPC, fleet.https the one for HTTPS";
 
 async function trySecure(endpoint: Endpoint, config: Config, signal: AbortSignal): Promise<TlsTrial> {
-  const { fleet, mqtt } = config;
+  const { fleet, mqtt, cluster } = config;
   const { host, port, speaks } = endpoint;
+  const direct = { host, port, tunnel: null, asksDate: false };
   if (speaks === "mqtts") {
     const broker = mqtt?.broker.kind === "external" ? mqtt.broker : null;
     const own = broker?.tls.clientCert ?? null;
     const client = own === null ? null : { certificate: own.cert, key: own.key };
-    const options = {
-      host,
-      port,
-      ca: broker?.tls.ca ?? null,
-      client,
-      protocols: [],
-      tunnel: null,
-      asksDate: false,
-    };
-    return tryTls(options, TRY_MS, signal);
+    return tryTls({ ...direct, ca: broker?.tls.ca ?? null, client, protocols: [] }, TRY_MS, signal);
+  }
+  if (speaks === "etcds") {
+    const { ca = null, client = null } = cluster?.etcd.tls ?? {};
+    return tryTls({ ...direct, ca, client, protocols: ["h2"] }, TRY_MS, signal);
   }
   const isGrpc = speaks === "grpc";
   const tunnel = fleet.proxyUrl === null ? null : await tunnelTo(fleet.proxyUrl, endpoint, signal);

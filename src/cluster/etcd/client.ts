@@ -78,6 +78,8 @@ export interface MemberStatus {
   readonly version: string;
   readonly storeBytes: number;
   readonly usedBytes: number;
+  /** The most that `storeBytes` may be; null: etcd before 3.6 does not say. */
+  readonly quotaBytes: number | null;
   readonly errors: readonly string[];
 }
 
@@ -286,6 +288,7 @@ async function statusOf(
     version: answer.version,
     storeBytes: Number(answer.dbSize),
     usedBytes: Number(answer.dbSizeInUse),
+    quotaBytes: answer.dbSizeQuota === 0n ? null : Number(answer.dbSizeQuota),
     errors: answer.errors,
   };
   return { kind: "done", value, header, endpoint: member.endpoint } satisfies Done<MemberStatus>;

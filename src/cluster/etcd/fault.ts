@@ -47,7 +47,7 @@ const refusals: ReadonlySet<status> = new Set([
 
 export function faultOf(endpoint: string | null, code: string, what: string, advice: string): Fault {
   const at = endpoint === null ? "etcd" : `etcd at ${endpoint}`;
-  return { endpoint, code, message: `${at}: ${what} (${code}); ${advice}` };
+  return { endpoint, code, what, advice, message: `${at}: ${what} (${code}); ${advice}` };
 }
 
 export function callFault(

@@ -13,6 +13,9 @@ export interface Fault {
   readonly endpoint: string | null;
   /** Ours for what has an advice of its own, such as COMPACTED; else the name that gRPC gives. */
   readonly code: string;
+  /** The cause, without endpoint and code. */
+  readonly what: string;
+  readonly advice: string;
   /** The whole in words: endpoint, cause, code and advice. */
   readonly message: string;
 }

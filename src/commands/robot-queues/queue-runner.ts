@@ -54,7 +54,7 @@ export function createQueueRunner({
 }: QueueRunnerParts): QueueRunner {
   const queues = new Map<string, RobotQueue>();
   const jobs = new Map<string, Job>();
-  const recordStage = createRecording({ options, journal, clock, log, observations, refusalNow });
+  const recordStage = createRecording({ options, journal, shared, clock, log, observations, refusalNow });
 
   function feed(job: Job, input: QueueInput): void {
     const { queue: name } = job;

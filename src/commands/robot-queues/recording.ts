@@ -7,7 +7,7 @@ import { changedMeanwhile } from "../journal/watched-journal.ts";
 import type { Shared } from "../parts.ts";
 import type { QueueInput } from "./robot-queue.ts";
 
-interface RecordingParts extends Pick<Shared, "options" | "journal" | "clock" | "log"> {
+interface RecordingParts extends Pick<Shared, "options" | "journal" | "shared" | "clock" | "log"> {
   readonly observations: Observations;
   readonly refusalNow: IntakeChecks["refusalNow"];
 }
@@ -26,14 +26,18 @@ export type RecordStage = (
   late: () => void,
 ) => Promise<QueueInput | null>;
 
+const AGAIN_MS = 250;
+
 export function createRecording({
   options,
   journal,
+  shared,
   clock,
   log,
   observations,
   refusalNow,
 }: RecordingParts): RecordStage {
+  const wait = () => new Promise<void>((resolve) => clock.after(AGAIN_MS, resolve));
   return async (job, as, isQueued, late) => {
     const { id } = job;
     const baseline = as === "sent" ? baselineOf(job, observations) : null;
@@ -42,7 +46,9 @@ export function createRecording({
     const isStop = job.request.effect === "stops";
     const cancelLate = isStop ? clock.after(options.stopSyncMs, late) : null;
     let failure = await journal.writeInTime(job.record);
-    while (failure === changedMeanwhile) {
+    // A shared journal may be without a majority for a while: until it expires, the command waits for it.
+    while (failure !== null && shared !== null && !isStop) {
+      if (failure !== changedMeanwhile) await wait();
       if (!isQueued()) return null;
       const outcome = refusalNow(job);
       if (outcome !== null) return { kind: "withdrawn", id, outcome };
@@ -52,6 +58,7 @@ export function createRecording({
     if (failure === null) {
       return { kind: "recorded", id, as, refused: as === "sent" ? refusalNow(job) : null };
     }
+    if (failure === changedMeanwhile) return null;
     log.error({ cause: failure, command: id, robotId: job.robotId }, "the journal failed");
     return { kind: "record_failed", id, message: failure };
   };

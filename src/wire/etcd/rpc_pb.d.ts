@@ -991,6 +991,13 @@ export declare type StatusResponse = Message<"etcdserverpb.StatusResponse"> & {
    * @generated from field: int64 dbSizeInUse = 9;
    */
   dbSizeInUse: bigint;
+
+  /**
+   * The most that the file may have (--quota-backend-bytes). 0: etcd before 3.6.
+   *
+   * @generated from field: int64 dbSizeQuota = 12;
+   */
+  dbSizeQuota: bigint;
 };
 
 /**
