@@ -10,8 +10,17 @@ import { RestoreUnfinished } from "../platform/stores/unfinished-restore.ts";
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.
  * `data`: a newer program has written the data folder. `unavailable`: `check --online` found something wrong.
+ * `leadershipLost`: another member of the cluster leads, and this one is to be started again.
  */
-export const exitCodes = { ok: 0, failure: 1, usage: 64, data: 65, unavailable: 69, config: 78 } as const;
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 64,
+  data: 65,
+  unavailable: 69,
+  leadershipLost: 75,
+  config: 78,
+} as const;
 
 /** Exit codes of `fleetgate status`, as monitoring programs expect them: ok, warning, critical, unknown. */
 export const statusCodes = { up: 0, degraded: 1, down: 2, noAnswer: 3 } as const;

@@ -109,6 +109,7 @@ export function runCommand(): Command {
         }),
         configuration: { settings: reading.settings, read },
         builtAt,
+        leadershipLost: () => process.exit(exitCodes.leadershipLost),
       });
       hangup.listen(() => void gateway.reload("SIGHUP"));
       notices.watch(gateway);

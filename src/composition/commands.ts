@@ -3,6 +3,7 @@ import { auditTo } from "../commands/audit/audit.ts";
 import type { AuditLines } from "../commands/audit/missing-records.ts";
 import { createDispatcher } from "../commands/dispatcher.ts";
 import { createIntake, type Intake } from "../commands/intake/intake.ts";
+import type { Journal } from "../commands/journal/journal.ts";
 import { createCommandLog } from "../commands/log/command-log.ts";
 import { createLatencyTrend } from "../commands/log/latency-trend.ts";
 import type { FleetPort } from "../contracts/fleet-port.ts";
@@ -26,7 +27,7 @@ const AUDIT_READ_BYTES = 16_000_000;
 export type Commands = ReturnType<typeof createCommands>;
 
 export function createCommands(
-  { config, surroundings, work, sessionId, stores, outbox, reloads }: Run,
+  { config, surroundings, work, sessionId, stores, outbox, reloads, cluster }: Run,
   {
     catalogue,
     meter,
@@ -65,7 +66,8 @@ export function createCommands(
       isOnTrial: surroundings.isOnTrial,
     },
     fleet: { catalogue, port, robot, stopRequest },
-    journal: stores.journal,
+    journal: journalOf({ stores, cluster }),
+    shared: cluster?.shared ?? null,
     earlierRuns: {
       areRecordsLost: stores.areRecordsLost,
       eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,
@@ -118,4 +120,10 @@ export function createCommands(
       submit: (...given) => work.time(protocol, () => intake.submit(...given)),
     }),
   };
+}
+
+function journalOf({ stores, cluster }: Pick<Run, "stores" | "cluster">): Journal {
+  const journal = stores.journal ?? cluster?.journal;
+  if (journal === undefined) throw new Error("a gateway has a journal of its own, or one of its cluster");
+  return journal;
 }

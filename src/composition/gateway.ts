@@ -14,6 +14,7 @@ import { refuseUnfinishedRestore } from "../platform/stores/unfinished-restore.t
 import { runSupervised } from "../platform/supervisor.ts";
 import { noLaterThan } from "../platform/within.ts";
 import { createWorkTimes } from "../platform/work-times.ts";
+import { type Cluster, type ClusterParts, createCluster } from "./cluster.ts";
 import { addComponents, STOP_TIMEOUT_MS, stepsOf } from "./components.ts";
 import { type Core, createCore } from "./core.ts";
 import { createRecordings } from "./recordings.ts";
@@ -54,6 +55,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
   );
   const running = runningConfig(live);
   const reloads = createReloadGate(live.pick(configHash));
+  let isFleetUp = () => false;
   let open: Pick<Gateway, "health" | "hang" | "runningMs"> | null = null;
   return {
     reload: reloads.request,
@@ -81,6 +83,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     const { isOnTrial } = surroundings;
     const stores = await prepareStores(config, { clock, time, log, isOnTrial });
     const sessionId = randomUUID();
+    const cluster = clusterOf(config, surroundings, { time, sessionId, isFleetUp: () => isFleetUp() });
     const outbox = await stores.openOutbox(sessionId);
     time.begin(signal);
     return {
@@ -91,6 +94,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
       stores,
       outbox,
       recordings: createRecordings(config, { clock, time, log }),
+      cluster,
       readiness: createReadiness(),
       reloads,
     };
@@ -105,6 +109,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     const components: Component[] = [];
     const core = createCore(run, components);
     const { dispatcher, commandLog, audit } = core.commands;
+    isFleetUp = () => core.link.now().isUp;
     const { now: health, hang } = core.health;
     for (const [name, sink] of sinks) core.fanOut.attachSink(name, sink, QUEUE);
     open = { health, hang, runningMs: time.totalMs };
@@ -129,7 +134,8 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     signal.addEventListener("abort", reload.close, { once: true });
     await commandLog.start();
     // Now that somebody will hear of it: what a predecessor left behind ends here.
-    await dispatcher.start();
+    if (run.cluster === null) await dispatcher.start();
+    else run.cluster.join(dispatcher);
     await runSupervised(stepsOf(components, config), signal, {
       clock,
       log,
@@ -140,8 +146,21 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
         ready();
       },
       // Once nothing is open that could ask for an outcome. A drain that hangs is abandoned.
-    }).finally(() => noLaterThan(clock, STOP_TIMEOUT_MS, dispatcher.close(0), null));
+    }).finally(async () => {
+      await noLaterThan(clock, STOP_TIMEOUT_MS, dispatcher.close(0), null);
+      await run.cluster?.leave();
+    });
   }
+}
+
+function clusterOf(
+  config: Config,
+  { clock, random, log, leadershipLost }: Surroundings,
+  parts: Pick<ClusterParts, "time" | "sessionId" | "isFleetUp">,
+): Cluster | null {
+  if (config.cluster === null) return null;
+  if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");
+  return createCluster(config.cluster, config, { ...parts, clock, random, log, lost: leadershipLost });
 }
 
 /** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */

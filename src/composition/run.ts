@@ -9,6 +9,7 @@ import type { Log, LogLevels } from "../platform/log.ts";
 import type { Readiness } from "../platform/readiness.ts";
 import { createStartRetry, type StartRetry, startOnce } from "../platform/start-retry.ts";
 import type { WorkTimes } from "../platform/work-times.ts";
+import type { Cluster } from "./cluster.ts";
 import type { Recordings } from "./recordings.ts";
 import type { ConfigurationSource, ReloadGate } from "./reload.ts";
 import type { Stores } from "./stores.ts";
@@ -32,6 +33,11 @@ export interface Surroundings {
   readonly configuration?: ConfigurationSource;
   /** When the program was built, by which the clock is judged; absent: not known. */
   readonly builtAt?: Date | null;
+  /**
+   * Another member of the cluster may lead: ends the process at once, so that nothing of it reaches the
+   * service any more. A member of a cluster needs it.
+   */
+  readonly leadershipLost?: () => void;
   /** Somebody looks on: a listener that cannot listen ends the gateway; absent: it tries again. */
   readonly isAttended?: true;
 }
@@ -47,6 +53,8 @@ export interface Run {
   /** Events wait there for the broker; null: no MQTT. */
   readonly outbox: Outbox | null;
   readonly recordings: Recordings;
+  /** Null: this gateway is the only one. */
+  readonly cluster: Cluster | null;
   readonly readiness: Readiness;
   readonly reloads: ReloadGate;
 }

@@ -57,7 +57,8 @@ export function createAudit(
 /** The stores of a data folder, checked so that opening them cannot end this process. */
 export interface Stores {
   /** It records only stops while a loss is not confirmed, so nothing else is sent. */
-  readonly journal: Journal;
+  /** Null: the members of a cluster share it. */
+  readonly journal: Journal | null;
   /** The journal is lost, and no operator has confirmed it: nobody knows what earlier runs have sent. */
   readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
@@ -186,7 +187,7 @@ export async function prepareStores(
   }
 
   const isUsed = await isUsedFolder(dataDir);
-  await prepare(journalFolder, journalFormat, isUsed, true);
+  if (config.cluster === null) await prepare(journalFolder, journalFormat, isUsed, true);
   if (config.opcua !== null) {
     // The server's own key shows that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
@@ -201,7 +202,8 @@ export async function prepareStores(
   if (events.kind === "webhook") {
     await prepare(join(events.webhook.directory, "events"), eventsFormat, false, false);
   }
-  const journal = await openJournal();
+  // The members of a cluster share theirs.
+  const journal = config.cluster === null ? await openJournal() : null;
   const journalLoss = lossOf(journalFormat);
   if (journalLoss !== null && config.opcua !== null && lossOf(ticketsFormat) === null) {
     const loss = { since: journalLoss.since, reason: "the journal was lost", keptAs: null };

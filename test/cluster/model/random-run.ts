@@ -26,7 +26,7 @@ const moves: readonly (readonly [
   [4, "pause", (world, index) => world.at(index, ({ box }) => box.pause(world.random.between(50, 9_000)))],
   [4, "cut from the store", (world, index) => cut(world, index, "storeCutUntilMs")],
   [3, "cut from the service", (world, index) => cut(world, index, "serviceCutUntilMs")],
-  [2, "hand over", (world, index) => world.at(index, ({ member }) => void member.resign())],
+  [5, "hand over", (world, index) => world.at(index, ({ member }) => void member.resign())],
 ];
 const weights = moves.reduce((sum, [weight]) => sum + weight, 0);
 
@@ -96,7 +96,7 @@ function anyRobot({ random }: World): string {
 function start(world: World, index: number): void {
   const { random, orders } = world;
   const robotId = random.chance(0.15) ? null : anyRobot(world);
-  const operation = robotId === null ? "GoAny" : random.chance(0.7) ? "Go" : "Skip";
+  const operation = robotId === null ? "GoAny" : random.chance(0.5) ? "Go" : "Skip";
   const order: Order = { id: `c${orders.length}`, operation, robotId };
   orders.push(order);
   world.submit(index, order, random.between(500, 10_000));
