@@ -34,7 +34,7 @@ function putJson(names: readonly string[], json: object): void {
 }
 
 async function close({ journal, tables }: Stores): Promise<void> {
-  await journal.close();
+  await journal?.close();
   await tables.close();
 }
 

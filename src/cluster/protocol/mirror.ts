@@ -59,7 +59,7 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
   async function load(): Promise<void> {
     const read = await store.read("");
     if (read === null) return retry();
-    isAhead = read.revision < revision || (clusterId ?? read.clusterId) !== read.clusterId;
+    isAhead ||= read.revision < revision || (clusterId ?? read.clusterId) !== read.clusterId;
     if (isAhead) return retry();
     clusterId = read.clusterId;
     const found = new Map(read.entries.map((entry) => [entry.key, entry]));
