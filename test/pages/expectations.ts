@@ -46,10 +46,17 @@ const atPlant: Expectation = {
   file: "test/pages/plant-lines.test.ts",
   has: "commandLines(PAGE)",
 };
+/** A line for etcd, or for the boxes of a cluster. */
+const onThreeMachines: Expectation = {
+  kind: "elsewhere",
+  file: "test/pages/cluster.test.ts",
+  has: '"docs/cluster.md"',
+};
 const container: Expectation = { kind: "not run", because: "needs a container engine and its images" };
 
 /** Every command line of the pages: the first row that fits counts. */
 export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Expectation]> = [
+  [/^(sudo )?(systemctl|install|mkdir|cp) .*(\betcd\b|\bcluster\b|"\$name)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm ci && npm start$/, demoTest],

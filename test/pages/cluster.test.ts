@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { minimal } from "../config/config-folder.ts";
+import { openNetwork, type TestMachine, type TestNetwork, whatMachinesLack } from "./cluster-harness.ts";
+import { blockOf, codeBlocks } from "./page.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+const PAGE = "docs/cluster.md";
+const lack = whatMachinesLack();
+if (lack !== null) {
+  if (process.env.CI) throw new Error(`CI must run the blocks of ${PAGE}, and lacks ${lack}`);
+  process.stderr.write(`the blocks of ${PAGE} are skipped: they need ${lack}\n`);
+}
+
+/** By its first line. Each is run here. */
+const blocks = {
+  check: "sudo fleetgate check --online",
+  machines: "mkdir cluster",
+  certificates: "openssl req -x509",
+  settings: "while read -r address name; do\n  cat",
+  etcd: "sudo apt install",
+  users: "export ETCDCTL_ENDPOINTS",
+  gateway: "sudo install -m 644 cluster/ca.pem",
+  section: "cluster:",
+  shown: "  ok       etcd",
+  stop: "sudo systemctl stop etcd",
+  another: "etcdctl role add hall-2",
+  remove: "id=$(etcdctl",
+  existing: "sudo sed -i s/STATE=new",
+  full: "revision=$(etcdctl",
+};
+const block = (name: keyof typeof blocks) => blockOf(PAGE, blocks[name]);
+
+test("each block of the page is run here", () => {
+  const known = Object.values(blocks);
+  expect(codeBlocks(PAGE).filter((text) => !known.some((first) => text.startsWith(first)))).toEqual([]);
+});
+
+let network: TestNetwork;
+let desk: TestMachine;
+beforeAll(async () => {
+  if (lack !== null) return;
+  network = await openNetwork(
+    new Map([
+      ["desk", "10.20.0.1"],
+      ["box-a", "10.20.0.11"],
+      ["box-b", "10.20.0.12"],
+      ["vote", "10.20.0.13"],
+    ]),
+  );
+  desk = network.machine("desk");
+});
+afterAll(async () => {
+  await network?.close();
+});
+
+/** Waits until etcd does what the text asks for. */
+const becomes = (text: string) =>
+  expect.poll(() => desk.try(text, "cluster").code, { timeout: 60_000, interval: 500 }).toBe(0);
+const settings = () => block("users").split("\n").slice(0, 2).join("\n");
+const health = () => `${settings()}\netcdctl endpoint health`;
+
+/** The lines of etcd in the check, without the figures. */
+const etcdLines = (text: string) =>
+  text
+    .split("\n")
+    .filter((line) => /^ {2}\w+ +etcd /.test(line))
+    .map((line) =>
+      line
+        .replace(/\d+\.\d+\.\d+/, "VERSION")
+        .replace(/keeps [\d.]+/, "keeps")
+        .replace(/leads|follows/, "is"),
+    );
+
+function checkOn(name: string): string {
+  return network.machine(name).try(block("check")).out;
+}
+
+test.runIf(lack === null)("three machines become a cluster by the blocks of the page", async () => {
+  desk.run(block("machines"));
+  for (const name of ["desk", "box-a", "box-b", "vote"])
+    network.machine(name).run("cat ../desk/cluster/machines >>/etc/hosts");
+  desk.run(block("certificates"), "cluster");
+  desk.run(block("settings"), "cluster");
+  for (const name of ["box-a", "box-b", "vote"]) network.machine(name).run(block("etcd"));
+  network.machine("vote").run("rm -r cluster");
+  await becomes(health());
+  expect(desk.run(block("users"), "cluster")).toContain("Authentication Enabled");
+
+  for (const name of ["box-a", "box-b"]) {
+    const section = block("section").replace("member: box-a", `member: ${name}`);
+    network.machine(name).run(`${block("gateway")}
+echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
+cat >/etc/fleetgate/fleetgate.yaml <<END
+${minimal.replace("{ id: plant1 }", `{ id: plant1, dataDir: /var/lib/fleetgate-${name} }`)}${section}
+END`);
+    const lines = etcdLines(checkOn(name));
+    expect(lines).toEqual(expect.arrayContaining(etcdLines(block("shown"))));
+    expect(lines).toHaveLength(6);
+    expect(lines.filter((line) => !line.startsWith("  ok "))).toEqual([]);
+  }
+});
+
+test.runIf(lack === null)("a gateway may write its own keys, and no others", () => {
+  const own = `${settings()}\nexport ETCDCTL_CERT=box-a/gateway.pem ETCDCTL_KEY=box-a/gateway.key`;
+  desk.run(`${own}\netcdctl put /fleetgate/hall-1/test x && etcdctl del /fleetgate/hall-1/test`, "cluster");
+  for (const key of ["/fleetgate/hall-2/test", "/fleetgate/hall-10", "test"])
+    expect(desk.try(`${own}\netcdctl put ${key} x`, "cluster")).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("permission denied"),
+    });
+  desk.run(`${settings()}\n${block("another")}`, "cluster");
+});
+
+test.runIf(lack === null)("a machine that is away is named, and may be replaced", async () => {
+  network.machine("vote").run(block("stop"));
+  const without = checkOn("box-b");
+  expect(without).toMatch(
+    /wrong +connection cluster\.etcd\.endpoints\[2\]: vote:2379: nothing listens there/,
+  );
+  expect(without).toContain("etcd keys: a majority answers");
+
+  network.machine("vote").run("rm -r /var/lib/etcd/fleetgate /etc/etcd");
+  desk.run(`${settings()}\n${block("remove")}`, "cluster");
+  const lines = block("etcd").trimEnd().split("\n");
+  const changed = [...lines.slice(0, -1), block("existing"), ...lines.slice(-1)].join("\n");
+  network.machine("vote").run(changed);
+  await becomes(health());
+  expect(etcdLines(checkOn("box-a")).filter((line) => !line.startsWith("  ok "))).toEqual([]);
+});
+
+test.runIf(lack === null)("what is not needed any more is given back", () => {
+  expect(desk.run(`${settings()}\n${block("full")}`, "cluster")).toMatch(/compacted revision \d+/);
+});
