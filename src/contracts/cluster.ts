@@ -5,6 +5,8 @@ export interface ClusterMember {
   readonly name: string;
   /** The application URI of its OPC UA server; null: it has none. */
   readonly opcuaUri: string | null;
+  /** The address of that server for clients, `opc.tcp://host:port`; absent or null: not known. */
+  readonly opcuaUrl?: string | null;
 }
 
 /** The place of this gateway in its cluster, now. */

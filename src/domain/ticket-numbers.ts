@@ -1,3 +1,4 @@
+import { FIRST_STOP_ONLY, stopOnlyNumber } from "./stop-only-numbers.ts";
 import type { TicketState } from "./ticket-state.ts";
 
 /** An unused ticket is replaced after this time, in milliseconds. */
@@ -7,7 +8,7 @@ export const BLOCK_SIZE = 256;
 /** A block is reserved when fewer than this many numbers of the last one are left. */
 const RESERVE_BELOW = 64;
 /** From here on numbers are random, and start stops only: they are not kept on the disk. */
-export const FIRST_WITHOUT_DISK = 2 ** 30;
+export const FIRST_WITHOUT_DISK = FIRST_STOP_ONLY;
 /** The first number of a slot that is not in the store is random below this one. */
 const FIRST_BELOW = 2 ** 29;
 /** How many taken numbers are remembered. */
@@ -93,9 +94,12 @@ function endOpen(state: TicketState): TicketState {
 }
 
 function randomNumber(state: TicketState, random: number): number {
-  let id = FIRST_WITHOUT_DISK + Math.floor(random * (FIRST_WITHOUT_DISK - 1));
+  const { member } = state;
+  const numberAt = (place: number) =>
+    member === undefined ? FIRST_WITHOUT_DISK + (place % FIRST_WITHOUT_DISK) : stopOnlyNumber(member, place);
   const seen = [state.taken, state.overWithoutDisk, state.closed];
   const isUsed = (each: number) => seen.some((list) => list.includes(each)) || state.closed.includes(-each);
-  while (isUsed(id)) id = id === 2 * FIRST_WITHOUT_DISK - 1 ? FIRST_WITHOUT_DISK : id + 1;
-  return id;
+  let place = Math.floor(random * (FIRST_WITHOUT_DISK - 1));
+  while (isUsed(numberAt(place))) place += 1;
+  return numberAt(place);
 }

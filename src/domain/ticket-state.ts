@@ -18,6 +18,10 @@ export interface TicketState {
   readonly open: number;
   readonly openSinceMs: number;
   readonly disk: "well" | "failing";
+  /** The place among the members of a cluster, whose random numbers do not meet. Absent: no cluster. */
+  readonly member?: number;
+  /** Of a member that does not lead: numbers start stops only, and nothing is said of any other number. */
+  readonly isStopOnly?: true;
   /** The last numbers that were taken, newest first. */
   readonly taken: readonly number[];
   /** The largest number that was taken and is no longer remembered; 0: none. */

@@ -6,7 +6,7 @@ export type Verdict = keyof typeof verdictNumbers;
 
 /** `Answer[10]`. */
 export const verdictNumbers = {
-  /** This user has written no number since the gateway started. */
+  /** This user has written no number since the gateway started, or the leader alone knows it. */
   none: 0,
   /** The number is open, or its command is being recorded. */
   open: 1,
@@ -36,7 +36,9 @@ export function verdictOf(state: TicketState, user: string, number: number): Ver
     return doneId === number ? "ended" : "under_way";
   }
   if (current?.id === number) return current.user === user ? "open" : "never_sent";
-  return numberStatus(state, number) === "void" ? "never_sent" : "look_first";
+  const status = numberStatus(state, number);
+  if (status === "unknown" && state.isStopOnly === true) return "none";
+  return status === "void" ? "never_sent" : "look_first";
 }
 
 /**

@@ -8,8 +8,11 @@ export interface TicketWrite extends Omit<Acceptance, "id"> {
   readonly isStop: boolean;
 }
 
-/** What a write to the slot's ticket means. `closed`: the number stands in `Closed`. */
-export type TicketAction = "take" | "closed" | "nothing";
+/**
+ * What a write to the slot's ticket means. `closed`: the number stands in `Closed`. `refused`: only the
+ * leader of the cluster takes it.
+ */
+export type TicketAction = "take" | "closed" | "nothing" | "refused";
 
 export interface TicketDecision {
   readonly state: TicketState;

@@ -1,4 +1,4 @@
-import { gatewayType } from "../../northbound/opcua/model/gateway.ts";
+import { clusterGatewayType, gatewayType } from "../../northbound/opcua/model/gateway.ts";
 import {
   isAnyOf,
   lineage,
@@ -22,9 +22,9 @@ type HasMember = (name: string) => boolean;
  * have thousands of robots, so a group is made when it is needed.
  */
 export function* instanceNodes(layout: PlantLayout, methods: readonly MethodModel[]): Generator<NodeGroup> {
-  const { stations, robots } = layout;
+  const { stations, robots, isClustered } = layout;
   const toMethods = methods.filter(({ isOfRobots }) => isOfRobots).map(toMethod);
-  yield rootNodes("Gateway", gatewayType, []);
+  yield rootNodes("Gateway", isClustered ? clusterGatewayType : gatewayType, []);
   if (stations.length > 0) yield rootNodes("Stations", stationsType, stations);
   for (const station of stations) yield stationNodes(station, layout);
   yield rootNodes("Robots", robotsType, robots);

@@ -4,7 +4,7 @@ import type { ObjectMember, ObjectModel } from "../../northbound/opcua/model/mem
 import type { MethodModel } from "../../northbound/opcua/model/method.ts";
 import { sharedPropertiesOf } from "../../northbound/opcua/model/properties.ts";
 import { robotType } from "../../northbound/opcua/model/robot.ts";
-import { objectTypes } from "../../northbound/opcua/model/types.ts";
+import { objectTypesOf } from "../../northbound/opcua/model/types.ts";
 import { modelHash } from "../../northbound/opcua/model-hash.ts";
 import { type LayoutOptions, layoutOf, type PlantLayout } from "../../northbound/opcua/plant-layout.ts";
 import { version } from "../../version.ts";
@@ -48,7 +48,7 @@ export interface PlantFileOptions {
 
 /** The object types alone, with their methods, which are the same in every plant. */
 export function typeFiles(operations: OperationManual): Files {
-  const nodes = [typeNodes(methodModels(operations))];
+  const nodes = [typeNodes(methodModels(operations), false)];
   return { [NODE_SET]: nodeSetXml(nodes, { version, modelHash: null }) };
 }
 
@@ -66,7 +66,7 @@ export function plantFiles(
   const methods = methodModels(operations);
   const hash = modelHash(layout, methods);
   function* nodes() {
-    yield typeNodes(methods);
+    yield typeNodes(methods, layout.isClustered);
     if (!hasInstances) return;
     yield methodFolderNodes(methods);
     yield* instanceNodes(layout, methods);
@@ -134,14 +134,15 @@ export function cell(text: string): string {
 }
 
 /** Our object types with their members and methods, and the properties that many tags share. */
-function typeNodes(methods: readonly MethodModel[]): NodeGroup {
-  const shared = objectTypes
+function typeNodes(methods: readonly MethodModel[], isClustered: boolean): NodeGroup {
+  const types = objectTypesOf(isClustered);
+  const shared = types
     .flatMap(({ tags }) => Object.values(tags))
     .flatMap(sharedPropertiesOf)
     .map((property) => [sharedPath(property), property] as const);
   return [
     ...[...new Map(shared).values()].map(sharedNode),
-    ...objectTypes.flatMap(nodesOf),
+    ...types.flatMap(nodesOf),
     ...methods
       .filter(({ isOfRobots }) => isOfRobots)
       .flatMap((method) => methodNodes(method, from("HasComponent", { path: robotType.name }))),

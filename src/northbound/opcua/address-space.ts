@@ -1,6 +1,7 @@
 import type { AddressSpace, INamespace, ISessionContext, OPCUAServer } from "node-opcua";
 import type { Acts, Holds } from "../../contracts/acts.ts";
 import type { ActiveAlarms, AlarmStore } from "../../contracts/alarms.ts";
+import type { ClusterView } from "../../contracts/cluster.ts";
 import type { Commander, CommandRecords, CommandRights, RefusalAudit } from "../../contracts/commander.ts";
 import type { MakeStopRequest } from "../../contracts/fleet-port.ts";
 import type { OperationManual } from "../../contracts/operation-manual.ts";
@@ -8,12 +9,19 @@ import type { ReloadRefusal } from "../../contracts/reload.ts";
 import type { Permits, Stations, VisibleStations } from "../../contracts/stations.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { VisibleStation } from "../../domain/station-visits.ts";
+import { memberIndex } from "../../models/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { onAbort } from "../../platform/on-abort.ts";
 import { methodModels } from "./commands/method-models.ts";
 import { addMethods, watchMethodWait } from "./commands/methods.ts";
 import { createSlot, type Slot, type SlotKindParts } from "./commands/slot.ts";
-import { type OpenSlotNumbers, openSlotNumbers } from "./commands/slot-numbers.ts";
+import {
+  type OpenSlotNumbers,
+  type OpenStopOnlyNumbers,
+  openSlotNumbers,
+  openStopOnlyNumbers,
+} from "./commands/slot-numbers.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
 import type { FleetSpace } from "./fleet-space.ts";
 import { addGatewayTags, type GatewayFacts, type GatewayTags } from "./gateway-tags.ts";
@@ -65,6 +73,8 @@ export interface OpcUaViews {
   readonly permits: Permits;
   readonly holds: Pick<Holds, "holdState">;
   readonly alarms: AlarmStore & ActiveAlarms;
+  /** Absent or null: the gateway is no member of a cluster. */
+  readonly cluster?: ClusterView | null;
 }
 
 /** The dependencies of our nodes. */
@@ -108,8 +118,8 @@ export function openAddressSpace(
   const { addressSpace } = server.engine;
   if (addressSpace === null) throw new Error("the OPC UA server has no address space");
   const { commands, views, memory, registry, clock, log } = parts;
-  const { commander, acts, records, audit, rights, catalogue, stopRequest } = commands;
-  const { facts, stations, permits } = views;
+  const { commander, acts, records, audit, rights, catalogue } = commands;
+  const { facts, stations, permits, cluster = null } = views;
   const slices = createTimeSlices(clock);
   takeRegisteredNodes(server);
   takeOneDimension(server);
@@ -120,23 +130,17 @@ export function openAddressSpace(
   const addWritable = writes.addTag;
   const holds = { holds: views.holds, acts, addWritable };
   const alarms = { alarms: views.alarms, acts, addWritable, clock };
-  const hashNow = () => modelHash(layoutNow(options), methodModels(catalogue));
+  const hashNow = () => modelHash(layoutNow(options, cluster !== null), methodModels(catalogue));
   let hash = hashNow();
-  const gateway = addGatewayTags(builder, facts, () => hash, holds, alarms);
+  const gateway = addGatewayTags(builder, facts, () => hash, holds, alarms, cluster);
   const account = (context: ISessionContext) => accountOf(context, options);
-  const slots: SlotKindParts = {
-    runSlot: slotRunner(parts, writes.add, signal),
-    rights,
-    stopRequest,
-    destinations: options.destinations,
-    userOf: (context) => account(context)?.name ?? "",
-  };
+  const slots = slotParts(parts, options, writes.add, signal);
   const waitMs = watchMethodWait(server, clock);
   const calls = { commander, records, catalogue, accountOf: account, waitMs, clock, log, signal };
   const methods = addMethods(builder, calls);
   refuseForeignMethods(server, addressSpace, slices);
   showWhoMayCall(addressSpace, FLEET_NAMESPACE_INDEX, catalogue, account, rights);
-  const showLevel = openServiceLevel(addressSpace);
+  const showLevel = openServiceLevel(addressSpace, cluster);
   const find = (name: string, number: number) => space.find(name, number)?.robot();
   const robotsOfStations = { find, nameOf: robotNaming(options) };
   const stationParts = { slots, alarms, stations, permits, acts, addWritable, robots: robotsOfStations };
@@ -161,9 +165,10 @@ export function openAddressSpace(
     changed: () => robots.show(space.counts()),
   });
   const notGood = () => ages.robotsNotGood() + space.counts().missingNotGood;
+  const showLevelNow = () => showLevel(clock.nowMs(), facts.fleetLinkUp(), notGood());
   const tick = () => {
     const nowMs = clock.nowMs();
-    showLevel(nowMs, facts.fleetLinkUp(), notGood());
+    showLevelNow();
     const { listed, refused } = space.counts();
     gateway.tick(nowMs, { robotCount: listed, robotsNotShown: refused });
     ages.tick();
@@ -172,6 +177,12 @@ export function openAddressSpace(
   };
   tick();
   every(clock, TICK_MS, signal, tick);
+  const follow = () => {
+    for (const slot of writes.slots()) slot.follow();
+    gateway.showCluster(clock.nowMs());
+    showLevelNow();
+  };
+  if (cluster !== null) onAbort(signal, cluster.onChange(follow));
   reviseRequests(server, FLEET_NAMESPACE_INDEX);
   return {
     showHold: gateway.showHold,
@@ -188,7 +199,7 @@ export function openAddressSpace(
       hash = hashNow();
     },
     showLink(nowMs) {
-      showLevel(nowMs, facts.fleetLinkUp(), notGood());
+      showLevelNow();
       gateway.showLink(nowMs);
     },
   };
@@ -217,6 +228,22 @@ function addKnownRobot(
   return tags;
 }
 
+function slotParts(
+  parts: AddressSpaceParts,
+  options: OpcUaOptions,
+  register: (slot: Slot) => void,
+  signal: AbortSignal,
+): SlotKindParts {
+  const { rights, stopRequest } = parts.commands;
+  return {
+    runSlot: slotRunner(parts, register, signal),
+    rights,
+    stopRequest,
+    destinations: options.destinations,
+    userOf: (context) => accountOf(context, options)?.name ?? "",
+  };
+}
+
 /** Runs slots, and registers them for writes. */
 function slotRunner(
   { commands, views, memory, clock, random, log }: AddressSpaceParts,
@@ -224,10 +251,25 @@ function slotRunner(
   signal: AbortSignal,
 ): SlotKindParts["runSlot"] {
   const { commander, records, audit } = commands;
-  const numbers = { tickets: memory.tickets, run: views.facts.sessionId, clock, random };
+  const { cluster = null } = views;
+  const issue = { run: views.facts.sessionId, clock, random };
+  const member = cluster === null ? null : memberIndex(cluster);
+  const numbers = { tickets: memory.tickets, member, ...issue };
   const openNumbers: OpenSlotNumbers = (path, show) => openSlotNumbers(path, show, numbers);
+  const openStopOnly: OpenStopOnlyNumbers = (show, closed) =>
+    openStopOnlyNumbers(show, closed, { ...issue, member: member ?? 0 });
+  const ofCluster = cluster === null ? null : { isActive: cluster.isActive, openStopOnly };
   return (kind) => {
-    const slot = createSlot(kind, { openNumbers, commander, records, audit, clock, log, signal });
+    const slot = createSlot(kind, {
+      openNumbers,
+      cluster: ofCluster,
+      commander,
+      records,
+      audit,
+      clock,
+      log,
+      signal,
+    });
     register(slot);
     return slot;
   };
@@ -242,6 +284,6 @@ function robotNaming({ robots }: OpcUaOptions): NameOfRobot {
   };
 }
 
-function layoutNow({ stations, robots, missionSlots, limits }: OpcUaOptions) {
-  return layoutOf({ stations: stations.now(), robots: robots.now(), missionSlots, limits });
+function layoutNow({ stations, robots, missionSlots, limits }: OpcUaOptions, isClustered: boolean) {
+  return layoutOf({ stations: stations.now(), robots: robots.now(), missionSlots, isClustered, limits });
 }

@@ -1,10 +1,11 @@
 import { StatusCodes } from "node-opcua";
+import type { ClusterView } from "../../contracts/cluster.ts";
 import type { Alarm } from "../../domain/alarm.ts";
 import type { HoldState } from "../../domain/hold.ts";
 import { type AlarmTagParts, addAlarmTags } from "./alarm-tags.ts";
 import { addHoldTags, type HoldTagParts } from "./hold-tags.ts";
-import { gatewayTags, gatewayType } from "./model/gateway.ts";
-import type { NodeBuilder } from "./node-builder.ts";
+import { clusterGatewayType, clusterTags, gatewayTags, gatewayType } from "./model/gateway.ts";
+import type { Folder, NodeBuilder } from "./node-builder.ts";
 import { timesAt } from "./node-opcua/tag.ts";
 
 /** The gateway's own values, read when they are shown. */
@@ -32,6 +33,8 @@ export interface GatewayTags {
   tick(nowMs: number, figures: GatewayFigures): void;
   /** Shows the state of the link at once: called before robots' qualities, which follow it. */
   showLink(nowMs: number): void;
+  /** Shows the place in the cluster, if there is one. */
+  showCluster(nowMs: number): void;
   /** Shows the hold on all robots. */
   showHold(hold: HoldState): void;
   /** Shows all alarms. */
@@ -48,17 +51,20 @@ export function addGatewayTags(
   modelHash: () => number,
   holdParts: HoldTagParts,
   alarmParts: AlarmTagParts,
+  cluster: ClusterView | null,
 ): GatewayTags {
-  const folder = builder.root("Gateway", gatewayType);
+  const folder = builder.root("Gateway", cluster === null ? gatewayType : clusterGatewayType);
   const hold = addHoldTags(builder, folder, null, holdParts);
   const tags = builder.tags(folder, gatewayTags);
   const alarms = addAlarmTags(builder, folder, null, alarmParts);
+  const showCluster = cluster === null ? () => {} : addClusterTags(builder, folder, cluster);
   const startTime = new Date(facts.startedAtMs);
   const good = StatusCodes.Good;
   let count = 0;
   let shownLink: boolean | null = null;
 
   return {
+    showCluster,
     showHold: hold.show,
     showAlarms: alarms.show,
     showLink(nowMs) {
@@ -80,6 +86,21 @@ export function addGatewayTags(
       tags.ConfigHash.set(facts.configHash(), good, times);
       tags.ModelHash.set(modelHash(), good, times);
       tags.StartTime.set(startTime, good, times);
+      showCluster(nowMs);
     },
+  };
+}
+
+function addClusterTags(
+  builder: NodeBuilder,
+  folder: Folder,
+  { member, isActive, epoch }: ClusterView,
+): GatewayTags["showCluster"] {
+  const tags = builder.tags(folder, clusterTags);
+  return (nowMs) => {
+    const times = timesAt(nowMs);
+    tags.Active.set(isActive(), StatusCodes.Good, times);
+    tags.Member.set(member, StatusCodes.Good, times);
+    tags.Epoch.set(epoch(), StatusCodes.Good, times);
   };
 }

@@ -3,7 +3,7 @@ import { MODEL_VERSION } from "./fleet-nodeset.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import type { ObjectMember, ObjectModel, TagModel } from "./model/member.ts";
 import type { MethodArgument, MethodModel } from "./model/method.ts";
-import { objectTypes } from "./model/types.ts";
+import { objectTypesOf } from "./model/types.ts";
 import type { PlantLayout } from "./plant-layout.ts";
 
 /** What a DINT of a PLC holds. */
@@ -25,7 +25,7 @@ const POSITIVE_BITS = 0x7fff_ffff;
 export function modelHash(layout: PlantLayout, methods: readonly MethodModel[]): number {
   const facts = [
     MODEL_VERSION,
-    inOrder(objectTypes.map(typeFacts)),
+    inOrder(objectTypesOf(layout.isClustered).map(typeFacts)),
     inOrder(methods.map(methodFacts)),
     plantFacts(layout),
   ];

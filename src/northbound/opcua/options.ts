@@ -76,6 +76,8 @@ export interface OpcUaOptions {
   readonly destinations: Live<ReadonlyMap<number, string>>;
   /** How many mission slots each robot has, one for each program. */
   readonly missionSlots: number;
+  /** The gateway is a member of a cluster, and its nodes show that. */
+  readonly isClustered?: boolean;
   readonly limits: OpcUaLimits;
 }
 

@@ -10,6 +10,8 @@ export interface PlantLayout {
   readonly stations: readonly StationLayout[];
   readonly robots: readonly RobotLayout[];
   readonly missionSlots: number;
+  /** The gateway is a member of a cluster. */
+  readonly isClustered: boolean;
 }
 
 export interface StationLayout {
@@ -29,12 +31,20 @@ export interface RobotLayout {
 }
 
 /** The options on which nodes depend. */
-export type LayoutOptions = Now<Pick<OpcUaOptions, "stations" | "robots" | "missionSlots">> & {
+export type LayoutOptions = Now<
+  Pick<OpcUaOptions, "stations" | "robots" | "missionSlots" | "isClustered">
+> & {
   readonly limits: Pick<OpcUaOptions["limits"], "maxRobots">;
 };
 
 /** The layout of a gateway with these options. */
-export function layoutOf({ stations, robots, missionSlots, limits }: LayoutOptions): PlantLayout {
+export function layoutOf({
+  stations,
+  robots,
+  missionSlots,
+  isClustered = false,
+  limits,
+}: LayoutOptions): PlantLayout {
   const names = createRobotNames(robots);
   return {
     stations: stations.map(({ name, needsPermit }) => ({ name: nodeName(name), needsPermit })),
@@ -44,5 +54,6 @@ export function layoutOf({ stations, robots, missionSlots, limits }: LayoutOptio
       conveyorIndexes: [...new Set(robot.conveyorIndexes)],
     })),
     missionSlots,
+    isClustered,
   };
 }

@@ -7,6 +7,8 @@ import {
   type UAVariable,
   VariableIds,
 } from "node-opcua";
+import type { ClusterView } from "../../contracts/cluster.ts";
+import { followRole } from "../../models/cluster.ts";
 import { urlHost } from "../../platform/url-host.ts";
 import type { GatewayFacts } from "./gateway-tags.ts";
 import { MOST_CONTINUATION_POINTS } from "./node-opcua/browse.ts";
@@ -14,8 +16,8 @@ import { locales } from "./node-opcua/locales.ts";
 import { Tag, timesAt } from "./node-opcua/tag.ts";
 import type { OpcUaLimits, OpcUaOptions } from "./options.ts";
 
-const PRODUCT = "Fleetgate";
-const PRODUCT_URI = "urn:fleetgate";
+export const PRODUCT = "Fleetgate";
+export const PRODUCT_URI = "urn:fleetgate";
 
 /** The profiles that the gateway implements and tests (OPC UA part 7): not all that its library could do. */
 const profiles = [
@@ -108,6 +110,8 @@ export function showSampleRate({ engine }: OPCUAServer): void {
 const serviceLevels = {
   /** The fleet service is not reached: no values of robots come. */
   noData: 1,
+  /** A member of a cluster stands by, and has all that its leader has. */
+  standby: 99,
   /** The values of at least one robot are not good. */
   degraded: 100,
   healthy: 255,
@@ -117,15 +121,25 @@ const serviceLevels = {
 export type ShowServiceLevel = (nowMs: number, isFleetReached: boolean, robotsNotGood: number) => void;
 
 /** Replaces node-opcua's variable, which is always 255. */
-export function openServiceLevel(addressSpace: AddressSpace): ShowServiceLevel {
+export function openServiceLevel(addressSpace: AddressSpace, cluster: ClusterView | null): ShowServiceLevel {
   const variable = addressSpace.findNode(`ns=0;i=${VariableIds.Server_ServiceLevel}`) as UAVariable;
   variable.bindVariable({}, true);
   // It changes by events, like our own variables: a client may have it without a sampling clock.
   variable.minimumSamplingInterval = 0;
   const tag = new Tag(variable, DataType.Byte, false);
+  const roleNow = cluster === null ? null : followRole(cluster);
   return (nowMs, isFleetReached, robotsNotGood) => {
     const { noData, degraded, healthy } = serviceLevels;
     const reached = robotsNotGood === 0 ? healthy : degraded;
-    tag.set(isFleetReached ? reached : noData, StatusCodes.Good, timesAt(nowMs));
+    const role = roleNow?.() ?? "leader";
+    const level = role === "standby" ? standbyLevel(cluster?.lagMs() ?? 0) : reached;
+    const isUseful = isFleetReached && role !== "no proof";
+    tag.set(isUseful ? level : noData, StatusCodes.Good, timesAt(nowMs));
   };
+}
+
+/** A second of lag takes one off, down to the lowest level with data. */
+function standbyLevel(lagMs: number): number {
+  const { noData, standby } = serviceLevels;
+  return Math.max(noData + 1, standby - Math.floor(lagMs / 1_000));
 }

@@ -31,6 +31,7 @@ import { forwardLibraryLog } from "./node-opcua/library-log.ts";
 import { nameLargeAnswers, serverLoad } from "./node-opcua/load.ts";
 import { answerInLocales } from "./node-opcua/locales.ts";
 import { checkLogOns } from "./node-opcua/log-ons.ts";
+import { showRedundantSet } from "./node-opcua/redundant-set.ts";
 import { endRejectedClients, type RejectedClients } from "./node-opcua/rejected-clients.ts";
 import { boundSessions, type SessionBounds } from "./node-opcua/session-bounds.ts";
 import { listSessions } from "./node-opcua/session-list.ts";
@@ -251,6 +252,7 @@ async function openServer(
     offerLogOns(server, options);
     giveAnonymousRole(server, options);
     answerWithAskedAddress(server);
+    if (views.cluster != null) showRedundantSet(server, views.cluster);
     answerInLocales(server, FLEET_NAMESPACE_INDEX, germanOf);
     refuseWithErrorMessages(server);
     nameLargeAnswers(server);

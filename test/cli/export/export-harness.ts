@@ -29,6 +29,10 @@ export const plants: ReadonlyArray<readonly [name: string, options: Partial<Now<
     },
   ],
   [
+    "a gateway that is a member of a cluster",
+    { isClustered: true, robots: [{ ...none, robotId: "r1", family: "cart", conveyorIndexes: [0, 1] }] },
+  ],
+  [
     "nothing that is optional",
     {
       robots: [

@@ -16,7 +16,7 @@ import { type PlantFiles, plantFiles } from "../../../src/cli/export/plant-files
 import { createCatalogue } from "../../../src/fleet/operations.ts";
 import { typedMethods } from "../../../src/northbound/opcua/commands/typed-methods.ts";
 import { FLEET_NAMESPACE } from "../../../src/northbound/opcua/fleet-nodeset.ts";
-import { objectTypes } from "../../../src/northbound/opcua/model/types.ts";
+import { objectTypesOf } from "../../../src/northbound/opcua/model/types.ts";
 import { type SeenNode, seeNodes } from "../../northbound/opcua/browse-tree.ts";
 import {
   type Caller,
@@ -26,12 +26,14 @@ import {
   startServer,
 } from "../../northbound/opcua/opcua-harness.ts";
 import { nowOf } from "../../support/live.ts";
+import { createTestCluster } from "../../support/test-cluster.ts";
 import { plants } from "./export-harness.ts";
 import { factsOfFile, factsOfServer, referencesOfFile, referencesOfServer } from "./nodeset-attributes.ts";
 import { readNodeSet } from "./nodeset-reader.ts";
 
 describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   const options = nowOf(opcUaOptions(changed));
+  const { isClustered = false } = options;
   const catalogue = createCatalogue();
   let running: RunningServer;
   let bare: BareServer;
@@ -42,7 +44,7 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   let exported: readonly SeenNode[];
   let browsed: readonly SeenNode[];
   const roots = [
-    ...objectTypes.map(({ name }) => name),
+    ...objectTypesOf(isClustered).map(({ name }) => name),
     ...["Gateway", "Operations", "RobotMethods"],
     ...["Robots", ...((changed.stations ?? []).length === 0 ? [] : ["Stations"])],
   ];
@@ -50,7 +52,10 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
   beforeAll(async () => {
     made = plantFiles(options, catalogue, { opcServer: "Fleetgate", hasInstances: true });
     texts = new Map(Object.entries(made.files).map(([name, parts]) => [name, [...parts].join("")]));
-    running = await startServer(changed, { catalogue });
+    running = await startServer(changed, {
+      catalogue,
+      cluster: isClustered ? createTestCluster("left") : null,
+    });
     bare = await startBareServer(text("Fleetgate.NodeSet2.xml"));
     const english = await openSession(running.url);
     const german = await openSession(running.url, { locales: ["de"] });
@@ -165,7 +170,7 @@ describe.each(plants)("the export of a plant with %s", (_name, changed) => {
 });
 
 function isOfType(path: string): boolean {
-  return objectTypes.some(({ name }) => path.startsWith(`${name}.`));
+  return objectTypesOf(true).some(({ name }) => path.startsWith(`${name}.`));
 }
 
 /** A method, or what describes its arguments. */

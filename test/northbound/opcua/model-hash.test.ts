@@ -41,6 +41,7 @@ describe("ModelHash", () => {
     ["a second mission slot", { missionSlots: 2 }],
     ["another station", { stations: [station, { ...station, name: "unload" }] }],
     ["the name of a station", { stations: [{ ...station, name: "load 1" }] }],
+    ["a cluster", { isClustered: true }],
     ["a permit", { stations: [{ ...station, needsPermit: true }] }],
   ])("is another one with %s", (_what, changed) => {
     expect(hashOf(changed)).not.toBe(hashOf({}));

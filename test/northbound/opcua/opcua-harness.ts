@@ -75,7 +75,7 @@ export function opcUaOptions(changed: Partial<Given<OpcUaOptions>> = {}): OpcUaO
 type Changed = Partial<
   Omit<OpcUaParts, "commands" | "views"> &
     Omit<OpcUaCommands, "commander" | "stopRequest"> &
-    Pick<OpcUaViews, "alarms" | "facts">
+    Pick<OpcUaViews, "alarms" | "facts" | "cluster">
 > &
   Pick<TestTargets, "resetCounters" | "userRights"> & {
     /** Of the facts, unless they are given. */
@@ -99,6 +99,7 @@ export function opcUaParts({
   stations = noStations,
   permits = noPermits,
   alarms = noAlarms,
+  cluster = null,
   catalogue = fakeCatalogue(),
   rights,
   records = { recall: async () => null },
@@ -121,7 +122,7 @@ export function opcUaParts({
       catalogue,
       stopRequest,
     },
-    views: { facts, stations, permits, holds, alarms },
+    views: { facts, stations, permits, holds, alarms, cluster },
     openMemory: createFakeDisk().open,
     clock,
     random: () => 0.5,

@@ -44,6 +44,8 @@ export interface Attempts {
   restore(taken: TakenTicket): Promise<void>;
   /** Notes the mission of an outcome that was final before a restart. */
   recall(final: Outcome): void;
+  /** A stop came that takes no number of these: starts whose number is being recorded are not sent. */
+  cancelStarts(): void;
 }
 
 /** The dependencies of attempts. */
@@ -65,6 +67,9 @@ export function createAttempts(
   { commander, records, audit, clock, signal }: AttemptParts,
   showResult: (result: SlotResult) => void,
 ): Attempts {
+  const audited = auditorOf(kind, audit);
+  let cancellations = 0;
+
   /** A stop has taken the slot: the end of the earlier command is no longer shown here. */
   function isReplaced(ticket: number): boolean {
     return numbers.tickets().current?.id !== ticket;
@@ -78,17 +83,15 @@ export function createAttempts(
   ): Promise<void> {
     const isStop = request.effect === "stops";
     const entry = { ...asRefused(kind, envelope), robotId: request.robotId };
+    const cancellationsBefore = cancellations;
     const isKept = await (isStop ? noLaterThan(clock, STOP_SYNC_MS, kept, false) : kept);
-    if (!isStop && isReplaced(ticket)) {
-      audited(
-        entry,
-        refusal("CANCELED_BY_STOP", "a stop took the slot before it was recorded; it was not sent"),
-      );
-      return;
-    }
-    if (!isStop && !isKept) {
-      audited(entry, refusal("JOURNAL_FAILED", `${numbers.trouble() ?? "the disk failed"}; it was not sent`));
-      void numbers.adopt(ticketVoid(numbers.tickets(), ticket, "JOURNAL_FAILED"));
+    const isCanceled = isReplaced(ticket) || cancellations !== cancellationsBefore;
+    if (!isStop && (isCanceled || !isKept)) {
+      const refused = isCanceled
+        ? refusal("CANCELED_BY_STOP", "a stop took the slot before it was recorded; it was not sent")
+        : refusal("JOURNAL_FAILED", `${numbers.trouble() ?? "the disk failed"}; it was not sent`);
+      audited(entry, refused);
+      void numbers.adopt(ticketVoid(numbers.tickets(), ticket, refused.code));
       return;
     }
     const outcome = await outcomeOf(envelope, ticket);
@@ -135,17 +138,6 @@ export function createAttempts(
     if (mayHaveActed && missionId !== null) kind.follow(missionId);
   }
 
-  /** Audits a command that never reaches the dispatcher, which would not be in the audit log otherwise. */
-  function audited(
-    request: Pick<RefusedRequest, "source" | "requestId" | "origin"> & Partial<RefusedRequest>,
-    outcome: Outcome,
-  ): Outcome {
-    if (outcome.outcome === "refused") {
-      audit.refused({ operation: kind.path, robotId: null, ...request }, outcome);
-    }
-    return outcome;
-  }
-
   return {
     prepare(command, account, requestId) {
       const { origin = {} } = account;
@@ -175,6 +167,22 @@ export function createAttempts(
     },
     restore,
     recall,
+    cancelStarts() {
+      cancellations += 1;
+    },
+  };
+}
+
+/** Audits a command that never reaches the dispatcher, which would not be in the audit log otherwise. */
+function auditorOf(kind: SlotKind, audit: RefusalAudit) {
+  return (
+    request: Pick<RefusedRequest, "source" | "requestId" | "origin"> & Partial<RefusedRequest>,
+    outcome: Outcome,
+  ): Outcome => {
+    if (outcome.outcome === "refused") {
+      audit.refused({ operation: kind.path, robotId: null, ...request }, outcome);
+    }
+    return outcome;
   };
 }
 

@@ -15,6 +15,7 @@ import {
   rotateTicket,
 } from "../../../domain/ticket-numbers.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
+import { stopOnlyTickets, writeStopOnly } from "../../../domain/ticket-stop-only.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
@@ -43,8 +44,13 @@ export interface SlotNumbers {
 /** Opens the registry of the slot at `path`; `show` is called with every later state. */
 export type OpenSlotNumbers = (path: string, show: (tickets: TicketState) => void) => SlotNumbers;
 
-interface SlotNumberParts {
+interface SlotNumberParts extends IssueParts {
   readonly tickets: TicketStore;
+  /** The place of this gateway among the members of its cluster; null: there is none. */
+  readonly member: number | null;
+}
+
+interface IssueParts {
   /** Unique for each run. */
   readonly run: string;
   readonly clock: Clock;
@@ -55,7 +61,7 @@ interface SlotNumberParts {
 export function openSlotNumbers(
   path: string,
   show: (tickets: TicketState) => void,
-  { tickets: store, run, clock, random }: SlotNumberParts,
+  { tickets: store, run, member, clock, random }: SlotNumberParts,
 ): SlotNumbers {
   const loaded = load(store, path);
   let tickets = firstState();
@@ -67,8 +73,9 @@ export function openSlotNumbers(
 
   function firstState(): TicketState {
     const nowMs = clock.monotonicMs();
-    if (loaded.record !== null) return restartTickets(loaded.record.tickets, run, nowMs);
-    const fresh = newTickets(run, firstNumber(random()), nowMs);
+    const ofMember = member === null ? {} : { member };
+    if (loaded.record !== null) return { ...restartTickets(loaded.record.tickets, run, nowMs), ...ofMember };
+    const fresh = { ...newTickets(run, firstNumber(random()), nowMs), ...ofMember };
     return loaded.unreadable === null ? fresh : diskIs("failing", fresh, nowMs, random());
   }
 
@@ -152,6 +159,43 @@ export function openSlotNumbers(
       const isDue = trouble !== null || mustKeep(before, next);
       if (isDue && saving === 0 && !isUsedUp(next)) void keep();
     },
+  };
+}
+
+/** Opens the numbers of a slot while this gateway does not lead its cluster; `closed` stays as it is. */
+export type OpenStopOnlyNumbers = (
+  show: (tickets: TicketState) => void,
+  closed: readonly number[],
+) => SlotNumbers;
+
+/** They start stops only, and nothing of them is stored. */
+export function openStopOnlyNumbers(
+  show: (tickets: TicketState) => void,
+  closed: readonly number[],
+  { run, member, clock, random }: IssueParts & { readonly member: number },
+): SlotNumbers {
+  const nowMs = () => clock.monotonicMs();
+  const kept = Promise.resolve(true);
+  let tickets: TicketState = { ...stopOnlyTickets(run, member, nowMs(), random()), closed };
+  function become(next: TicketState): void {
+    if (next === tickets) return;
+    tickets = next;
+    show(next);
+  }
+  return {
+    tickets: () => tickets,
+    record: null,
+    trouble: () => null,
+    adopt(next) {
+      become(next);
+      return kept;
+    },
+    write(write) {
+      const { state, action } = writeStopOnly(tickets, write, nowMs(), random());
+      become(state);
+      return { action, kept };
+    },
+    tick: () => become(rotateTicket(tickets, nowMs(), random())),
   };
 }
 

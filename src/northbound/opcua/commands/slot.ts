@@ -7,19 +7,14 @@ import {
 } from "node-opcua";
 import type { CommandRights } from "../../../contracts/commander.ts";
 import type { MakeStopRequest } from "../../../contracts/fleet-port.ts";
-import type { ErrorName } from "../../../domain/errors.ts";
-import { isBusy } from "../../../domain/ticket.ts";
-import type { TicketState } from "../../../domain/ticket-state.ts";
+import { isBusy, type TicketAction } from "../../../domain/ticket.ts";
 import type { Live } from "../../../platform/live.ts";
-import { describeError, type Log } from "../../../platform/log.ts";
 import { isValueAlone } from "../write-act.ts";
-import { type AttemptParts, createAttempts } from "./attempt.ts";
 import type { Parameter } from "./parameter.ts";
-import type { SlotResult } from "./slot-answer.ts";
 import type { SlotCommand } from "./slot-command.ts";
+import { openSlotCommands, type SlotCommandParts, type SlotCommands } from "./slot-commands.ts";
 import type { SlotKind } from "./slot-kind.ts";
-import type { OpenSlotNumbers } from "./slot-numbers.ts";
-import { finalResult, stageResult } from "./slot-tags.ts";
+import type { OpenSlotNumbers, OpenStopOnlyNumbers } from "./slot-numbers.ts";
 import type { Writer } from "./source-of.ts";
 import type { Order, WrittenTicket } from "./written-ticket.ts";
 
@@ -36,10 +31,15 @@ export interface Slot {
     range: NumericRange | null,
     writer: Writer,
   ): StatusCode;
-  /** A ticket was written, in a write request that is now done. */
-  writeTicket(written: WrittenTicket, writer: Writer): void;
+  /**
+   * A ticket was written, in a write request that is now done. It is refused if only the leader of the
+   * cluster may take it.
+   */
+  writeTicket(written: WrittenTicket, writer: Writer): StatusCode;
   /** Replaces an unused ticket that is old; called about once a second. */
   tick(): void;
+  /** Whether this gateway leads its cluster may have changed. */
+  follow(): void;
   /** Whether its command has no final outcome yet. */
   isBusy(): boolean;
   /** The session has ended, or has another user: nothing that it wrote counts any more. */
@@ -59,52 +59,42 @@ export interface SlotKindParts {
 }
 
 /** The dependencies of a slot that runs. */
-interface SlotParts extends AttemptParts {
+interface SlotParts extends SlotCommandParts {
   readonly openNumbers: OpenSlotNumbers;
-  readonly log: Log;
+  /** Null: there is no cluster. */
+  readonly cluster: { isActive(): boolean; readonly openStopOnly: OpenStopOnlyNumbers } | null;
 }
 
 /** Runs a slot. Its tickets come from the store, if the store has the slot. */
-export function createSlot(
-  kind: SlotKind,
-  { openNumbers, commander, records, audit, clock, log, signal }: SlotParts,
-): Slot {
+export function createSlot(kind: SlotKind, { openNumbers, cluster, ...parts }: SlotParts): Slot {
   const { tags } = kind;
   const parameters = createSessionParameters(kind);
-  let result: SlotResult = stageResult("idle");
-  let rejected: TicketState["rejected"] | null = null;
-  let rejectedText = "";
-  const numbers = openNumbers(kind.path, show);
-  const attempts = createAttempts(kind, numbers, { commander, records, audit, clock, signal }, (next) => {
-    result = next;
-  });
-  wakeUp();
+  /** Those of the store; null until this member leads. */
+  let own: SlotCommands | null = null;
+  let shown: SlotCommands | null = null;
+  inUse();
 
-  function show(tickets: TicketState): void {
-    if (tickets.rejected !== rejected) {
-      rejected = tickets.rejected;
-      rejectedText = rejectionText(rejected.error, numbers.trouble());
+  function open(numbers: Parameters<typeof openSlotCommands>[1]): SlotCommands {
+    const commands = openSlotCommands(kind, numbers, () => shown === commands, parts);
+    return commands;
+  }
+
+  /** The commands that the slot takes and shows now. */
+  function inUse(): SlotCommands {
+    if (cluster !== null && !cluster.isActive()) {
+      if (shown !== null && shown !== own) return shown;
+      const closed = own?.numbers.tickets().closed ?? [];
+      shown = open((show) => cluster.openStopOnly(show, closed));
+      shown.show();
+      return shown;
     }
-    tags.show(tickets, result, rejectedText);
-  }
-
-  /** Shows the kept state, and continues the command that ran when the gateway stopped. */
-  function wakeUp(): void {
-    const tickets = numbers.tickets();
-    const final = numbers.record?.final ?? null;
-    if (final !== null) attempts.recall(final);
-    if (final !== null && tickets.accepted?.id === tickets.doneId) result = finalResult(final);
-    else if (tickets.accepted !== null) result = stageResult("accepted");
-    show(tickets);
-    if (tickets.current !== null && isBusy(tickets)) attempts.restore(tickets.current).catch(reportUnknown);
-  }
-
-  function reportUnknown(error: unknown): void {
-    if (signal.aborted) return;
-    const message = "a slot takes stops only: what became of its command is not known";
-    log.error({ slot: kind.path, cause: describeError(error) }, message);
-    result = { ...stageResult("accepted"), error: "JOURNAL_FAILED", text: message };
-    show(numbers.tickets());
+    if (shown !== null && shown === own) return shown;
+    const isNew = own === null;
+    own ??= open((show) => openNumbers(kind.path, show));
+    shown = own;
+    if (isNew) own.wakeUp();
+    else own.show();
+    return own;
   }
 
   function commandOf(order: Order, { sessionId }: Writer): SlotCommand {
@@ -113,7 +103,12 @@ export function createSlot(
     return parameters.command(sessionId);
   }
 
-  function take({ number, order }: WrittenTicket, writer: Writer): void {
+  /** The number is the one that the slot shows. */
+  function take(
+    { numbers, attempts }: SlotCommands,
+    { number, order }: WrittenTicket,
+    writer: Writer,
+  ): TicketAction {
     const { account } = writer;
     const command = commandOf(order, writer);
     const attempt = attempts.prepare(command, account, `${numbers.tickets().run}.${number}`);
@@ -127,9 +122,11 @@ export function createSlot(
       userNo: account.number,
       text,
     });
-    if (action !== "take") return;
+    if (action !== "take") return action;
     if (order.kind === "request") kind.served(writer.sessionId);
+    if (isStop && attempts !== own?.attempts) own?.attempts.cancelStarts();
     attempts.begin(attempt, number, kept);
+    return action;
   }
 
   return {
@@ -138,38 +135,25 @@ export function createSlot(
     refusedWriter: kind.refusedWriter,
     writeParameter: parameters.write,
     writeTicket(written, writer) {
+      const commands = inUse();
+      const { numbers } = commands;
       const { number } = written;
-      tags.showWritten(written, writer.account.name);
-      if (number > 0 && number === numbers.tickets().open) take(written, writer);
-      else {
-        const { name: user, number: userNo } = writer.account;
-        numbers.write({ number, isStop: false, user, userNo, text: "" });
-      }
+      const { name: user, number: userNo } = writer.account;
+      const { open, isStopOnly = false } = numbers.tickets();
+      if (!isStopOnly) tags.showWritten(written, user);
+      const action =
+        number > 0 && number === open
+          ? take(commands, written, writer)
+          : numbers.write({ number, isStop: false, user, userNo, text: "" }).action;
+      if (action === "refused") return StatusCodes.BadInvalidState;
+      if (isStopOnly) tags.showWritten(written, user);
+      return StatusCodes.Good;
     },
-    tick: numbers.tick,
-    isBusy: () => isBusy(numbers.tickets()),
+    tick: () => inUse().numbers.tick(),
+    follow: () => void inUse(),
+    isBusy: () => [own, shown].some((each) => each !== null && isBusy(each.numbers.tickets())),
     forgetSession: parameters.forget,
   };
-}
-
-/** Why a number was put into `Closed`, for `RejectedText`; `trouble` is the disk's. */
-function rejectionText(error: ErrorName, trouble: string | null): string {
-  switch (error) {
-    case "OK":
-      return "";
-    case "OUT_OF_TURN":
-      return "the number was not NextId, and nothing was or will be sent under it: take a new one";
-    case "TICKET_IN_USE":
-      return "a command was still running, and nothing was sent: wait until DoneId is its number";
-    case "USER_WITHOUT_NUMBER":
-      return "the command of another user without a number was in the slot, and nothing was sent: give each user of the slot its opcua.users.<name>.number";
-    case "TICKET_NOT_SHOWN":
-      return "this slot does not know what became of the number: look at the robot";
-    case "SHUTTING_DOWN":
-      return "the gateway stopped before it was recorded, and nothing was sent: take a new number";
-    default:
-      return `${trouble ?? "the journal failed"}; nothing was sent, and stops are taken all the same`;
-  }
 }
 
 /** The values of each session for a slot's parameters. */

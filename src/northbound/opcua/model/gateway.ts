@@ -62,3 +62,34 @@ export const gatewayType: ObjectModel = {
   tags: { ...holdTags, ...gatewayTags },
   objects: { Alarms: alarmsMember },
 };
+
+export const clusterTags = {
+  Active: {
+    type: "Boolean",
+    german: "Aktiv",
+    en: "This gateway leads its cluster, and takes every command; else it takes stops only",
+    de: "Dieses Gateway führt seinen Verbund und nimmt jeden Befehl an, sonst nur Halt-Befehle",
+  },
+  Member: {
+    type: "String",
+    german: "Mitglied",
+    en: "Name of this gateway among the members of the cluster",
+    de: "Name dieses Gateways unter den Mitgliedern des Verbunds",
+  },
+  Epoch: {
+    type: "Double",
+    german: "Epoche",
+    en: "Higher with each leader of the cluster; 0: no leader is known",
+    de: "Mit jedem führenden Gateway des Verbunds höher; 0: keines ist bekannt",
+  },
+} as const satisfies TagTable;
+
+/** The type of the object of a gateway that is a member of a cluster. */
+export const clusterGatewayType: ObjectModel = {
+  name: "ClusterGatewayType",
+  german: "Gateway in einem Verbund",
+  en: "A gateway that is one of two which are one",
+  de: "Ein Gateway, das mit einem anderen eines ist",
+  base: gatewayType,
+  tags: clusterTags,
+};

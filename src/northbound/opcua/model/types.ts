@@ -1,4 +1,4 @@
-import { gatewayType } from "./gateway.ts";
+import { clusterGatewayType, gatewayType } from "./gateway.ts";
 import type { ObjectModel } from "./member.ts";
 import { cartType, robotsType } from "./robot.ts";
 import { stationsType } from "./station.ts";
@@ -8,6 +8,11 @@ const roots: readonly ObjectModel[] = [gatewayType, robotsType, cartType, statio
 
 /** Every object type of our namespace; each follows those that it needs. */
 export const objectTypes: readonly ObjectModel[] = [...new Set(roots.flatMap(needed))];
+
+/** With those that only a member of a cluster has. */
+export function objectTypesOf(isClustered: boolean): readonly ObjectModel[] {
+  return isClustered ? [...objectTypes, clusterGatewayType] : objectTypes;
+}
 
 function needed(model: ObjectModel): readonly ObjectModel[] {
   const members = [...Object.values(model.objects ?? {}), ...(model.each === undefined ? [] : [model.each])];

@@ -110,9 +110,8 @@ export function takeWriteRequests(
     }
     for (const [slot, { written, places, isAmbiguous }] of asked) {
       const writer = mayWrite(slot, true);
-      if (!isAmbiguous && writer !== null) slot.writeTicket(written, writer);
-      const status = isAmbiguous ? StatusCodes.BadInvalidArgument : StatusCodes.Good;
-      for (const place of places) results[place] = writer === null ? StatusCodes.BadUserAccessDenied : status;
+      const status = statusOf(slot, isAmbiguous ? null : written, writer);
+      for (const place of places) results[place] = status;
     }
     return results;
   }
@@ -147,6 +146,12 @@ export function takeWriteRequests(
     addTag: (path, write) => void targets.set(path, { kind: "tag", write }),
     slots: () => slots,
   };
+}
+
+/** Hands a ticket to its slot; null: the request has two. */
+function statusOf(slot: Slot, written: WrittenTicket | null, writer: Writer | null): StatusCode {
+  if (writer === null) return StatusCodes.BadUserAccessDenied;
+  return written === null ? StatusCodes.BadInvalidArgument : slot.writeTicket(written, writer);
 }
 
 function hasEnded({ session }: ISessionContext): boolean {

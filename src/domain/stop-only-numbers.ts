@@ -1,5 +1,5 @@
 /** From here on a slot's number starts nothing. */
-const FIRST_STOP_ONLY = 2 ** 30;
+export const FIRST_STOP_ONLY = 2 ** 30;
 /** Of a configuration: numbers of members do not meet. */
 const MOST_MEMBERS = 3;
 

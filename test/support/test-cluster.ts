@@ -1,0 +1,40 @@
+import type { ClusterMember, ClusterView } from "../../src/contracts/cluster.ts";
+
+/** The place of a gateway in a cluster, which a test changes. */
+export interface TestCluster extends ClusterView {
+  change(now: Partial<ClusterState>): void;
+}
+
+interface ClusterState {
+  readonly isActive: boolean;
+  readonly epoch: number;
+  readonly leader: string | null;
+  readonly lagMs: number;
+}
+
+export const members: readonly ClusterMember[] = [
+  { name: "left", opcuaUri: "urn:fleetgate:left" },
+  { name: "right", opcuaUri: "urn:fleetgate:right" },
+];
+
+/** A member that stands by, with all that the leader has. */
+export function createTestCluster(member: string, given: readonly ClusterMember[] = members): TestCluster {
+  const listeners = new Set<() => void>();
+  let state: ClusterState = { isActive: false, epoch: 0, leader: null, lagMs: 0 };
+  return {
+    member,
+    members: given,
+    isActive: () => state.isActive,
+    epoch: () => state.epoch,
+    leader: () => state.leader,
+    lagMs: () => state.lagMs,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    change(now) {
+      state = { ...state, ...now };
+      for (const listener of listeners) listener();
+    },
+  };
+}
