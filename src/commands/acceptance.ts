@@ -10,7 +10,7 @@ import type { Shared } from "./parts.ts";
 import type { CommandReport } from "./report.ts";
 import type { QueueRunner } from "./robot-queues/queue-runner.ts";
 
-interface AcceptanceParts extends Pick<Shared, "running" | "shared" | "wall" | "clock" | "log"> {
+interface AcceptanceParts extends Pick<Shared, "running" | "wall" | "clock" | "log"> {
   readonly checks: IntakeChecks;
   readonly report: Pick<CommandReport, "reached">;
   readonly runner: Pick<QueueRunner, "submit" | "withdraw">;
@@ -20,7 +20,6 @@ interface AcceptanceParts extends Pick<Shared, "running" | "shared" | "wall" | "
 /** Brings commands that have passed the intake to the queue of their robot. */
 export function createAcceptance({
   running,
-  shared,
   wall,
   clock,
   log,
@@ -70,7 +69,7 @@ export function createAcceptance({
     const startByMonotonicMs = startByMonotonic(command, clock, wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();
     const request = identified(accepted);
-    const isUnrecorded = shared?.isLeading() === false;
+    const isUnrecorded = checks.isStandingBy();
     const job = createJob({
       ...{ command, digest, request, startByMonotonicMs, acceptedAtMonotonicMs },
       isUnrecorded,

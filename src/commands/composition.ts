@@ -17,12 +17,15 @@ import { watchJournal } from "./journal/watched-journal.ts";
 import { createLeaseControl } from "./leases/lease-control.ts";
 import { createLeaseEvents } from "./leases/lease-events.ts";
 import { createLeaseRules } from "./leases/lease-rules.ts";
+import { createOutcomeRecords } from "./outcome-records.ts";
 import { createOwnStops, type OwnStops } from "./own-stops.ts";
 import type { DispatcherParts, Shared } from "./parts.ts";
 import { createPermitControl } from "./permits/permit-control.ts";
 import { type CommandReport, createReport } from "./report.ts";
 import { createCalls } from "./robot-queues/calls.ts";
 import { createQueueRunner, type QueueRunner } from "./robot-queues/queue-runner.ts";
+import { createRecording } from "./robot-queues/recording.ts";
+import { createSeeking } from "./robot-queues/seeking.ts";
 import { createStopsElsewhere, type StopsElsewhere } from "./stops-elsewhere.ts";
 
 /** The files of this module, joined. */
@@ -48,7 +51,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const { alarmRegistry, audit, meter, progress } = outputs;
   const { areRecordsLost = false } = parts.earlierRuns;
   const notify = (event: FleetEvent) => outputs.deliver({ changes: [], events: [event] });
-  const { shared = null } = parts;
+  const { shared = null } = config;
   const journal = watchJournal(parts.journal, clock, shared !== null);
   const running = new Map<string, Job>();
   const stopping = new AbortController();
@@ -67,37 +70,35 @@ export function composeCommands(parts: DispatcherParts): Composition {
   });
   const guards = composeGuards(parts, { journal, link, notify, observations, ownStops, refuseStarts });
   const report = createReport({ catalogue, robot, clock, sessionId, notify, audit, meter, progress });
-  const conclusion = createConclusion({
+  const record = createOutcomeRecords({
     journal,
     areRecordsLost,
-    running,
     shared,
+    clock,
+    log,
+    stopsElsewhere: { repeatFor: (job) => stopsElsewhere.repeatFor(job) },
+  });
+  const conclusion = createConclusion({
+    areRecordsLost,
+    running,
     clock,
     log,
     attribution,
     search,
     report,
-    stopsElsewhere: { repeatFor: (job) => stopsElsewhere.repeatFor(job) },
+    record,
   });
-  const run = { stopping, isOnTrial };
-  const checks = createIntakeChecks({ rights, port, robot, link, run, shared, clock, observations, guards });
+  const run = { stopping, isOnTrial, shared };
+  const checks = createIntakeChecks({ rights, port, robot, link, run, clock, observations, guards });
   const { refusalNow } = checks;
   const besides = (queue: string) => runner.besides(queue);
   const calls = createCalls({ options, port, journal, shared, clock, log, evidence, guards, besides });
-  const runner = createQueueRunner({
-    options,
-    journal,
-    shared,
-    clock,
-    log,
-    evidence,
-    calls,
-    refusalNow,
-    repeatStops: (job) => stopsElsewhere.repeatFor(job),
-    onEnd,
-  });
+  const repeatStops = (job: Job) => stopsElsewhere.repeatFor(job);
+  const seekEvidence = createSeeking({ options, search, shared, clock, repeatStops });
+  const recordStage = createRecording({ options, journal, shared, clock, log, observations, refusalNow });
+  const runner = createQueueRunner({ options, shared, clock, calls, recordStage, seekEvidence, onEnd });
   const stopsElsewhere: StopsElsewhere = createStopsElsewhere({ running, ownStops, runner, calls });
-  const begin = createAcceptance({ running, shared, wall, clock, log, checks, report, runner, conclusion });
+  const begin = createAcceptance({ running, wall, clock, log, checks, report, runner, conclusion });
   const check = createCheck({ checks, journal, wall, clock, log });
 
   function onEnd(job: Job, outcome: Outcome): void {
@@ -162,11 +163,13 @@ function composeGuards(
     store: createHoldStore(journal, clock, log, onHold),
     publish: createHoldEvents({ clock, log, audit, sessionId, notify, onHold }),
     observations,
-    refuseStarts: (robotId) =>
-      refuseStarts((job) => (isConcerned(job, robotId) ? holds.refusalFor(job.robotId) : null)),
-    sendStop: ownStops.hold,
+    effects: {
+      refuseStarts: (robotId) =>
+        refuseStarts((job) => (isConcerned(job, robotId) ? holds.refusalFor(job.robotId) : null)),
+      sendStop: ownStops.hold,
+      changed: onHold,
+    },
     refusedName,
-    changed: onHold,
   });
   const permits = createPermitControl({
     stations,

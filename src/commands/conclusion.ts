@@ -5,17 +5,15 @@ import type { Clock } from "../platform/clock.ts";
 import type { Attribution } from "./attribution/attribution.ts";
 import type { EvidenceSearch } from "./evidence/evidence-search.ts";
 import type { Job } from "./job.ts";
-import { createOutcomeRecords, isRecorded, sentAtOf } from "./outcome-records.ts";
+import { isRecorded, type RecordOutcome, sentAtOf } from "./outcome-records.ts";
 import type { Shared } from "./parts.ts";
 import type { CommandReport, FinishedCommand } from "./report.ts";
-import type { StopsElsewhere } from "./stops-elsewhere.ts";
 
-interface ConclusionParts
-  extends Pick<Shared, "journal" | "areRecordsLost" | "running" | "shared" | "clock" | "log"> {
+interface ConclusionParts extends Pick<Shared, "areRecordsLost" | "running" | "clock" | "log"> {
   readonly attribution: Attribution;
   readonly search: Pick<EvidenceSearch, "release">;
   readonly report: Pick<CommandReport, "ended" | "foundLater">;
-  readonly stopsElsewhere: Pick<StopsElsewhere, "repeatFor">;
+  readonly record: RecordOutcome;
 }
 
 /** Ends every command: records the outcome, gives it to waiting senders, and reports it. */
@@ -36,18 +34,15 @@ export interface Conclusion {
 const MAX_UNKNOWN = 256;
 
 export function createConclusion({
-  journal,
   areRecordsLost,
   running,
-  shared,
   clock,
   log,
   attribution,
   search,
   report,
-  stopsElsewhere,
+  record,
 }: ConclusionParts): Conclusion {
-  const record = createOutcomeRecords({ journal, areRecordsLost, shared, clock, log, stopsElsewhere });
   const unknown = new BoundedMap<string, FinishedCommand>(MAX_UNKNOWN);
 
   /**

@@ -108,7 +108,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     permits,
     elsewhere: {
       stop: composed.stopsElsewhere.note,
-      hold: (hold, isHeld) => holds.elsewhere(hold, isHeld, parts.shared?.isLeading() === true),
+      hold: (hold, isHeld) => holds.elsewhere(hold, isHeld, composed.shared?.isLeading() === true),
       repeat: composed.ownStops.repeat,
     },
     isStopping: () => stopping.signal.aborted,

@@ -33,8 +33,8 @@ export interface Guards {
   readonly conveyors: ConveyorRuns;
 }
 
-interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "clock" | "shared"> {
-  readonly run: Pick<Shared, "stopping" | "isOnTrial">;
+interface IntakeCheckParts extends Pick<Shared, "rights" | "port" | "robot" | "link" | "clock"> {
+  readonly run: Pick<Shared, "stopping" | "isOnTrial" | "shared">;
   readonly observations: Observations;
   readonly guards: Pick<Guards, "leases" | "holds" | "permits">;
 }
@@ -45,6 +45,8 @@ export interface IntakeChecks {
   assign(job: Job, accepted: AcceptedCommand): Promise<Outcome | null>;
   /** Why a command must not leave now; null: it may. */
   refusalNow(job: Job): Outcome | null;
+  /** This member of a cluster does not lead. */
+  isStandingBy(): boolean;
   /** Why a command must not begin while the gateway stops, or is on trial; null: it may. */
   refusedInThisRun(command: Pick<Job, "command">): Outcome | null;
 }
@@ -59,20 +61,23 @@ export function createIntakeChecks({
   port,
   robot,
   link,
-  run: { stopping, isOnTrial },
-  shared,
+  run: { stopping, isOnTrial, shared },
   clock,
   observations,
   guards: { leases, holds, permits },
 }: IntakeCheckParts): IntakeChecks {
   const findQueue = createQueueFinder(observations, port, link);
+  const isStandingBy = () => shared?.isLeading() === false;
 
-  /** While the gateway stops, only its own stops leave; while it is on trial or stands by, only stops and reads. */
+  /**
+   * While the gateway stops, only its own stops leave; while it is on trial or stands by, only stops and
+   * reads.
+   */
   function refusedInThisRun(accepted: Pick<Job, "command">): Outcome | null {
     const { effect } = accepted.command;
     if (stopping.signal.aborted && !isOwnStop(accepted)) return shuttingDown();
     if (effect === "stops" || effect === "reads") return null;
-    if (shared !== null && !shared.isLeading()) return standingBy();
+    if (isStandingBy()) return standingBy();
     return isOnTrial() ? onTrial() : null;
   }
 
@@ -125,6 +130,7 @@ export function createIntakeChecks({
       return notAllowed === null ? refusalNow(job) : refusal("NOT_ALLOWED", notAllowed);
     },
     refusalNow,
+    isStandingBy,
     refusedInThisRun,
   };
 }

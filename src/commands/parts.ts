@@ -24,6 +24,8 @@ import type { DispatcherOptions, Rights, StationOptions } from "./options.ts";
 interface CommandConfig {
   /** Whether this version of the program is on trial, and sends only stops and reads; absent: it is not. */
   readonly isOnTrial?: (() => boolean) | undefined;
+  /** The journal is shared with other members of a cluster; null or absent: it is this gateway's own. */
+  readonly shared?: SharedCommands | null;
   readonly options: DispatcherOptions;
   readonly rights: Live<Rights>;
   readonly stations: Live<readonly StationOptions[]>;
@@ -69,8 +71,6 @@ export interface DispatcherParts {
   readonly config: CommandConfig;
   readonly fleet: CommandedFleet;
   readonly journal: Journal;
-  /** The journal is shared with other members of a cluster; absent: it is this gateway's own. */
-  readonly shared?: SharedCommands | null;
   readonly earlierRuns: EarlierRuns;
   readonly outputs: CommandOutputs;
   readonly clock: Clock;

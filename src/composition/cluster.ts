@@ -56,6 +56,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const client = createEtcdClient({ endpoints, tls, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
   const prefix = keyPrefix(options.name);
   const { callDeadlineMs, evidenceMs } = config.dispatcher;
+  const times = protocolTimes({ leaseMs: options.leaseMs, callDeadlineMs, evidenceMs });
   const ended = new AbortController();
   const listeners = new Set<() => void>();
   let dispatcher: Dispatcher | null = null;
@@ -71,22 +72,21 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const member = createMember({
     store: createEtcdStore({ client, prefix, clock, log }),
     clock,
-    times: protocolTimes({ leaseMs: options.leaseMs, callDeadlineMs, evidenceMs }),
+    times,
     identity: { member: options.member, process: sessionId },
     readStart: startIn,
-    mayLead,
-    async takeOver(tables) {
-      log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
-      journal.lead(openDurableJournal(tables, config.journal, time));
-      await dispatcher?.start();
-    },
-    lost() {
-      if (ended.signal.aborted) return;
-      log.error(
-        { leader: view.leader() },
-        "this member does not lead any more: it ends, and stands by again",
-      );
-      parts.lost();
+    leading: {
+      isPossible: mayLead,
+      async takeOver(tables) {
+        log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
+        journal.lead(openDurableJournal(tables, config.journal, time));
+        await dispatcher?.start();
+      },
+      lost() {
+        if (ended.signal.aborted) return;
+        log.error({ leader: view.leader() }, "this member leads no more: it ends, and stands by again");
+        parts.lost();
+      },
     },
     others: {
       stop: (stop) => dispatcher?.elsewhere.stop(stop),
@@ -94,8 +94,8 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         const found = holdIn(change);
         if (found !== null) dispatcher?.elsewhere.hold(found.hold, found.isHeld);
       },
+      repeat: (stop) => dispatcher?.elsewhere.repeat(stop) ?? Promise.resolve(),
     },
-    repeat: (stop) => dispatcher?.elsewhere.repeat(stop) ?? Promise.resolve(),
   });
   const journal = createMemberJournal(member.tables);
 
@@ -108,7 +108,8 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       const entry = leaderEntry();
       return entry === undefined ? null : decode<LeaderRecord>(entry).member;
     },
-    lagMs: () => Math.max(0, member.mirror.lagMs()),
+    // The leader says something each second.
+    lagMs: () => Math.max(0, member.mirror.lagMs() - 2 * times.proofMs),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

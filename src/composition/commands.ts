@@ -64,10 +64,10 @@ export function createCommands(
       rights,
       stations: config.stations,
       isOnTrial: surroundings.isOnTrial,
+      shared: cluster?.shared ?? null,
     },
     fleet: { catalogue, port, robot, stopRequest },
     journal: journalOf({ stores, cluster }),
-    shared: cluster?.shared ?? null,
     earlierRuns: {
       areRecordsLost: stores.areRecordsLost,
       eventsLostSinceMs: outbox?.commandsLostSinceMs ?? null,

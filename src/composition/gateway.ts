@@ -80,24 +80,9 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
   };
 
   async function begin(time: KeptRunningTime, signal: AbortSignal): Promise<Run> {
-    const { isOnTrial } = surroundings;
-    const stores = await prepareStores(config, { clock, time, log, isOnTrial });
-    const sessionId = randomUUID();
-    const cluster = clusterOf(config, surroundings, { time, sessionId, isFleetUp: () => isFleetUp() });
-    const outbox = await stores.openOutbox(sessionId);
+    const opened = await openRun(config, surroundings, time, () => isFleetUp());
     time.begin(signal);
-    return {
-      config: running,
-      surroundings,
-      work: work ?? createWorkTimes(clock),
-      sessionId,
-      stores,
-      outbox,
-      recordings: createRecordings(config, { clock, time, log }),
-      cluster,
-      readiness: createReadiness(),
-      reloads,
-    };
+    return { ...opened, config: running, surroundings, work: work ?? createWorkTimes(clock), reloads };
   }
 
   async function runLocked(
@@ -151,6 +136,25 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
       await run.cluster?.leave();
     });
   }
+}
+
+async function openRun(
+  config: Config,
+  surroundings: Surroundings,
+  time: KeptRunningTime,
+  isFleetUp: () => boolean,
+): Promise<Omit<Run, "config" | "surroundings" | "work" | "reloads">> {
+  const { clock, log, isOnTrial } = surroundings;
+  const stores = await prepareStores(config, { clock, time, log, isOnTrial });
+  const sessionId = randomUUID();
+  return {
+    sessionId,
+    stores,
+    cluster: clusterOf(config, surroundings, { time, sessionId, isFleetUp }),
+    outbox: await stores.openOutbox(sessionId),
+    recordings: createRecordings(config, { clock, time, log }),
+    readiness: createReadiness(),
+  };
 }
 
 function clusterOf(

@@ -44,6 +44,6 @@ export interface SharedCommands {
   stopLeaves(stop: RobotStop): void;
   /** Why no start of this robot may leave for a moment; null: nothing is known that forbids it. */
   stoppedElsewhere(robotId: RobotId): string | null;
-  /** The newest stop of the robot, if it came after the last write of this command's record; null: none did. */
+  /** The newest stop of the robot, if it came after the last write of the record of this command. */
   stopAfter(commandId: string, robotId: RobotId): RobotStop | null;
 }

@@ -59,8 +59,8 @@ export function ledBy(epoch: Epoch): StoreComparison {
 }
 
 /**
- * Writes that come while a transaction is under way share the next one. A comparison that fails, fails its own
- * part only.
+ * Writes that come while a transaction is under way share the next one. A comparison that fails, fails its
+ * own part only.
  */
 export function createEpochWriter({ store, clock, epoch, lost }: WriterParts): EpochWriter {
   let waiting: readonly Waiting[] = [];

@@ -31,29 +31,31 @@ export interface MemberParts {
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
   readonly readStart: ReadStart;
-  /** It may lead now: it has a session to the service. */
-  readonly mayLead: () => boolean;
-  /**
-   * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
-   * this member is active.
-   */
-  readonly takeOver: (tables: ReplicatedStore) => Promise<void>;
-  /** The leadership is lost: closes the sockets to the service, then ends the process. */
-  readonly lost: () => void;
+  readonly leading: {
+    /** It may lead now: it has a session to the service. */
+    readonly isPossible: () => boolean;
+    /**
+     * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
+     * this member is active.
+     */
+    readonly takeOver: (tables: ReplicatedStore) => Promise<void>;
+    /** The leadership is lost: closes the sockets to the service, then ends the process. */
+    readonly lost: () => void;
+  };
   readonly others: {
     /** Another member sends a stop. */
     readonly stop: (stop: RobotStop) => void;
     /** A record of a table has changed; undefined: it was removed. */
     readonly table: (change: TableChange) => void;
+    /** Sends a stop again that has left here already. Never rejects. */
+    readonly repeat: (stop: RobotStop) => Promise<unknown>;
   };
-  /** Sends a stop again that has left here already. Never rejects. */
-  readonly repeat: (stop: RobotStop) => Promise<unknown>;
 }
 
 const HOLDS = "holds";
 
 export function createMember(parts: MemberParts): Member {
-  const { store, clock, times, identity, readStart, others, repeat } = parts;
+  const { store, clock, times, identity, readStart, leading, others } = parts;
   const ending = new AbortController();
   const ended = ending.signal;
   let hasTakenOver = false;
@@ -61,7 +63,7 @@ export function createMember(parts: MemberParts): Member {
   function lost(): void {
     if (ended.aborted) return;
     ending.abort();
-    parts.lost();
+    leading.lost();
   }
 
   const mirror = createMirror({ store, clock, retryMs: times.retryMs });
@@ -72,15 +74,14 @@ export function createMember(parts: MemberParts): Member {
     clock,
     times,
     identity,
-    mayLead: parts.mayLead,
+    mayLead: leading.isPossible,
     acquired,
     lost,
   });
   const isLeading = () => hasTakenOver && leader.isActive();
   const stops = createStops({
-    ...{ store, mirror, starts, clock, times, isLeading, repeat, ended },
-    process: identity.process,
-    elsewhere: others.stop,
+    ...{ store, mirror, starts, clock, times, others, ended },
+    self: { process: identity.process, isLeading },
   });
   const tables = createReplicatedStore({
     ...{ mirror, clock, times, ended },
@@ -100,7 +101,7 @@ export function createMember(parts: MemberParts): Member {
     await mirror.reached(epoch.revision);
     const writer = createEpochWriter({ store, clock, epoch, lost });
     const conditionsOf = conditions(mirror, readStart);
-    await parts.takeOver(createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }));
+    await leading.takeOver(createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }));
     hasTakenOver = true;
   }
 

@@ -14,7 +14,7 @@ export interface Mirror {
   reached(revision: number): Promise<void>;
   /** For how long nothing has come from the store, in milliseconds; infinite: nothing ever has. */
   lagMs(): number;
-  /** The store is another one, or knows less: records are lost, and nobody may lead until a person says so. */
+  /** The store is another one, or knows less: records are lost, and this process never leads. */
   isAhead(): boolean;
   /** Calls it with each change, after the copy has it. */
   subscribe(listener: MirrorListener): Cancel;

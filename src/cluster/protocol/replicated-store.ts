@@ -9,6 +9,7 @@ import {
 } from "../../platform/stores/table-store.ts";
 import type { StoreComparison, StorePut } from "./cluster-store.ts";
 import type { EpochWriter } from "./epoch-writer.ts";
+import { createKnownKeys, type KnownKeys } from "./known-keys.ts";
 import type { Mirror } from "./mirror.ts";
 import { tableKey, unchanged } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
@@ -32,14 +33,6 @@ export interface ReplicatedParts {
 /** A record that is not there, and that no late transaction can make. */
 const TOMBSTONE = "null";
 
-/** What this process knows of a key, before its mirror does. `value` null: it was removed. */
-interface Written {
-  readonly value: string | null;
-  readonly modified: number;
-  /** The revision of the write. */
-  readonly revision: number;
-}
-
 /**
  * Each write compares the revisions of what it writes with those that are known, so a write that comes late
  * changes nothing. A write that rejects has not happened, and will not; when another member leads, it never
@@ -47,29 +40,11 @@ interface Written {
  */
 export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
   const { mirror, writer, clock, times, conditionsOf, ended } = parts;
-  const written = new Map<string, Written>();
+  const keys = createKnownKeys(mirror);
   /** Writes of the same key follow each other. */
   const busy = new Map<string, Promise<void>>();
   const permittedUntilMs = new Map<string, number>();
   const figures = { records: 0, syncs: 0, failures: 0, slowestMs: 0 };
-
-  mirror.subscribe((key, _entry, revision) => {
-    const own = written.get(key);
-    if (own !== undefined && own.revision <= revision) written.delete(key);
-  });
-
-  function known(key: string): { readonly value: string | null; readonly modified: number } {
-    const own = written.get(key);
-    if (own !== undefined && own.revision > mirror.revision()) return own;
-    const entry = mirror.get(key);
-    return entry ?? { value: null, modified: 0 };
-  }
-
-  function note(puts: readonly StorePut[], revision: number): void {
-    for (const { key, value } of puts) {
-      written.set(key, { value, modified: value === null ? 0 : revision, revision });
-    }
-  }
 
   function permit(puts: readonly StorePut[], askedAtMs: number): void {
     for (const { key, value } of puts) {
@@ -83,11 +58,11 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
       key: tableKey(table, key),
       value: value === undefined ? null : JSON.stringify(value),
     }));
-    const own = puts.map(({ key }) => unchanged(key, known(key)));
+    const own = puts.map(({ key }) => unchanged(key, keys.get(key)));
     const result = await writer.write({ when: [...own, ...changes.flatMap(conditionsOf)], puts });
     switch (result.kind) {
       case "written":
-        note(puts, result.revision);
+        keys.note(puts, result.revision);
         permit(puts, result.askedAtMs);
         return;
       case "refused":
@@ -109,17 +84,17 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
     puts: readonly StorePut[],
     askedAtMs: number,
   ): Promise<void> {
-    const closing = puts.map(({ key }) => ({ key, value: known(key).value ?? TOMBSTONE }));
+    const closing = puts.map(({ key }) => ({ key, value: keys.get(key).value ?? TOMBSTONE }));
     while (!ended.aborted) {
       const result = await writer.write({ when: own, puts: closing });
       if (result.kind === "lost") break;
       if (result.kind === "written") {
-        note(closing, result.revision);
+        keys.note(closing, result.revision);
         throw new StoreFailed("the store of the cluster did not answer in time");
       }
       if (result.kind === "refused") {
         await mirror.reached(result.revision);
-        if (puts.every(({ key, value }) => known(key).value === value)) return permit(puts, askedAtMs);
+        if (puts.every(({ key, value }) => keys.get(key).value === value)) return permit(puts, askedAtMs);
         throw new StoreFailed("the store of the cluster did not answer in time");
       }
       await sleep(clock, times.retryMs, ended);
@@ -129,14 +104,14 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
 
   /** When it is the turn of all its keys. */
   async function inTurn(changes: readonly TableChange[]): Promise<void> {
-    const keys = changes.map(({ table, key }) => tableKey(table, key));
-    const before = keys.map((key) => busy.get(key));
+    const own = changes.map(({ table, key }) => tableKey(table, key));
+    const before = own.map((key) => busy.get(key));
     const writing = Promise.all(before).then(() => write(changes));
     const over = writing.then(
       () => {},
       () => {},
     );
-    for (const key of keys) busy.set(key, over);
+    for (const key of own) busy.set(key, over);
     const askedAtMs = clock.monotonicMs();
     try {
       await writing;
@@ -147,35 +122,25 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
       throw error;
     } finally {
       figures.slowestMs = Math.max(figures.slowestMs, clock.monotonicMs() - askedAtMs);
-      for (const key of keys) if (busy.get(key) === over) busy.delete(key);
+      for (const key of own) if (busy.get(key) === over) busy.delete(key);
     }
   }
 
   return {
-    table: (name, codec) => createTable(name, codec, known, () => keysOf(name)),
+    table: (name, codec) => createTable(name, codec, keys),
     write: inTurn,
     permits: (table, key) =>
       clock.monotonicMs() < (permittedUntilMs.get(tableKey(table, key)) ?? Number.NEGATIVE_INFINITY),
     figures: (): StoreFigures => ({ ...figures }),
     close: () => Promise.resolve(),
   };
-
-  function keysOf(table: string): readonly string[] {
-    const prefix = tableKey(table, "");
-    const own = [...written.keys()].filter((key) => key.startsWith(prefix));
-    const keys = new Set([...mirror.range(prefix).map(({ key }) => key), ...own]);
-    return [...keys].sort().map((key) => key.slice(prefix.length));
-  }
 }
 
-function createTable<V>(
-  name: string,
-  { encode, decode }: Codec<V>,
-  known: (key: string) => { readonly value: string | null },
-  keys: () => readonly string[],
-): Table<V> {
+function createTable<V>(name: string, { encode, decode }: Codec<V>, keys: KnownKeys): Table<V> {
+  const prefix = tableKey(name, "");
+
   function get(key: string): V | undefined {
-    const { value } = known(tableKey(name, key));
+    const { value } = keys.get(prefix + key);
     if (value === null || value === TOMBSTONE) return undefined;
     const decoded = decode(JSON.parse(value));
     if (decoded === null)
@@ -186,7 +151,7 @@ function createTable<V>(
   return {
     get,
     *entries() {
-      for (const key of keys()) {
+      for (const key of keys.range(prefix).map((full) => full.slice(prefix.length))) {
         const value = get(key);
         if (value !== undefined) yield [key, value];
       }

@@ -23,18 +23,23 @@ export interface StopParts {
   readonly starts: StartIndex;
   readonly clock: Clock;
   readonly times: ProtocolTimes;
-  /** Of this process. */
-  readonly process: string;
-  readonly isLeading: () => boolean;
-  /** Sends a stop again that has left here already. Never rejects. */
-  readonly repeat: (stop: RobotStop) => Promise<unknown>;
-  /** Another member sends a stop. */
-  readonly elsewhere: (stop: RobotStop) => void;
+  readonly self: {
+    /** Names this process. */
+    readonly process: string;
+    readonly isLeading: () => boolean;
+  };
+  readonly others: {
+    /** Another member sends a stop. */
+    readonly stop: (stop: RobotStop) => void;
+    /** Sends a stop again that has left here already. Never rejects. */
+    readonly repeat: (stop: RobotStop) => Promise<unknown>;
+  };
   readonly ended: AbortSignal;
 }
 
 export function createStops(parts: StopParts): Stops {
-  const { store, mirror, starts, clock, times, process, isLeading, repeat, elsewhere, ended } = parts;
+  const { store, mirror, starts, clock, times, self, others, ended } = parts;
+  const { process, isLeading } = self;
   const quietUntilMs = new Map<RobotId, number>();
   const waiting = new Map<RobotId, number>();
   let count = 0;
@@ -45,7 +50,7 @@ export function createStops(parts: StopParts): Stops {
     if (record.process === process) return;
     const robotId = key.slice(STOPS.length);
     quietUntilMs.set(robotId, clock.monotonicMs() + times.quietMs);
-    elsewhere({ robotId, operation: record.operation, requestJson: record.requestJson });
+    others.stop({ robotId, operation: record.operation, requestJson: record.requestJson });
   });
 
   const wait = (ms: number) => sleep(clock, ms, ended);
@@ -95,12 +100,12 @@ export function createStops(parts: StopParts): Stops {
     ]);
     if (!isInTime) {
       // Cut off from the store: it does not know what is under way.
-      await repeat(stop);
+      await others.repeat(stop);
       await announced;
     }
     if (!starts.mayHaveLeft(stop.robotId, since)) return;
     await wait(times.secondStopMs);
-    if (!ended.aborted) await repeat(stop);
+    if (!ended.aborted) await others.repeat(stop);
   }
 
   return {

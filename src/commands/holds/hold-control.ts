@@ -10,21 +10,26 @@ import { actFields } from "../audit/audit.ts";
 import type { Observations } from "../evidence/observations.ts";
 import type { StoredHold } from "../journal/journal.ts";
 import type { Shared } from "../parts.ts";
-import { createHoldStops } from "./hold-stops.ts";
+import { createHoldStops, type HoldStops } from "./hold-stops.ts";
 import { createHoldRegistry, type HoldRegistry, type HoldStore } from "./hold-store.ts";
 
 interface HoldControlParts extends Pick<Shared, "clock" | "log"> {
   readonly store: HoldStore;
   readonly publish: PublishHold;
   readonly observations: Pick<Observations, "sight" | "robots">;
-  /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
-  readonly refuseStarts: (robotId: RobotId | null) => void;
-  /** The hold of this robot, or (null) of all robots, has changed elsewhere. */
-  readonly changed: (robotId: RobotId | null) => void;
-  /** Sends a stop for the owner of a hold. Never rejects. */
-  readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
+  readonly effects: HoldEffects;
   /** The refusal of a robot that was never seen; null for others. */
   readonly refusedName: (robotId: RobotId) => Outcome | null;
+}
+
+/** What holds do outside this folder. */
+interface HoldEffects {
+  /** A hold has begun: starts of the robot, or (null) of all, that have not left must be refused. */
+  readonly refuseStarts: (robotId: RobotId | null) => void;
+  /** Sends a stop for the owner of a hold. Never rejects. */
+  readonly sendStop: (robotId: RobotId, stop: Stop, owner: Source) => Promise<Outcome>;
+  /** Another member of a cluster has changed the hold of this robot, or (null) of all robots. */
+  readonly changed: (robotId: RobotId | null) => void;
 }
 
 /** A user begins or lifts a hold. */
@@ -68,14 +73,14 @@ export interface HoldControl extends Holds {
 const MOST_HOLDS = 20_000;
 
 export function createHoldControl(parts: HoldControlParts): HoldControl {
-  const { clock, log, store, publish, observations } = parts;
+  const { clock, log, store, publish, observations, effects } = parts;
   const registry = createHoldRegistry();
   const stops = createHoldStops({
     clock,
     sight: observations.sight,
     send(robotId, stop) {
       const [owner] = [...registry.owners(robotId), ...registry.owners(null)];
-      return parts.sendStop(robotId, stop, owner ?? { protocol: "gateway", name: "fleetgate" });
+      return effects.sendStop(robotId, stop, owner ?? { protocol: "gateway", name: "fleetgate" });
     },
   });
   const budget = createLiftBudget();
@@ -87,7 +92,7 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
     const hold: StoredHold = { robotId, owner, sinceMs: clock.nowMs() };
     registry.add(hold);
     // Robots are stopped before the hold is on the disk.
-    parts.refuseStarts(robotId);
+    effects.refuseStarts(robotId);
     for (const each of robotsOf(robotId)) stops.begin(each);
     store.remember(hold, true);
     publish("held", hold, owner);
@@ -108,20 +113,8 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   }
 
   return {
-    elsewhere(hold, isHeld, mayStop) {
-      const { robotId, owner } = hold;
-      const known = registry.find(robotId, holderName(owner));
-      if (!store.isWritten(hold) || (known !== undefined) === isHeld) return;
-      if (known === undefined) {
-        registry.add(hold);
-        parts.refuseStarts(robotId);
-        if (mayStop) for (const each of robotsOf(robotId)) stops.begin(each);
-      } else {
-        registry.remove(known);
-        for (const each of robotsOf(robotId)) if (!registry.isHeld(each)) stops.end(each);
-      }
-      parts.changed(robotId);
-    },
+    elsewhere: (hold, isHeld, mayStop) =>
+      followElsewhere({ ...parts, registry, stops, robotsOf }, hold, isHeld, mayStop),
     resume(stored) {
       for (const hold of stored) {
         if (registry.find(hold.robotId, holderName(hold.owner)) === undefined) registry.add(hold);
@@ -182,6 +175,38 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
       holdsToBeLifted: lateLifts.size,
     }),
   };
+}
+
+/** What this member knows, and does, of a hold that another one has begun or lifted. */
+function followElsewhere(
+  {
+    store,
+    effects,
+    registry,
+    stops,
+    robotsOf,
+  }: Pick<HoldControlParts, "store" | "effects"> & {
+    readonly registry: HoldRegistry;
+    readonly stops: HoldStops;
+    readonly robotsOf: (robotId: RobotId | null) => readonly RobotId[];
+  },
+  hold: StoredHold,
+  isHeld: boolean,
+  mayStop: boolean,
+): void {
+  const { robotId, owner } = hold;
+  const known = registry.find(robotId, holderName(owner));
+  // What this member has not written yet is newer.
+  if (!store.isWritten(hold) || (known !== undefined) === isHeld) return;
+  if (known === undefined) {
+    registry.add(hold);
+    effects.refuseStarts(robotId);
+    if (mayStop) for (const each of robotsOf(robotId)) stops.begin(each);
+  } else {
+    registry.remove(known);
+    for (const each of robotsOf(robotId)) if (!registry.isHeld(each)) stops.end(each);
+  }
+  effects.changed(robotId);
 }
 
 /** What a request to hold or to lift a hold leads to. */

@@ -115,7 +115,7 @@ export function createCalls({
     });
   }
 
-  /** Each sending needs a permission that is young enough. Resolves with why there is none; null: there is. */
+  /** Each sending needs a permission that is young enough. Resolves with why there is none. */
   async function refusedAgain(job: Job): Promise<string | null> {
     const { id, record } = job;
     if (!needsPermission(job) || record === null || journal.permits(id)) return null;

@@ -1,20 +1,18 @@
 import type { ParsedRequest } from "../../contracts/operation.ts";
 import { type Outcome, ending as outcomeOf } from "../../domain/outcome.ts";
-import type { Evidence } from "../evidence/evidence.ts";
-import { type IntakeChecks, isOwnStop } from "../intake-checks.ts";
+import { isOwnStop } from "../intake-checks.ts";
 import { type Job, reportStage } from "../job.ts";
 import type { Shared } from "../parts.ts";
 import type { Calls } from "./calls.ts";
-import { createRecording } from "./recording.ts";
+import type { RecordStage } from "./recording.ts";
 import type { QueueEffect, QueueInput, RobotQueue, Work } from "./robot-queue.ts";
+import type { SeekEvidence } from "./seeking.ts";
 import { stepQueue } from "./step-queue.ts";
 
-interface QueueRunnerParts extends Pick<Shared, "options" | "journal" | "shared" | "clock" | "log"> {
-  readonly evidence: Pick<Evidence, "search" | "observations">;
+interface QueueRunnerParts extends Pick<Shared, "options" | "shared" | "clock"> {
   readonly calls: Calls;
-  readonly refusalNow: IntakeChecks["refusalNow"];
-  /** Sends the stops again that came while this start was under way. */
-  readonly repeatStops: (job: Job) => Promise<void>;
+  readonly recordStage: RecordStage;
+  readonly seekEvidence: SeekEvidence;
   /** A command has left its queue, with this outcome. */
   readonly onEnd: (job: Job, outcome: Outcome) => void;
 }
@@ -42,19 +40,15 @@ const emptyQueue: RobotQueue = { head: null, waiting: [], beside: [], recovered:
 
 export function createQueueRunner({
   options,
-  journal,
   shared,
   clock,
-  log,
-  evidence: { search, observations },
   calls,
-  refusalNow,
-  repeatStops,
+  recordStage,
+  seekEvidence,
   onEnd,
 }: QueueRunnerParts): QueueRunner {
   const queues = new Map<string, RobotQueue>();
   const jobs = new Map<string, Job>();
-  const recordStage = createRecording({ options, journal, shared, clock, log, observations, refusalNow });
 
   function feed(job: Job, input: QueueInput): void {
     const { queue: name } = job;
@@ -91,7 +85,7 @@ export function createQueueRunner({
         return;
       }
       case "seek":
-        void seek(job, effect.otherwise, arrivalMs(job));
+        void seek(job, effect.otherwise);
         return;
       case "finish":
         jobs.delete(id);
@@ -107,23 +101,9 @@ export function createQueueRunner({
     if (input !== null) feed(job, input);
   }
 
-  /**
-   * How long the last call may still arrive, though it has ended. A record that is final keeps no successor
-   * waiting.
-   */
-  function arrivalMs({ leftAtMs }: Job): number {
-    if (shared === null || leftAtMs === null) return 0;
-    return Math.max(0, leftAtMs + options.callDeadlineMs - clock.monotonicMs());
-  }
-
-  async function seek(job: Job, otherwise: Outcome, waitMs: number): Promise<void> {
-    const baseline = job.record?.baseline ?? job.baseline;
-    const arrived = waitMs === 0 ? null : new Promise<void>((resolve) => clock.after(waitMs, resolve));
-    const outcome = await search.seek(job.id, job.request.evidence, baseline, otherwise);
-    if (outcome === otherwise) await arrived;
-    // Before the next start leaves, which they would undo.
-    job.stopsOwed.push(...job.stopsSince.splice(0));
-    if (job.stopsOwed.length > 0) await repeatStops(job);
+  /** `arrivalMs`: how long its call may still arrive; absent: as long as this run's last call may. */
+  async function seek(job: Job, otherwise: Outcome, arrivalMs?: number): Promise<void> {
+    const outcome = await seekEvidence(job, otherwise, arrivalMs);
     feed(job, { kind: "sought", id: job.id, outcome });
   }
 

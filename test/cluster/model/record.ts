@@ -24,7 +24,7 @@ const HOLDS = tableKey("holds", "");
 /** What the plant's user is called in the journal. */
 const SOURCE = "opcua:plc/";
 
-export const recordKey = (id: string) => `${COMMANDS}${SOURCE}${id}`;
+const recordKey = (id: string) => `${COMMANDS}${SOURCE}${id}`;
 
 /** A record that says that a start was sent. `over`: what forbids it, so that it must not leave. */
 interface Permit {

@@ -220,20 +220,22 @@ export class World {
       store: parts.store(this.noting(link)),
       ...{ clock, times: parts.times, readStart: startIn },
       identity: { member: `m${index}`, process: name },
-      mayLead: () => true,
-      async takeOver(tables) {
-        journal.lead(openDurableJournal(tables, LIMITS, createRunningTime(0, clock)));
-        await dispatcher.start();
+      leading: {
+        isPossible: () => true,
+        async takeOver(tables) {
+          journal.lead(openDurableJournal(tables, LIMITS, createRunningTime(0, clock)));
+          await dispatcher.start();
+        },
+        lost: () => this.kill(index, random.between(100, 1_000)),
       },
-      lost: () => this.kill(index, random.between(100, 1_000)),
       others: {
         stop: (stop) => dispatcher.elsewhere.stop(stop),
         table(change) {
           const hold = holdIn(change);
           if (hold !== null) dispatcher.elsewhere.hold(hold.hold, hold.isHeld);
         },
+        repeat: (stop) => dispatcher.elsewhere.repeat(stop),
       },
-      repeat: (stop) => dispatcher.elsewhere.repeat(stop),
     });
     const journal = createMemberJournal(member.tables);
     const dispatcher: Dispatcher = createDispatcher({
@@ -241,13 +243,13 @@ export class World {
         options: { ...dispatcherDefaults, ...serviceTimes, maxRunMs: null },
         rights: createLive(rights),
         stations: createLive([]),
+        shared: parts.shared(member),
       },
       fleet: {
         ...{ catalogue, port, stopRequest: testStopRequest },
         robot: (robotId) => ({ robotId, family: "cart", quality: "good" }),
       },
       journal,
-      shared: parts.shared(member),
       earlierRuns: {},
       outputs: { deliver() {}, alarmRegistry: emptyAlarmBook(clock), audit() {} },
       ...{ clock, log: silentLog, sessionId: name },
