@@ -45,6 +45,8 @@ export interface Connection extends AsyncDisposable {
 /** A northbound that connects to somebody else's server. Reconnecting is the link runner's job. */
 export interface Link {
   readonly name: string;
+  /** Why `connect` waits, on purpose; null or absent: it does not. */
+  whyNot?(): string | null;
   /** Rejects when the server cannot be reached or refuses. */
   connect(signal: AbortSignal): Promise<Connection>;
 }

@@ -112,7 +112,8 @@ export function createLinkRunner(link: Link, options: LinkRunnerOptions): Compon
       return `not connected to the gateway's own broker for ${Math.round(elapsedMs / 1_000)} s`;
     },
     health: () => ({
-      ...describe(state, clock.monotonicMs()),
+      // A link that waits is well, and says itself why.
+      ...((link.whyNot?.() ?? null) === null ? describe(state, clock.monotonicMs()) : { state: "up" }),
       figures: { ...counts, ...outlet.figures() },
     }),
   };

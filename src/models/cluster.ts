@@ -1,7 +1,8 @@
 import type { ClusterView } from "../contracts/cluster.ts";
 
 /** `no proof`: it has led, and does not know any more whether it does. */
-export type ClusterRole = "leader" | "standby" | "no proof";
+export const clusterRoles = ["leader", "standby", "no proof"] as const;
+export type ClusterRole = (typeof clusterRoles)[number];
 
 /** Returns the role of the member now. Call it before the member leads for the first time. */
 export function followRole(view: Pick<ClusterView, "isActive" | "onChange">): () => ClusterRole {

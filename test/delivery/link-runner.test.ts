@@ -59,6 +59,20 @@ describe("a link runner", () => {
     expect(link.counts.disposals).toBe(2);
   });
 
+  it("is up while its link waits on purpose, which says why itself", async () => {
+    const { runner, link, run, clock, stop } = setUp();
+    link.behaviour = "refuses";
+    let reason: string | null = "stands by";
+    Object.assign(link, { whyNot: () => reason });
+    const ended = run();
+    await clock.settle(30_000);
+    expect(runner.health().state).toBe("up");
+    reason = null;
+    expect(runner.health().state).toBe("down");
+    stop.abort();
+    await ended;
+  });
+
   it("says for how long it is not connected, whoever sets the wall clock", async () => {
     const { runner, link, run, clock, stop } = setUp();
     link.behaviour = "refuses";

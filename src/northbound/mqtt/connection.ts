@@ -120,7 +120,8 @@ export async function openConnection(
   };
 }
 
-function watchLoss(client: LimitedClient): Loss {
+/** Reports the end of the client. */
+export function watchLoss(client: LimitedClient): Loss {
   const loss = createLoss();
   let failure: Error | null = null;
   client.on("error", (error) => {

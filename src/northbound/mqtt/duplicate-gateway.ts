@@ -2,13 +2,17 @@ import type { IPublishPacket, MqttClient } from "mqtt";
 import { type Clock, sleep } from "../../platform/clock.ts";
 import { isJsonObject } from "../../platform/json.ts";
 import type { Log } from "../../platform/log.ts";
+import { endClient } from "./client/client.ts";
 import { subscribe } from "./client/subscribe.ts";
+import type { Leadership, StatusPlace } from "./leadership.ts";
 import { statusPayload } from "./status.ts";
 
 export interface DuplicateParts {
   readonly sessionId: string;
   /** Aborted when the gateway is offline for its clients. */
   readonly stopping: AbortSignal;
+  /** Absent or null: there is no cluster. */
+  readonly leadership?: Leadership | null;
   readonly clock: Clock;
   readonly log: Log;
   /** This status was published. */
@@ -24,7 +28,7 @@ export interface DuplicateParts {
 export interface DuplicateWatch {
   /**
    * Subscribes on a new connection. Call it before `online` is published there: the status retained before
-   * counts too.
+   * counts too, and in a cluster it was looked at when this resolves.
    *
    * @param broker names the broker among several
    */
@@ -49,7 +53,7 @@ export function createDuplicateWatch(
   gatewayId: string,
   parts: DuplicateParts,
 ): DuplicateWatch {
-  const { sessionId, clock, log } = parts;
+  const { sessionId, leadership = null, clock, log } = parts;
   const duplicates = new Set<string>();
   let notified = false;
   const takeover = createTakeoverWatch(clock, notify);
@@ -86,6 +90,20 @@ export function createDuplicateWatch(
   }
 
   /**
+   * A status of another session, by its place in the cluster. A later leader has the gateway's client id and
+   * topics: this connection ends with a goodbye, so that the broker publishes no last will.
+   */
+  function compare(client: MqttClient, { place }: OtherStatus): ReturnType<Leadership["compare"]> {
+    const found = leadership?.compare(place) ?? "foreign";
+    if (found === "later" && place !== null) {
+      leadership?.supersede(place);
+      log.error({ ...place }, "another member of the cluster leads: this one leaves the broker");
+      void endClient(client, clock);
+    }
+    return found;
+  }
+
+  /**
    * Publishes our status again over that of another session: the topic is retained, and the late last will of
    * our previous run would show us as offline. Each other session's `online` is answered once, or two
    * gateways would answer each other for ever.
@@ -93,9 +111,12 @@ export function createDuplicateWatch(
   function handle(client: MqttClient, text: string): void {
     const status = readStatus(text);
     if (status === null || status.sessionId === sessionId || parts.stopping.aborted) return;
+    const found = compare(client, status);
+    if (found === "later") return;
     if (status.state === "offline") remove(status.sessionId);
-    else if (!add(status.sessionId)) return;
-    const payload = statusPayload("online", gatewayId, sessionId, clock.nowMs());
+    else if (found === "foreign" && !add(status.sessionId)) return;
+    const owner = { gatewayId, sessionId, place: leadership?.place() ?? null };
+    const payload = statusPayload("online", owner, clock.nowMs());
     parts.noteStatus(payload);
     client.publish(topic, payload, { qos: 1, retain: true });
   }
@@ -104,9 +125,11 @@ export function createDuplicateWatch(
    * Reads the status retained before ours. A gateway with another client id answers our `online`, and is
    * noticed then.
    */
-  function find(text: string): void {
-    const other = readStatus(text)?.sessionId ?? sessionId;
-    if (other !== sessionId && !duplicates.has(other)) takeover.foundOther(other);
+  function find(client: MqttClient, text: string): void {
+    const status = readStatus(text);
+    if (status === null || status.sessionId === sessionId) return;
+    const isForeign = compare(client, status) === "foreign";
+    if (isForeign && !duplicates.has(status.sessionId)) takeover.foundOther(status.sessionId);
   }
 
   return {
@@ -115,7 +138,7 @@ export function createDuplicateWatch(
       client.on("message", (name: string, payload: Buffer, packet: IPublishPacket) => {
         if (name !== topic) return;
         const text = payload.toString("utf8");
-        if (packet.retain) find(text);
+        if (packet.retain) find(client, text);
         else handle(client, text);
       });
       const refused = await subscribe(client, [topic], { qos: 1 });
@@ -125,6 +148,8 @@ export function createDuplicateWatch(
           "the broker does not let this gateway read its own status: a duplicate gateway goes unnoticed",
         );
       }
+      // The answer to what is asked next comes after what is retained.
+      if (leadership !== null) await client.unsubscribeAsync(`${topic}/none`);
     },
     problem,
     async turn(signal) {
@@ -133,9 +158,14 @@ export function createDuplicateWatch(
   };
 }
 
-function readStatus(
-  text: string,
-): { readonly state: "online" | "offline"; readonly sessionId: string } | null {
+interface OtherStatus {
+  readonly state: "online" | "offline";
+  readonly sessionId: string;
+  /** Null: it is of a gateway without a cluster. */
+  readonly place: StatusPlace | null;
+}
+
+function readStatus(text: string): OtherStatus | null {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -145,8 +175,9 @@ function readStatus(
     throw error;
   }
   if (!isJsonObject(json) || typeof json.session_id !== "string") return null;
-  const { state } = json;
-  return state === "online" || state === "offline" ? { state, sessionId: json.session_id } : null;
+  const { state, session_id: sessionId, member, epoch } = json;
+  const place = typeof member === "string" && typeof epoch === "number" ? { member, epoch } : null;
+  return state === "online" || state === "offline" ? { state, sessionId, place } : null;
 }
 
 /** This many signs in a row, without a lasting connection between them, are no accident. */

@@ -11,10 +11,12 @@ import { createBrokers } from "./brokers.ts";
 import { createSizeLimits } from "./client/broker-limits.ts";
 import { openClient } from "./client/client.ts";
 import { createLimitReport } from "./client/limit-report.ts";
+import type { LimitedClient } from "./client/limited-client.ts";
 import type { CommandMessages } from "./commands.ts";
 import { openConnection, type PublishCounts, refreshOf } from "./connection.ts";
 import type { DuplicateWatch } from "./duplicate-gateway.ts";
 import { createEventWriter } from "./event-writer.ts";
+import type { Leadership } from "./leadership.ts";
 import { openLeftovers } from "./leftover-topics.ts";
 import type { TopicsMove } from "./live-topics.ts";
 import { brokerName, type MqttOptions } from "./options.ts";
@@ -32,6 +34,8 @@ export interface MqttLinkParts {
     readonly sessionId: string;
     /** When the program was built, by which the clock is judged; null: not known. */
     readonly builtAt: Date | null;
+    /** Absent or null: there is no cluster. */
+    readonly leadership?: Leadership | null;
   };
   /** Null with a broker of the plant. */
   readonly ownBroker: Pick<EmbeddedBroker, "open" | "arrivals" | "retained"> | null;
@@ -63,7 +67,7 @@ export function createMqttLink(
   topics: Topics,
   { run, ownBroker, ownTopics, commands, duplicates, records, clock, log }: MqttLinkParts,
 ): MqttLink {
-  const { sessionId, builtAt } = run;
+  const { sessionId, builtAt, leadership = null } = run;
   const counts: PublishCounts = { state: 0, events: 0 };
   /** The ages of robots' positions, over all connections. */
   const ages = new Map<RobotId, Age>();
@@ -75,7 +79,7 @@ export function createMqttLink(
 
   async function open(brokerOptions: MqttOptions, signal: AbortSignal): Promise<Connection> {
     const clientParts = {
-      will: ownTopics.will,
+      will: ownTopics.will(),
       maximumPacketSize: LARGEST_PACKET,
       openBroker: ownBroker?.open ?? null,
       sort: commands.sorter(),
@@ -88,6 +92,7 @@ export function createMqttLink(
       const watching = duplicates.serve(client, brokerName(brokerOptions));
       // Awaited below, unless the connection is lost first, which is then the error.
       watching.catch(() => {});
+      if (leadership !== null) await leadsStill(client, watching, leadership);
       const retained = () => ownBroker?.retained() ?? Promise.resolve([]);
       for (const move of moves.take()) await records.move(move, retained);
       const record = records.of(brokerOptions);
@@ -129,12 +134,17 @@ export function createMqttLink(
   }
 
   const brokers = createBrokers(options, open, ownTopics.left, { builtAt, clock, log });
+  leadership?.onEnd(moves.leave);
 
   return {
     name: "mqtt",
     tags: registry,
     peers: () => brokers.peers(connected),
-    connect: (signal) => moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal))),
+    async connect(signal) {
+      await leadership?.begun(signal);
+      return moves.follow(() => duplicates.turn(signal).then(() => brokers.connect(signal)));
+    },
+    ...(leadership === null ? {} : { whyNot: leadership.whyNot }),
     topicsMoved: moves.add,
     health() {
       const figures = {
@@ -146,9 +156,28 @@ export function createMqttLink(
       };
       // Without a connection every reply is dropped, and only the missing connection is reported.
       const ofConnection = [...brokers.problems(), ...limits.problems(), commands.problem()];
+      const whyNot = leadership?.whyNot() ?? null;
+      if (whyNot !== null && !connected) return { state: "up", detail: whyNot, figures };
       return healthOf(connected, [duplicates.problem(), ...(connected ? ofConnection : [])], figures);
     },
   };
+}
+
+/** Waits for the status that is retained: it may be that of a later leader. */
+async function leadsStill(
+  client: LimitedClient,
+  watching: Promise<void>,
+  leadership: Leadership,
+): Promise<void> {
+  // An error ends the wait below, with a clearer one.
+  client.on("error", () => {});
+  const failure = await watching.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const whyNot = leadership.whyNot();
+  if (whyNot !== null) throw new Error(`this member of the cluster ${whyNot}`);
+  if (failure !== null) throw failure;
 }
 
 function healthOf(
@@ -172,6 +201,7 @@ function createMoves() {
       pending.push(move);
       if (move.isMoved) notify();
     },
+    leave: () => notify(),
     take: () => pending.splice(0),
     async follow(connect: () => Promise<Connection>): Promise<Connection> {
       const moved = new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import { onAbort } from "../../platform/on-abort.ts";
 import type { LeftStatus } from "./client/checking.ts";
 import type { Will } from "./client/client.ts";
 import { type LimitedClient, NotTakenYet, TopicRefused } from "./client/limited-client.ts";
+import type { Leadership, StatusPlace } from "./leadership.ts";
 import type { Loss } from "./loss.ts";
 import type { StatusPayload } from "./models/state.ts";
 import type { TopicRegistry } from "./topic-registry.ts";
@@ -18,8 +19,8 @@ const STATUS_AGAIN_MS = 2_000;
 
 /** The gateway's own topics, `status` and `health`, over all connections. */
 export interface OwnTopics {
-  /** The last will: `status` without the gateway. */
-  readonly will: Will;
+  /** The last will of a connection that begins now: `status` without the gateway. */
+  will(): Will;
   /** What `status` should say at a broker that the gateway has left. */
   left(): LeftStatus;
   /** This status was published. */
@@ -46,15 +47,19 @@ interface OwnTopicParts {
   readonly stopping: AbortSignal;
   /** The daemon's health; read once a second. */
   readonly health: () => HealthReport;
+  /** Absent or null: there is no cluster. */
+  readonly leadership?: Leadership | null;
   readonly clock: Clock;
 }
 
 export function createOwnTopics(
   gatewayId: string,
   topics: Pick<Topics, "status" | "health">,
-  { sessionId, stopping, health, clock }: OwnTopicParts,
+  { sessionId, stopping, health, leadership = null, clock }: OwnTopicParts,
 ): OwnTopics {
-  const offline = (atMs: number | null) => statusPayload("offline", gatewayId, sessionId, atMs);
+  const payloadOf = (state: StatusPayload["state"], atMs: number | null) =>
+    statusPayload(state, { gatewayId, sessionId, place: leadership?.place() ?? null }, atMs);
+  const offline = (atMs: number | null) => payloadOf("offline", atMs);
   let latest = "";
   const noteStatus = (payload: string) => {
     latest = payload;
@@ -79,7 +84,7 @@ export function createOwnTopics(
   }
 
   return {
-    will: { topic: topics.status, payload: offline(null) },
+    will: () => ({ topic: topics.status, payload: offline(null) }),
     left: () => ({ topic: topics.status, offline: offline(clock.nowMs()), latest }),
     noteStatus,
     async publish(client, loss, registry, repeatMs, signal) {
@@ -87,7 +92,7 @@ export function createOwnTopics(
       const { status } = topics;
       const sayStatus = () => {
         const state = stopping.aborted || signal.aborted ? "offline" : "online";
-        const payload = statusPayload(state, gatewayId, sessionId, clock.nowMs());
+        const payload = payloadOf(state, clock.nowMs());
         noteStatus(payload);
         registry.note(status, payload);
         return loss.orElse((done) => {
@@ -113,17 +118,25 @@ export function createOwnTopics(
   };
 }
 
+/** Whose status it is. */
+interface StatusOwner {
+  readonly gatewayId: string;
+  readonly sessionId: string;
+  /** Null: there is no cluster. */
+  readonly place: StatusPlace | null;
+}
+
 /** The content of the `status` topic. `at` is missing in the last will: its time is not known. */
 export function statusPayload(
-  state: "online" | "offline",
-  gatewayId: string,
-  sessionId: string,
+  state: StatusPayload["state"],
+  { gatewayId, sessionId, place }: StatusOwner,
   atMs: number | null,
 ): string {
   const payload: StatusPayload = {
     state,
     session_id: sessionId,
     gateway_id: gatewayId,
+    ...place,
     ...(atMs === null ? {} : { at: isoTime(atMs) }),
   };
   return JSON.stringify(payload);

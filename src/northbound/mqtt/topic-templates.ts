@@ -4,6 +4,7 @@ import type { RobotId } from "../../domain/robot.ts";
 export const topicTemplates = {
   status: "status",
   health: "health",
+  member: "members/{member}/status",
   robots: "robots",
   info: "robots/{robot}/info",
   availability: "robots/{robot}/availability",

@@ -37,6 +37,8 @@ export interface CommandTopic {
 export interface Topics {
   readonly status: string;
   readonly health: string;
+  /** The status of a member of the cluster. */
+  member(name: string): string;
   /** The list of all robots. */
   readonly robots: string;
   /** What holds all robots. */
@@ -101,6 +103,7 @@ export function createTopics(base: string, placement: Placement = underBase): To
   return {
     status: under("status"),
     health: under("health"),
+    member: (name) => fill(under("member"), "member", name),
     robots: under("robots"),
     holdAll: under("holdAll"),
     alarms: under("alarms"),

@@ -4,6 +4,7 @@ import { createBroker, type EmbeddedBroker } from "../../../src/northbound/mqtt/
 import { createCommandMessages } from "../../../src/northbound/mqtt/commands.ts";
 import { createDuplicateWatch } from "../../../src/northbound/mqtt/duplicate-gateway.ts";
 import type { EventArrivals } from "../../../src/northbound/mqtt/event-writer.ts";
+import type { Leadership } from "../../../src/northbound/mqtt/leadership.ts";
 import { createMqttLink, type MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
 import { createTopicRecords } from "../../../src/northbound/mqtt/published-topics.ts";
@@ -56,6 +57,7 @@ export interface LinkChanges {
   readonly retained?: EmbeddedBroker["retained"];
   readonly tables?: WriteBehind | null;
   readonly onDuplicate?: (active: boolean, text: string) => void;
+  readonly leadership?: Leadership | null;
 }
 
 /** A link of which each test says what is special to it. */
@@ -75,13 +77,14 @@ export function newLink({
   retained = () => Promise.resolve([]),
   tables = null,
   onDuplicate = () => {},
+  leadership = null,
 }: LinkChanges = {}): MqttLink {
   const { gatewayId } = options;
-  const ownTopics = createOwnTopics(gatewayId, topics, { sessionId, stopping, health, clock });
+  const ownTopics = createOwnTopics(gatewayId, topics, { sessionId, stopping, health, leadership, clock });
   const { noteStatus } = ownTopics;
-  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
+  const watch = { sessionId, stopping, leadership, clock, log, noteStatus, onDuplicate };
   return createMqttLink(options, topics, {
-    run: { sessionId, builtAt: null },
+    run: { sessionId, builtAt: null, leadership },
     ownBroker: openBroker === null ? null : { open: openBroker, arrivals, retained },
     ownTopics,
     commands: createCommandMessages({ options, topics, clock, log, commander, acts, replyBounds }),

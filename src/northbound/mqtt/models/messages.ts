@@ -50,6 +50,10 @@ const byTemplate: Readonly<Record<TopicName, Omit<Channel, "template">>> = {
     qos: 1,
   },
   health: { ...stateChannel("The parts of the gateway with their figures.", "health", state.health), qos: 0 },
+  member: {
+    ...stateChannel("Whether a member of the cluster is online; its last will.", "member", state.member),
+    qos: 1,
+  },
   robots: stateChannel("Every robot, and the topic of its info.", "robots", state.robots),
   info: stateChannel("What a robot is.", "info", state.info),
   availability: stateChannel("How far a robot is known, as bare text.", "availability", state.availability),

@@ -1,14 +1,30 @@
 import { z } from "zod";
 import { qualities } from "../../../domain/quality.ts";
 import { alarmModel } from "../../../models/alarm.ts";
+import { clusterRoles } from "../../../models/cluster.ts";
 import { index, observed, robotId, session, time } from "../../../models/parts.ts";
 import * as robot from "../../../models/robot.ts";
 import { stationModel } from "../../../models/station.ts";
+
+const memberName = z.string().describe("A member of the cluster; left out without one.");
+const epoch = z.number().describe("Higher with each leader of the cluster; left out without one.");
 
 export const status = z.strictObject({
   state: z.enum(["online", "offline"]),
   session_id: session,
   gateway_id: z.string(),
+  member: memberName.optional(),
+  epoch: epoch.optional(),
+  at: time.nullable().optional().describe("Left out in the last will."),
+});
+
+export const member = z.strictObject({
+  state: z.enum(["online", "offline"]),
+  session_id: session,
+  gateway_id: z.string(),
+  member: memberName,
+  role: z.enum(clusterRoles).optional().describe("Left out while it is offline."),
+  epoch: epoch.optional().describe("The newest that it knows. Left out in the last will."),
   at: time.nullable().optional().describe("Left out in the last will."),
 });
 
@@ -108,5 +124,6 @@ export const tag = z.string().describe("A bare value: text, a number, true or fa
 
 /** The types of renderers that build an object: the compiler checks them against the models. */
 export type StatusPayload = z.infer<typeof status>;
+export type MemberPayload = z.infer<typeof member>;
 export type RobotsPayload = z.infer<typeof robots>;
 export type InfoPayload = z.infer<typeof info>;
