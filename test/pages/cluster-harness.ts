@@ -12,6 +12,8 @@ export interface TestMachine {
   run(text: string, folder?: string): string;
   /** The same for a text that may fail. */
   try(text: string, folder?: string): { readonly code: number | null; readonly out: string };
+  /** The end of the log of a unit. */
+  log(unit: string): string;
 }
 
 export interface TestNetwork {
@@ -34,20 +36,32 @@ export function whatMachinesLack(): string | null {
   return missing.length === 0 ? null : missing.join(", ");
 }
 
-/** What the package of Debian does. Its unit has no other environment, and its user is `etcd`. */
+/** What systemd does by the units of etcd (Debian's) and of the gateway. */
 const systemctl = (base: string) => [
-  `pid=${base}/etcd-$MACHINE.pid`,
-  "stop() { [ -f $pid ] || return 0; kill $(cat $pid); while grep -qs '^State:.[^Z]' /proc/$(cat $pid)/status; do sleep 0.05; done; rm $pid; }",
+  "for unit; do :; done",
+  `file=${base}/$unit-$MACHINE`,
+  "stop() { [ -f $file.pid ] || return 0; kill $(cat $file.pid) || true; while is_there; do sleep 0.05; done; rm $file.pid; }",
+  "is_there() { grep -qs '^State:.[^Z]' /proc/$(cat $file.pid)/status; }",
+  "etcd() { env -i PATH=$PATH ETCD_NAME=$MACHINE ETCD_DATA_DIR=/var/lib/etcd/default $(grep ^ETCD_ /etc/default/etcd) \\",
+  "  setpriv --reuid etcd --regid etcd --clear-groups etcd >>$file.log 2>&1 & }",
+  "fleetgate() { fleetgate-unit >>$file.log 2>&1 & }",
   'case "$*" in',
   '"enable etcd") ;;',
-  '"stop etcd") stop ;;',
-  '"start etcd" | "restart --no-block etcd")',
-  "  stop",
-  "  env -i PATH=$PATH ETCD_NAME=$MACHINE ETCD_DATA_DIR=/var/lib/etcd/default $(grep ^ETCD_ /etc/default/etcd) \\",
-  `    setpriv --reuid etcd --regid etcd --clear-groups etcd >>${base}/etcd-$MACHINE.log 2>&1 &`,
-  "  echo $! >$pid ;;",
+  '"stop etcd" | "stop fleetgate") stop ;;',
+  '"start etcd" | "restart --no-block etcd" | "restart fleetgate") stop; $unit; echo $! >$file.pid ;;',
   '*) echo "no unit: $*" >&2; exit 1 ;;',
   "esac",
+];
+
+/** `Restart=on-failure`, and what the unit of the gateway excepts. */
+const gatewayUnit = [
+  "trap 'kill $child; wait $child; exit 0' TERM",
+  "while :; do",
+  "  fleetgate run --config /etc/fleetgate/fleetgate.yaml & child=$!",
+  "  wait $child",
+  "  case $? in 0 | 65 | 78) exit ;; esac",
+  "  sleep 1",
+  "done",
 ];
 
 const shims = (base: string) => ({
@@ -55,6 +69,7 @@ const shims = (base: string) => ({
   // As the package of Debian does, it starts what it has installed.
   apt: ['[ "$*" = "install etcd-server" ] && exec systemctl start etcd'],
   systemctl: systemctl(base),
+  "fleetgate-unit": gatewayUnit,
   scp: [`exec cp -r "$2" "${base}/home/\${3%%:*}/\${3#*:}"`],
   fleetgate: [`exec ${process.execPath} ${resolve("dist/main.js")} "$@"`],
 });
@@ -133,10 +148,10 @@ export async function openNetwork(machines: ReadonlyMap<string, string>): Promis
       };
       return {
         try: attempt,
+        log: (unit) => logOf(join(base, `${unit}-${name}.log`)),
         run(text, folder) {
           const { code, out } = attempt(text, folder);
-          const log = join(base, `etcd-${name}.log`);
-          expect(code, `${name}: ${text}\n${out}\n${logOf(log)}`).toBe(0);
+          expect(code, `${name}: ${text}\n${out}\n${logOf(join(base, `etcd-${name}.log`))}`).toBe(0);
           return out;
         },
       };

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { minimal } from "../config/config-folder.ts";
 import { openNetwork, type TestMachine, type TestNetwork, whatMachinesLack } from "./cluster-harness.ts";
 import { blockOf, codeBlocks } from "./page.ts";
 
@@ -23,6 +22,9 @@ const blocks = {
   gateway: "sudo install -m 644 cluster/ca.pem",
   section: "cluster:",
   shown: "  ok       etcd",
+  restart: "sudo systemctl restart fleetgate",
+  leader: "etcdctl get",
+  leave: "sudo systemctl stop fleetgate",
   stop: "sudo systemctl stop etcd",
   another: "etcdctl role add hall-2",
   remove: "id=$(etcdctl",
@@ -36,13 +38,15 @@ test("each block of the page is run here", () => {
   expect(codeBlocks(PAGE).filter((text) => !known.some((first) => text.startsWith(first)))).toEqual([]);
 });
 
+const DESK = "10.20.0.1";
+const boxes = ["box-a", "box-b"];
 let network: TestNetwork;
 let desk: TestMachine;
 beforeAll(async () => {
   if (lack !== null) return;
   network = await openNetwork(
     new Map([
-      ["desk", "10.20.0.1"],
+      ["desk", DESK],
       ["box-a", "10.20.0.11"],
       ["box-b", "10.20.0.12"],
       ["vote", "10.20.0.13"],
@@ -79,7 +83,7 @@ function checkOn(name: string): string {
 test.runIf(lack === null)("three machines become a cluster by the blocks of the page", async () => {
   desk.run(block("machines"));
   for (const name of ["desk", "box-a", "box-b", "vote"])
-    network.machine(name).run("cat ../desk/cluster/machines >>/etc/hosts");
+    network.machine(name).run(`(cat ../desk/cluster/machines && echo ${DESK} fleet) >>/etc/hosts`);
   desk.run(block("certificates"), "cluster");
   desk.run(block("settings"), "cluster");
   for (const name of ["box-a", "box-b", "vote"]) network.machine(name).run(block("etcd"));
@@ -87,12 +91,20 @@ test.runIf(lack === null)("three machines become a cluster by the blocks of the 
   await becomes(health());
   expect(desk.run(block("users"), "cluster")).toContain("Authentication Enabled");
 
-  for (const name of ["box-a", "box-b"]) {
+  for (const name of boxes) {
     const section = block("section").replace("member: box-a", `member: ${name}`);
     network.machine(name).run(`${block("gateway")}
 echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
+cp /etc/fleetgate/etcd-ca.pem /etc/fleetgate/ca.pem
 cat >/etc/fleetgate/fleetgate.yaml <<END
-${minimal.replace("{ id: plant1 }", `{ id: plant1, dataDir: /var/lib/fleetgate-${name} }`)}${section}
+gateway: { id: plant1, dataDir: /var/lib/fleetgate }
+fleet:
+  grpc: { address: "fleet:7443" }
+  https: https://fleet:7444
+  credentials: api-key.json
+  ca: ca.pem
+  locations: [plant-1]
+${section}
 END`);
     const lines = etcdLines(checkOn(name));
     expect(lines).toEqual(expect.arrayContaining(etcdLines(block("shown"))));
@@ -110,6 +122,31 @@ test.runIf(lack === null)("a gateway may write its own keys, and no others", () 
       out: expect.stringContaining("permission denied"),
     });
   desk.run(`${settings()}\n${block("another")}`, "cluster");
+});
+
+test.runIf(lack === null)("one gateway leads, and the other one when the first has ended", async () => {
+  desk.run("fleetgate simulate --json --host 0.0.0.0 --certificate-name fleet --data sim >sim.log 2>&1 &");
+  await becomes("grep ready ../sim.log");
+  for (const name of boxes) {
+    const machine = network.machine(name);
+    machine.run(
+      "cp ../desk/sim/fleet/credentials.json /etc/fleetgate/api-key.json; cp ../desk/sim/fleet/ca.pem /etc/fleetgate/",
+    );
+    machine.run(block("restart"));
+  }
+  const leads = (name: string) =>
+    expect
+      .poll(() => desk.try(`${settings()}\n${block("leader")}`, "cluster").out, {
+        timeout: 60_000,
+        interval: 500,
+      })
+      .toMatch(new RegExp(`^\\{"member":"${name}",`));
+  await leads("box-.");
+  const first = /box-./.exec(desk.run(`${settings()}\n${block("leader")}`, "cluster"))?.[0] ?? "";
+  expect(network.machine(first).log("fleetgate")).toContain("this member leads from now on");
+  network.machine(first).run(block("leave"));
+  await leads(boxes.find((name) => name !== first) ?? "");
+  for (const name of boxes) network.machine(name).run(block("leave"));
 });
 
 test.runIf(lack === null)("a machine that is away is named, and may be replaced", async () => {
