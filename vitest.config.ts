@@ -69,6 +69,7 @@ const kept = [
  */
 const deep = [
   "test/bench/soak/census.test.ts",
+  "test/cluster/chaos/*.test.ts",
   "test/daemon/decidability*.test.ts",
   "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",

@@ -1,0 +1,161 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { Pool } from "undici";
+import { stringify } from "yaml";
+import type { Endpoints } from "../../../src/simulator/simulator.ts";
+import { type Daemon, startDaemon } from "../../daemon/daemon.ts";
+import { type LateWire, startLateWire } from "./late-wire.ts";
+
+/** How long etcd waits for a leader that is silent. */
+export const LEASE_MS = 5_000;
+export const CLUSTER = "chaos";
+/** As in the unit. */
+const RESTART_MS = 1_000;
+/** The only code, beside that of a kill, with which a box of these rounds may end. */
+const LEADERSHIP_LOST = 75;
+/** A box that is paused takes connections and does not answer. */
+const ANSWER_MS = 4_000;
+
+/** A gateway on its own wires, which is started again when it has ended. */
+export interface Box {
+  readonly name: string;
+  /** Requests to its control socket. */
+  readonly pool: Pool;
+  readonly etcdWires: readonly LateWire[];
+  readonly serviceWires: readonly LateWire[];
+  /** Ends with a code that it may not end with, since this was asked last. It is not started again. */
+  takeFaults(): readonly string[];
+  /** The number of the process that runs, or ran last. */
+  life(): number;
+  isLeading(): boolean;
+  /** It tells of itself, and sees every robot. */
+  isWhole(): Promise<boolean>;
+  start(): void;
+  /** As `kill -9`; it comes again. */
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** All that it has said. */
+  said(): string;
+  close(): Promise<void>;
+}
+
+export interface BoxParts {
+  readonly name: string;
+  readonly members: readonly string[];
+  readonly folder: string;
+  readonly fleet: Endpoints;
+  readonly robots: readonly string[];
+  /** The ports of etcd's members. */
+  readonly etcdPorts: readonly number[];
+}
+
+export async function createBox(parts: BoxParts): Promise<Box> {
+  const { name, fleet } = parts;
+  const folder = join(parts.folder, name);
+  await mkdir(folder);
+  const socketPath = join(folder, "c.sock");
+  const etcdWires = await Promise.all(parts.etcdPorts.map(startLateWire));
+  const [grpc, https] = [Number(fleet.grpc.split(":").at(-1)), Number(new URL(fleet.https).port)];
+  const serviceWires = await Promise.all([grpc, https].map(startLateWire));
+  const config = join(folder, "fleetgate.yaml");
+  const ports = [...etcdWires, ...serviceWires].map((wire) => wire.port);
+  await writeFile(config, stringify(configuration(parts, socketPath, ports)), { mode: 0o600 });
+  const pool = new Pool("http://localhost", {
+    ...{ socketPath, connections: 80, pipelining: 1 },
+    ...{ headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS, keepAliveTimeout: 1_000 },
+  });
+  const faults: string[] = [];
+  const earlier: string[] = [];
+  let daemon: Daemon | null = null;
+  let life = 0;
+  let isOver = false;
+
+  function start(): void {
+    life += 1;
+    const started = startDaemon(config);
+    daemon = started;
+    void started.ended.then(async (code) => {
+      earlier.push(`${started.said()}--- life ${life} of ${name} has ended: ${code}\n`);
+      daemon = null;
+      if (isOver) return;
+      if (code !== null && code !== LEADERSHIP_LOST) {
+        faults.push(`${name} ended with ${code}: ${started.said().slice(-1_000)}`);
+        return;
+      }
+      await wait(RESTART_MS);
+      if (!isOver) start();
+    });
+  }
+
+  return {
+    name,
+    pool,
+    etcdWires,
+    serviceWires,
+    takeFaults: () => faults.splice(0),
+    life: () => life,
+    isLeading() {
+      const said = daemon?.said() ?? "";
+      const last = said.lastIndexOf('"msg":"the cluster"');
+      return last >= 0 && said.slice(said.lastIndexOf("\n", last) + 1, last).includes('"isActive":true');
+    },
+    async isWhole() {
+      try {
+        const answer = await pool.request({ method: "GET", path: "/api/v1/status" });
+        const { robots } = (await answer.body.json()) as {
+          readonly robots: { readonly by_quality: { readonly good: number } };
+        };
+        return robots.by_quality.good === parts.robots.length;
+      } catch {
+        return false;
+      }
+    },
+    start,
+    kill: async () => void (await daemon?.kill()),
+    pause: () => signal(daemon, "SIGSTOP"),
+    resume: () => signal(daemon, "SIGCONT"),
+    said: () => earlier.join("") + (daemon?.said() ?? ""),
+    async close() {
+      isOver = true;
+      await daemon?.kill();
+      await pool.destroy();
+      await Promise.all([...etcdWires, ...serviceWires].map((wire) => wire.close()));
+    },
+  };
+}
+
+function signal(daemon: Daemon | null, name: "SIGSTOP" | "SIGCONT"): void {
+  if (daemon !== null) process.kill(daemon.pid, name);
+}
+
+function configuration(
+  { name, members, fleet, robots, etcdPorts }: BoxParts,
+  socketPath: string,
+  ports: readonly number[],
+) {
+  const [grpc, https] = ports.slice(etcdPorts.length);
+  return {
+    gateway: { id: "chaos", dataDir: "data" },
+    fleet: {
+      grpc: { address: `localhost:${grpc}` },
+      https: `https://localhost:${https}`,
+      ca: fleet.ca,
+      credentials: fleet.credentials,
+      robots,
+      times: { rosterPollMs: 1_000, connectMs: 1_000, backoffBaseMs: 20, backoffCapMs: 500 },
+    },
+    control: { socket: socketPath },
+    // A robot in doubt is locked for 1.25 times the deadline and L: a round must see what follows.
+    commands: { callDeadlineMs: 3_000, evidenceMs: 3_000, settleMs: 200, pollMs: 300, drainMs: 500 },
+    rights: [{ source: { protocol: "cli", name: "*" }, role: "engineer" }],
+    cluster: {
+      name: CLUSTER,
+      member: name,
+      members: Object.fromEntries(members.map((each) => [each, {}])),
+      etcd: { endpoints: ports.slice(0, etcdPorts.length).map((port) => `127.0.0.1:${port}`) },
+      leaseSeconds: LEASE_MS / 1_000,
+    },
+  };
+}

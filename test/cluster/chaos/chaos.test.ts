@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { hasEtcd } from "../etcd-harness.ts";
+import { type Kind, kindNames } from "./faults.ts";
+import { type RoundsPlan, runRounds } from "./rounds.ts";
+
+/** The long form is `npm run chaos`, which sets these. */
+const { CHAOS_ROUNDS, CHAOS_SEED, CHAOS_KINDS, CHAOS_RATE, CHAOS_REPORT } = process.env;
+const plan: RoundsPlan = {
+  kinds: CHAOS_KINDS === undefined ? ["kill", "cut-etcd", "etcd-leader"] : kindsOf(CHAOS_KINDS),
+  rounds: Number(CHAOS_ROUNDS ?? 1),
+  seed: Number(CHAOS_SEED ?? 20_261_128),
+  rate: Number(CHAOS_RATE ?? 25),
+  report: CHAOS_REPORT ?? null,
+};
+/** The longest round: what has no outcome is waited for. */
+const ROUND_MS = 240_000;
+
+function kindsOf(names: string): readonly Kind[] {
+  return names.split(",").map((name) => {
+    const kind = kindNames.find((each) => each === name);
+    if (kind === undefined) throw new Error(`no kind of round is ${name}; there are ${kindNames.join(", ")}`);
+    return kind;
+  });
+}
+
+describe.skipIf(!hasEtcd)("two boxes that are one gateway", () => {
+  test(
+    `no command is lost or sent twice: ${plan.rounds} of ${plan.kinds.join(", ")} (seed ${plan.seed})`,
+    async () => {
+      expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
+      const rounds = await runRounds(plan);
+      for (const round of rounds) {
+        if ("failed" in round) throw new Error(`${round.kind}, seed ${round.seed}: ${round.failed}`);
+        const { kind, seed, broken, takeoverMs, table } = round;
+        const what = `${kind}, seed ${seed}`;
+        expect(broken, what).toEqual([]);
+        expect(takeoverMs, what).not.toBeNull();
+        expect(table["succeeded OK"]?.[1], what).toBeGreaterThan(0);
+      }
+    },
+    ROUND_MS * plan.rounds * plan.kinds.length,
+  );
+});

@@ -1,0 +1,80 @@
+import { type Box, LEASE_MS } from "./box.ts";
+import type { LateWire } from "./late-wire.ts";
+import type { Scene } from "./scene.ts";
+
+/** A fault that struck. */
+export interface Struck {
+  /** The box that led until then. */
+  readonly leader: Box;
+  /** Its process. */
+  readonly life: number;
+  /** How long it lasts. */
+  readonly lastsMs: number;
+  /** What was done to it. */
+  readonly text: string;
+  /** Ends it. @returns the bytes that arrive late */
+  heal(): Promise<number>;
+}
+
+type Strike = (scene: Scene, leader: Box, random: () => number) => Promise<Pick<Struck, "lastsMs" | "heal">>;
+
+const kinds = {
+  /** `kill -9` of the leader. */
+  async kill(_scene, leader) {
+    await leader.kill();
+    return { lastsMs: 0, heal: async () => 0 };
+  },
+  /** The leader stands still for longer than its lease. */
+  async pause(_scene, leader, random) {
+    leader.pause();
+    const heal = async () => {
+      leader.resume();
+      return 0;
+    };
+    return { lastsMs: beyondLease(random), heal };
+  },
+  /** The leader cannot reach etcd. */
+  async "cut-etcd"(_scene, { etcdWires }, random) {
+    return cut(etcdWires, beyondLease(random));
+  },
+  /** The leader cannot reach the service. */
+  async "cut-service"(_scene, { serviceWires }, random) {
+    return cut(serviceWires, 8_000 + random() * 12_000);
+  },
+  /** The leader of etcd is killed, and comes again. */
+  async "etcd-leader"({ etcd }, _leader, random) {
+    const member = await leaderOf(etcd.members);
+    await member.kill();
+    const heal = async () => {
+      await member.start();
+      return 0;
+    };
+    return { lastsMs: 2_000 + random() * 6_000, heal };
+  },
+} as const satisfies Record<string, Strike>;
+
+export type Kind = keyof typeof kinds;
+export const kindNames = Object.keys(kinds) as readonly Kind[];
+
+export async function strike(scene: Scene, kind: Kind, random: () => number): Promise<Struck> {
+  const leader = scene.leader();
+  const life = leader.life();
+  const struck = await kinds[kind](scene, leader, random);
+  return { ...struck, leader, life, text: `${kind} of ${leader.name}, life ${life}` };
+}
+
+const beyondLease = (random: () => number): number => LEASE_MS + 1_000 + random() * 7_000;
+
+function cut(wires: readonly LateWire[], lastsMs: number): Pick<Struck, "lastsMs" | "heal"> {
+  for (const wire of wires) wire.die();
+  const heal = async () => wires.reduce((late, wire) => late + wire.heal(), 0);
+  return { lastsMs, heal };
+}
+
+async function leaderOf<M extends { readonly endpoint: string }>(members: readonly M[]): Promise<M> {
+  for (const member of members) {
+    const metrics = await fetch(`http://${member.endpoint}/metrics`).then((answer) => answer.text());
+    if (/^etcd_server_is_leader 1$/m.test(metrics)) return member;
+  }
+  throw new Error("etcd has no leader");
+}

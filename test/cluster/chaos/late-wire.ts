@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/**
+ * A wire that goes dead, as a network does that drops packets: nothing is closed, and what was sent meanwhile
+ * arrives when it is healed, whether its sender is still there or not.
+ */
+export interface LateWire {
+  readonly port: number;
+  /** @param dropsFrom whether what this client sends, by its port, is dropped; every client unless told */
+  die(dropsFrom?: (clientPort: number) => boolean): void;
+  /** Delivers all that waits, in its order. @returns the bytes that arrive late */
+  heal(): number;
+  close(): Promise<void>;
+}
+
+interface Connection {
+  readonly client: Socket;
+  readonly server: Socket;
+  isDead: boolean;
+  /** What waits for the wire to be healed, in order. */
+  readonly waiting: Array<() => number>;
+}
+
+/** Stands before `port` of this machine. */
+export async function startLateWire(target: number): Promise<LateWire> {
+  const connections = new Set<Connection>();
+  let dropsFrom: ((clientPort: number) => boolean) | null = null;
+
+  function join(client: Socket): void {
+    const server = connect({ host: "127.0.0.1", port: target, noDelay: true });
+    const isDead = dropsFrom?.(Number(client.remotePort)) ?? false;
+    const connection: Connection = { client, server, isDead, waiting: [] };
+    connections.add(connection);
+    const later = (act: () => number) => void (connection.isDead ? connection.waiting.push(act) : act());
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on("data", (bytes: Buffer) =>
+        later(() => {
+          if (!to.destroyed) to.write(bytes);
+          return bytes.length;
+        }),
+      );
+      // The other side's end is told by `close`; its error has nobody else to hear it.
+      from.on("error", () => {});
+      from.on("close", () =>
+        later(() => {
+          to.destroySoon();
+          connections.delete(connection);
+          return 0;
+        }),
+      );
+    }
+  }
+
+  const listening = createServer({ noDelay: true }, join);
+  listening.listen(0, "127.0.0.1");
+  await once(listening, "listening");
+  return {
+    port: (listening.address() as AddressInfo).port,
+    die(from = () => true) {
+      dropsFrom = from;
+      for (const connection of connections) connection.isDead ||= from(Number(connection.client.remotePort));
+    },
+    heal() {
+      dropsFrom = null;
+      let late = 0;
+      for (const connection of connections) {
+        connection.isDead = false;
+        for (const act of connection.waiting.splice(0)) late += act();
+      }
+      return late;
+    },
+    async close() {
+      listening.close();
+      for (const { client, server } of connections) {
+        client.destroy();
+        server.destroy();
+      }
+      await once(listening, "close");
+    },
+  };
+}

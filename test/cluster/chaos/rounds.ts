@@ -1,0 +1,84 @@
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Kind, kindNames } from "./faults.ts";
+import { type RoundResult, runRound } from "./round.ts";
+import { openScene, type Scene } from "./scene.ts";
+
+export interface RoundsPlan {
+  readonly kinds: readonly Kind[];
+  /** Of each kind. */
+  readonly rounds: number;
+  readonly seed: number;
+  /** Commands a second. */
+  readonly rate: number;
+  /** A line of JSON for each round that is over: those that it has already are not run again. */
+  readonly report: string | null;
+}
+
+/** A round that could not be judged. */
+export interface FailedRound {
+  readonly kind: Kind;
+  readonly seed: number;
+  readonly failed: string;
+}
+
+export type Round = RoundResult | FailedRound;
+
+/** Between the seeds of two kinds. */
+const SEEDS_OF_KIND = 1_000;
+
+/** Runs the rounds of a plan, one kind after the other. Only a scene in which a round failed is opened anew. */
+export async function runRounds({
+  kinds,
+  rounds,
+  seed,
+  rate,
+  report,
+}: RoundsPlan): Promise<readonly Round[]> {
+  const results: Round[] = report === null ? [] : [...(await resultsIn(report))];
+  const isDone = (kind: Kind, ownSeed: number) =>
+    results.some((round) => round.kind === kind && round.seed === ownSeed && !("failed" in round));
+  let scene: Scene | null = null;
+  let firstNumber = 1;
+  try {
+    for (let number = 0; number < rounds; number += 1) {
+      for (const kind of kinds) {
+        const ownSeed = seed + kindNames.indexOf(kind) * SEEDS_OF_KIND + number;
+        if (isDone(kind, ownSeed)) continue;
+        scene ??= await openScene();
+        let round: Round;
+        try {
+          round = await runRound(scene, { kind, seed: ownSeed, rate, firstNumber });
+          firstNumber += round.commands;
+        } catch (error) {
+          round = { kind, seed: ownSeed, failed: String(error) };
+        }
+        results.push(round);
+        if (report !== null) await keep(report, round, scene);
+        if ("failed" in round) {
+          await scene.close();
+          scene = null;
+        }
+      }
+    }
+  } finally {
+    await scene?.close();
+  }
+  return results;
+}
+
+async function resultsIn(report: string): Promise<readonly Round[]> {
+  const text = await readFile(report, "utf8").catch(() => "");
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Round]));
+}
+
+/** With the logs of the boxes, where something is wrong. */
+async function keep(report: string, round: Round, { boxes }: Scene): Promise<void> {
+  const folder = dirname(report);
+  await mkdir(folder, { recursive: true });
+  await appendFile(report, `${JSON.stringify(round)}\n`);
+  const isGood = !("failed" in round) && round.broken.length === 0 && round.takeoverMs !== null;
+  if (isGood) return;
+  for (const box of boxes)
+    await writeFile(join(folder, `${round.kind}-${round.seed}-${box.name}.log`), box.said());
+}

@@ -1,0 +1,101 @@
+import { gatewayErrors } from "../../../src/domain/errors.ts";
+import { brokenPromises } from "../../daemon/crash-rounds-story.ts";
+import { traceOf } from "../../daemon/story.ts";
+import { type Command, type HeldTime, isFinal } from "./clients.ts";
+import type { ServiceLog } from "./service-log.ts";
+
+/** What a round has shown, against the service's record. */
+export interface Verdict {
+  readonly commands: number;
+  readonly starts: number;
+  /** How often each outcome was told, by how often the service got the start: `succeeded OK` → [0, 1, 2 times]. */
+  readonly table: Readonly<Record<string, readonly [number, number, number]>>;
+  /** The same of stops. */
+  readonly stops: Readonly<Record<string, readonly [number, number, number]>>;
+  /** What must not be. */
+  readonly broken: readonly string[];
+  readonly open: number;
+  readonly holds: number;
+  /** Starts of robots whose hold was stored: how long after that each came, in milliseconds. */
+  readonly heldStartsMs: readonly number[];
+  /** A box that stands by refused a start, "not sent", that had been sent or was sent later. */
+  readonly standbyRefusedButSent: number;
+  /** Starts whose outcome was told although it was not recorded. */
+  readonly unrecordedStarts: number;
+}
+
+/**
+ * What has its permission when a hold is stored may leave for two seconds: with the drift of a clock, and the
+ * time of the bytes.
+ */
+const PERMITTED_MS = 2_500;
+
+export function verdictOf(commands: readonly Command[], held: readonly HeldTime[], log: ServiceLog): Verdict {
+  log.read();
+  const starts = commands.filter(({ isStop }) => !isStop);
+  const heldStarts = held.flatMap((time) => startsWhileHeld(time, log));
+  return {
+    commands: commands.length,
+    starts: starts.length,
+    table: tableOf(starts, log),
+    stops: tableOf(
+      commands.filter(({ isStop }) => isStop),
+      log,
+    ),
+    broken: [
+      ...commands.flatMap((command) => brokenOf(command, log)),
+      ...heldStarts.filter(({ lateMs }) => lateMs > PERMITTED_MS).map(({ text }) => text),
+    ],
+    open: commands.filter(({ told }) => told.length === 0).length,
+    holds: held.length,
+    heldStartsMs: heldStarts.map(({ lateMs }) => Math.round(lateMs)),
+    standbyRefusedButSent: starts.filter(
+      (start) => start.standby.some(({ outcome }) => outcome === "refused") && sendings(start, log) > 0,
+    ).length,
+    unrecordedStarts: starts.filter(({ told }) => told.some((each) => !isFinal(each))).length,
+  };
+}
+
+const sendings = (command: Command, log: ServiceLog): number =>
+  traceOf(command, log.of(command.token)).sendings;
+
+function brokenOf(command: Command, log: ServiceLog): readonly string[] {
+  const told = command.told.filter(isFinal);
+  const broken = [...brokenPromises({ ...command, told }, log.of(command.token))];
+  if (command.told.length === 0) broken.push(`${command.id} ${command.operation} has no outcome`);
+  const sent = sendings(command, log);
+  const refused = told.find(
+    ({ outcome, code }) => outcome === "refused" && Object.hasOwn(gatewayErrors, code),
+  );
+  if (refused !== undefined && sent > 0)
+    broken.push(`${command.id} ${command.operation} was refused ${refused.code}, and was sent ${sent} times`);
+  if (broken.length === 0) return broken;
+  return [
+    ...broken,
+    `${command.id} ${command.robotId}: ${JSON.stringify([...command.standby, ...command.told])}`,
+  ];
+}
+
+function tableOf(commands: readonly Command[], log: ServiceLog): Verdict["table"] {
+  const table: Record<string, [number, number, number]> = {};
+  for (const command of commands) {
+    const last = command.told.at(-1);
+    const name = last === undefined ? "nothing" : `${last.outcome} ${last.code}`;
+    table[name] ??= [0, 0, 0];
+    const times = Math.min(sendings(command, log), 2) as 0 | 1 | 2;
+    table[name][times] += 1;
+  }
+  return table;
+}
+
+function startsWhileHeld({ robotId, fromSeq, fromMs, untilSeq }: HeldTime, { arrivals }: ServiceLog) {
+  return arrivals
+    .filter((start) => start.robotId === robotId && start.seq > fromSeq && start.seq <= untilSeq)
+    .map(({ token, atMs }) => {
+      const lateMs = atMs - fromMs;
+      return {
+        lateMs,
+        text: `a start (${token}) of ${robotId} came ${Math.round(lateMs)} ms after its hold`,
+      };
+    });
+}
