@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Hold } from "../../../src/models/robot.ts";
 import type { TestRobot } from "../../contract/contract-harness.ts";
 import { newCommand } from "../../daemon/crash-rounds-clients.ts";
 import { type Asked, isUnrecorded, type Told } from "../../daemon/crash-rounds-story.ts";
@@ -8,6 +9,7 @@ import type { ServiceLog } from "./service-log.ts";
 /** What a client was told, and when. */
 export interface BoxTold extends Told {
   readonly box: string;
+  readonly askedAtMs: number;
   /** On the monotonic clock. */
   readonly atMs: number;
 }
@@ -17,6 +19,8 @@ export interface Command extends Asked {
   readonly robotId: string;
   readonly askedAtMs: number;
   readonly told: BoxTold[];
+  /** The life of the box that took it; null: none yet. */
+  takenBy: number | null;
   /** What boxes said that do not lead. */
   readonly standby: BoxTold[];
 }
@@ -71,36 +75,40 @@ export function createClients(
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const otherThan = (box: Box): Box => (box === boxes[0] ? boxes[1] : boxes[0]);
 
-  async function put(
+  /** Null: the box is away, or paused. Nothing is known. */
+  async function request(
     box: Box,
+    method: "GET" | "PUT",
     path: string,
-    body: object,
-    user: string,
-    seconds: number,
+    headers: Readonly<Record<string, string>> = {},
+    body?: object,
   ): Promise<Answer | null> {
     try {
       const answer = await box.pool.request({
-        method: "PUT",
+        method,
         path: `/api/v1/${path}`,
-        headers: { "content-type": "application/json", "fleetgate-user": user, prefer: `wait=${seconds}` },
-        body: JSON.stringify(body),
+        headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        body: body === undefined ? null : JSON.stringify(body),
       });
       return { status: answer.statusCode, body: (await answer.body.json()) as Answer["body"] };
     } catch {
-      // It is away, or paused: nothing is known.
       return null;
     }
   }
 
   /** Asks until one box tells an outcome. */
   async function ask(command: Command): Promise<void> {
-    const { id, operation, request } = command;
+    const { id, operation, request: wish } = command;
     let box = oneOf(boxes);
     while (performance.now() < untilMs) {
-      const life = lifeOf(box);
-      const body = { operation, request, expires_in_ms: EXPIRES_IN_MS };
-      const answer = await put(box, `commands/${id}`, body, userOf(id), WAIT_SECONDS);
-      const told = answer === null ? null : toldOf(answer, box, life);
+      const life = lifeOf(box.name, box.life());
+      const askedAtMs = performance.now();
+      const headers = { "fleetgate-user": userOf(id), prefer: `wait=${WAIT_SECONDS}` };
+      const body = { operation, request: wish, expires_in_ms: EXPIRES_IN_MS };
+      const answer = await request(box, "PUT", `commands/${id}`, headers, body);
+      const told = answer === null ? null : toldOf(answer, box, life, askedAtMs);
+      const isTaken = answer !== null && told?.code !== "STANDBY" && answer.body.duplicate === false;
+      if (isTaken) command.takenBy ??= life;
       if (told !== null && told.code !== "STANDBY" && told.code !== "SHUTTING_DOWN") {
         command.told.push(told);
         return;
@@ -114,7 +122,14 @@ export function createClients(
   function begin(): void {
     const robot = oneOf(robots);
     const asked = newCommand(firstNumber + commands.length, robot, random);
-    const command = { ...asked, robotId: robot.id, askedAtMs: performance.now(), told: [], standby: [] };
+    const command: Command = {
+      ...asked,
+      robotId: robot.id,
+      askedAtMs: performance.now(),
+      told: [],
+      takenBy: null,
+      standby: [],
+    };
     commands.push(command);
     const one = ask(command).finally(() => open.delete(one));
     open.add(one);
@@ -124,8 +139,11 @@ export function createClients(
   async function hold(robotId: string, isHeld: boolean): Promise<boolean> {
     let box = oneOf(boxes);
     while (performance.now() < untilMs) {
-      const answer = await put(box, `robots/${robotId}/hold`, { hold: isHeld }, "holder", 0);
-      if (answer?.status === 200 && answer.body.stored === true) return true;
+      const headers = { "fleetgate-user": "holder" };
+      await request(box, "PUT", `robots/${robotId}/hold`, headers, { hold: isHeld });
+      const answer = await request(box, "GET", `robots/${robotId}`);
+      const shown = answer?.body.hold as Hold | undefined;
+      if (shown?.stored === true && shown.held === isHeld) return true;
       box = otherThan(box);
       await wait(AGAIN_MS);
     }
@@ -178,15 +196,16 @@ export function createClients(
   };
 }
 
-const lifeOf = (box: Box): number => 2 * box.life() + (box.name === "box-a" ? 0 : 1);
+/** One number for a life of a box. */
+export const lifeOf = (box: string, life: number): number => 2 * life + (box === "box-a" ? 0 : 1);
 const userOf = (id: string): string => `user-${Number(id.slice(1)) % USERS}`;
 
 /** Null: no outcome yet. */
-function toldOf({ status, body }: Answer, { name }: Box, life: number): BoxTold | null {
+function toldOf({ status, body }: Answer, { name }: Box, life: number, askedAtMs: number): BoxTold | null {
   const { outcome, code, message, detail } = body;
   if (status === 202 || typeof outcome !== "string") return null;
   const text = String(message ?? detail ?? "");
-  return { box: name, life, outcome, code: String(code), message: text, atMs: performance.now() };
+  return { box: name, life, outcome, code: String(code), message: text, askedAtMs, atMs: performance.now() };
 }
 
 /** An outcome that must be the same whenever it is asked for. */

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /**
  * A wire that goes dead, as a network does that drops packets: nothing is closed, and what was sent meanwhile
- * arrives when it is healed, whether its sender is still there or not.
+ * arrives when it is healed, whether its sender is still there or not, unless it has reset its connection.
  */
 export interface LateWire {
   readonly port: number;
@@ -19,7 +19,13 @@ interface Connection {
   readonly server: Socket;
   isDead: boolean;
   /** What waits for the wire to be healed, in order. */
-  readonly waiting: Array<() => number>;
+  readonly waiting: Waiting[];
+}
+
+interface Waiting {
+  readonly from: Socket;
+  /** @returns how many bytes it delivers */
+  readonly act: () => number;
 }
 
 /** Stands before `port` of this machine. */
@@ -32,21 +38,26 @@ export async function startLateWire(target: number): Promise<LateWire> {
     const isDead = dropsFrom?.(Number(client.remotePort)) ?? false;
     const connection: Connection = { client, server, isDead, waiting: [] };
     connections.add(connection);
-    const later = (act: () => number) => void (connection.isDead ? connection.waiting.push(act) : act());
+    const later = (from: Socket, act: () => number) =>
+      void (connection.isDead ? connection.waiting.push({ from, act }) : act());
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
       from.on("data", (bytes: Buffer) =>
-        later(() => {
+        later(from, () => {
           if (!to.destroyed) to.write(bytes);
           return bytes.length;
         }),
       );
-      // The other side's end is told by `close`; its error has nobody else to hear it.
-      from.on("error", () => {});
+      // The other side's end is told by `close`. A sender that has reset its connection sends nothing again.
+      from.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code !== "ECONNRESET") return;
+        const kept = connection.waiting.filter((each) => each.from !== from);
+        connection.waiting.splice(0, connection.waiting.length, ...kept);
+      });
       from.on("close", () =>
-        later(() => {
+        later(from, () => {
           to.destroySoon();
           connections.delete(connection);
           return 0;
@@ -69,7 +80,7 @@ export async function startLateWire(target: number): Promise<LateWire> {
       let late = 0;
       for (const connection of connections) {
         connection.isDead = false;
-        for (const act of connection.waiting.splice(0)) late += act();
+        for (const { act } of connection.waiting.splice(0)) late += act();
       }
       return late;
     },

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom } from "../../../src/simulator/world/random.ts";
-import { type Command, createClients } from "./clients.ts";
+import { type Command, createClients, lifeOf } from "./clients.ts";
 import { type Kind, type Struck, strike } from "./faults.ts";
 import type { Scene } from "./scene.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
@@ -68,8 +68,8 @@ export async function runRound(scene: Scene, plan: RoundPlan): Promise<RoundResu
 }
 
 /**
- * From the fault to the first start that a process other than the old leader succeeded with; if etcd's leader
- * died, to the first that was asked for since.
+ * From the fault to the first start that a process other than the old leader took, and that succeeded; if
+ * etcd's leader died, to the first that was asked for since.
  */
 function firstStart(
   commands: readonly Command[],
@@ -77,15 +77,13 @@ function firstStart(
   kind: Kind,
   struckMs: number,
 ): number | null {
-  const isOld = (box: string, itsLife: number) => box === leader.name && itsLife === life;
+  const old = lifeOf(leader.name, life);
   let first: number | null = null;
-  for (const { isStop, askedAtMs, told } of commands) {
-    if (isStop || (kind === "etcd-leader" && askedAtMs < struckMs)) continue;
-    for (const { outcome, box, life: toldBy, atMs } of told) {
-      if (outcome !== "succeeded" || atMs < struckMs) continue;
-      if (kind !== "etcd-leader" && isOld(box, toldBy >> 1)) continue;
-      first = Math.min(first ?? Number.POSITIVE_INFINITY, atMs - struckMs);
-    }
+  for (const { isStop, askedAtMs, takenBy, told } of commands) {
+    const [own] = told;
+    if (isStop || own?.outcome !== "succeeded" || own.atMs < struckMs) continue;
+    if (kind === "etcd-leader" ? askedAtMs < struckMs : takenBy === old || own.life !== takenBy) continue;
+    first = Math.min(first ?? Number.POSITIVE_INFINITY, own.atMs - struckMs);
   }
   return first;
 }

@@ -18,7 +18,7 @@ export interface Verdict {
   readonly holds: number;
   /** Starts of robots whose hold was stored: how long after that each came, in milliseconds. */
   readonly heldStartsMs: readonly number[];
-  /** A box that stands by refused a start, "not sent", that had been sent or was sent later. */
+  /** A box that stands by refused a start as "not sent" that had arrived at the service before it was asked. */
   readonly standbyRefusedButSent: number;
   /** Starts whose outcome was told although it was not recorded. */
   readonly unrecordedStarts: number;
@@ -33,7 +33,7 @@ const PERMITTED_MS = 2_500;
 export function verdictOf(commands: readonly Command[], held: readonly HeldTime[], log: ServiceLog): Verdict {
   log.read();
   const starts = commands.filter(({ isStop }) => !isStop);
-  const heldStarts = held.flatMap((time) => startsWhileHeld(time, log));
+  const heldStarts = held.flatMap((time) => startsWhileHeld(time, commands, log));
   return {
     commands: commands.length,
     starts: starts.length,
@@ -49,15 +49,19 @@ export function verdictOf(commands: readonly Command[], held: readonly HeldTime[
     open: commands.filter(({ told }) => told.length === 0).length,
     holds: held.length,
     heldStartsMs: heldStarts.map(({ lateMs }) => Math.round(lateMs)),
-    standbyRefusedButSent: starts.filter(
-      (start) => start.standby.some(({ outcome }) => outcome === "refused") && sendings(start, log) > 0,
-    ).length,
+    standbyRefusedButSent: starts.filter((start) => wasRefusedByStandby(start, log)).length,
     unrecordedStarts: starts.filter(({ told }) => told.some((each) => !isFinal(each))).length,
   };
 }
 
 const sendings = (command: Command, log: ServiceLog): number =>
   traceOf(command, log.of(command.token)).sendings;
+
+function wasRefusedByStandby({ token, standby }: Command, { arrivals }: ServiceLog): boolean {
+  const arrival = arrivals.find((each) => each.token === token);
+  if (arrival === undefined) return false;
+  return standby.some(({ outcome, askedAtMs }) => outcome === "refused" && askedAtMs > arrival.atMs);
+}
 
 function brokenOf(command: Command, log: ServiceLog): readonly string[] {
   const told = command.told.filter(isFinal);
@@ -70,10 +74,7 @@ function brokenOf(command: Command, log: ServiceLog): readonly string[] {
   if (refused !== undefined && sent > 0)
     broken.push(`${command.id} ${command.operation} was refused ${refused.code}, and was sent ${sent} times`);
   if (broken.length === 0) return broken;
-  return [
-    ...broken,
-    `${command.id} ${command.robotId}: ${JSON.stringify([...command.standby, ...command.told])}`,
-  ];
+  return [...broken, `${command.robotId}: ${storyOf(command, command.askedAtMs)}`];
 }
 
 function tableOf(commands: readonly Command[], log: ServiceLog): Verdict["table"] {
@@ -88,14 +89,26 @@ function tableOf(commands: readonly Command[], log: ServiceLog): Verdict["table"
   return table;
 }
 
-function startsWhileHeld({ robotId, fromSeq, fromMs, untilSeq }: HeldTime, { arrivals }: ServiceLog) {
+function startsWhileHeld(
+  { robotId, fromSeq, fromMs, untilSeq }: HeldTime,
+  commands: readonly Command[],
+  { arrivals }: ServiceLog,
+) {
   return arrivals
     .filter((start) => start.robotId === robotId && start.seq > fromSeq && start.seq <= untilSeq)
     .map(({ token, atMs }) => {
       const lateMs = atMs - fromMs;
-      return {
-        lateMs,
-        text: `a start (${token}) of ${robotId} came ${Math.round(lateMs)} ms after its hold`,
-      };
+      const own = commands.find((command) => command.token === token);
+      const story = own === undefined ? "" : storyOf(own, fromMs);
+      return { lateMs, text: `a start of ${robotId} came ${Math.round(lateMs)} ms after its hold: ${story}` };
     });
+}
+
+/** @param sinceMs that the times are counted from */
+function storyOf({ id, askedAtMs, takenBy, standby, told }: Command, sinceMs: number): string {
+  const at = (ms: number) => `${Math.round(ms - sinceMs)} ms`;
+  const answers = [...standby, ...told].map(
+    ({ box, outcome, code, message, atMs }) => `${at(atMs)} ${box} ${outcome} ${code} (${message})`,
+  );
+  return [`${id} asked at ${at(askedAtMs)}, taken by life ${takenBy}`, ...answers].join("; ");
 }
