@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const ALL = "kill,pause,cut-etcd,cut-service,etcd-leader";
+const ALL = "kill,pause,cut-etcd,cut-service,etcd-leader,split";
 const { values: options } = parseArgs({
   options: {
     rounds: { type: "string", default: "40" },

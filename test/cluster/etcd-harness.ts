@@ -21,6 +21,8 @@ if (!hasEtcd) {
 
 export interface TestMember {
   readonly endpoint: string;
+  /** Of its process, which runs. */
+  pid(): number;
   /** As `kill -9`. */
   kill(): Promise<void>;
   /** It keeps its connections, and does nothing until it is resumed. */
@@ -44,6 +46,8 @@ export interface EtcdOptions {
   /** Further options of the program. */
   readonly options?: readonly string[];
   readonly scheme?: "http" | "https";
+  /** The ports at which members reach each other, in the order of those at which they listen for that. */
+  readonly peerPorts?: (listening: readonly number[]) => Promise<readonly number[]>;
 }
 
 /** A crash of a process loses nothing on a tmpfs, and to sync costs nothing there. */
@@ -54,18 +58,22 @@ export async function startEtcd({
   members: count = 1,
   options = [],
   scheme = "http",
+  peerPorts = async (listening) => listening,
 }: EtcdOptions = {}): Promise<TestEtcd> {
   const folder = mkdtempSync(join(memory, "fleetgate-etcd-"));
   const base = await freePorts(2 * count);
   const ports = Array.from({ length: count }, (_, index) => base + 2 * index);
-  const cluster = ports.map((port) => `m${port}=http://127.0.0.1:${port + 1}`).join(",");
-  const members = ports.map((port) => {
+  const advertised = await peerPorts(ports.map((port) => port + 1));
+  const peers = advertised.map((port) => `http://127.0.0.1:${port}`);
+  const cluster = ports.map((port, index) => `m${port}=${peers[index]}`).join(",");
+  const members = ports.map((port, index) => {
     const client = `${scheme}://127.0.0.1:${port}`;
     const peer = `http://127.0.0.1:${port + 1}`;
+    const advertisedPeer = peers[index] ?? peer;
     return createTestMember(`127.0.0.1:${port}`, [
       ...["--name", `m${port}`, "--data-dir", join(folder, String(port))],
       ...["--listen-client-urls", client, "--advertise-client-urls", client],
-      ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
+      ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", advertisedPeer],
       ...["--initial-cluster", cluster, "--initial-cluster-token", folder],
       ...["--heartbeat-interval", "50", "--election-timeout", "500"],
       ...options,
@@ -107,6 +115,7 @@ function createTestMember(endpoint: string, options: readonly string[]): TestMem
   let child: ChildProcess | null = null;
   return {
     endpoint,
+    pid: () => Number(child?.pid),
     async kill() {
       if (child === null || child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, "exit");

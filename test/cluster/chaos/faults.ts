@@ -1,5 +1,6 @@
 import { type Box, LEASE_MS } from "./box.ts";
 import type { LateWire } from "./late-wire.ts";
+import { portsOf } from "./ports-of.ts";
 import type { Scene } from "./scene.ts";
 
 /** A fault that struck. */
@@ -51,6 +52,19 @@ const kinds = {
     };
     return { lastsMs: 2_000 + random() * 6_000, heal };
   },
+  /** The leader's box, with a member of etcd of its own, is cut from the two other machines. Each reaches the service. */
+  async split({ boxes, etcd, peerWires }, leader, random) {
+    const own = boxes.indexOf(leader);
+    const ownPid = etcd.members[own]?.pid() ?? 0;
+    const toOthers = peerWires.filter((_, index) => index !== own);
+    for (const wire of toOthers) wire.die((port) => portsOf(ownPid).has(port));
+    const acrossBoxes = boxes.flatMap((box) =>
+      box.etcdWires.filter((_, index) => (box === leader) !== (index === own)),
+    );
+    const wires = [...peerWires.slice(own, own + 1), ...acrossBoxes];
+    for (const wire of wires) wire.die();
+    return { lastsMs: beyondLease(random), heal: async () => healed([...wires, ...toOthers]) };
+  },
 } as const satisfies Record<string, Strike>;
 
 export type Kind = keyof typeof kinds;
@@ -67,8 +81,12 @@ const beyondLease = (random: () => number): number => LEASE_MS + 1_000 + random(
 
 function cut(wires: readonly LateWire[], lastsMs: number): Pick<Struck, "lastsMs" | "heal"> {
   for (const wire of wires) wire.die();
-  const heal = async () => wires.reduce((late, wire) => late + wire.heal(), 0);
-  return { lastsMs, heal };
+  return { lastsMs, heal: async () => healed(wires) };
+}
+
+/** @returns the bytes that arrive late */
+function healed(wires: readonly LateWire[]): number {
+  return wires.reduce((late, wire) => late + wire.heal(), 0);
 }
 
 async function leaderOf<M extends { readonly endpoint: string }>(members: readonly M[]): Promise<M> {

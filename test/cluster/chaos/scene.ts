@@ -6,12 +6,15 @@ import { contractScenario, createRobotPool, type TestRobot } from "../../contrac
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 import { startEtcd, type TestEtcd } from "../etcd-harness.ts";
 import { type Box, createBox } from "./box.ts";
+import { type LateWire, startLateWire } from "./late-wire.ts";
 import { openServiceLog, type ServiceLog } from "./service-log.ts";
 
 /** Two boxes, three members of etcd, and the service with its record. */
 export interface Scene {
   readonly boxes: readonly [Box, Box];
   readonly etcd: TestEtcd;
+  /** Before each of etcd's members, on the way of the others to it. */
+  readonly peerWires: readonly LateWire[];
   readonly robots: readonly TestRobot[];
   readonly log: ServiceLog;
   readonly simulator: RunningSimulator;
@@ -44,7 +47,16 @@ export async function openScene(): Promise<Scene> {
     const scenario = { kind: "given", scenario: contractScenario() } as const;
     const simulator = await startSimulator({ scenario, ...SERVICE });
     cleanups.push(() => simulator.stop());
-    const etcd = await startEtcd({ members: 3, options: ETCD_TIMES });
+    const peerWires: LateWire[] = [];
+    cleanups.push(() => Promise.all(peerWires.map((wire) => wire.close())));
+    const etcd = await startEtcd({
+      members: 3,
+      options: ETCD_TIMES,
+      async peerPorts(listening) {
+        peerWires.push(...(await Promise.all(listening.map(startLateWire))));
+        return peerWires.map(({ port }) => port);
+      },
+    });
     cleanups.push(() => etcd.close());
     const log = openServiceLog(simulator);
     cleanups.push(async () => log.close());
@@ -69,7 +81,7 @@ export async function openScene(): Promise<Scene> {
     }
 
     return {
-      ...{ boxes, etcd, robots, log, simulator, close },
+      ...{ boxes, etcd, peerWires, robots, log, simulator, close },
       async whole() {
         const untilMs = performance.now() + WHOLE_MS;
         while (!(await isWhole())) {

@@ -65,7 +65,9 @@ function wasRefusedByStandby({ token, standby }: Command, { arrivals }: ServiceL
 
 function brokenOf(command: Command, log: ServiceLog): readonly string[] {
   const told = command.told.filter(isFinal);
-  const broken = [...brokenPromises({ ...command, told }, log.of(command.token))];
+  // A mission that is not there is evidence of its cancellation, and those of these stops never were.
+  const judged = command.isStop ? told.filter(({ outcome }) => outcome !== "probably_succeeded") : told;
+  const broken = [...brokenPromises({ ...command, told: judged }, log.of(command.token))];
   if (command.told.length === 0) broken.push(`${command.id} ${command.operation} has no outcome`);
   const sent = sendings(command, log);
   const refused = told.find(
