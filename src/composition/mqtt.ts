@@ -3,8 +3,10 @@ import { ofGateway } from "../domain/alarm.ts";
 import { type BrokerParts, createBroker, type EmbeddedBroker } from "../northbound/mqtt/broker/broker.ts";
 import { createCommandMessages } from "../northbound/mqtt/commands.ts";
 import { createDuplicateWatch } from "../northbound/mqtt/duplicate-gateway.ts";
+import { createLeadership } from "../northbound/mqtt/leadership.ts";
 import { createMqttLink, type MqttLink } from "../northbound/mqtt/link.ts";
 import { createLiveTopics } from "../northbound/mqtt/live-topics.ts";
+import { createMemberStatus } from "../northbound/mqtt/member-status.ts";
 import type { MqttOptions } from "../northbound/mqtt/options.ts";
 import { createTopicRecords } from "../northbound/mqtt/published-topics.ts";
 import { createOwnTopics } from "../northbound/mqtt/status.ts";
@@ -30,7 +32,7 @@ export function mqtt(
   run: Run,
   { stages, fanOut, commands, health }: Core,
 ): MqttNorthbound {
-  const { config, surroundings, work, sessionId, stores, outbox, readiness } = run;
+  const { config, surroundings, work, sessionId, stores, outbox, readiness, cluster } = run;
   const { acts, intake } = commands;
   const { stopping } = readiness;
   const clock = work.clock("mqtt");
@@ -42,13 +44,16 @@ export function mqtt(
     options.broker.kind === "embedded"
       ? ownBroker({ options: options.broker, topics, clientId, clock, log, audit: intake }, run)
       : null;
-  const ownTopics = createOwnTopics(gatewayId, topics, { sessionId, stopping, health: health.now, clock });
+  // The process of a leader that has a successor ends by itself: it cannot prove that it leads any more.
+  const leadership = cluster && createLeadership(cluster.view, () => {});
+  const own = { sessionId, stopping, health: health.now, leadership, clock };
+  const ownTopics = createOwnTopics(gatewayId, topics, own);
   const { noteStatus } = ownTopics;
   const onDuplicate = (holds: boolean, text: string) =>
     stages.alarmRegistry.state(ofGateway, "DUPLICATE_GATEWAY", { holds, text });
-  const watch = { sessionId, stopping, clock, log, noteStatus, onDuplicate };
+  const watch = { sessionId, stopping, leadership, clock, log, noteStatus, onDuplicate };
   const link = createMqttLink(options, topics, {
-    run: { sessionId, builtAt: surroundings.builtAt ?? null },
+    run: { sessionId, builtAt: surroundings.builtAt ?? null, leadership },
     ownBroker: broker,
     ownTopics,
     commands: createCommandMessages({
@@ -70,9 +75,10 @@ export function mqtt(
     link.topicsMoved(move);
   });
   const { backoffBaseMs, backoffCapMs } = config.fleet.times;
+  const backoff = { baseMs: backoffBaseMs, capMs: backoffCapMs };
   const runner = createLinkRunner(link, {
     outlet: fanOut.attachOutlet(link.name, QUEUE, outbox ?? undefined),
-    backoff: { baseMs: backoffBaseMs, capMs: backoffCapMs },
+    backoff,
     writeTimeoutMs: WRITE_TIMEOUT_MS,
     ...(broker === null ? {} : { hangAfterMs: OWN_BROKER_MS + 2 * backoffCapMs }),
     drainMs: EVENT_DRAIN_MS,
@@ -82,7 +88,21 @@ export function mqtt(
   });
   const component = { ...runner, health: () => mergedHealth(runner.health(), link.health()) };
   const { tags, peers } = link;
-  return { components: broker === null ? [component] : [broker, component], tags, peers };
+  const member =
+    cluster &&
+    createMemberStatus(options, topics.member(cluster.view.member), {
+      cluster: cluster.view,
+      ...{
+        sessionId,
+        builtAt: surroundings.builtAt ?? null,
+        backoff,
+        clock,
+        random: surroundings.random,
+        log,
+      },
+    });
+  const components = [broker, component, member].filter((each) => each !== null);
+  return { components, tags, peers };
 }
 
 function ownBroker(parts: BrokerParts, run: Run): EmbeddedBroker {

@@ -15,7 +15,7 @@ export async function opcua(
   run: Run,
   { link, state, stages, fanOut, commands, catalogue }: Core,
 ): Promise<OpcUaServer> {
-  const { surroundings, work, sessionId, stores, reloads } = run;
+  const { surroundings, work, sessionId, stores, reloads, cluster } = run;
   // Loaded here: a gateway without OPC UA starts in two thirds of the time, and needs less memory.
   const { createOpcUaServer } = await import("../northbound/opcua/server.ts");
   const { dispatcher, intake } = commands;
@@ -43,6 +43,7 @@ export async function opcua(
         fleetLinkUp: () => link.now().isUp,
       },
       stations: { leaseOf: dispatcher.stations.leaseOf, shown: stages.stations.shown },
+      cluster: cluster?.view ?? null,
       permits: dispatcher.permits,
       holds: dispatcher.holds,
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
