@@ -65,6 +65,9 @@ export function createAcceptance({
   return (accepted, onStage) => {
     const { id, digest, command } = accepted;
     const refused = checks.refusedInThisRun(accepted);
+    if (refused?.code === "STANDBY") {
+      return checks.refusalOfStandby(id).then((outcome) => conclusion.refuse(command, outcome));
+    }
     if (refused !== null) return refuse(command, refused);
     const startByMonotonicMs = startByMonotonic(command, clock, wall);
     const acceptedAtMonotonicMs = clock.monotonicMs();

@@ -14,7 +14,7 @@ import type { HoldControl } from "./holds/hold-control.ts";
 import type { AcceptedCommand } from "./intake/execution.ts";
 import { fillIdentity, type Job } from "./job.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
-import { onTrial, shuttingDown, standingBy } from "./own-refusals.ts";
+import { inOtherHands, onTrial, shuttingDown, standingBy } from "./own-refusals.ts";
 import type { Shared } from "./parts.ts";
 import type { PermitControl } from "./permits/permit-control.ts";
 import { gatewaySource, refusedOnRobot } from "./rights.ts";
@@ -47,6 +47,8 @@ export interface IntakeChecks {
   refusalNow(job: Job): Outcome | null;
   /** This member of a cluster does not lead. */
   isStandingBy(): boolean;
+  /** What a standby answers to a start: it may not know yet that the leader has the same command. */
+  refusalOfStandby(commandId: string): Promise<Outcome>;
   /** Why a command must not begin while the gateway stops, or is on trial; null: it may. */
   refusedInThisRun(command: Pick<Job, "command">): Outcome | null;
 }
@@ -131,6 +133,8 @@ export function createIntakeChecks({
     },
     refusalNow,
     isStandingBy,
+    refusalOfStandby: async (id) =>
+      (await shared?.isRecorded(id)) === false ? standingBy() : inOtherHands(),
     refusedInThisRun,
   };
 }

@@ -18,7 +18,7 @@ export function standingBy(): Outcome {
 
 /** The member that leads has the command in hand. */
 export function inOtherHands(): Outcome {
-  const message = "another member of the cluster has it in hand: ask the one that leads";
+  const message = "another member of the cluster has it in hand, or may have: ask the one that leads";
   return ending("unknown", "STANDBY", message, false);
 }
 

@@ -40,6 +40,8 @@ export interface SharedCommands {
   isLeading(): boolean;
   /** How long a call that an earlier leader has permitted may still arrive, in milliseconds. */
   readonly doubtMs: number;
+  /** Whether the store has a record of the command, now; null: it does not answer. */
+  isRecorded(commandId: string): Promise<boolean | null>;
   /** A stop of a user leaves here: the other members must know of it. */
   stopLeaves(stop: RobotStop): void;
   /** Why no start of this robot may leave for a moment; null: nothing is known that forbids it. */

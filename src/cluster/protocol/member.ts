@@ -112,6 +112,11 @@ export function createMember(parts: MemberParts): Member {
     isLeading,
     resign: leader.resign,
     doubtMs: times.doubtMs,
+    async isRecorded(commandId) {
+      const wanted = tableKey(COMMANDS, commandId);
+      const read = await store.read(wanted);
+      return read && read.entries.some(({ key }) => key === wanted);
+    },
     stopLeaves: stops.leaves,
     stoppedElsewhere: stops.forbids,
     stopAfter(commandId, robotId) {
