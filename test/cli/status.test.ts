@@ -7,6 +7,7 @@ import { statusReport } from "../../src/northbound/web/status-report.ts";
 import type { JsonObject } from "../../src/platform/json.ts";
 import { type ControlHarness, createControlHarness, wellFacts } from "../northbound/web/control-harness.ts";
 import { standingAlarm } from "../support/test-alarms.ts";
+import { createTestCluster } from "../support/test-cluster.ts";
 import { endPrograms, fleetgate, newFolder, type Program, TEST_TIMEOUT_MS } from "./program.ts";
 
 const asJson = (facts: typeof wellFacts): JsonObject => JSON.parse(JSON.stringify(statusReport(facts, 1e8)));
@@ -59,6 +60,14 @@ describe("the status for a person", () => {
     const many = Array.from({ length: 22 }, (_, at) => ({ robotId: `r${at}`, owner, sinceMs: at }));
     expect(statusLines(asJson({ ...wellFacts, holds: many })).join("\n")).toContain("\n  … and 12 more\n");
     expect(statusLines(asJson(wellFacts)).join("\n")).not.toContain("holds");
+  });
+
+  it("has a line for the cluster, if there is one", () => {
+    const cluster = createTestCluster("right");
+    cluster.change({ epoch: 7, leader: "left", lagMs: 2_000 });
+    const text = statusLines(asJson({ ...wellFacts, cluster })).join("\n");
+    expect(text).toContain("\ncluster: right: standby, epoch 7, leader left, 2 s behind (of left, right)\n");
+    expect(statusLines(asJson(wellFacts)).join("\n")).not.toContain("cluster");
   });
 
   it("lists the OPC UA clients that wait for approval, the latest first", () => {
@@ -161,6 +170,32 @@ describe("fleetgate status", { timeout: TEST_TIMEOUT_MS }, () => {
     const none = status();
     expect(await codeOf(none)).toBe(3);
     expect(none.out.entries).toEqual([`no answer: no gateway runs behind ${harness.socketPath}`]);
+  });
+
+  it("--active exits with 0 on a leader alone, whatever else is not well", async () => {
+    const cluster = createTestCluster("right");
+    harness.facts.now = { ...wellFacts, health: { fleet: { state: "down" } }, cluster };
+    const seen: (readonly [code: number | null, line: string])[] = [];
+    const look = async () => {
+      const program = status("--active");
+      seen.push([await codeOf(program), program.out.entries.join()]);
+    };
+    await look();
+    cluster.change({ isActive: true, epoch: 8, leader: "right" });
+    await look();
+    cluster.change({ isActive: false });
+    await look();
+    harness.facts.now = wellFacts;
+    await look();
+    await harness.stop();
+    await look();
+    expect(seen).toEqual([
+      [1, "right: standby, epoch 0, leader none is known, 0 s behind (of left, right)"],
+      [0, "right: leader, epoch 8, leader right, 0 s behind (of left, right)"],
+      [2, "right: no proof, epoch 8, leader right, 0 s behind (of left, right)"],
+      [2, "this gateway is no member of a cluster"],
+      [3, `no answer: no gateway runs behind ${harness.socketPath}`],
+    ]);
   });
 
   it("--watch prints a line a look without escapes, also while the gateway is away, until Ctrl-C", async () => {

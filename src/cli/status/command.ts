@@ -15,13 +15,14 @@ import { positive } from "../option.ts";
 import { localTime } from "../readable.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { endWithReader } from "../unread-output.ts";
-import { headline, statusLines } from "./status-text.ts";
+import { clusterLine, headline, statusLines } from "./status-text.ts";
 
 interface Options extends ControlOptions {
   readonly watch?: boolean;
   /** The file of an earlier status. */
   readonly asBefore?: string;
   readonly within: number;
+  readonly active?: boolean;
 }
 
 const ANSWER_MS = 5_000;
@@ -29,12 +30,14 @@ const WATCH_MS = 2_000;
 
 const help = `
 Exit codes: 0 all is well, 1 degraded, 2 down or starting, 3 no gateway answers. With --as-before: 0 all is up
-that was up then, 2 something is not.
+that was up then, 2 something is not. With --active: 0 this gateway leads its cluster, 1 it stands by, 2 it has
+no proof that it leads, or no cluster, 3 no gateway answers.
 
 Examples:
   sudo fleetgate status
   sudo fleetgate status --watch
   sudo fleetgate status --socket /var/lib/fleetgate-instances/hall2/control.sock
+  sudo fleetgate status --active
   sudo fleetgate status --json`;
 
 /** `fleetgate status`: the state of the gateway of this machine. */
@@ -51,6 +54,13 @@ export function statusCommand(): Command {
         "wait until all is up that was up in FILE, which --json has printed",
       ).conflicts(["watch", "json"]),
     )
+    .addOption(
+      new Option("--active", "only whether it leads its cluster, as exit code and a line").conflicts([
+        "watch",
+        "json",
+        "asBefore",
+      ]),
+    )
     .addOption(new Option("--within <seconds>", "how long --as-before waits").argParser(positive).default(10))
     .addHelpText("after", help)
     .action(async (options: Options) => {
@@ -66,9 +76,10 @@ export function statusCommand(): Command {
 }
 
 function run(socketPath: string, options: Options, signal: AbortSignal): Promise<number> {
-  const { asBefore, within, watch: isWatched = false } = options;
+  const { asBefore, within, watch: isWatched = false, active: isRole = false } = options;
   if (asBefore !== undefined) return compare(socketPath, readEarlierStatus(asBefore), within, signal);
-  return isWatched ? watch(socketPath, options, signal) : show(socketPath, options, signal);
+  if (isWatched) return watch(socketPath, options, signal);
+  return show(socketPath, options, signal, isRole ? roleOf : statusOf);
 }
 
 async function compare(
@@ -87,13 +98,35 @@ async function compare(
   return missing.length === 0 ? statusCodes.up : statusCodes.down;
 }
 
-async function show(socketPath: string, options: Options, signal: AbortSignal): Promise<number> {
+/** The text about a status, and the exit code. */
+type Report = (status: JsonObject) => { readonly lines: readonly string[]; readonly code: number };
+
+const statusOf: Report = (status) => ({ lines: statusLines(status), code: codeOf(status) });
+
+const roleCodes: Readonly<Record<string, number>> = {
+  leader: statusCodes.up,
+  standby: statusCodes.degraded,
+};
+
+const roleOf: Report = ({ cluster }) => {
+  if (!isJsonObject(cluster))
+    return { lines: ["this gateway is no member of a cluster"], code: statusCodes.down };
+  const { role } = cluster;
+  return { lines: [clusterLine(cluster)], code: roleCodes[String(role)] ?? statusCodes.down };
+};
+
+async function show(
+  socketPath: string,
+  options: Options,
+  signal: AbortSignal,
+  report: Report,
+): Promise<number> {
   const { json } = options;
   try {
     const status = await askStatus(socketPath, signal);
-    const code = codeOf(status);
+    const { lines, code } = report(status);
     process.exitCode = code;
-    process.stdout.write(`${json === true ? jsonLine(status) : statusLines(status).join("\n")}\n`);
+    process.stdout.write(`${json === true ? jsonLine(status) : lines.join("\n")}\n`);
     return code;
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;

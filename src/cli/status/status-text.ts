@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../platform/json.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json.ts";
 import { alarmRows } from "../alarms.ts";
 import { listOf, numberOf, objectOf, textOf, textsOf } from "../answer-fields.ts";
 import { columns, duration, first, localTime, size } from "../readable.ts";
@@ -33,6 +33,7 @@ export function statusLines(status: JsonObject): readonly string[] {
     headline(status),
     ...others.map((problem) => `  and ${problem}`),
     "",
+    ...cluster(status),
     ...section("links", links(listOf(status, "links"))),
     ...section("parts", links(listOf(status, "parts").filter((part) => part.state !== "up"))),
     ...robots(objectOf(status, "robots")),
@@ -109,6 +110,21 @@ function waitingClients(found: JsonObject): readonly string[] {
     `OPC UA clients that wait for approval, or were rejected: ${count} (sudo fleetgate certs approve THUMBPRINT)`,
     ...first(rows, MOST_CLIENTS, count).map((row) => `  ${row}`),
   ];
+}
+
+/** The place in the cluster, as one line. */
+export function clusterLine(found: JsonObject): string {
+  const [member, role] = [textOf(found, "member"), textOf(found, "role")];
+  const leader = textOf(found, "leader") || "none is known";
+  const lag = duration(numberOf(found, "lag_ms") / 1_000);
+  const members = textsOf(found, "members").join(", ");
+  return `${member}: ${role}, epoch ${numberOf(found, "epoch")}, leader ${leader}, ${lag} behind (of ${members})`;
+}
+
+/** Empty without a cluster. */
+function cluster(status: JsonObject): readonly string[] {
+  const found = status.cluster;
+  return isJsonObject(found) ? [`cluster: ${clusterLine(found)}`] : [];
 }
 
 function queue(found: JsonObject): readonly string[] {

@@ -15,6 +15,7 @@ export function Connections() {
       <Confirmed polled={polled}>
         {facts !== null && (
           <>
+            {facts.cluster !== undefined && <Cluster place={facts.cluster} />}
             <Parts connections={facts.connections} />
             <Peers connections={facts.connections} />
             <Queues queues={facts.queues} />
@@ -25,6 +26,30 @@ export function Connections() {
       </Confirmed>
       <Certificates />
     </>
+  );
+}
+
+const roleEmphasis: Readonly<Record<NonNullable<Facts["cluster"]>["role"], Emphasis>> = {
+  leader: "normal",
+  standby: "normal",
+  "no proof": "alarm",
+};
+
+function Cluster({ place }: { readonly place: NonNullable<Facts["cluster"]> }) {
+  const { member, role, epoch, leader, lag_ms, members } = place;
+  return (
+    <Table caption="Cluster" columns={["This box", "Role", "Leader", "Epoch", "Behind", "Boxes"]}>
+      <tr>
+        <td class="id">{member}</td>
+        <td>
+          <Word word={role} emphasis={roleEmphasis[role]} />
+        </td>
+        <td class="id">{leader ?? "none is known"}</td>
+        <td>{epoch}</td>
+        <td>{Math.floor(lag_ms / 1_000)} s</td>
+        <td class="id">{members.join(", ")}</td>
+      </tr>
+    </Table>
   );
 }
 

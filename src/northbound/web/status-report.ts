@@ -1,9 +1,11 @@
 import type { ClientCertificate } from "../../contracts/client-certificates.ts";
+import type { ClusterView } from "../../contracts/cluster.ts";
 import type { RobotSummary } from "../../contracts/fleet-view.ts";
 import { type Alarm, alarmPriority, byUrgency } from "../../domain/alarm.ts";
 import { type ActiveHold, holderName } from "../../domain/hold.ts";
 import { type Quality, qualities } from "../../domain/quality.ts";
 import { alarmOf } from "../../models/alarm.ts";
+import { clusterPlaceOf } from "../../models/cluster.ts";
 import { isoTime, timeText } from "../../models/json-text.ts";
 import type { Health } from "../../platform/component.ts";
 import { publishedHealth } from "../../platform/health-history.ts";
@@ -29,6 +31,8 @@ export interface StatusFacts {
   readonly disk: { readonly path: string; readonly freeBytes: number | null };
   /** Of OPC UA, whom nobody has let in; null: not known, as while the disk does not answer. */
   readonly waitingClients: readonly ClientCertificate[] | null;
+  /** Absent or null: the gateway is no member of a cluster. */
+  readonly cluster?: ClusterView | null;
 }
 
 /** The components that connect the gateway to others. */
@@ -58,6 +62,7 @@ export function statusReport(facts: StatusFacts, nowMs: number): Readonly<Record
       started_at: timeText(nowMs - uptimeSeconds * 1_000),
       uptime_seconds: uptimeSeconds,
     },
+    ...(facts.cluster == null ? {} : { cluster: clusterPlaceOf(facts.cluster) }),
     ...partLists(facts),
     robots: robotCounts(facts),
     holds: holdCounts(facts.holds),
@@ -235,4 +240,6 @@ export interface GatewayCondition {
   readonly isFleetLinkUp: () => boolean;
   /** False: the component that keeps values and their quality up to date is stalled. */
   readonly areValuesKept: () => boolean;
+  /** Absent or null: the gateway is no member of a cluster. */
+  readonly cluster?: ClusterView | null;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type StatusFacts, statusReport } from "../../../src/northbound/web/status-report.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
+import { createTestCluster } from "../../support/test-cluster.ts";
 import { type ControlHarness, createControlHarness, wellFacts } from "./control-harness.ts";
 
 const report = (facts: Partial<StatusFacts>) => statusReport({ ...wellFacts, ...facts }, 100_000_000);
@@ -67,6 +68,24 @@ describe("the status", () => {
       disk: { path: "/data", free_bytes: 12e9 },
       memory: { rss_bytes: 2e8, heap_bytes: 9e7 },
     });
+  });
+
+  it("has the place in the cluster, if there is one", () => {
+    expect(report({ cluster: null })).not.toHaveProperty("cluster");
+    const cluster = createTestCluster("right");
+    const place = { member: "right", members: ["left", "right"], role: "standby", epoch: 0, leader: null };
+    expect(report({ cluster })).toMatchObject({ state: "up", cluster: { ...place, lag_ms: 0 } });
+    cluster.change({ epoch: 7, leader: "left", lagMs: 1_234.5 });
+    expect(report({ cluster })).toMatchObject({
+      cluster: { ...place, epoch: 7, leader: "left", lag_ms: 1_235 },
+    });
+    for (const [isActive, role] of [
+      [true, "leader"],
+      [false, "no proof"],
+    ] as const) {
+      cluster.change({ isActive, epoch: 8, leader: "right" });
+      expect(report({ cluster })).toMatchObject({ cluster: { role, epoch: 8, leader: "right" } });
+    }
   });
 
   it("lists who holds which robot since when: all robots first, then the longest", () => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { clusterModel } from "../../../models/cluster.ts";
 import { time, type ViewOf } from "../../../models/parts.ts";
 import { part } from "./gateway.ts";
 import { page } from "./parts.ts";
@@ -41,6 +42,7 @@ export const connections = z.strictObject({
   queues: z
     .array(z.strictObject({ name: z.string(), figures }))
     .describe("What waits for each, and what was dropped."),
+  cluster: clusterModel.optional().describe("Left out without a cluster."),
   disk: z.strictObject({
     path: z.string(),
     free_bytes: z.int().nullable(),

@@ -1,9 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { ClusterView } from "../../../contracts/cluster.ts";
 import type { Readings } from "../../../contracts/metrics.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
 import { publishedHealth } from "../../../platform/health-history.ts";
+import { clusterRows } from "./cluster-rows.ts";
 import { commandRows } from "./command-rows.ts";
 import { fleetRows } from "./fleet-rows.ts";
 import { gatewayRows } from "./gateway-rows.ts";
@@ -17,6 +19,8 @@ export interface MetricsParts {
   readonly readings: Readings;
   /** The present health of every component, by name. */
   readonly health: () => Readonly<Record<string, Health>>;
+  /** Absent or null: the gateway is no member of a cluster. */
+  readonly cluster?: ClusterView | null;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
 }
 
@@ -38,14 +42,22 @@ const FIRST_LAG_MS = 50;
  * The metrics of one gateway, in a registry of its own. Values are read at a scrape; only the meter counts at
  * other times. Before the first scrape nothing watches the event loop and the garbage collection.
  */
-export function createMetrics({ version, meter, readings, health, clock }: MetricsParts): Metrics {
+export function createMetrics({
+  version,
+  meter,
+  readings,
+  health,
+  cluster = null,
+  clock,
+}: MetricsParts): Metrics {
   const registry = new Registry();
   let rows: readonly ReturnType<typeof registered>[] = [];
   let madeAtMs = Number.NEGATIVE_INFINITY;
   let text: Promise<string> | null = null;
 
   async function open(): Promise<void> {
-    const all = [...gatewayRows(version), ...fleetRows, ...commandRows, ...northboundRows];
+    const ofCluster = cluster === null ? [] : clusterRows(cluster);
+    const all = [...gatewayRows(version), ...ofCluster, ...fleetRows, ...commandRows, ...northboundRows];
     rows = all.map((row) => registered(row, registry));
     for (const metric of meter.metrics) registry.registerMetric(metric);
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });

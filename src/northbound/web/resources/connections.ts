@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Peer, PeerSource } from "../../../contracts/peers.ts";
+import { clusterPlaceOf } from "../../../models/cluster.ts";
 import { isoTime, timeText } from "../../../models/json-text.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Health } from "../../../platform/component.ts";
@@ -76,10 +77,10 @@ function peerJson({
 
 /** The members of the answer beside the connections. */
 function around(
-  { disk, certificates, health }: GatewayCondition,
+  { disk, certificates, health, cluster = null }: GatewayCondition,
   published: Readonly<Record<string, Health>>,
   nowMs: number,
-): Pick<Connections, "queues" | "disk" | "expiries"> {
+): Pick<Connections, "queues" | "cluster" | "disk" | "expiries"> {
   const { path, freeBytes } = disk();
   const kept = queueParts.flatMap((name) => {
     const figures = published[name]?.figures;
@@ -89,6 +90,7 @@ function around(
   });
   return {
     queues: [...queuesOf(health().queues), ...kept],
+    ...(cluster === null ? {} : { cluster: clusterPlaceOf(cluster) }),
     disk: { path, free_bytes: freeBytes, detail: published.disk?.detail ?? "" },
     expiries: [...tokenExpiry(published.fleet, nowMs), ...certificateExpiries(certificates(), nowMs)],
   };

@@ -6,6 +6,7 @@ import { createMeter } from "../../../../src/northbound/web/metrics/meter.ts";
 import { createMetrics, type MetricsParts } from "../../../../src/northbound/web/metrics/metrics.ts";
 import { readExposition } from "../../../support/exposition.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
+import { createTestCluster } from "../../../support/test-cluster.ts";
 
 const noCounts = { messages: 0, repeats: 0, missed: 0, outdated: 0, malformed: 0, resets: 0, regressed: 0 };
 const quiet: Readings = {
@@ -59,6 +60,16 @@ it("says nothing of what is not configured or not known", async () => {
     expect(metrics.has(name)).toBe(true);
     expect(samples.filter((sample) => sample.name === name)).toEqual([]);
   }
+});
+
+it("has the place in the cluster, if there is one", async () => {
+  const names = ["active", "epoch", "lag_seconds"].map((name) => `fleetgate_cluster_${name}`);
+  const none = await metricsOf().read();
+  for (const name of names) expect(none.metrics.has(name)).toBe(false);
+  const cluster = createTestCluster("left");
+  cluster.change({ isActive: true, epoch: 2 ** 40, lagMs: 1_500 });
+  const { value } = await metricsOf({}, { cluster }).read();
+  expect(names.map((name) => value(name))).toEqual([1, 2 ** 40, 1.5]);
 });
 
 it("reads figures of the health, the queues by northbound, and the state of each part", async () => {
