@@ -7,6 +7,7 @@ const source = join(import.meta.dirname, "src");
 const long = [
   "test/package/boot.test.ts",
   "test/package/each-node.test.ts",
+  "test/cluster/chaos/chaos.test.ts",
   "test/daemon/decidability-modes.test.ts",
   "test/daemon/soak.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",

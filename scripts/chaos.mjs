@@ -42,10 +42,11 @@ function print(rounds) {
     const sum = (of) => judged.reduce((total, round) => total + of(round), 0);
     const times = judged.flatMap(({ takeoverMs }) => takeoverMs ?? []).sort((a, b) => a - b);
     const held = judged.flatMap(({ heldStartsMs }) => heldStartsMs).sort((a, b) => a - b);
+    const load = judged.map((round) => Math.round(round.load)).join(" ");
     console.log(
       [
         `${kind}: ${judged.length} rounds, ${own.length - judged.length} not judged, ${sum((r) => r.commands)} commands`,
-        `  first start after the fault: p50 ${times[times.length >> 1]} ms, max ${times.at(-1)} ms; none in ${judged.length - times.length}`,
+        `  first start after the fault: p50 ${times[times.length >> 1]} ms, max ${times.at(-1)} ms; none in ${judged.length - times.length}; load ${load}`,
         `  broken: ${sum((r) => r.broken.length)}, open: ${sum((r) => r.open)}, outcomes without a record: ${sum((r) => r.unrecordedStarts)}`,
         `  holds: ${sum((r) => r.holds)}, starts after them: ${held.length}, the last after ${held.at(-1) ?? 0} ms`,
         `  refused by a standby, and sent: ${sum((r) => r.standbyRefusedButSent)}, late bytes: ${sum((r) => r.lateBytes)}`,

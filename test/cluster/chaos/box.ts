@@ -9,7 +9,7 @@ import { type LateWire, startLateWire } from "./late-wire.ts";
 
 /** How long etcd waits for a leader that is silent. */
 export const LEASE_MS = 5_000;
-export const CLUSTER = "chaos";
+const CLUSTER = "chaos";
 /** As in the unit. */
 const RESTART_MS = 1_000;
 /** The only code, beside that of a kill, with which a box of these rounds may end. */

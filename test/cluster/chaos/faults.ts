@@ -52,7 +52,7 @@ const kinds = {
     };
     return { lastsMs: 2_000 + random() * 6_000, heal };
   },
-  /** The leader's box, with a member of etcd of its own, is cut from the two other machines. Each reaches the service. */
+  /** The leader's box, which has a member of etcd, is cut from both other machines. All reach the service. */
   async split({ boxes, etcd, peerWires }, leader, random) {
     const own = boxes.indexOf(leader);
     const ownPid = etcd.members[own]?.pid() ?? 0;

@@ -1,3 +1,4 @@
+import { loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { type Command, createClients, lifeOf } from "./clients.ts";
@@ -22,6 +23,8 @@ export interface RoundResult extends Verdict {
   readonly takeoverMs: number | null;
   readonly lateBytes: number;
   readonly seconds: number;
+  /** Of the machine, on average over a minute. */
+  readonly load: number;
 }
 
 /** After the fault is over, or its successor works. */
@@ -62,6 +65,7 @@ export async function runRound(scene: Scene, plan: RoundPlan): Promise<RoundResu
     takeoverMs: takeoverMs === null ? null : Math.round(takeoverMs),
     lateBytes,
     seconds: Math.round((performance.now() - beganMs) / 1_000),
+    load: loadavg()[0] ?? 0,
     ...verdict,
     broken: [...verdict.broken, ...faults],
   };

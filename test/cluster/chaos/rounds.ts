@@ -29,7 +29,7 @@ const SLOW_MS = 9_000;
 /** Between the seeds of two kinds. */
 const SEEDS_OF_KIND = 1_000;
 
-/** Runs the rounds of a plan, one kind after the other. Only a scene in which a round failed is opened anew. */
+/** Runs the rounds of a plan, in one scene. One in which a round failed gives way to a new one. */
 export async function runRounds({
   kinds,
   rounds,

@@ -8,7 +8,7 @@ import type { ServiceLog } from "./service-log.ts";
 export interface Verdict {
   readonly commands: number;
   readonly starts: number;
-  /** How often each outcome was told, by how often the service got the start: `succeeded OK` → [0, 1, 2 times]. */
+  /** Each outcome, and how many starts that were told it reached the service 0, 1 and more times. */
   readonly table: Readonly<Record<string, readonly [number, number, number]>>;
   /** The same of stops. */
   readonly stops: Readonly<Record<string, readonly [number, number, number]>>;
@@ -18,7 +18,7 @@ export interface Verdict {
   readonly holds: number;
   /** Starts of robots whose hold was stored: how long after that each came, in milliseconds. */
   readonly heldStartsMs: readonly number[];
-  /** A box that stands by refused a start as "not sent" that had arrived at the service before it was asked. */
+  /** Starts that a standby refused as "not sent", and that had arrived before it was asked. */
   readonly standbyRefusedButSent: number;
   /** Starts whose outcome was told although it was not recorded. */
   readonly unrecordedStarts: number;
