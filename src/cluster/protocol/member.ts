@@ -115,7 +115,7 @@ export function createMember(parts: MemberParts): Member {
     async isRecorded(commandId) {
       const wanted = tableKey(COMMANDS, commandId);
       const read = await store.read(wanted);
-      return read && read.entries.some(({ key }) => key === wanted);
+      return read === null ? null : read.entries.some(({ key }) => key === wanted);
     },
     stopLeaves: stops.leaves,
     stoppedElsewhere: stops.forbids,
