@@ -1,7 +1,7 @@
 import { gatewayErrors } from "../../../src/domain/errors.ts";
 import { brokenPromises } from "../../daemon/crash-rounds-story.ts";
 import { traceOf } from "../../daemon/story.ts";
-import { type Command, type HeldTime, isFinal } from "./clients.ts";
+import { type BoxTold, type Command, type HeldTime, isFinal } from "./clients.ts";
 import type { ServiceLog } from "./service-log.ts";
 
 /** What a round has shown, against the service's record. */
@@ -65,18 +65,27 @@ function wasRefusedByStandby({ token, standby }: Command, { arrivals }: ServiceL
 
 function brokenOf(command: Command, log: ServiceLog): readonly string[] {
   const told = command.told.filter(isFinal);
-  // A mission that is not there is evidence of its cancellation, and those of these stops never were.
-  const judged = command.isStop ? told.filter(({ outcome }) => outcome !== "probably_succeeded") : told;
-  const broken = [...brokenPromises({ ...command, told: judged }, log.of(command.token))];
+  // A stop is sent again where a start may have arrived after it, whatever became of the stop itself.
+  const broken = command.isStop
+    ? changedOf(told)
+    : [...brokenPromises({ ...command, told }, log.of(command.token))];
   if (command.told.length === 0) broken.push(`${command.id} ${command.operation} has no outcome`);
   const sent = sendings(command, log);
   const refused = told.find(
     ({ outcome, code }) => outcome === "refused" && Object.hasOwn(gatewayErrors, code),
   );
-  if (refused !== undefined && sent > 0)
+  if (refused !== undefined && sent > 0 && !command.isStop)
     broken.push(`${command.id} ${command.operation} was refused ${refused.code}, and was sent ${sent} times`);
   if (broken.length === 0) return broken;
   return [...broken, `${command.robotId}: ${storyOf(command, command.askedAtMs)}`];
+}
+
+function changedOf([first, ...later]: readonly BoxTold[]): string[] {
+  return later.flatMap(({ outcome, code }) =>
+    outcome === first?.outcome && code === first.code
+      ? []
+      : [`was told ${first?.outcome} ${first?.code}, then ${outcome} ${code}`],
+  );
 }
 
 function tableOf(commands: readonly Command[], log: ServiceLog): Verdict["table"] {
