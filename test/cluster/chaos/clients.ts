@@ -10,6 +10,8 @@ import type { ServiceLog } from "./service-log.ts";
 export interface BoxTold extends Told {
   readonly box: string;
   readonly askedAtMs: number;
+  /** It is the outcome of a command that was known already. */
+  readonly duplicate: boolean;
   /** On the monotonic clock. */
   readonly atMs: number;
 }
@@ -109,7 +111,7 @@ export function createClients(
       const told = answer === null ? null : toldOf(answer, box, life, askedAtMs);
       const isTaken = answer !== null && told?.code !== "STANDBY" && answer.body.duplicate === false;
       if (isTaken) command.takenBy ??= life;
-      if (told !== null && told.code !== "STANDBY" && told.code !== "SHUTTING_DOWN") {
+      if (told !== null && isOfCommand(told)) {
         command.told.push(told);
         return;
       }
@@ -202,10 +204,19 @@ const userOf = (id: string): string => `user-${Number(id.slice(1)) % USERS}`;
 
 /** Null: no outcome yet. */
 function toldOf({ status, body }: Answer, { name }: Box, life: number, askedAtMs: number): BoxTold | null {
-  const { outcome, code, message, detail } = body;
+  const { outcome, code, message, detail, duplicate } = body;
   if (status === 202 || typeof outcome !== "string") return null;
   const text = String(message ?? detail ?? "");
-  return { box: name, life, outcome, code: String(code), message: text, askedAtMs, atMs: performance.now() };
+  return {
+    ...{ box: name, life, outcome, code: String(code), message: text },
+    ...{ askedAtMs, duplicate: duplicate === true, atMs: performance.now() },
+  };
+}
+
+/** It is no answer of a box that does not lead, or ends. One that was recorded is an outcome all the same. */
+function isOfCommand({ outcome, code, duplicate }: BoxTold): boolean {
+  if (code === "STANDBY") return outcome === "refused" && duplicate;
+  return code !== "SHUTTING_DOWN";
 }
 
 /** An outcome that must be the same whenever it is asked for. */

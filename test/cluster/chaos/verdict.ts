@@ -70,6 +70,8 @@ function brokenOf(command: Command, log: ServiceLog): readonly string[] {
     ? changedOf(told)
     : [...brokenPromises({ ...command, told }, log.of(command.token))];
   if (command.told.length === 0) broken.push(`${command.id} ${command.operation} has no outcome`);
+  if (told.some(({ code }) => code === "STANDBY"))
+    broken.push(`${command.id} ${command.operation} ended by the word of a standby`);
   const sent = sendings(command, log);
   const refused = told.find(
     ({ outcome, code }) => outcome === "refused" && Object.hasOwn(gatewayErrors, code),
@@ -115,10 +117,15 @@ function startsWhileHeld(
     });
 }
 
+/** Of what standbys answered, the first and the last. */
+const SHOWN = 3;
+
 /** @param sinceMs that the times are counted from */
 function storyOf({ id, askedAtMs, takenBy, standby, told }: Command, sinceMs: number): string {
   const at = (ms: number) => `${Math.round(ms - sinceMs)} ms`;
-  const answers = [...standby, ...told].map(
+  const shown =
+    standby.length <= 2 * SHOWN ? standby : [...standby.slice(0, SHOWN), ...standby.slice(-SHOWN)];
+  const answers = [...shown, ...told].map(
     ({ box, outcome, code, message, atMs }) => `${at(atMs)} ${box} ${outcome} ${code} (${message})`,
   );
   return [`${id} asked at ${at(askedAtMs)}, taken by life ${takenBy}`, ...answers].join("; ");
