@@ -2,13 +2,25 @@ import type { StateChange } from "../../../src/domain/change.ts";
 import type { FleetEvent } from "../../../src/domain/event.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
 import { refusal } from "../../../src/domain/outcome.ts";
+import { createMemberStatus } from "../../../src/northbound/mqtt/member-status.ts";
 import { underBase } from "../../../src/northbound/mqtt/topic-templates.ts";
 import { createLive } from "../../../src/platform/live.ts";
+import { silentLog } from "../../../src/platform/log.ts";
 import { createTestActs, noLeases } from "../../support/fake-acts.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { startPlantBroker } from "../../support/plant-broker.ts";
 import { standingAlarm } from "../../support/test-alarms.ts";
+import { createTestCluster } from "../../support/test-cluster.ts";
 import { newBroker, newLink } from "./link-harness.ts";
-import { done, type Listener, listen, mqttOptions, recordingCommander, start } from "./mqtt-harness.ts";
+import {
+  done,
+  external,
+  type Listener,
+  listen,
+  mqttOptions,
+  recordingCommander,
+  start,
+} from "./mqtt-harness.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
 const SESSION = "5f0c1d5e-8a43-4f7e-9d52-0b6f3a1c7e90";
@@ -230,6 +242,32 @@ export interface ExamplesGateway {
 
 export const examplesBase = "fleetgate/plant1";
 
+/** A member of a cluster has a broker of the plant. */
+async function publishMember(): Promise<Listener["received"]> {
+  const clock = createManualClock(NOW_MS);
+  const plant = await startPlantBroker();
+  const ear = await listen(plant.url, {}, `${examplesBase}/#`);
+  const cluster = createTestCluster("box-b");
+  cluster.change({ epoch: 5_012, leader: "box-a" });
+  const options = mqttOptions({ broker: external(plant.url), base: examplesBase, gatewayId: "plant1" });
+  const stop = await start(
+    createMemberStatus(options, `${examplesBase}/members/box-b/status`, {
+      cluster,
+      sessionId: SESSION,
+      builtAt: null,
+      backoff: { baseMs: 10, capMs: 10 },
+      clock,
+      random: () => 0,
+      log: silentLog,
+    }),
+  );
+  await ear.receive(({ topic }) => topic.endsWith("/members/box-b/status"));
+  await stop();
+  await ear.client.endAsync(true);
+  await plant.close();
+  return ear.received;
+}
+
 export async function publishExamples(): Promise<ExamplesGateway> {
   const clock = createManualClock(NOW_MS);
   const broker = newBroker(undefined, examplesBase);
@@ -257,6 +295,7 @@ export async function publishExamples(): Promise<ExamplesGateway> {
   await connection.write({ changes: [...changes, ...alarms], events });
   clock.advance(1_000);
   clock.advance(1_000);
+  client.received.push(...(await publishMember()));
   return {
     client,
     async close() {
