@@ -47,7 +47,7 @@ export async function createSelfSigned(
     name: [{ CN: [names[0] ?? "localhost"] }],
     keys,
     signingAlgorithm,
-    extensions: await serverExtensions(names, keys.publicKey),
+    extensions: await leafExtensions(names, ["server"], keys.publicKey),
   });
   return {
     certificate: await signedBy(keys, names, nowMs),
@@ -96,23 +96,27 @@ async function signedBy(
     notAfter: new Date(nowMs + TEN_YEARS_MS),
     signingAlgorithm,
     keys,
-    extensions: await serverExtensions(names, keys.publicKey),
+    extensions: await leafExtensions(names, ["server"], keys.publicKey),
   });
   return certificate.toString("pem");
 }
 
-/** The extensions of a certificate for a TLS server with these names. */
-export async function serverExtensions(
+export type CertificateUse = "server" | "client";
+
+/** The extensions of a certificate of TLS that signs no other. Without names it is for no host. */
+export async function leafExtensions(
   names: readonly string[],
+  uses: readonly CertificateUse[],
   publicKey: webcrypto.CryptoKey,
 ): Promise<Extension[]> {
+  const hosts = names.map((name) => ({ type: isIP(name) === 0 ? "dns" : "ip", value: name }) as const);
   return [
     new BasicConstraintsExtension(false, undefined, true),
     new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-    new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-    new SubjectAlternativeNameExtension(
-      names.map((name) => ({ type: isIP(name) === 0 ? "dns" : "ip", value: name })),
+    new ExtendedKeyUsageExtension(
+      uses.map((use) => (use === "server" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth)),
     ),
+    ...(hosts.length === 0 ? [] : [new SubjectAlternativeNameExtension(hosts)]),
     await SubjectKeyIdentifierExtension.create(publicKey),
   ];
 }

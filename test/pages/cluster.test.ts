@@ -14,9 +14,7 @@ if (lack !== null) {
 /** By its first line. Each is run here. */
 const blocks = {
   check: "sudo fleetgate check --online",
-  machines: "mkdir cluster",
-  certificates: "openssl req -x509",
-  settings: "while read -r address name; do\n  cat",
+  init: "fleetgate init --cluster hall-1",
   etcd: "sudo apt install",
   users: "export ETCDCTL_ENDPOINTS",
   gateway: "sudo install -m 644 cluster/ca.pem",
@@ -26,6 +24,7 @@ const blocks = {
   leader: "etcdctl get",
   leave: "sudo systemctl stop fleetgate",
   stop: "sudo systemctl stop etcd",
+  anotherInit: "fleetgate init --cluster hall-2",
   another: "etcdctl role add hall-2",
   remove: "id=$(etcdctl",
   existing: "sudo sed -i s/STATE=new",
@@ -81,22 +80,20 @@ function checkOn(name: string): string {
 }
 
 test.runIf(lack === null)("three machines become a cluster by the blocks of the page", async () => {
-  desk.run(block("machines"));
+  desk.run(block("init"));
   for (const name of ["desk", "box-a", "box-b", "vote"])
-    network.machine(name).run(`(cat ../desk/cluster/machines && echo ${DESK} fleet) >>/etc/hosts`);
-  desk.run(block("certificates"), "cluster");
-  desk.run(block("settings"), "cluster");
+    network.machine(name).run(`(cat ../desk/cluster/hosts && echo ${DESK} fleet) >>/etc/hosts`);
   for (const name of ["box-a", "box-b", "vote"]) network.machine(name).run(block("etcd"));
   network.machine("vote").run("rm -r cluster");
   await becomes(health());
   expect(desk.run(block("users"), "cluster")).toContain("Authentication Enabled");
 
   for (const name of boxes) {
-    const section = block("section").replace("member: box-a", `member: ${name}`);
-    network.machine(name).run(`${block("gateway")}
-echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
-cp /etc/fleetgate/etcd-ca.pem /etc/fleetgate/ca.pem
-cat >/etc/fleetgate/fleetgate.yaml <<END
+    const machine = network.machine(name);
+    expect(machine.run("cat cluster/hall-1.yaml")).toBe(
+      block("section").replace("member: box-a", `member: ${name}`),
+    );
+    machine.run(`cat >/etc/fleetgate/fleetgate.yaml <<END
 gateway: { id: plant1, dataDir: /var/lib/fleetgate }
 fleet:
   grpc: { address: "fleet:7443" }
@@ -104,8 +101,10 @@ fleet:
   credentials: api-key.json
   ca: ca.pem
   locations: [plant-1]
-${section}
-END`);
+END
+echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
+cp cluster/ca.pem /etc/fleetgate/
+${block("gateway")}`);
     const lines = etcdLines(checkOn(name));
     expect(lines).toEqual(expect.arrayContaining(etcdLines(block("shown"))));
     expect(lines).toHaveLength(6);
@@ -114,13 +113,14 @@ END`);
 });
 
 test.runIf(lack === null)("a gateway may write its own keys, and no others", () => {
-  const own = `${settings()}\nexport ETCDCTL_CERT=box-a/gateway.pem ETCDCTL_KEY=box-a/gateway.key`;
+  const own = `${settings()}\nexport ETCDCTL_CERT=box-a/hall-1.pem ETCDCTL_KEY=box-a/hall-1.key`;
   desk.run(`${own}\netcdctl put /fleetgate/hall-1/test x && etcdctl del /fleetgate/hall-1/test`, "cluster");
   for (const key of ["/fleetgate/hall-2/test", "/fleetgate/hall-10", "test"])
     expect(desk.try(`${own}\netcdctl put ${key} x`, "cluster")).toMatchObject({
       code: 1,
       out: expect.stringContaining("permission denied"),
     });
+  expect(desk.run(block("anotherInit"))).toMatch(/^Written: .*box-b\/hall-2\.key$/m);
   desk.run(`${settings()}\n${block("another")}`, "cluster");
 });
 

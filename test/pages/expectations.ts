@@ -56,7 +56,8 @@ const container: Expectation = { kind: "not run", because: "needs a container en
 
 /** Every command line of the pages: the first row that fits counts. */
 export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Expectation]> = [
-  [/^(sudo )?(systemctl|install|mkdir|cp) .*(\betcd\b|\bcluster\b|"\$name)/, onThreeMachines],
+  [/^fleetgate init --cluster /, onThreeMachines],
+  [/^(sudo )?(systemctl|install) .*(\betcd\b|\bcluster\b)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm ci && npm start$/, demoTest],

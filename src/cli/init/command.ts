@@ -18,7 +18,7 @@ import {
 } from "./configuration-text.ts";
 import { type Interview, interview, type PasswordFiles } from "./interview.ts";
 import { type AnswerName, type Given, outerHosts, questions } from "./questions.ts";
-import { reportOf } from "./report.ts";
+import { clusterReport, reportOf } from "./report.ts";
 import { readSource } from "./source-file.ts";
 import { type Plan, type PlannedFile, placeProblem, refusePlace, writePlan } from "./written-files.ts";
 
@@ -29,6 +29,9 @@ interface Options extends Given, PasswordFiles, Ports {
   readonly config?: string;
   readonly data?: string;
   readonly ifMissing?: boolean;
+  readonly cluster?: string;
+  readonly machines?: string;
+  readonly out?: string;
 }
 
 /** `fleetgate init`: makes a configuration by questions, or by flags alone. */
@@ -51,6 +54,12 @@ export function initCommand(): Command {
     .addOption(new Option("--mqtt-port <port>", "of the embedded broker").argParser(port))
     .addOption(new Option("--opcua-port <port>", "of the OPC UA server").argParser(port))
     .addOption(new Option("--web-port <port>", "of the console and the health check").argParser(port))
+    .option("--cluster <name>", "instead: certificates, and settings of etcd, for two boxes of this cluster")
+    .option(
+      "--machines <list>",
+      "with --cluster, the two boxes and the voter: a=10.0.0.1,b=10.0.0.2,v=10.0.0.3",
+    )
+    .option("--out <folder>", "with --cluster, where its files are made, or kept (default: cluster)")
     .option("--if-missing", "do nothing if the configuration is there already")
     .addHelpText(
       "after",
@@ -61,7 +70,7 @@ export function initCommand(): Command {
     )
     .action(async (options: Options) => {
       try {
-        await init(options);
+        await (options.cluster === undefined ? init(options) : initCluster(options.cluster, options));
       } catch (error) {
         if (error instanceof Refused) refuse(error);
         fail(error, () => "");
@@ -75,6 +84,8 @@ function asGiven(answer: string): string {
 }
 
 async function init(options: Options): Promise<void> {
+  if (options.machines !== undefined || options.out !== undefined)
+    throw new Refused(["--machines and --out need --cluster"]);
   const { config, data, ifMissing, ...flags } = options;
   const isService = config === undefined && (await isThere(dirname(installed.config)));
   const path = config ?? (isService ? installed.config : "fleetgate.yaml");
@@ -99,6 +110,19 @@ async function init(options: Options): Promise<void> {
   for (const file of plan.files) refuseForeignPath(file.path, AS_OWNER);
   const kept = await undisturbed(() => writePlan(plan, refuseFaults));
   process.stdout.write(reportOf(plan, kept, answers, flags, isBeside ? unitOf(instanceOf(path)) : null));
+}
+
+async function initCluster(name: string, { machines, out = "cluster" }: Options): Promise<void> {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/.test(name))
+    throw new Refused([`"${name}" is no name of a cluster: use 1 to 63 letters, digits, - and _`]);
+  const problem = wrongClockHere();
+  if (problem !== null) throw new Refused([`no certificate is made: ${problem}`]);
+  refuseForeignPath(out, AS_OWNER);
+  // Loaded here: the other subcommands need no certificates.
+  const { machinesOf, writeClusterFiles } = await import("./cluster-files.ts");
+  const all = machinesOf(machines ?? "");
+  const { written, kept } = await undisturbed(() => writeClusterFiles(name, all, out, Date.now()));
+  process.stdout.write(clusterReport(all, out, written, kept));
 }
 
 /** The unit may write only there. Elsewhere, a further gateway's data are in a folder of its own. */

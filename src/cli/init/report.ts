@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { urlHost } from "../../platform/url-host.ts";
 import { installed } from "../installed.ts";
+import type { Machine } from "./cluster-files.ts";
 import { consoleHosts, fileNamesOf, type Ports, usualBrokerPort } from "./configuration-text.ts";
 import type { Interview } from "./interview.ts";
 import { outerHosts } from "./questions.ts";
@@ -116,4 +117,21 @@ function nextLines(plan: Plan, { given }: Interview, unit: string | null): reado
     `  ${fleetgate} robots${option}`,
     ...(given.opcua === "on" ? approval : []),
   ];
+}
+
+/** The files of a cluster, and the next steps. */
+export function clusterReport(
+  machines: readonly Machine[],
+  out: string,
+  written: readonly string[],
+  kept: readonly string[],
+): string {
+  return `${[
+    ...written.map((path) => `Written: ${path}`),
+    ...kept.map((path) => `Kept:    ${path}`),
+    "",
+    "Leave ca.key and root.key on none of the machines: they give every right in etcd.",
+    "Next, and then as docs/cluster.md says:",
+    ...machines.map(({ name }) => `  scp -r ${join(out, name)} ${name}:cluster`),
+  ].join("\n")}\n`;
 }
