@@ -1,6 +1,6 @@
 # The image has the program and the Node.js of the tarball, which `npm run package` makes first. No secret is in it:
 # the configuration, its secrets and the state are mounted (docs/install.md).
-#   docker build --build-arg VERSION=0.1.0 --tag fleetgate:0.1.0 .
+#   docker build --build-arg VERSION=0.1.0 --tag fleetgate .
 # Debian of 2026-08-24. A newer one: docker buildx imagetools inspect debian:bookworm-slim
 ARG BASE=debian:bookworm-slim@sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
 

@@ -1,6 +1,6 @@
 // Makes what a release ships: a Debian package and a tarball of the same tree, each with its own Node.js.
 // Usage: npm run package -- [--arch amd64|arm64] [--out FOLDER] [--key ID]
-// With a key of GnuPG, the folder becomes an apt repository that it has signed.
+// With a key of GnuPG, SHA256SUMS is signed, and an apt repository has all packages of this version.
 // The same sources give the same bytes: times are those of SOURCE_DATE_EPOCH, or else of the last commit.
 import {
   chmodSync,
@@ -25,7 +25,7 @@ import { nodeBinary, shippedVersion } from "./node-binary.mjs";
 import { run } from "./run.mjs";
 import { sbomOf } from "./sbom.mjs";
 import { laySlimTree, packagesOf } from "./slim-tree.mjs";
-import { versionOf } from "./version.mjs";
+import { assertCommitted, versionOf } from "./version.mjs";
 import { vexOf } from "./vex.mjs";
 
 /** What a user runs. */
@@ -40,6 +40,7 @@ const { values: options } = parseArgs({
 });
 const { arch } = options;
 const thisMachine = process.arch === "x64" ? "amd64" : process.arch;
+if (options.key !== undefined) assertCommitted(root);
 if (arch !== "amd64" && arch !== "arm64") throw new Error(`--arch ${arch}: amd64 or arm64`);
 const out = resolve(options.out);
 const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? run("git", ["-C", root, "log", "-1", "--format=%ct"]));
@@ -74,8 +75,8 @@ try {
   }
   for (const file of [deb, tarball])
     process.stdout.write(`${basename(file)}  ${(statSync(file).size / 1e6).toFixed(1)} MB\n`);
-  writeSums(out);
-  if (options.key !== undefined) makeAptRepository(out, { key: options.key, epoch });
+  writeSums(out, { version, key: options.key });
+  if (options.key !== undefined) makeAptRepository(out, { version, key: options.key });
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

@@ -10,7 +10,8 @@ import { run } from "./run.mjs";
  *     0.2.0                     at the tag
  *     0.2.0+3.g1a2b3c4d5e6f     three commits after it
  *
- * Changes that are not committed add `.changed`.
+ * Changes that are not committed add `.changed`. So do files that git does not know: the package may have
+ * them.
  */
 export function versionOf(root) {
   const git = (...args) => run("git", ["-C", root, ...args]).trim();
@@ -20,10 +21,21 @@ export function versionOf(root) {
   const isTagged = git("for-each-ref", "--format=x", tag) !== "";
   const isIn = isTagged && git("for-each-ref", "--merged", "HEAD", "--format=x", tag) !== "";
   const count = Number(git("rev-list", "--count", isIn ? `${tag}..HEAD` : "HEAD"));
-  const changed = git("status", "--porcelain", "--untracked-files=no") === "" ? "" : ".changed";
+  const changed = changesIn(root) === "" ? "" : ".changed";
   const place = isIn && count === 0 ? "" : `${isIn ? "+" : "~"}${count}.g${commit.slice(0, 12)}`;
   return {
     version: `${version}${place}${place === "" && changed !== "" ? `+0${changed}` : changed}`,
     commit,
   };
+}
+
+/** @throws if the checkout has changes: two packages of it could have the same version */
+export function assertCommitted(root) {
+  const changes = changesIn(root);
+  if (changes !== "")
+    throw new Error(`only a commit is signed, and no commit has these changes:\n${changes}`);
+}
+
+function changesIn(root) {
+  return run("git", ["-C", root, "status", "--porcelain"]);
 }

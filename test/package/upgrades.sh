@@ -144,10 +144,14 @@ back_with_a_broken_one() {
     refuses sudo dpkg -i fleetgate_*_amd64.deb 2>&1 | tee upgrade.log
     grep 'fleetgate.service does not start: .*' upgrade.log
     eventually good fleetgate@hall2
+    sudo systemctl stop fleetgate@hall2
     refuses sudo dpkg --configure -a
     cp plant.yaml /etc/fleetgate/fleetgate.yaml
     sudo dpkg --configure -a
     is_committed
+    # It had started.
+    refuses systemctl is-active fleetgate@hall2
+    sudo systemctl start fleetgate@hall2
     eventually all_good
 }
 
@@ -223,6 +227,25 @@ killed_at_each_step() {
     [ "$at" -gt 15 ] && eventually runs_small "$next open" && is_committed
 }
 
+# The same, and a person stops the gateway before the next run.
+stopped_after_a_kill() {
+    set +x
+    local at next
+    for at in $(seq 60); do
+        next=$((1 + at % 2))
+        echo 0 >calls
+        if KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i "small-$next.deb" </dev/null >small.log 2>&1; then break; fi
+        eventually sh -c "systemctl is-active --quiet fleetgate"
+        systemctl stop fleetgate
+        dpkg --configure -a >small.log 2>&1 || { cat small.log; return 1; }
+        is_committed || return 1
+        [ "$(state)" = inactive ] || { echo "started again after a kill before step $at"; return 1; }
+        systemctl start fleetgate
+        runs_small "$next open" || return 1
+    done
+    [ "$at" -gt 15 ]
+}
+
 # The same on the way back from a version that does not start, which nothing but another version mends.
 killed_on_the_way_back() {
     make_small small-broken 3broken
@@ -263,7 +286,7 @@ a_power_cut_during_a_trial() {
 
 for name in two_gateways without_room unattended an_unknown_key another_format a_program_that_throws \
     a_part_that_does_not_come_up down_again back_with_a_broken_one no_command_during_a_trial twice_in_a_row \
-    killed_at_each_step \
+    killed_at_each_step stopped_after_a_kill \
     killed_on_the_way_back a_power_cut_during_a_trial; do
     if [ -e only ] && ! grep -q -x $name only; then continue; fi
     # The service allows 20 token requests in five minutes, which so many starts of two gateways exceed: an upgrade

@@ -45,14 +45,14 @@ describe.runIf(missing.length === 0)("the apt repository", () => {
     ]);
     mkdirSync(join(work, "out"));
     for (const [version, arch] of [
-      ["0.1.0~7.gabc", "amd64"],
-      ["0.1.0", "amd64"],
+      ["0.1.0+0.changed", "amd64"],
       ["0.1.0+1.gdef", "amd64"],
+      ["0.1.0+1.gdef", "arm64"],
+      ["0.1.0", "amd64"],
       ["0.1.0", "arm64"],
     ] as const)
       await makeDeb(version, arch);
-    writeSums(join(work, "out"));
-    makeAptRepository(join(work, "out"), { key: KEY, epoch: 1_700_000_000 });
+    publish("0.1.0+1.gdef");
   });
   afterAll(() => {
     spawnSync("gpgconf", ["--kill", "all"]);
@@ -60,6 +60,11 @@ describe.runIf(missing.length === 0)("the apt repository", () => {
     else process.env.GNUPGHOME = before;
     rmSync(work, { recursive: true, force: true });
   });
+
+  function publish(version: string): void {
+    writeSums(join(work, "out"), { version, key: KEY });
+    makeAptRepository(join(work, "out"), { version, key: KEY });
+  }
 
   async function makeDeb(version: string, arch: string): Promise<void> {
     const stage = join(work, "stage");
@@ -104,15 +109,28 @@ describe.runIf(missing.length === 0)("the apt repository", () => {
     return (...args: readonly string[]) => run("apt-get", [...options, ...args], { cwd: root });
   }
 
-  test("is made of the packages in the folder, whose sums stand beside them", async () => {
-    expect(readdirSync(join(apt, "pool/main/f/fleetgate"))).toHaveLength(4);
+  test("is made of the packages of one version, whose signed sums stand beside them", async () => {
+    expect(readdirSync(join(apt, "pool/main/f/fleetgate")).sort()).toEqual([
+      "fleetgate_0.1.0+1.gdef_amd64.deb",
+      "fleetgate_0.1.0+1.gdef_arm64.deb",
+    ]);
     const packages = readFileSync(join(apt, "dists/stable/main/binary-arm64/Packages"), "utf8");
     expect(packages.match(/^Architecture: .*/gm)).toEqual(["Architecture: arm64"]);
-    const { stdout } = await run("sha256sum", ["--check", "SHA256SUMS"], { cwd: join(work, "out") });
-    expect(stdout.match(/: OK$/gm)).toHaveLength(4);
+    const cwd = join(work, "out");
+    const { stdout } = await run("sha256sum", ["--check", "SHA256SUMS"], { cwd });
+    expect(stdout.match(/^.*(?=: OK$)/gm)).toEqual(readdirSync(join(apt, "pool/main/f/fleetgate")).sort());
+    await run("gpg", ["--verify", "SHA256SUMS.asc", "SHA256SUMS"], { cwd });
   });
 
-  test("installs the newest version from a stick", async () => {
+  test("without a key no signature of another build stays", () => {
+    const folder = join(work, "without-key");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "SHA256SUMS.asc"), "of before");
+    writeSums(folder, { version: "0.1.0" });
+    expect(readdirSync(folder)).toEqual(["SHA256SUMS"]);
+  });
+
+  test("installs from a stick", async () => {
     const stick = join(work, "stick");
     cpSync(apt, stick, { recursive: true });
     const get = await aptOf("offline", `file:${stick}`, stick);
@@ -138,6 +156,16 @@ describe.runIf(missing.length === 0)("the apt repository", () => {
     await get("update");
     await get("download", "fleetgate");
     expect(readdirSync(join(work, "online"))).toContain("fleetgate_0.1.0+1.gdef_amd64.deb");
+  });
+
+  test("shows an older version that is published again", async () => {
+    const get = await aptOf("again", `file:${apt}`, apt);
+    await get("update");
+    publish("0.1.0");
+    onTestFinished(() => publish("0.1.0+1.gdef"));
+    await get("update");
+    const { stdout } = await get("install", "--simulate", "fleetgate");
+    expect(stdout).toContain("Inst fleetgate (0.1.0 Fleetgate:stable [amd64])");
   });
 
   test("is refused when somebody has changed it", async () => {

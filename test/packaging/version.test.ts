@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { run } from "../../packaging/run.mjs";
-import { versionOf } from "../../packaging/version.mjs";
+import { assertCommitted, versionOf } from "../../packaging/version.mjs";
 
 const root = mkdtempSync(join(tmpdir(), "fleetgate-version-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -40,4 +40,11 @@ test("no two commits have the same version, and Debian sorts them in their order
   expect(new Set(versions).size).toBe(versions.length);
   for (const [at, version] of versions.slice(1).entries())
     expect(spawnSync("dpkg", ["--compare-versions", versions[at] ?? "", "lt", version]).status).toBe(0);
+});
+
+test("only a commit is signed, and a file that it lacks is a change too", () => {
+  assertCommitted(root);
+  writeFileSync(join(root, "page.md"), "new");
+  expect(versionOf(root).version).toBe("0.2.0+0.changed");
+  expect(() => assertCommitted(root)).toThrow("page.md");
 });

@@ -255,7 +255,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/platform/journal-stream.test.ts", has: "fleetgate-audit" },
   ],
   [/^journalctl -u fleetgate -f$/, booted("timeout 2 journalctl -u fleetgate -f")],
-  [/^sudo dpkg -i fleetgate_0\.1\.0_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],
+  [/^sudo dpkg -i fleetgate_\*_amd64\.deb$/, booted("sudo dpkg -i fleetgate_*_amd64.deb\n")],
   [
     /^sudo dpkg -i fleetgate_0\.2\.0_amd64\.deb$/,
     upgraded('measured "upgrade" unattended_install next.deb '),
@@ -306,6 +306,14 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
 
   [/^fleetgate simulate --json$/, { kind: "follows", prints: /^\{"event":"ready"/ }],
   [/^fleetgate simulate/, { kind: "follows", prints: /credentials/ }],
+  [
+    /^sudo fleetgate init --mqtt embedded /,
+    { kind: "elsewhere", file: "test/cli/init/console.test.ts", has: '"--mqtt", "embedded", "--host"' },
+  ],
+  [
+    /^mosquitto_sub -h gateway1\./,
+    { kind: "elsewhere", file: "test/cli/init/started.test.ts", has: "/mosquitto_sub .*/" },
+  ],
   [
     /^mosquitto_sub .*'fleetgate\/demo\/#'$/,
     { kind: "follows", prints: /robots\/cart-01\/availability good/ },

@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import { basename } from "node:path";
 import { parse } from "yaml";
+import { installed } from "../installed.ts";
 import { type Given, listOf, outerHosts } from "./questions.ts";
 
 /** Ports that differ from the usual ones. */
@@ -61,7 +62,7 @@ export function configurationText(path: string, dataDir: string, given: Given, p
 function head(path: string): string {
   return `# Written by fleetgate init. Every key, with its default, is in fleetgate.example.yaml; the Debian package has
 # it in /usr/share/doc/fleetgate/examples. After a change, and before a restart:
-#   fleetgate check --config ${path}
+#   fleetgate check${path === installed.config ? "" : ` --config ${path}`}
 # Names of files are relative to this file. Secrets stand in files of their own.`;
 }
 

@@ -26,7 +26,7 @@ export function reportOf(
     ...addressLines(answers, ports),
     ...certificateLines(plan, unit),
     ...accessLines(plan, unit),
-    ...nextLines(plan, answers, unit),
+    ...nextLines(plan, answers, ports, unit),
   ];
   return `${blocks.join("\n")}\n`;
 }
@@ -53,10 +53,18 @@ function passwordLines(plan: Plan): readonly string[] {
   ];
 }
 
-function addressLines({ given }: Interview, ports: Ports): readonly string[] {
+/** Of the embedded broker, as clients reach it. */
+function brokerOf({ given }: Interview, ports: Ports) {
   const hosts = outerHosts(given.host ?? "");
-  const shown = urlHost(hosts[0] ?? "localhost");
-  const broker = `${hosts.length > 0 ? "mqtts" : "mqtt"}://${shown}:${ports.mqttPort ?? usualBrokerPort(hosts)}`;
+  const [host = "localhost"] = hosts;
+  return { host, port: ports.mqttPort ?? usualBrokerPort(hosts), isTls: hosts.length > 0 };
+}
+
+function addressLines(answers: Interview, ports: Ports): readonly string[] {
+  const { given } = answers;
+  const { host, port, isTls } = brokerOf(answers, ports);
+  const shown = urlHost(host);
+  const broker = `${isTls ? "mqtts" : "mqtt"}://${shown}:${port}`;
   const browsers = consoleHosts(given);
   const page = `${browsers.length > 0 ? `https://${shown}` : "http://localhost"}:${ports.webPort ?? 8_080}`;
   const lines = [
@@ -100,7 +108,19 @@ function optionOf({ path }: Plan): string {
   return path === installed.config ? "" : ` --config ${path}`;
 }
 
-function nextLines(plan: Plan, { given }: Interview, unit: string | null): readonly string[] {
+/** A line that shows what an MQTT client sees; none without the embedded broker. */
+function mqttLines(plan: Plan, answers: Interview, ports: Ports): readonly string[] {
+  const { mqtt, mqttUser, id } = answers.given;
+  if (mqtt !== "embedded") return [];
+  const { host, port, isTls } = brokerOf(answers, ports);
+  const tls = isTls ? ` --cafile ${join(dirname(plan.path), fileNamesOf(plan.path).certificate)}` : "";
+  return [
+    `What an MQTT client sees, with the password of ${mqttUser}:`,
+    `  mosquitto_sub -h ${host} -p ${port}${tls} -u ${mqttUser} -P PASSWORD -v -t 'fleetgate/${id}/robots/#'`,
+  ];
+}
+
+function nextLines(plan: Plan, answers: Interview, ports: Ports, unit: string | null): readonly string[] {
   const option = optionOf(plan);
   const fleetgate = unit === null ? "fleetgate" : "sudo fleetgate";
   const approval = [
@@ -115,7 +135,8 @@ function nextLines(plan: Plan, { given }: Interview, unit: string | null): reado
     unit === null ? `  fleetgate run${option}` : `  sudo systemctl enable --now ${unit}`,
     "Then the first values:",
     `  ${fleetgate} robots${option}`,
-    ...(given.opcua === "on" ? approval : []),
+    ...mqttLines(plan, answers, ports),
+    ...(answers.given.opcua === "on" ? approval : []),
   ];
 }
 

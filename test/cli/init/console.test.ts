@@ -59,13 +59,14 @@ it("keeps the console to this machine without a user, and speaks no TLS there", 
 });
 
 it("ends with a line for the first values, and the steps of the first approval", () => {
-  const { out } = piped(folder, flags("etc/fleetgate.yaml"));
+  const { out } = piped(folder, [...flags("etc/fleetgate.yaml"), "--mqtt", "embedded", "--opcua", "on"]);
   const config = join(folder, "etc/fleetgate.yaml");
   const [, steps = ""] = out.split("\nNext:\n");
   expect(steps.split("\n").filter((line) => line.startsWith("  "))).toEqual([
     `  fleetgate check --config ${config} --online`,
     `  fleetgate run --config ${config}`,
     `  fleetgate robots --config ${config}`,
+    "  mosquitto_sub -h localhost -p 1883 -u scada -P PASSWORD -v -t 'fleetgate/plant1/robots/#'",
     `  fleetgate certs list --config ${config}`,
     `  fleetgate certs approve THUMBPRINT --config ${config}`,
   ]);

@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { Agent, request as ask } from "undici";
 import { afterAll, expect, test, vi } from "vitest";
+import { haveMosquittoSub } from "../../e2e/mosquitto-sub.ts";
 import { listenMqtt } from "../../e2e/mqtt-ear.ts";
 import { openApprovedSession, openSession } from "../../northbound/opcua/opcua-harness.ts";
 import { freePorts } from "../../support/free-ports.ts";
@@ -63,6 +65,12 @@ test("the gateway runs with what init has written, and lets its users in", async
   const request = { robotId: "cart-01", mission: { baseMission: { navigateMission } } };
   expect(await mqtt.send("CreateMission", "go", request)).toMatchObject({ outcome: "succeeded" });
   await mqtt.close();
+  if (haveMosquittoSub) {
+    const [line = ""] = /mosquitto_sub .*/.exec(made.out) ?? [];
+    const pasted = line.replace("-h gateway.test", "-C 1 -h 127.0.0.1").replace("PASSWORD", password);
+    const { stdout, stderr } = spawnSync("sh", ["-c", pasted], { encoding: "utf8" });
+    expect(stdout, stderr).toMatch(/^fleetgate\/plant1\/robots\//);
+  }
   await expect(listenMqtt(url, "scada", "fleetgate/plant1", { password: "no", ca })).rejects.toThrow(
     /refused/i,
   );
