@@ -31,7 +31,7 @@ const moves: readonly (readonly [
 const weights = moves.reduce((sum, [weight]) => sum + weight, 0);
 
 /** Plays one run. Returns what it has broken. */
-export async function runOnce(parts: Parts, seed: number, onRun: OnRun = () => {}): Promise<Found | null> {
+async function runOnce(parts: Parts, seed: number, onRun: OnRun = () => {}): Promise<Found | null> {
   const world = await play(parts, seed, false);
   onRun(world);
   const [violation] = world.truth.violations;
