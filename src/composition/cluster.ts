@@ -46,8 +46,6 @@ export interface ClusterParts {
 /** Shorter than a permission holds: then what became of a write is known in time. */
 const ETCD_DEADLINE_MS = 1_500;
 const LOOK_MS = 250;
-/** Without a session to the service anywhere, a member leads all the same: it holds robots, and tells. */
-const UNLED_MS = 30_000;
 
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
   const { clock, random, time, sessionId, isFleetUp } = parts;
@@ -60,14 +58,8 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const ended = new AbortController();
   const listeners = new Set<() => void>();
   let dispatcher: Dispatcher | null = null;
-  let unledSinceMs = clock.monotonicMs();
 
   const leaderEntry = () => member.mirror.get(LEADER_KEY);
-
-  function mayLead(): boolean {
-    if (leaderEntry() !== undefined) unledSinceMs = clock.monotonicMs();
-    return isFleetUp() || clock.monotonicMs() - unledSinceMs > UNLED_MS;
-  }
 
   const member = createMember({
     store: createEtcdStore({ client, prefix, clock, log }),
@@ -76,7 +68,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     identity: { member: options.member, process: sessionId },
     readStart: startIn,
     leading: {
-      isPossible: mayLead,
+      hasSession: isFleetUp,
       async takeOver(tables) {
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         journal.lead(openDurableJournal(tables, config.journal, time));

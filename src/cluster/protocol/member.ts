@@ -1,11 +1,12 @@
 import type { RobotStop, SharedCommands } from "../../contracts/cluster.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, every } from "../../platform/clock.ts";
 import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
 import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
 import { createLeader } from "./leader.ts";
 import { createMirror, type Mirror } from "./mirror.ts";
-import { decode, type LeaderRecord, STOPS, stopKey, tableKey, unchanged } from "./records.ts";
+import { createPresence } from "./presence.ts";
+import { decode, LEADER_KEY, type LeaderRecord, STOPS, stopKey, tableKey, unchanged } from "./records.ts";
 import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
 import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
 import { createStops } from "./stops.ts";
@@ -32,8 +33,8 @@ export interface MemberParts {
   readonly identity: LeaderRecord;
   readonly readStart: ReadStart;
   readonly leading: {
-    /** It may lead now: it has a session to the service. */
-    readonly isPossible: () => boolean;
+    /** It has a session to the service. */
+    readonly hasSession: () => boolean;
     /**
      * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
      * this member is active.
@@ -68,15 +69,36 @@ export function createMember(parts: MemberParts): Member {
 
   const mirror = createMirror({ store, clock, retryMs: times.retryMs });
   const starts = createStartIndex(mirror, readStart);
+  let unledSinceMs = clock.monotonicMs();
+  let cutSinceMs: number | null = null;
+
+  /** A member without a session leads only where no other one does for long: it holds robots, and tells. */
+  function mayLead(): boolean {
+    if (mirror.get(LEADER_KEY) !== undefined) unledSinceMs = clock.monotonicMs();
+    return leading.hasSession() || clock.monotonicMs() - unledSinceMs > times.unledMs;
+  }
+
+  /** A leader without a session lets a member lead that has one. */
+  function lookAtSession(): void {
+    const nowMs = clock.monotonicMs();
+    cutSinceMs = leading.hasSession() ? null : (cutSinceMs ?? nowMs);
+    if (cutSinceMs === null || nowMs - cutSinceMs < times.cutMs || !hasTakenOver) return;
+    if (presence.isOtherReady()) void leader.resign();
+  }
   const leader = createLeader({
     store,
     mirror,
     clock,
     times,
     identity,
-    mayLead: leading.isPossible,
+    mayLead,
     acquired,
     lost,
+  });
+  const presence = createPresence({
+    ...{ store, mirror, clock, ended },
+    member: identity.member,
+    hasSession: leading.hasSession,
   });
   const isLeading = () => hasTakenOver && leader.isActive();
   const stops = createStops({
@@ -126,6 +148,7 @@ export function createMember(parts: MemberParts): Member {
     start() {
       mirror.start();
       leader.start();
+      every(clock, times.proofMs, ended, lookAtSession);
     },
   };
 }

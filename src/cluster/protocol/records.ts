@@ -6,6 +6,8 @@ export const LEADER_KEY = "leader";
 export const BEAT_KEY = "beat";
 /** The newest stop of each robot. */
 export const STOPS = "stop/";
+/** What each member says of itself. */
+export const MEMBERS = "member/";
 const TABLES = "table/";
 
 export const stopKey = (robotId: RobotId) => `${STOPS}${robotId}`;
@@ -15,6 +17,12 @@ export const tableKey = (table: string, key: string) => `${TABLES}${table}/${key
 export interface LeaderRecord {
   readonly member: string;
   readonly process: string;
+}
+
+/** A member is there. `count` goes up. */
+export interface PresenceRecord {
+  readonly hasSession: boolean;
+  readonly count: number;
 }
 
 /** A stop that has left a member, so that every other one knows of it. */

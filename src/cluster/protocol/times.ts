@@ -20,6 +20,10 @@ export interface ProtocolTimes extends ProtocolOptions {
   readonly quietMs: number;
   /** The store is told of a stop for so long. */
   readonly announceMs: number;
+  /** A leader without a session to the service lets another member lead after so long. */
+  readonly cutMs: number;
+  /** A member without a session leads when nobody has led for so long. */
+  readonly unledMs: number;
   /** How often a leader proves that it leads. */
   readonly proofMs: number;
   /** The wait before another attempt at what failed. */
@@ -37,6 +41,8 @@ export function protocolTimes(options: ProtocolOptions): ProtocolTimes {
     secondStopMs,
     quietMs: DRIFT * secondStopMs,
     announceMs: 60_000,
+    cutMs: 5_000,
+    unledMs: 30_000,
     proofMs: 1_000,
     retryMs: 250,
   };

@@ -221,7 +221,7 @@ export class World {
       ...{ clock, times: parts.times, readStart: startIn },
       identity: { member: `m${index}`, process: name },
       leading: {
-        isPossible: () => true,
+        hasSession: () => this.sim.nowMs >= machine.serviceCutUntilMs,
         async takeOver(tables) {
           journal.lead(openDurableJournal(tables, LIMITS, createRunningTime(0, clock)));
           await dispatcher.start();
