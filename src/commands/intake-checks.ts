@@ -73,18 +73,19 @@ export function createIntakeChecks({
 
   /**
    * While the gateway stops, only its own stops leave; while it is on trial or stands by, only stops and
-   * reads.
+   * reads. What the shared journal has goes on also while a leader has no proof that it leads: the journal
+   * permits it, or does not.
    */
-  function refusedInThisRun(accepted: Pick<Job, "command">): Outcome | null {
+  function refusedInThisRun(accepted: Pick<Job, "command">, isRecorded = false): Outcome | null {
     const { effect } = accepted.command;
     if (stopping.signal.aborted && !isOwnStop(accepted)) return shuttingDown();
     if (effect === "stops" || effect === "reads") return null;
-    if (isStandingBy()) return standingBy();
+    if (!isRecorded && isStandingBy()) return standingBy();
     return isOnTrial() ? onTrial() : null;
   }
 
   function refusalNow(job: Job): Outcome | null {
-    return refusedInThisRun(job) ?? job.heldBack ?? refusalByEffect(job);
+    return refusedInThisRun(job, job.record !== null) ?? job.heldBack ?? refusalByEffect(job);
   }
 
   /** Nothing here refuses stops; only time refuses reads. */

@@ -74,12 +74,12 @@ export function createOutcomeRecords({
 }
 
 /**
- * A read may be sent again. A refusal for a missing right, or at the end of this run, does not bind the
- * identity.
+ * A read may be sent again. A refusal for a missing right, at the end of this run, or by a standby does not
+ * bind the identity.
  */
 export function isRecorded(job: Job, { code }: Outcome): boolean {
   if (job.request.effect === "reads") return false;
-  return job.record !== null || (code !== "NOT_ALLOWED" && code !== "SHUTTING_DOWN");
+  return job.record !== null || !["NOT_ALLOWED", "SHUTTING_DOWN", "STANDBY"].includes(code);
 }
 
 function recordOf(job: Job, outcome: Outcome, finalAtMs: number): JournalRecord {

@@ -56,6 +56,7 @@ const container: Expectation = { kind: "not run", because: "needs a container en
 
 /** Every command line of the pages: the first row that fits counts. */
 export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Expectation]> = [
+  [/^cd cluster$/, onThreeMachines],
   [/^fleetgate init --cluster /, onThreeMachines],
   [/^(sudo )?(systemctl|install) .*(\betcd\b|\bcluster\b)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
@@ -68,6 +69,7 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   ],
   [/^node dist\\main\.js demo$/, { kind: "not run", because: "needs Windows" }],
   [/^npm run bench\b/, script("bench")],
+  [/^npm run chaos\b/, script("chaos")],
   [/^npm run soak\b/, script("soak")],
   [/^npm run screenshots\b/, script("screenshots")],
   [/^npm run lint$/, ci("npm run lint")],
