@@ -17,7 +17,7 @@ type OpcUaResult =
       readonly ok: true;
       /** Null: the file has no such section. */
       readonly opcua: Now<
-        Pick<OpcUaOptions, "robots" | "stations" | "missionSlots" | "users" | "limits">
+        Pick<OpcUaOptions, "robots" | "stations" | "missionSlots" | "isClustered" | "users" | "limits">
       > | null;
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };

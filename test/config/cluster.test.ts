@@ -189,6 +189,31 @@ it("does not ask for URIs where there is no OPC UA", async () => {
   ]);
 });
 
+it("has the address of an OPC UA server for clients of the other one", async () => {
+  const withUrl = (url: string) =>
+    plant.replace('box-a:fleetgate" }', `box-a:fleetgate", opcuaUrl: "${url}" }`);
+  const { cluster } = await folder.config(withUrl("opc.tcp://box-a:4840"));
+  expect(cluster?.members).toEqual([
+    { name: "box-a", opcuaUri: "urn:box-a:fleetgate", opcuaUrl: "opc.tcp://box-a:4840" },
+    { name: "box-b", opcuaUri: "urn:box-b:fleetgate" },
+  ]);
+  for (const url of ["box-a:4840", "opc.tcp://box-a", "opc.tcp://box-a:4840/path"])
+    expect(await folder.problems(withUrl(url))).toEqual([
+      expect.stringContaining("opcuaUrl: write opc.tcp://host:port"),
+    ]);
+});
+
+it("tells the export that the gateway has the tags of a cluster", async () => {
+  const isClustered = async (text: string) => {
+    const file = await folder.write("fleetgate.yaml", `${text}opcua: {}\n`);
+    const loaded = await loadOpcUa(file, createCatalogue());
+    const { opcua } = await folder.config(`${text}opcua: {}\n`);
+    return [loaded.ok && loaded.opcua?.isClustered, opcua?.isClustered];
+  };
+  expect(await isClustered(plant)).toEqual([true, true]);
+  expect(await isClustered(minimal)).toEqual([undefined, undefined]);
+});
+
 describe("the application URI of OPC UA", () => {
   const made = mkdtempSync(join(tmpdir(), "fleetgate-cluster-uri-"));
   afterAll(() => rmSync(made, { recursive: true, force: true }));

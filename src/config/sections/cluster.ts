@@ -17,6 +17,11 @@ const member = z.strictObject({
     .describe(
       "The application URI of the box's OPC UA server, which no other box has. Needed with opcua. A certificate of opcua.certificate must name it.",
     ),
+  opcuaUrl: z
+    .string()
+    .regex(/^opc\.tcp:\/\/[^\s/]+:\d{1,5}$/i, { error: "write opc.tcp://host:port" })
+    .optional()
+    .describe("The address of that server for clients: the other box names it in FindServers."),
 });
 
 /** `cluster:` two boxes that are one gateway, and etcd, which they share. */
@@ -63,9 +68,10 @@ export function clusterOptions(section: ClusterSection, files: NamedFiles): Clus
   return {
     name,
     member: own,
-    members: Object.entries(members).map(([each, { opcuaUri }]) => ({
+    members: Object.entries(members).map(([each, { opcuaUri = null, opcuaUrl }]) => ({
       name: each,
-      opcuaUri: opcuaUri ?? null,
+      opcuaUri,
+      ...(opcuaUrl === undefined ? {} : { opcuaUrl }),
     })),
     etcd: { endpoints: etcd.endpoints, tls: tls(files) },
     leaseMs: leaseSeconds * 1_000,

@@ -208,6 +208,7 @@ export function opcUaOptions(
       Object.entries(section.destinations).map(([number, name]) => [Number(number), name]),
     ),
     missionSlots: section.missionSlots,
+    ...(gateway.memberUri === null ? {} : { isClustered: true }),
     robots: knownRobots(section, fleet.robots ?? [], fleet.families),
     limits: section.limits,
   };

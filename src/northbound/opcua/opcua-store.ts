@@ -29,20 +29,24 @@ export interface OpcUaStore {
  * @param ticketsFolder the store of tickets, which prepareStore has made
  * @param tables those that have the robots
  * @param loss what prepareStore has found; after the operator's confirmation each slot begins as a new one
+ * @param shared the tickets of a cluster, in place of that store; null: there is none
  */
 export function openMemory(
   ticketsFolder: string,
   tables: WriteBehind,
   log: Log,
   loss: StoreLoss | null = null,
+  shared: TicketStore | null = null,
 ): OpcUaStore {
+  const robots = openRobotRegister(tables);
+  if (shared !== null) return { tickets: shared, ticketsLost: null, robots, close: () => Promise.resolve() };
   const records = watched(openOrBroken(ticketsFolder, log), log);
   const store = createLmdbStore(records, log);
   if (loss !== null) removeTickets(store, log);
   return {
     tickets: loss === null ? createDurableTicketStore(store) : lostTickets(loss),
     ticketsLost: loss,
-    robots: openRobotRegister(tables),
+    robots,
     close: records.close,
   };
 }

@@ -29,6 +29,27 @@ export function createDurableTicketStore(store: TableStore): TicketStore {
   };
 }
 
+/** The tickets of a member of a cluster, which the members share. Only a leader has them. */
+export interface MemberTickets extends TicketStore {
+  /** This member leads from now on, and these are its tables. Call it before the view is active. */
+  lead(tables: TableStore): void;
+}
+
+export function createMemberTickets(): MemberTickets {
+  let now: TicketStore | null = null;
+  function opened(): TicketStore {
+    if (now === null) throw new Error("a slot asks for its tickets before this member leads");
+    return now;
+  }
+  return {
+    lead(tables) {
+      now = createDurableTicketStore(tables);
+    },
+    load: (slot) => opened().load(slot),
+    save: (slot, record) => opened().save(slot, record),
+  };
+}
+
 const slotCodec: Codec<SlotRecord> = {
   // Without the answer of the service, which may be long and is not shown in a slot.
   encode: ({ tickets, final }) => ({
