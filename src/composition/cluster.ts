@@ -11,6 +11,7 @@ import { createMemberJournal, type MemberJournal } from "../commands/journal/mem
 import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
 import type { ClusterView, SharedCommands } from "../contracts/cluster.ts";
+import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
@@ -21,6 +22,8 @@ export interface Cluster {
   readonly shared: SharedCommands;
   readonly journal: MemberJournal;
   readonly view: ClusterView;
+  /** Of the slots of OPC UA. */
+  readonly tickets: TicketStore;
   /** Stands by from now on, and leads when nobody else does. */
   join(dispatcher: Dispatcher): void;
   /** Lets another member lead at once, when this one has ended its commands. */
@@ -72,6 +75,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       async takeOver(tables) {
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         journal.lead(openDurableJournal(tables, config.journal, time));
+        tickets.lead(tables);
         await dispatcher?.start();
       },
       lost() {
@@ -90,6 +94,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     },
   });
   const journal = createMemberJournal(member.tables);
+  const tickets = createMemberTickets();
 
   const view: ClusterView = {
     member: options.member,
@@ -112,6 +117,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     shared: member,
     journal,
     view,
+    tickets,
     join(joined) {
       dispatcher = joined;
       joined.standBy();

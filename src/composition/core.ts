@@ -127,7 +127,10 @@ export function createCore(run: Run, components: readonly Component[]) {
     trends: { batteryOf, open, latency: commands.latency },
     certificates,
     health,
-    metrics: createMetrics({ version, meter, readings, health: health.now, clock }),
+    metrics: createMetrics({
+      ...{ version, meter, readings, health: health.now, clock },
+      cluster: run.cluster?.view ?? null,
+    }),
   };
 }
 

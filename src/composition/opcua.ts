@@ -49,7 +49,7 @@ export async function opcua(
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
     },
     timeRequest: (task) => work.time("opcua", task),
-    openMemory: () => openMemory(ticketsFolder, tables, log, ticketsLoss),
+    openMemory: () => openMemory(ticketsFolder, tables, log, ticketsLoss, cluster?.tickets ?? null),
     retry,
     clock,
     random: surroundings.random,

@@ -89,7 +89,7 @@ function monitoring({ readiness }: Run, { health, metrics }: Core): Monitoring {
 }
 
 function statusFacts(
-  { config, sessionId }: Run,
+  { config, sessionId, cluster }: Run,
   { state, stages: { alarmRegistry }, commands, certificates, health }: Core,
   waitingClients: StatusFacts["waitingClients"],
 ): StatusFacts {
@@ -107,6 +107,7 @@ function statusFacts(
     certificates: certificates.found(),
     disk: diskOf(dataDir),
     waitingClients,
+    cluster: cluster?.view ?? null,
   };
 }
 
@@ -139,7 +140,7 @@ function diskOf(path: string): StatusFacts["disk"] {
 
 /** The dependencies that the web listener and the control socket share. */
 export function fleetApi(
-  { config, surroundings, work, sessionId, reloads }: Run,
+  { config, surroundings, work, sessionId, reloads, cluster }: Run,
   { link, state, stages, fanOut, commands, catalogue, trends, certificates, health }: Core,
   views: ProtocolViews,
 ): FleetApi {
@@ -166,6 +167,7 @@ export function fleetApi(
       disk: () => diskOf(config.gateway.dataDir),
       isFleetLinkUp: () => link.now().isUp,
       areValuesKept: health.areValuesKept,
+      cluster: cluster?.view ?? null,
     },
     fleet: {
       places: state,
