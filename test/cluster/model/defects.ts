@@ -114,13 +114,13 @@ export const defects: readonly Defect[] = [
   {
     ...soundParts,
     name: "no tombstone",
-    violation: /never ends|and is recorded as|and was sent|reaches the service/,
+    violation: /never ends|and is recorded as|and was sent|reaches the service|without a permission/,
     store: hasty((record) => record === "tombstone", false),
   },
   {
     ...soundParts,
     name: "telling before recording",
-    violation: /and is recorded as/,
+    violation: /and is recorded as|never ends/,
     store: hasty(isFinal, true),
   },
   {
