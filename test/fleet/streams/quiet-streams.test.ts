@@ -106,10 +106,11 @@ test("a proxy that ends quiet streams takes no value of a robot that stands, unt
   // Streams that were older then are cut once more.
   await letPass(QUIET_MS);
   const ended = proxy.ended();
-  expect(fleet.figure("streams_cut")).toBe(ended);
-  expect(ended).toBeGreaterThan(2);
   await letPass(100_000);
   expect(proxy.ended()).toBe(ended);
+  expect(fleet.figure("streams_cut")).toBeGreaterThan(2);
+  // The proxy may end a call whose successor serves already: that cuts no stream.
+  expect(fleet.figure("streams_cut")).toBeLessThanOrEqual(ended);
   expect(drops).toEqual([]);
   expect(warnings()).toHaveLength(1);
   expect(linkDowns(fleet)).toBe(downsBefore);
