@@ -111,6 +111,8 @@ export function runCommand(): Command {
         builtAt,
         leadershipLost: () => process.exit(exitCodes.leadershipLost),
       });
+      // Whatever ends the process: what it has sent must not arrive when others act for it.
+      process.once("exit", gateway.cut);
       hangup.listen(() => void gateway.reload("SIGHUP"));
       notices.watch(gateway);
       try {

@@ -76,7 +76,6 @@ export function createCore(run: Run, components: readonly Component[]) {
   }
 
   const fleetClock = work.clock("fleet");
-  const retry = startRetry("fleet", fleetClock, run);
   const fleet = createFleetSession(config.fleet, {
     clock: fleetClock,
     random,
@@ -85,7 +84,7 @@ export function createCore(run: Run, components: readonly Component[]) {
     sink: (update) => work.time("fleet", () => receive(update)),
     onClockSkew: clockAlarm.note,
     tap,
-    retry,
+    retry: startRetry("fleet", fleetClock, run),
   });
   const commands: Commands = createCommands(run, {
     catalogue,
@@ -116,6 +115,7 @@ export function createCore(run: Run, components: readonly Component[]) {
   };
   return {
     fleet: link.watch(fleet),
+    cut: fleet.cut,
     link,
     state,
     stages,

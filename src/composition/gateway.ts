@@ -42,6 +42,8 @@ export interface Gateway {
    * each listener was tried.
    */
   readonly reload: ReloadConfiguration;
+  /** Cuts the connections on which commands leave, at once. Only for a process that ends. */
+  cut(): void;
 }
 
 const FOLDER_ADVICE = "end it, or give this gateway a gateway.dataDir of its own";
@@ -56,12 +58,13 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
   const running = runningConfig(live);
   const reloads = createReloadGate(live.pick(configHash));
   let isFleetUp = () => false;
-  let open: Pick<Gateway, "health" | "hang" | "runningMs"> | null = null;
+  let open: Pick<Gateway, "health" | "hang" | "runningMs" | "cut"> | null = null;
   return {
     reload: reloads.request,
     health: () => open?.health() ?? {},
     runningMs: () => open?.runningMs() ?? 0,
     hang: () => open?.hang() ?? null,
+    cut: () => open?.cut(),
     attach: (name, sink) => void sinks.set(name, sink),
     async run(signal, ready) {
       try {
@@ -97,7 +100,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     isFleetUp = () => core.link.now().isUp;
     const { now: health, hang } = core.health;
     for (const [name, sink] of sinks) core.fanOut.attachSink(name, sink, QUEUE);
-    open = { health, hang, runningMs: time.totalMs };
+    open = { health, hang, runningMs: time.totalMs, cut: core.cut };
     let listening = () => {};
     const fleetBegins = new Promise<void>((resolve) => {
       listening = resolve;

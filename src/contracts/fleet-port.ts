@@ -38,6 +38,12 @@ export interface CallOrder {
   readonly leaves?: () => void;
 }
 
+/**
+ * A call that is given up at its deadline may still arrive for so long. Then its connection is cut, unless
+ * the service has answered something that was asked later.
+ */
+export const CUT_WITHIN_MS = 2_000;
+
 /** The fleet service for the dispatcher. */
 export interface FleetPort {
   /**

@@ -13,6 +13,7 @@ import { TaskService } from "../wire/fleet/http/v1/task_pb.js";
 import { createCalls, createCommandPort } from "./calls/calls.ts";
 import { createCommandChannel } from "./channels/command-channel.ts";
 import { createConnect } from "./channels/connection.ts";
+import { createOpenSockets } from "./channels/open-sockets.ts";
 import { createPreflight, proveAlive } from "./channels/preflight.ts";
 import { createStreamPool } from "./channels/stream-pool.ts";
 import { describeHealth } from "./fleet-health.ts";
@@ -60,6 +61,8 @@ export interface FleetSession extends Component {
   renewalProblem(): string | null;
   /** The counts of each kind of stream since the start. */
   streamCounts(): StreamsState["counts"];
+  /** Cuts every gRPC connection. The process ends next: nothing of it may reach the service any more. */
+  cut(): void;
 }
 
 const SKEW_LOOK_MS = 1_000;
@@ -121,6 +124,7 @@ export function createFleetSession(options: FleetOptions, parts: FleetSessionPar
     name: "fleet",
     renewalProblem: () => session.state().renewalProblem,
     streamCounts: streams.counts,
+    cut: wires.sockets.cut,
     port: createCommandPort(calls, { identifiers, maps, follow: polling.chains.follow }),
     async run(outer, ready) {
       const stop = () => stopping.abort();
@@ -173,13 +177,14 @@ function createWires(
   const http = createHttp(options, clock, handleDate);
   const history = cacheDirectory === null ? null : createExchangeHistory(cacheDirectory, clock);
   const session = createSession(options, { http, clock, random, log, history });
-  const connect = createConnect(options, clock, createPreflight(options, clock));
+  const sockets = createOpenSockets();
+  const connect = createConnect(options, clock, createPreflight(options, clock), sockets);
   const prove = (client: Client) => proveAlive(client, options, session.token());
   const channel = createCommandChannel({ connect, prove, times, clock, random, log });
   const pool = createStreamPool({ connect, prove, times, clock, random, log });
   const calls = createCalls(options, { session, channel, http, signal, tap });
   const read = createReader(options, { http, session, signal, tap });
-  return { http, session, channel, pool, calls, read };
+  return { http, session, channel, pool, sockets, calls, read };
 }
 
 /** Streams, and webhooks beside them if they are configured. */

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { type ChannelCredentials, type Client, connectivityState, credentials } from "@grpc/grpc-js";
 
 /**
@@ -25,8 +25,13 @@ interface TlsFiles {
  * Credentials for gRPC over TLS. grpc-js 1.14.7 sends the host of the address as the server's name (SNI),
  * even if it is an IP address. RFC 6066 forbids that, and Node 26 refuses it. So no name is sent for an IP
  * address. The certificate is checked for it all the same: without a server name, Node uses `host`.
+ *
+ * @param onSocket is called with the TCP connection below TLS, each time that one is made
  */
-export function tlsCredentials({ ca, client }: TlsFiles): ChannelCredentials {
+export function tlsCredentials(
+  { ca, client }: TlsFiles,
+  onSocket: (socket: Socket) => void = () => {},
+): ChannelCredentials {
   const made = credentials.createSsl(
     ca === null ? null : Buffer.from(ca),
     client === null ? null : Buffer.from(client.key),
@@ -39,6 +44,11 @@ export function tlsCredentials({ ca, client }: TlsFiles): ChannelCredentials {
     if (typeof options !== "object" || options === null || !("servername" in options))
       throw new Error("grpc-js keeps the server's name elsewhere now");
     if (typeof options.servername === "string" && isIP(options.servername) !== 0) delete options.servername;
+    const connect = connector.connect.bind(connector);
+    connector.connect = (socket) => {
+      onSocket(socket);
+      return connect(socket);
+    };
     return connector;
   };
   return made;

@@ -3,6 +3,7 @@ import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { createConnect } from "../../src/fleet/channels/connection.ts";
+import { createOpenSockets } from "../../src/fleet/channels/open-sockets.ts";
 import { createPreflight } from "../../src/fleet/channels/preflight.ts";
 import { createHttp } from "../../src/fleet/http.ts";
 import { defaultFleetTimes } from "../../src/fleet/options.ts";
@@ -39,7 +40,12 @@ async function startGrpc(nowMs: number): Promise<string> {
 /** What a gRPC connection fails with. */
 async function grpcProblem(grpcAddress: string, proxyUrl: string | null = null): Promise<string> {
   const options = { grpcAddress, proxyUrl, tls: { ca, client: null }, times: defaultFleetTimes };
-  const connect = createConnect(options, systemClock, createPreflight(options, systemClock));
+  const connect = createConnect(
+    options,
+    systemClock,
+    createPreflight(options, systemClock),
+    createOpenSockets(),
+  );
   return await connect(AbortSignal.timeout(5_000)).then(
     () => "",
     (error: Error) => error.message,

@@ -34,6 +34,8 @@ export interface FleetHarness {
    * Resolves when `holds`, which is asked after every event and, for figures change without one, every 20 ms.
    */
   until(what: string, holds: () => boolean): Promise<void>;
+  /** Cuts its gRPC connections. */
+  cut(): void;
   /** Ends the session; rejects when it failed. */
   stop(): Promise<void>;
   isStopped(): boolean;
@@ -154,6 +156,7 @@ export async function startFleetSession(
     event: (kind, is = () => true) => find(0, kind, is),
     next: (kind, is = () => true) => find(events.length, kind, is),
     until,
+    cut: session.cut,
     async stop() {
       stopping.abort();
       await run;

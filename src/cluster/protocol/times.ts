@@ -1,3 +1,5 @@
+import { CUT_WITHIN_MS } from "../../contracts/fleet-port.ts";
+
 /** Each of two clocks may be wrong by a tenth: 1.1 / 0.9, rounded up. */
 const DRIFT = 1.25;
 const PERMISSION_MS = 2_000;
@@ -37,7 +39,7 @@ export function protocolTimes(options: ProtocolOptions): ProtocolTimes {
     callDeadlineMs: options.callDeadlineMs,
     evidenceMs: options.evidenceMs,
     permissionMs: PERMISSION_MS,
-    doubtMs: Math.max(options.evidenceMs, DRIFT * (PERMISSION_MS + options.callDeadlineMs)),
+    doubtMs: Math.max(options.evidenceMs, DRIFT * (PERMISSION_MS + options.callDeadlineMs + CUT_WITHIN_MS)),
     secondStopMs,
     quietMs: DRIFT * secondStopMs,
     announceMs: 60_000,

@@ -88,13 +88,15 @@ export function createCalls(options: FleetOptions, parts: CallsParts): FleetPort
     }
     const permit = await channel.acquire(order, Math.min(LONGEST_WAIT_MS, time.toLeaveMs()));
     if (typeof permit === "string") return { kind: "not_sent", message: permit };
+    let isLate = false;
     try {
       if (!leaves()) return overtaken;
       const ending = await callGrpc(permit.client, options.serviceName, method, request, jwt, time.leftMs());
+      isLate = !method.reads && ending.kind === "unknown" && ending.code === "DEADLINE_EXCEEDED";
       record(ending);
       return ending;
     } finally {
-      permit.release();
+      permit.release(isLate);
     }
   }
 

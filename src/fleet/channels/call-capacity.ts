@@ -1,11 +1,16 @@
 import type { Client } from "@grpc/grpc-js";
 import type { Clock } from "../../platform/clock.ts";
+import type { Connection } from "./connection.ts";
 
 /** The right to one call on a connection that is READY. */
 export interface CallPermit {
   readonly client: Client;
-  /** The call is over. Call it once. */
-  release(): void;
+  /**
+   * The call is over. Call it once.
+   *
+   * @param isLate it was given up at its deadline, and must not arrive any more if it has not yet
+   */
+  release(isLate?: boolean): void;
 }
 
 /** A call that wants a permit. */
@@ -22,6 +27,10 @@ export interface CallConnection {
   inUse(): number;
   /** Whether it has had a call since the last question. */
   wasUsed(): boolean;
+  /** Something else is asked now. Call what it returns when the service has answered that. */
+  ask(): () => void;
+  /** Whether the service has answered the call with this number, or something that was asked after it. */
+  hasAnswered(number: number): boolean;
   /** Gives it no calls from this moment on. */
   remove(): void;
 }
@@ -34,7 +43,7 @@ export interface CallCapacity {
   /** A permit, after waiting for it at most `waitMs`. A text: why there is none. */
   acquire(caller: Caller, waitMs: number): Promise<CallPermit | string>;
   /** Uses this connection for calls too, from now on. */
-  add(client: Client, streamLimit: number): CallConnection;
+  add(connection: AddedConnection): CallConnection;
   /** How many calls wait for a permit. */
   waiting(): number;
   /** Ends the waiting of all calls. */
@@ -50,15 +59,25 @@ export interface CallCapacityParts {
   readonly onShort: () => void;
 }
 
+interface AddedConnection extends Pick<Connection, "client" | "streamLimit"> {
+  /** The call with this number was given up, and nothing shows that the service has received it. */
+  readonly onLate: (number: number) => void;
+}
+
 /** How many calls on a connection are reserved for stops: one in ten at most. */
 const KEPT_FOR_STOPS = 20;
 
-interface Connection {
+interface Entry {
   readonly client: Client;
+  readonly onLate: AddedConnection["onLate"];
   readonly limit: number;
   readonly keptForStops: number;
   inUse: number;
   wasUsed: boolean;
+  /** Numbers what was asked on it. */
+  asked: number;
+  /** The service has answered what has this number: all that was asked before has arrived. */
+  answered: number;
 }
 
 interface Waiter {
@@ -67,11 +86,11 @@ interface Waiter {
 }
 
 export function createCallCapacity({ clock, problem, onShort }: CallCapacityParts): CallCapacity {
-  const open = new Set<Connection>();
+  const open = new Set<Entry>();
   // Whether there is capacity depends on nothing else of a caller: only the first of each kind is looked at.
   const waiting = { stops: new Set<Waiter>(), others: new Set<Waiter>() };
   /** The connection on which a robot's start is under way: on another one, a stop might arrive before it. */
-  const starts = new Map<string, Connection>();
+  const starts = new Map<string, Entry>();
   let calls = 0;
 
   function take({ isStop, robot }: Caller): CallPermit | null {
@@ -84,17 +103,21 @@ export function createCallCapacity({ clock, problem, onShort }: CallCapacityPart
     return null;
   }
 
-  function permitOn(connection: Connection, started: string | undefined): CallPermit {
+  function permitOn(connection: Entry, started: string | undefined): CallPermit {
     connection.inUse += 1;
     connection.wasUsed = true;
+    connection.asked += 1;
+    const number = connection.asked;
     calls += 1;
     if (started !== undefined) starts.set(started, connection);
     return {
       client: connection.client,
-      release() {
+      release(isLate = false) {
         connection.inUse -= 1;
         if (open.has(connection)) calls -= 1;
         if (started !== undefined && starts.get(started) === connection) starts.delete(started);
+        if (!isLate) connection.answered = Math.max(connection.answered, number);
+        else if (connection.answered < number) connection.onLate(number);
         admit();
       },
     };
@@ -119,7 +142,7 @@ export function createCallCapacity({ clock, problem, onShort }: CallCapacityPart
     return `${calls} calls are under way, and the service takes no more at once`;
   }
 
-  function remove(connection: Connection): void {
+  function remove(connection: Entry): void {
     if (!open.delete(connection)) return;
     calls -= connection.inUse;
     admit();
@@ -134,18 +157,26 @@ export function createCallCapacity({ clock, problem, onShort }: CallCapacityPart
       onShort();
       return waited;
     },
-    add(client, streamLimit) {
-      const connection = connectionOf(client, streamLimit);
+    add(added) {
+      const connection = entryOf(added);
       open.add(connection);
       admit();
       return {
-        client,
+        client: connection.client,
         inUse: () => connection.inUse,
         wasUsed() {
           const { wasUsed } = connection;
           connection.wasUsed = connection.inUse > 0;
           return wasUsed;
         },
+        ask() {
+          connection.asked += 1;
+          const number = connection.asked;
+          return () => {
+            connection.answered = Math.max(connection.answered, number);
+          };
+        },
+        hasAnswered: (number) => connection.answered >= number,
         remove: () => remove(connection),
       };
     },
@@ -157,9 +188,12 @@ export function createCallCapacity({ clock, problem, onShort }: CallCapacityPart
   };
 }
 
-function connectionOf(client: Client, streamLimit: number): Connection {
+function entryOf({ client, streamLimit, onLate }: AddedConnection): Entry {
   return {
     client,
+    onLate,
+    asked: 0,
+    answered: 0,
     // One stream is reserved for pings: without it, a full connection would seem dead.
     limit: Math.max(1, streamLimit - 1),
     keptForStops: Math.min(KEPT_FOR_STOPS, Math.floor(streamLimit / 10)),

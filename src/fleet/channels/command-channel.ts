@@ -1,6 +1,8 @@
+import { CUT_WITHIN_MS } from "../../contracts/fleet-port.ts";
 import { createBackoff } from "../../platform/backoff.ts";
 import { every, sleep } from "../../platform/clock.ts";
 import { messageOf } from "../../platform/error-text.ts";
+import { noLaterThan } from "../../platform/within.ts";
 import { type Caller, type CallPermit, createCallCapacity } from "./call-capacity.ts";
 import { ConnectFailed, type Connection, type PoolParts } from "./connection.ts";
 
@@ -72,7 +74,7 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
     const { client, streamLimit } = connection;
     if (signal.aborted) return connection.close();
     problem = null;
-    const current = capacity.add(client, streamLimit);
+    const current = capacity.add({ client, streamLimit, onLate: (call) => void endLate(call) });
     const over = new AbortController();
     // `lost` follows from closing it. A command that is written to a dead connection has an unknown ending,
     // so an idle connection gets pings.
@@ -82,14 +84,31 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
       connection.close();
     };
     signal.addEventListener("abort", close, { once: true });
+    let proof: Promise<void> | null = null;
+    const ask = async () => {
+      const answered = current.ask();
+      if (await parts.prove(client)) answered();
+      else if (!over.signal.aborted) close();
+      proof = null;
+    };
+    const prove = () => {
+      proof ??= ask();
+      return proof;
+    };
+    /** What is asked after a call can only be answered when the call has arrived. */
+    const proveAfter = async (call: number) => {
+      await prove();
+      if (!current.hasAnswered(call)) await prove();
+    };
+    const endLate = async (call: number) => {
+      await noLaterThan(clock, CUT_WITHIN_MS, proveAfter(call), null);
+      if (!current.hasAnswered(call)) connection.cut();
+    };
     every(clock, times.streamSilenceMs / 2, over.signal, () => {
       // The last connection stays: the main one may be lost, and not come back.
       if (!current.wasUsed() && isFurther && capacity.figures().connections > 1) return close();
       // A ping queued behind calls may time out on a healthy connection.
-      if (current.inUse() >= streamLimit) return;
-      void parts.prove(client).then((answers) => {
-        if (!answers && !over.signal.aborted) close();
-      });
+      if (current.inUse() < streamLimit) void prove();
     });
     await connection.lost;
     over.abort();

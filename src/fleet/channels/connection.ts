@@ -5,6 +5,7 @@ import { closeQuietly, tlsCredentials } from "../../platform/grpc-channel.ts";
 import type { Log } from "../../platform/log.ts";
 import type { FleetTimes } from "../options.ts";
 import { connectProblem } from "../proxy-fault.ts";
+import { createOpenSockets, type OpenSockets } from "./open-sockets.ts";
 import type { ConnectOptions, Preflight } from "./preflight.ts";
 
 /** An open gRPC connection. */
@@ -16,6 +17,8 @@ export interface Connection {
   readonly lost: Promise<void>;
   /** Closes it; open calls on it continue to their end. */
   close(): void;
+  /** Cuts it: what the kernel has not delivered yet will not be delivered. Open calls on it end at once. */
+  cut(): void;
 }
 
 /** A connection could not be made. Nothing was sent on it. */
@@ -54,8 +57,12 @@ const NEVER_MS = 2_147_483_647;
  * connection that is lost is thrown away, so grpc-js never sends a call again
  * by itself.
  */
-export function createConnect(options: ConnectOptions, clock: Clock, preflight: Preflight): Connect {
-  const channelCredentials = tlsCredentials(options.tls);
+export function createConnect(
+  options: ConnectOptions,
+  clock: Clock,
+  preflight: Preflight,
+  all: OpenSockets,
+): Connect {
   const { target, channelOptions } = channelSettings(options);
   const url = `https://${options.grpcAddress}`;
   const at = { key: "fleet.grpc.address", url, proxyUrl: options.proxyUrl };
@@ -67,6 +74,11 @@ export function createConnect(options: ConnectOptions, clock: Clock, preflight: 
     const streamLimit = await attempt.streamLimit.catch((error: unknown) => {
       throw failed(error);
     });
+    const own = createOpenSockets();
+    const channelCredentials = tlsCredentials(options.tls, (socket) => {
+      own.add(socket);
+      all.add(socket);
+    });
     const client = new Client(target, channelCredentials, channelOptions);
     try {
       await becomeReady(client, options.times.connectMs, clock, signal);
@@ -74,7 +86,7 @@ export function createConnect(options: ConnectOptions, clock: Clock, preflight: 
       closeQuietly(client);
       throw failed(error);
     }
-    return { client, streamLimit, lost: becomeUnready(client), close: () => client.close() };
+    return { client, streamLimit, lost: becomeUnready(client), close: () => client.close(), cut: own.cut };
   };
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { noLaterThan } from "../../platform/within.ts";
 import { createConnect } from "../channels/connection.ts";
+import { createOpenSockets } from "../channels/open-sockets.ts";
 import { createPreflight } from "../channels/preflight.ts";
 import { errorText } from "../error-text.ts";
 import { createHttp } from "../http.ts";
@@ -35,7 +36,7 @@ export async function tryStream(
 ): Promise<StreamTrial> {
   const { times } = options;
   const bounded = { ...options, times: { ...times, connectMs: Math.min(times.connectMs, limitMs) } };
-  const connect = createConnect(bounded, clock, createPreflight(bounded, clock));
+  const connect = createConnect(bounded, clock, createPreflight(bounded, clock), createOpenSockets());
   try {
     const connection = await connect(signal);
     try {

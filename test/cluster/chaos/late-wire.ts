@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /**
@@ -9,6 +9,8 @@ export interface LateWire {
   readonly port: number;
   /** @param dropsFrom whether what this client sends, by its port, is dropped; every client unless told */
   die(dropsFrom?: (clientPort: number) => boolean): void;
+  /** Resolves when something waits, or when something that waited was taken back by a reset. */
+  next(what: "held" | "reset"): Promise<void>;
   /** Delivers all that waits, in its order. @returns the bytes that arrive late */
   heal(): number;
   close(): Promise<void>;
@@ -32,14 +34,18 @@ interface Waiting {
 export async function startLateWire(target: number): Promise<LateWire> {
   const connections = new Set<Connection>();
   let dropsFrom: ((clientPort: number) => boolean) | null = null;
+  const happening = new EventEmitter();
 
   function join(client: Socket): void {
     const server = connect({ host: "127.0.0.1", port: target, noDelay: true });
     const isDead = dropsFrom?.(Number(client.remotePort)) ?? false;
     const connection: Connection = { client, server, isDead, waiting: [] };
     connections.add(connection);
-    const later = (from: Socket, act: () => number) =>
-      void (connection.isDead ? connection.waiting.push({ from, act }) : act());
+    const later = (from: Socket, act: () => number) => {
+      if (!connection.isDead) return void act();
+      connection.waiting.push({ from, act });
+      happening.emit("held");
+    };
     for (const [from, to] of [
       [client, server],
       [server, client],
@@ -55,6 +61,7 @@ export async function startLateWire(target: number): Promise<LateWire> {
         if (error.code !== "ECONNRESET") return;
         const kept = connection.waiting.filter((each) => each.from !== from);
         connection.waiting.splice(0, connection.waiting.length, ...kept);
+        happening.emit("reset");
       });
       from.on("close", () =>
         later(from, () => {
@@ -74,6 +81,9 @@ export async function startLateWire(target: number): Promise<LateWire> {
     die(from = () => true) {
       dropsFrom = from;
       for (const connection of connections) connection.isDead ||= from(Number(connection.client.remotePort));
+    },
+    async next(what) {
+      await once(happening, what);
     },
     heal() {
       dropsFrom = null;

@@ -16,11 +16,11 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.close();
 });
 
-/** Never used: nothing is called on it. */
-function newClient(): Client {
+/** Its client is never used: nothing is called on it. */
+function newConnection(streamLimit: number, onLate: (call: number) => void = () => {}) {
   const client = new Client("localhost:1", credentials.createInsecure());
   clients.push(client);
-  return client;
+  return { client, streamLimit, onLate };
 }
 
 function open() {
@@ -40,7 +40,7 @@ function open() {
 test("stops come first, then the call that has waited longest; one whose time is over is left out", async () => {
   const { clock, capacity, ended, permits, call } = open();
   // Two calls, of which none is kept for stops; one stream is left for the sign of life.
-  capacity.add(newClient(), 3);
+  capacity.add(newConnection(3));
   await Promise.all([call("a", start("r1")), call("b", start("r2"))]);
   const late = call("late", start("r3"));
   await clock.settle(WAIT_MS / 2);
@@ -59,16 +59,41 @@ test("stops come first, then the call that has waited longest; one whose time is
 
 test("a stop takes the connection on which a start of its robot is under way", async () => {
   const { capacity, permits, call } = open();
-  const [first, second] = [newClient(), newClient()];
-  const full = capacity.add(first, 2);
+  const [first, second] = [newConnection(2), newConnection(10)];
+  const full = capacity.add(first);
   await call("fills the first", start("r1"));
-  capacity.add(second, 10);
+  capacity.add(second);
   await call("start", start("r2"));
   permits.get("fills the first")?.release();
   await call("stop", stop("r2"));
-  expect(permits.get("stop")?.client).toBe(second);
+  expect(permits.get("stop")?.client).toBe(second.client);
   await call("other stop", stop("r3"));
-  expect(permits.get("other stop")?.client).toBe(first);
+  expect(permits.get("other stop")?.client).toBe(first.client);
   full.remove();
   expect(capacity.figures()).toEqual({ connections: 1, calls: 2 });
+});
+
+test("a call that is given up is told, unless the service has answered what was asked after it", async () => {
+  const { capacity, permits, call } = open();
+  const late: number[] = [];
+  const connection = capacity.add(newConnection(10, (number) => void late.push(number)));
+  await call("first", start("r1"));
+  await call("second", start("r2"));
+  permits.get("second")?.release();
+  permits.get("first")?.release(true);
+  expect(late).toEqual([]);
+
+  await call("third", start("r3"));
+  connection.ask()();
+  permits.get("third")?.release(true);
+  expect(late).toEqual([]);
+
+  const answered = connection.ask();
+  await call("fourth", start("r4"));
+  answered();
+  permits.get("fourth")?.release(true);
+  expect(late).toEqual([6]);
+  expect(connection.hasAnswered(6)).toBe(false);
+  connection.ask()();
+  expect(connection.hasAnswered(6)).toBe(true);
 });

@@ -36,6 +36,7 @@ async function open(streamLimit = 1, prove: () => Promise<boolean> = async () =>
           // As grpc-js tells its watchers.
           process.nextTick(lose);
         },
+        cut() {},
       };
       made.push(connection);
       return connection;

@@ -3,6 +3,7 @@ import { createSecureServer } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { createConnect } from "../../../src/fleet/channels/connection.ts";
+import { createOpenSockets } from "../../../src/fleet/channels/open-sockets.ts";
 import { createPreflight } from "../../../src/fleet/channels/preflight.ts";
 import { defaultFleetTimes } from "../../../src/fleet/options.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -55,6 +56,7 @@ async function connect(grpcAddress: string, proxyUrl: string | null): Promise<vo
     options,
     systemClock,
     createPreflight(options, systemClock),
+    createOpenSockets(),
   )(AbortSignal.timeout(5_000));
   connection.close();
 }

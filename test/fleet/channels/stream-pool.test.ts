@@ -49,6 +49,7 @@ function connection(): Connection {
     client,
     streamLimit: 100,
     lost: new Promise(() => {}),
+    cut() {},
     close() {
       closed += 1;
     },

@@ -52,6 +52,7 @@ function connection(): Connection & Told {
     streamLimit: STREAM_LIMIT,
     lost: toldToGo,
     close() {},
+    cut() {},
     goAway,
     calls: 0,
   };

@@ -1,0 +1,56 @@
+import { afterEach, expect, test } from "vitest";
+import { startLateWire } from "../../cluster/chaos/late-wire.ts";
+import { startFleetSession } from "../../support/fleet-harness.ts";
+import { startSimulator } from "../../support/simulator.ts";
+
+const closers: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A session whose gRPC connections a wire can hold up. No poll and no renewal disturbs. */
+async function open() {
+  const simulator = await startSimulator();
+  closers.push(() => simulator.stop());
+  const { endpoints } = simulator;
+  const wire = await startLateWire(Number(endpoints.grpc.split(":").at(-1)));
+  closers.push(() => wire.close());
+  const harness = await startFleetSession(
+    { ...endpoints, grpc: `localhost:${wire.port}` },
+    { times: { rosterPollMs: null, taskChainPollMs: null } },
+  );
+  closers.push(() => harness.stop());
+  await harness.until("the service is reached", () => harness.health().state === "up");
+  const arrived = () => simulator.control.record(0).filter(({ fact }) => fact.what === "received").length;
+  return { wire, harness, arrived };
+}
+
+const mission = { baseMission: { navigateMission: { goal: { destinationId: "Table 1" } } } };
+const request = JSON.stringify({ robotId: "base-01", mission });
+
+test("a command that was given up at its deadline does not arrive later", async () => {
+  const { wire, harness, arrived } = await open();
+  wire.die();
+  const ending = await harness.port.call("CreateMission", request, 300);
+  expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
+  await harness.until("its connection is not used again", () => harness.health().state !== "up");
+  wire.heal();
+  await harness.until("the service is reached", () => harness.health().state === "up");
+  expect(arrived()).toBe(0);
+  expect(await harness.port.call("CreateMission", request, 10_000)).toMatchObject({ kind: "ok" });
+  expect(arrived()).toBe(1);
+});
+
+test("a command under way does not arrive after the process has cut its connections", async () => {
+  const { wire, harness, arrived } = await open();
+  wire.die();
+  const ending = harness.port.call("CreateMission", request, 10_000);
+  await wire.next("held");
+  const reset = wire.next("reset");
+  harness.cut();
+  expect(await ending).toMatchObject({ kind: "unknown" });
+  await reset;
+  wire.heal();
+  await harness.until("the service is reached", () => harness.health().state === "up");
+  expect(arrived()).toBe(0);
+});
