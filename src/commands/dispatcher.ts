@@ -18,7 +18,7 @@ import { pruneJournal } from "./journal/durable-journal.ts";
 import type { StoredHold } from "./journal/journal.ts";
 import type { LeaseControl } from "./leases/lease-control.ts";
 import type { StationOptions } from "./options.ts";
-import { shuttingDown } from "./own-refusals.ts";
+import { actsElsewhere, actsEnded, shuttingDown } from "./own-refusals.ts";
 import type { DispatcherParts } from "./parts.ts";
 import type { PermitControl } from "./permits/permit-control.ts";
 import { publishLostEvents, recoverCommands } from "./recovery.ts";
@@ -39,8 +39,12 @@ export interface Dispatcher extends Execution, CommandRecords {
   readonly permits: PermitControl;
   /** What other members of the cluster do. */
   readonly elsewhere: ElsewhereSink;
-  /** It drains, or is closed: nothing may be changed. */
-  isStopping(): boolean;
+  /**
+   * Why no act is taken now; null: all are.
+   *
+   * @param isHold it begins a hold, which each member of a cluster takes
+   */
+  refusesActs(isHold: boolean): Outcome | null;
   /** This machine's wall clock is known to be right at this moment. */
   confirmClock(aheadMs: number): void;
   /**
@@ -111,7 +115,10 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       hold: (hold, isHeld) => holds.elsewhere(hold, isHeld, composed.shared?.isLeading() === true),
       repeat: composed.ownStops.repeat,
     },
-    isStopping: () => stopping.signal.aborted,
+    refusesActs(isHold) {
+      if (stopping.signal.aborted) return actsEnded();
+      return composed.shared?.isLeading() === false && !isHold ? actsElsewhere() : null;
+    },
     confirmClock: composed.wall.confirm,
     fleetLink(isUp) {
       link.set(isUp);

@@ -16,6 +16,16 @@ export function standingBy(): Outcome {
   return refusal("STANDBY", "this member of the cluster stands by; it was not sent");
 }
 
+/** An act comes after the gateway has begun to stop. */
+export function actsEnded(): Outcome {
+  return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
+}
+
+/** An act that the member that leads would not know of. */
+export function actsElsewhere(): Outcome {
+  return refusal("STANDBY", "this member of the cluster stands by; nothing is changed");
+}
+
 /** The member that leads has the command in hand. */
 export function inOtherHands(): Outcome {
   const message = "another member of the cluster has it in hand, or may have: ask the one that leads";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ActRequest } from "../../src/contracts/acts.ts";
+import type { SharedCommands } from "../../src/contracts/cluster.ts";
 import { type ActName, type ActRule, acts } from "../../src/domain/acts.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { type CommandsHarness, createHarness, mission, missions, plc } from "./commands-harness.ts";
@@ -217,4 +218,34 @@ it("each program of a user has a heartbeat of its own, and its first number is n
   expect(beat("a", 1).responseJson).toBe('{"leased":["AMR01"]}');
   await harness.clock.settle(2_000);
   expect(beat("a", 2).responseJson).toBe('{"leased":[]}');
+});
+
+it("a member of a cluster that stands by takes no act but the begin of a hold", async () => {
+  const shared: SharedCommands = {
+    isLeading: () => false,
+    doubtMs: 0,
+    isRecorded: async () => false,
+    stopLeaves() {},
+    stoppedElsewhere: () => null,
+    stopAfter: () => null,
+  };
+  const harness = await createHarness({ stations, options: { rights }, shared });
+  await harness.see(missions(robot_id, harness.clock.nowMs(), mission("m", "D1")));
+  const fields: Readonly<Record<ActName, object>> = {
+    Hold: { robot_id, hold: false },
+    HoldAll: { hold: false },
+    AcknowledgeAlarm: { alarm_id: raise(harness) },
+    SetOutOfService: { robot_id, out_of_service: true },
+    LeaseRobot: { station, robot_id },
+    ReleaseRobot: { station, robot_id },
+    OverrideLease: { robot_id },
+    Heartbeat: { station, counter: 1 },
+    Permit: { station, permit: true },
+    ResetCounters: { station },
+  };
+  for (const name of Object.keys(fields) as ActName[]) {
+    expect(await harness.act(name, plc, fields[name])).toMatchObject({ outcome: "refused", code: "STANDBY" });
+  }
+  expect(await harness.act("Hold", plc, { robot_id, hold: true })).toMatchObject({ outcome: "succeeded" });
+  expect(await harness.act("HoldAll", plc, { hold: true })).toMatchObject({ outcome: "succeeded" });
 });

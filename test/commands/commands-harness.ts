@@ -14,6 +14,7 @@ import {
   type StationOptions,
 } from "../../src/commands/options.ts";
 import type { Acts } from "../../src/contracts/acts.ts";
+import type { SharedCommands } from "../../src/contracts/cluster.ts";
 import type { CommandLog } from "../../src/contracts/command-log.ts";
 import type { CallEnding, FleetPort } from "../../src/contracts/fleet-port.ts";
 import type { Catalogue } from "../../src/contracts/operation.ts";
@@ -112,6 +113,8 @@ export interface HarnessOptions {
   /** Calls wait for their place, until `leave`. */
   readonly callsWait?: boolean;
   readonly areRecordsLost?: boolean;
+  /** It is a member of a cluster. */
+  readonly shared?: SharedCommands;
   readonly isOnTrial?: () => boolean;
   /** How many commands the log keeps. */
   readonly mostLogged?: number;
@@ -169,6 +172,7 @@ export async function createHarness(parts: HarnessOptions = {}): Promise<Command
       rights,
       stations: asLive<readonly StationOptions[]>(parts.stations ?? []),
       isOnTrial: parts.isOnTrial,
+      shared: parts.shared ?? null,
     },
     fleet: {
       catalogue,

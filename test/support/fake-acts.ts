@@ -49,7 +49,7 @@ export function createTestActs({
   refused = () => {},
 }: TestTargets = {}): Acts {
   return createActs({
-    dispatcher: { holds, stations, permits, rights, isStopping: () => false },
+    dispatcher: { holds, stations, permits, rights, refusesActs: () => null },
     rights: createLive(userRights),
     alarms: {
       state() {},

@@ -29,7 +29,7 @@ export function createActs({
   clock,
   log,
 }: {
-  readonly dispatcher: ActTargets & Pick<Dispatcher, "isStopping">;
+  readonly dispatcher: ActTargets & Pick<Dispatcher, "refusesActs">;
   readonly rights: Live<Rights>;
   readonly alarms: AlarmConditionSink & AlarmStore & { publish(): void };
   /** Sets the counters of a station to 0. */
@@ -68,8 +68,9 @@ export function createActs({
   ): Outcome | Promise<Outcome> {
     const { only }: ActRule = acts[name];
     if (only !== undefined && only !== request.source.protocol) return unknownOperation(name);
-    if (dispatcher.isStopping())
-      return refusal("SHUTTING_DOWN", "the gateway is shutting down; nothing is changed");
+    const isHold = (name === "Hold" || name === "HoldAll") && fields.hold === true;
+    const notNow = dispatcher.refusesActs(isHold);
+    if (notNow !== null) return notNow;
     const notAllowed = refusedRole(name, request, robotId);
     if (notAllowed !== null) return notAllowed;
     // `readFields` has checked that the fields are those of the act.
