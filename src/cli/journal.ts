@@ -42,7 +42,7 @@ const STORES = ["tickets", "journal"];
 
 async function resetJournal(dataDir: string, discards: boolean): Promise<void> {
   // A backup has no journal.
-  const shown = discards ? ["journal", "opcua"] : ["journal"];
+  const shown = ["journal", "cluster", ...(discards ? ["opcua"] : [])];
   if (!shown.some((name) => existsSync(join(dataDir, name))))
     throw new NotPossible(`${dataDir} is no gateway's data folder`);
   const lock = await lockFolder(dataDir, STOP_FIRST);

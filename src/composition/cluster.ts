@@ -2,6 +2,7 @@ import { createEtcdClient } from "../cluster/etcd/client.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { keyPrefix } from "../cluster/options.ts";
 import { createMember } from "../cluster/protocol/member.ts";
+import type { SeenMark } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, type LeaderRecord } from "../cluster/protocol/records.ts";
 import { protocolTimes } from "../cluster/protocol/times.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
@@ -37,6 +38,8 @@ export interface ClusterParts {
   readonly time: RunningTime;
   /** Names this process. */
   readonly sessionId: string;
+  /** What this box has seen of the store. */
+  readonly seen: SeenMark;
   /** There is a session to the service. */
   readonly isFleetUp: () => boolean;
   /**
@@ -63,6 +66,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   let dispatcher: Dispatcher | null = null;
 
   const leaderEntry = () => member.mirror.get(LEADER_KEY);
+  let newestEpoch = 0;
 
   const member = createMember({
     store: createEtcdStore({ client, prefix, clock, log }),
@@ -70,6 +74,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     times,
     identity: { member: options.member, process: sessionId },
     readStart: startIn,
+    seen: parts.seen,
     leading: {
       hasSession: isFleetUp,
       async takeOver(tables) {
@@ -100,7 +105,10 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     member: options.member,
     members: options.members,
     isActive: member.isLeading,
-    epoch: () => leaderEntry()?.created ?? 0,
+    epoch() {
+      newestEpoch = Math.max(newestEpoch, leaderEntry()?.created ?? 0);
+      return newestEpoch;
+    },
     leader() {
       const entry = leaderEntry();
       return entry === undefined ? null : decode<LeaderRecord>(entry).member;

@@ -20,7 +20,7 @@ import { type Core, createCore } from "./core.ts";
 import { createRecordings } from "./recordings.ts";
 import { createReload, createReloadGate, goneUsers } from "./reload.ts";
 import { QUEUE, type Run, type Surroundings } from "./run.ts";
-import { prepareStores } from "./stores.ts";
+import { prepareStores, type Stores } from "./stores.ts";
 
 /** The whole daemon but its command line. */
 export interface Gateway {
@@ -153,7 +153,7 @@ async function openRun(
   return {
     sessionId,
     stores,
-    cluster: clusterOf(config, surroundings, { time, sessionId, isFleetUp }),
+    cluster: clusterOf(config, surroundings, { time, sessionId, isFleetUp, seen: stores.seen }),
     outbox: await stores.openOutbox(sessionId),
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
@@ -163,11 +163,11 @@ async function openRun(
 function clusterOf(
   config: Config,
   { clock, random, log, leadershipLost }: Surroundings,
-  parts: Pick<ClusterParts, "time" | "sessionId" | "isFleetUp">,
+  { seen, ...parts }: Pick<ClusterParts, "time" | "sessionId" | "isFleetUp"> & Pick<Stores, "seen">,
 ): Cluster | null {
-  if (config.cluster === null) return null;
+  if (config.cluster === null || seen === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");
-  return createCluster(config.cluster, config, { ...parts, clock, random, log, lost: leadershipLost });
+  return createCluster(config.cluster, config, { ...parts, seen, clock, random, log, lost: leadershipLost });
 }
 
 /** Runs a gateway in its data folder, which no other one has meanwhile, and counts how long it runs. */

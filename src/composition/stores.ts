@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { SeenMark } from "../cluster/protocol/mirror.ts";
+import { openSeenMark } from "../cluster/store/seen-mark.ts";
 import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
@@ -56,9 +58,13 @@ export function createAudit(
 
 /** The stores of a data folder, checked so that opening them cannot end this process. */
 export interface Stores {
-  /** It records only stops while a loss is not confirmed, so nothing else is sent. */
-  /** Null: the members of a cluster share it. */
+  /**
+   * It records only stops while a loss is not confirmed, so nothing else is sent. Null: the members of a
+   * cluster share it.
+   */
   readonly journal: Journal | null;
+  /** What this box has seen of the store that the members share; null: there is no cluster. */
+  readonly seen: SeenMark | null;
   /** The journal is lost, and no operator has confirmed it: nobody knows what earlier runs have sent. */
   readonly areRecordsLost: boolean;
   readonly ticketsFolder: string;
@@ -99,6 +105,8 @@ export function otherFormats(dataDir: string): ReadonlyArray<OtherFormat & { rea
 /** Names that a lock, a crash and a file system create in a folder that no gateway has used. */
 const ALWAYS_THERE = ["lock", "lost+found", "crash", RUNNING_TIME_FILE];
 const TABLES = "tables";
+/** No store of its own: it names the one that the members of a cluster share. */
+const clusterFormat: StoreFormat = { store: "cluster", version: 1 };
 const CONFIRM = "an operator confirms that with fleetgate journal reset";
 
 interface PrepareParts {
@@ -210,16 +218,28 @@ export async function prepareStores(
     writeLoss(ticketsFolder, loss);
     note(ticketsFormat, loss, true);
   }
+  const seen =
+    config.cluster === null
+      ? null
+      : openSeenMark(join(dataDir, "cluster"), clock, (loss) => note(clusterFormat, loss, true));
   return {
     journal,
+    seen,
     areRecordsLost: journalLoss !== null,
     tables,
     ticketsFolder,
     ticketsLoss: lossOf(ticketsFormat),
     openOutbox: openEventOutbox,
+    diskHealth: () => diskHealthOf(dataDir, opened),
+    ...lossHealth(lost),
+  };
+}
+
+/** `lost` grows while the gateway runs. */
+function lossHealth(lost: readonly Lost[]): Pick<Stores, "health" | "commandsHealth"> {
+  return {
     health: () =>
       lost.length === 0 ? { state: "up" } : { state: "degraded", detail: lost.map(lossText).join("; ") },
-    diskHealth: () => diskHealthOf(dataDir, opened),
     commandsHealth(health) {
       const refusal = refusalFor(lost);
       return refusal === null || health.state !== "up"

@@ -4,7 +4,7 @@ import type { OwnTableStore, TableChange } from "../../platform/stores/table-sto
 import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
 import { createLeader } from "./leader.ts";
-import { createMirror, type Mirror } from "./mirror.ts";
+import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
 import { createPresence } from "./presence.ts";
 import { decode, LEADER_KEY, type LeaderRecord, STOPS, stopKey, tableKey, unchanged } from "./records.ts";
 import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
@@ -32,6 +32,7 @@ export interface MemberParts {
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
   readonly readStart: ReadStart;
+  readonly seen: SeenMark;
   readonly leading: {
     /** It has a session to the service. */
     readonly hasSession: () => boolean;
@@ -67,7 +68,7 @@ export function createMember(parts: MemberParts): Member {
     leading.lost();
   }
 
-  const mirror = createMirror({ store, clock, retryMs: times.retryMs });
+  const mirror = createMirror({ store, clock, retryMs: times.retryMs, seen: parts.seen });
   const starts = createStartIndex(mirror, readStart);
   let unledSinceMs = clock.monotonicMs();
   let cutSinceMs: number | null = null;
@@ -146,7 +147,7 @@ export function createMember(parts: MemberParts): Member {
       return stops.after(robotId, revision);
     },
     start() {
-      mirror.start();
+      mirror.start(ended);
       leader.start();
       every(clock, times.proofMs, ended, lookAtSession);
     },

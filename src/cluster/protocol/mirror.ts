@@ -1,8 +1,26 @@
-import type { Cancel, Clock } from "../../platform/clock.ts";
+import { type Cancel, type Clock, every } from "../../platform/clock.ts";
 import type { ClusterStore, StoreChanges, StoreEntry } from "./cluster-store.ts";
 
 /** `revision`: up to which the mirror knows all, when it has taken the change. */
 export type MirrorListener = (key: string, entry: StoreEntry | null, revision: number) => void;
+
+/** A store, and how much of it was seen. */
+export interface SeenStore {
+  readonly clusterId: string;
+  readonly revision: number;
+}
+
+/** What this box has seen of the store, over its restarts. */
+export interface SeenMark {
+  /** When the process began; null: nothing. */
+  readonly before: SeenStore | null;
+  /** The store has lost records, and no operator has confirmed it. */
+  isLost(): boolean;
+  /** May throw: the disk fails. */
+  note(seen: SeenStore): void;
+  /** The store is another one, or knows less than was seen. */
+  lose(reason: string, seen: SeenStore): void;
+}
 
 /** A copy of the store that follows it: what was read last, and all changes since. */
 export interface Mirror {
@@ -14,20 +32,24 @@ export interface Mirror {
   reached(revision: number): Promise<void>;
   /** For how long nothing has come from the store, in milliseconds; infinite: nothing ever has. */
   lagMs(): number;
-  /** The store is another one, or knows less: records are lost, and this process never leads. */
+  /** The store is another one, or knows less than was seen. This process never leads. */
   isAhead(): boolean;
   /** Calls it with each change, after the copy has it. */
   subscribe(listener: MirrorListener): Cancel;
-  start(): void;
+  start(ended: AbortSignal): void;
 }
 
 interface MirrorParts {
   readonly store: ClusterStore;
   readonly clock: Clock;
   readonly retryMs: number;
+  readonly seen: SeenMark;
 }
 
-export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
+/** How often it is noted how much was seen. A loss of less is not noticed when all members start anew. */
+const NOTE_MS = 5_000;
+
+export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirror {
   const entries = new Map<string, StoreEntry>();
   const listeners = new Set<MirrorListener>();
   let revision = 0;
@@ -59,7 +81,8 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
   async function load(): Promise<void> {
     const read = await store.read("");
     if (read === null) return retry();
-    isAhead ||= read.revision < revision || (clusterId ?? read.clusterId) !== read.clusterId;
+    const known = clusterId === null ? seen.before : { clusterId, revision };
+    if (known !== null && lacks(read, known)) lose(read, known);
     if (isAhead) return retry();
     clusterId = read.clusterId;
     const found = new Map(read.entries.map((entry) => [entry.key, entry]));
@@ -69,6 +92,20 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
     }
     advance(read.revision);
     store.watch(revision + 1, receive, retry);
+  }
+
+  function lose(read: SeenStore, known: SeenStore): void {
+    if (isAhead) return;
+    isAhead = true;
+    const found =
+      read.clusterId === known.clusterId
+        ? `knows revision ${read.revision}, and this box has seen ${known.revision}`
+        : "is another one than this box has seen";
+    seen.lose(`the store of the cluster ${found}`, { clusterId: read.clusterId, revision: read.revision });
+  }
+
+  function note(): void {
+    if (clusterId !== null && !isAhead) seen.note({ clusterId, revision });
   }
 
   function retry(): void {
@@ -86,11 +123,18 @@ export function createMirror({ store, clock, retryMs }: MirrorParts): Mirror {
         : new Promise((resolve) => {
             awaited = [...awaited, { revision: wanted, resolve }];
           }),
-    isAhead: () => isAhead,
+    isAhead: () => isAhead || seen.isLost(),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    start: () => void load(),
+    start(ended) {
+      void load();
+      every(clock, NOTE_MS, ended, note);
+    },
   };
+}
+
+function lacks(read: SeenStore, known: SeenStore): boolean {
+  return read.clusterId !== known.clusterId || read.revision < known.revision;
 }

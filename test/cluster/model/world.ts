@@ -220,6 +220,7 @@ export class World {
       store: parts.store(this.noting(link)),
       ...{ clock, times: parts.times, readStart: startIn },
       identity: { member: `m${index}`, process: name },
+      seen: { before: null, isLost: () => false, note() {}, lose() {} },
       leading: {
         hasSession: () => this.sim.nowMs >= machine.serviceCutUntilMs,
         async takeOver(tables) {
