@@ -45,7 +45,7 @@ export function mqtt(
       ? ownBroker({ options: options.broker, topics, clientId, clock, log, audit: intake }, run)
       : null;
   // The process of a leader that has a successor ends by itself: it cannot prove that it leads any more.
-  const leadership = cluster && createLeadership(cluster.view, () => {});
+  const leadership = cluster && createLeadership(cluster.view);
   const own = { sessionId, stopping, health: health.now, leadership, clock };
   const ownTopics = createOwnTopics(gatewayId, topics, own);
   const { noteStatus } = ownTopics;

@@ -23,8 +23,7 @@ export interface Leadership {
   supersede(by: StatusPlace): void;
 }
 
-/** @param superseded is called once, when another member is seen to lead a later epoch */
-export function createLeadership(view: ClusterView, superseded: (by: StatusPlace) => void): Leadership {
+export function createLeadership(view: ClusterView): Leadership {
   const { member } = view;
   const names = new Set(view.members.map(({ name }) => name));
   const waiting = new Set<() => void>();
@@ -78,7 +77,6 @@ export function createLeadership(view: ClusterView, superseded: (by: StatusPlace
     supersede(by) {
       if (successor !== null) return;
       successor = by;
-      superseded(by);
       look();
     },
   };

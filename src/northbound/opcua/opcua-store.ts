@@ -70,6 +70,7 @@ function lostTickets({ since, reason }: StoreLoss): TicketStore {
       `lost since ${since} (${reason}); an operator confirms that with fleetgate journal reset`,
     );
   return {
+    keepWithinMs: 0,
     load() {
       throw failure();
     },

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Connection } from "../../../src/contracts/link.ts";
-import { createLeadership, type StatusPlace } from "../../../src/northbound/mqtt/leadership.ts";
+import { createLeadership, type Leadership } from "../../../src/northbound/mqtt/leadership.ts";
 import type { MqttLink } from "../../../src/northbound/mqtt/link.ts";
 import { createMemberStatus } from "../../../src/northbound/mqtt/member-status.ts";
 import type { MqttOptions } from "../../../src/northbound/mqtt/options.ts";
@@ -24,7 +24,7 @@ interface Status {
 interface Box {
   readonly view: TestCluster;
   readonly link: MqttLink;
-  readonly superseded: readonly StatusPlace[];
+  readonly leadership: Leadership;
   readonly duplicates: Chronicle<string>;
   connect(): Promise<Connection>;
 }
@@ -76,12 +76,12 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)(
 
     function box(name: string, changed: Partial<MqttOptions> = {}): Box {
       const view = createTestCluster(name);
-      const superseded: StatusPlace[] = [];
+      const leadership = createLeadership(view);
       const duplicates = createChronicle<string>((text) => text);
       const link = newLink({
         options: optionsOf(changed),
         sessionId: `run of ${name}`,
-        leadership: createLeadership(view, (by) => superseded.push(by)),
+        leadership,
         onDuplicate: (active, text) => duplicates.add(`${active} ${text}`),
       });
       const stopper = new AbortController();
@@ -89,7 +89,7 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)(
       return {
         view,
         link,
-        superseded,
+        leadership,
         duplicates,
         async connect() {
           const connection = await link.connect(stopper.signal);
@@ -165,11 +165,10 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)(
         const { state, member, epoch } = statusOf(message);
         return state === "online" && member === "right" && epoch === 8;
       });
-      expect(right.superseded).toEqual([]);
+      expect(right.leadership.whyNot()).toBeNull();
       expect(right.duplicates.entries).toEqual([]);
       // The leader before connects once more, and sees whose status is retained.
       await expect(left.connect()).rejects.toThrow("gives way to right, which leads a later epoch (8)");
-      expect(left.superseded).toEqual([{ member: "right", epoch: 8 }]);
     });
 
     it("a leader that sees a later epoch leaves for good, without a word", async () => {
@@ -179,7 +178,7 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)(
       const ear = await ears();
       await publish({ state: "online", session_id: "run of right", member: "right", epoch: 8 });
       await connection.lost;
-      expect(left.superseded).toEqual([{ member: "right", epoch: 8 }]);
+      expect(left.leadership.whyNot()).toBe("gives way to right, which leads a later epoch (8)");
       let hasConnected = false;
       const again = left.connect().then(
         () => {
@@ -208,7 +207,7 @@ describe.skipIf(!haveMosquitto).each([4, 5] as const)(
       const at = () => ear.received.findIndex((message) => statusOf(message).state === "offline");
       await ear.receive((message) => at() >= 0 && ear.received.indexOf(message) > at() && isOnline(message));
       expect(await retained("status")).toMatchObject({ state: "online", member: "right", epoch: 8 });
-      expect(right.superseded).toEqual([]);
+      expect(right.leadership.whyNot()).toBeNull();
       expect(right.duplicates.entries).toEqual([]);
     });
 

@@ -88,7 +88,7 @@ describe("a slot's refusals", () => {
     await navigate(ticket);
     clock.advance(1_000);
     await plc.until(slot("RejectedId"), ticket);
-    const late = "the slot's tickets cannot be kept: the disk did not take them within 1000 ms";
+    const late = "the slot's tickets cannot be kept: they were not stored within 1000 ms";
     expect(await shown("RejectedError", "RejectedText")).toEqual([1014, `${late}${passing}`]);
   });
 

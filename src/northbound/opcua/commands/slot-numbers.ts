@@ -20,9 +20,6 @@ import type { Clock } from "../../../platform/clock.ts";
 import { noLaterThan } from "../../../platform/within.ts";
 import type { SlotRecord, TicketStore } from "./ticket-store.ts";
 
-/** A disk that takes longer for a record has failed (docs/plc.md, A full disk while a slot is used). */
-const KEEP_WITHIN_MS = 1_000;
-
 /** The tickets of one slot, shown and stored. */
 export interface SlotNumbers {
   tickets(): TicketState;
@@ -122,9 +119,9 @@ export function openSlotNumbers(
         return false;
       },
     );
-    return noLaterThan(clock, KEEP_WITHIN_MS, saved, "late" as const).then((kept) => {
+    return noLaterThan(clock, store.keepWithinMs, saved, "late" as const).then((kept) => {
       if (kept !== "late") return kept;
-      failed(`the disk did not take them within ${KEEP_WITHIN_MS} ms`);
+      failed(`they were not stored within ${store.keepWithinMs} ms`);
       return false;
     });
   }

@@ -11,6 +11,8 @@ export interface SlotRecord {
 
 /** The store of tickets. A slot is named by its path, as `Robots.AMR01.MissionSlot`. */
 export interface TicketStore {
+  /** A store that takes longer for a record has failed, in milliseconds. */
+  readonly keepWithinMs: number;
   /** Null: the slot was never saved. Throws if its record cannot be read: then nobody knows what was sent. */
   load(slot: string): SlotRecord | null;
   /** Resolves when the record is durable; rejects if it may not be. */
@@ -20,10 +22,16 @@ export interface TicketStore {
 /** The table of tickets, by the path of the slot. */
 export const TICKETS = "tickets";
 
+/** A disk (docs/plc.md, A full disk while a slot is used). */
+const DISK_MS = 1_000;
+/** The store of a cluster: its machines may elect another leader meanwhile. */
+const CLUSTER_MS = 10_000;
+
 /** Keeps the tickets of slots in their table. */
 export function createDurableTicketStore(store: TableStore): TicketStore {
   const table = store.table(TICKETS, slotCodec, "confirm");
   return {
+    keepWithinMs: DISK_MS,
     load: (slot) => table.get(slot) ?? null,
     save: (slot, record) => store.write([table.put(slot, record)]),
   };
@@ -45,6 +53,7 @@ export function createMemberTickets(): MemberTickets {
     lead(tables) {
       now = createDurableTicketStore(tables);
     },
+    keepWithinMs: CLUSTER_MS,
     load: (slot) => opened().load(slot),
     save: (slot, record) => opened().save(slot, record),
   };
