@@ -17,6 +17,8 @@ export const examples: Readonly<Record<string, string>> = {
   export: "fleetgate export opcua --help",
   journal: "sudo fleetgate journal reset",
   "journal reset": "sudo fleetgate journal reset",
+  "journal to-cluster": "sudo fleetgate journal to-cluster",
+  "journal from-cluster": "sudo fleetgate journal from-cluster",
   record: "sudo fleetgate record save",
   passwd: "sudo fleetgate passwd --out /etc/fleetgate/secrets/line2",
   token: "fleetgate token",

@@ -5,6 +5,7 @@ import { describeError } from "../platform/log.ts";
 import { FolderNotMade } from "../platform/make-folder.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
+import { OwnJournal } from "../platform/stores/own-journal.ts";
 import { RestoreUnfinished } from "../platform/stores/unfinished-restore.ts";
 
 /**
@@ -76,6 +77,7 @@ export function fail(error: unknown, portOption: PortOption): never {
     FolderNotMade,
     FolderUnsafe,
     NotPossible,
+    OwnJournal,
     RestoreUnfinished,
     StoreTooNew,
   ].some((known) => error instanceof known);
@@ -88,6 +90,7 @@ export function fail(error: unknown, portOption: PortOption): never {
 function exitCodeOf(error: unknown): number {
   if (error instanceof NotPossible) return error.exitCode;
   if (error instanceof CertificateRefused) return error.isMalformed ? exitCodes.usage : exitCodes.failure;
+  if (error instanceof OwnJournal) return exitCodes.config;
   return error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure;
 }
 

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import type { Config } from "../config/load.ts";
+import { systemClock } from "../platform/clock.ts";
 import { lockFolder } from "../platform/folder-lock.ts";
 import { asOwnerOf } from "../platform/folder-owner.ts";
 import { confirmLosses, discardStore } from "../platform/stores/kept-store.ts";
 import { fail, NotPossible } from "./exit.ts";
-import { dataOptions, findDataFolder, type GatewayLocation } from "./installed.ts";
+import { configOption, dataOptions, findDataFolder, type GatewayLocation } from "./installed.ts";
 
 interface Options extends GatewayLocation {
   readonly discard?: true;
@@ -31,7 +33,46 @@ export function journalCommand(): Command {
         fail(error, () => "");
       }
     });
-  return new Command("journal").description("the gateway's record of commands").addCommand(reset);
+  return new Command("journal")
+    .description("the gateway's record of commands")
+    .addCommand(reset)
+    .addCommand(
+      moveCommand("to-cluster", "move it from this box into etcd, for a gateway that becomes a cluster"),
+    )
+    .addCommand(
+      moveCommand("from-cluster", "move it from etcd to this box, for a gateway that is to run alone again"),
+    );
+}
+
+function moveCommand(name: "to-cluster" | "from-cluster", description: string): Command {
+  return new Command(name)
+    .description(description)
+    .addOption(configOption())
+    .action(async ({ config: path }: Pick<GatewayLocation, "config">) => {
+      try {
+        // Loaded here and not at the top: other subcommands need no configuration.
+        const { configurationOrExit } = await import("./configuration.ts");
+        const config = await configurationOrExit(path);
+        await asOwnerOf(config.gateway.dataDir, () => moveJournal(name, config));
+      } catch (error) {
+        fail(error, () => "");
+      }
+    });
+}
+
+async function moveJournal(name: "to-cluster" | "from-cluster", config: Config): Promise<void> {
+  // Loaded here and not at the top: other subcommands do not need etcd.
+  const { moveFromCluster, moveToCluster } = await import("../composition/journal-moves.ts");
+  const lock = await lockFolder(config.gateway.dataDir, STOP_FIRST);
+  const move = name === "to-cluster" ? moveToCluster : moveFromCluster;
+  const moved = await move(config, systemClock).catch((error: unknown) => {
+    const isPlain = error instanceof Error && ["MoveRefused", "StoreFailed"].includes(error.name);
+    throw isPlain ? new NotPossible(error.message) : error;
+  });
+  await lock[Symbol.asyncDispose]();
+  const what = moved === null ? "nothing: this box has no journal" : `${moved.commands} commands`;
+  const slots = moved === null ? "" : `, and the numbers of ${moved.slots} slots`;
+  process.stdout.write(`Moved ${what}${slots}.\n`);
 }
 
 /**

@@ -16,7 +16,6 @@ import { createMemberTickets, type TicketStore } from "../northbound/opcua/comma
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { RunningTime } from "../platform/running-time.ts";
 
 /** This gateway as a member of a cluster. */
 export interface Cluster {
@@ -35,7 +34,6 @@ export interface ClusterParts {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly log: Log;
-  readonly time: RunningTime;
   /** Names this process. */
   readonly sessionId: string;
   /** What this box has seen of the store. */
@@ -54,7 +52,7 @@ const ETCD_DEADLINE_MS = 1_500;
 const LOOK_MS = 250;
 
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
-  const { clock, random, time, sessionId, isFleetUp } = parts;
+  const { clock, random, sessionId, isFleetUp } = parts;
   const log = parts.log.child({ part: "cluster" });
   const { endpoints, tls } = options.etcd;
   const client = createEtcdClient({ endpoints, tls, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
@@ -77,7 +75,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     seen: parts.seen,
     leading: {
       hasSession: isFleetUp,
-      async takeOver(tables) {
+      async takeOver(tables, time) {
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         journal.lead(openDurableJournal(tables, config.journal, time));
         tickets.lead(tables);

@@ -153,7 +153,7 @@ async function openRun(
   return {
     sessionId,
     stores,
-    cluster: clusterOf(config, surroundings, { time, sessionId, isFleetUp, seen: stores.seen }),
+    cluster: clusterOf(config, surroundings, { sessionId, isFleetUp, seen: stores.seen }),
     outbox: await stores.openOutbox(sessionId),
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
@@ -163,7 +163,7 @@ async function openRun(
 function clusterOf(
   config: Config,
   { clock, random, log, leadershipLost }: Surroundings,
-  { seen, ...parts }: Pick<ClusterParts, "time" | "sessionId" | "isFleetUp"> & Pick<Stores, "seen">,
+  { seen, ...parts }: Pick<ClusterParts, "sessionId" | "isFleetUp"> & Pick<Stores, "seen">,
 ): Cluster | null {
   if (config.cluster === null || seen === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
-import { openSeenMark } from "../cluster/store/seen-mark.ts";
 import { journalFormat, openDurableJournal } from "../commands/journal/durable-journal.ts";
 import type { Journal } from "../commands/journal/journal.ts";
 import type { Config } from "../config/load.ts";
@@ -37,6 +36,7 @@ import {
   prepareStore,
 } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
+import { OwnJournal } from "../platform/stores/own-journal.ts";
 import { RecordDamaged } from "../platform/stores/record-seal.ts";
 import { isReadOnly } from "../platform/stores/record-walk.ts";
 import { DATA_FILE, type StoreFormat, type StoreLoss, writeLoss } from "../platform/stores/store-marks.ts";
@@ -196,6 +196,7 @@ export async function prepareStores(
 
   const isUsed = await isUsedFolder(dataDir);
   if (config.cluster === null) await prepare(journalFolder, journalFormat, isUsed, true);
+  else refuseOwnJournal(dataDir);
   if (config.opcua !== null) {
     // The server's own key shows that it has run here.
     await prepare(ticketsFolder, ticketsFormat, existsSync(join(dataDir, "opcua", "server", "own")), true);
@@ -218,10 +219,7 @@ export async function prepareStores(
     writeLoss(ticketsFolder, loss);
     note(ticketsFormat, loss, true);
   }
-  const seen =
-    config.cluster === null
-      ? null
-      : openSeenMark(join(dataDir, "cluster"), clock, (loss) => note(clusterFormat, loss, true));
+  const seen = config.cluster === null ? null : await openSeen(dataDir, clock, note);
   return {
     journal,
     seen,
@@ -233,6 +231,29 @@ export async function prepareStores(
     diskHealth: () => diskHealthOf(dataDir, opened),
     ...lossHealth(lost),
   };
+}
+
+/** @throws OwnJournal if commands of a gateway that ran alone are recorded in the data folder */
+export function refuseOwnJournal(dataDir: string): void {
+  const folder = join(dataDir, "journal");
+  if (!existsSync(join(folder, DATA_FILE))) return;
+  const records = openKeptStore(folder, journalFormat);
+  const [first] = records.keys({ from: "commands/", to: "commands0" });
+  void records.close();
+  if (first === undefined) return;
+  throw new OwnJournal(
+    `${folder} has the commands of a gateway that ran alone, which the other members do not know: move them with fleetgate journal to-cluster, or begin without them by fleetgate journal reset --discard`,
+  );
+}
+
+/** Loaded here and not at the top: a gateway without a cluster needs nothing of it. */
+async function openSeen(
+  dataDir: string,
+  clock: Clock,
+  note: (format: StoreFormat, loss: StoreLoss, mustBeConfirmed: boolean) => void,
+): Promise<SeenMark> {
+  const { openSeenMark } = await import("../cluster/store/seen-mark.ts");
+  return openSeenMark(join(dataDir, "cluster"), clock, (loss) => note(clusterFormat, loss, true));
 }
 
 /** `lost` grows while the gateway runs. */

@@ -1,8 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
+import { createRunningTime, type RunningTime } from "../../platform/running-time.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import { type Epoch, ledBy } from "./epoch-writer.ts";
 import type { Mirror } from "./mirror.ts";
-import { BEAT_KEY, decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
+import { BEAT_KEY, type BeatRecord, decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** Seeks the leadership, and proves that it has it. */
@@ -24,7 +25,8 @@ export interface LeaderParts {
   readonly identity: LeaderRecord;
   /** It may lead now; false: another member should. */
   readonly mayLead: () => boolean;
-  readonly acquired: (epoch: Epoch) => void;
+  /** `time`: for how long members have led in all. No member's own running time counts, for they differ. */
+  readonly acquired: (epoch: Epoch, time: RunningTime) => void;
   /** The process must end: its sockets to the service first. */
   readonly lost: () => void;
 }
@@ -66,8 +68,10 @@ export function createLeader(parts: LeaderParts): Leader {
     if (read === null || own === undefined || read.revision < mirror.revision()) return;
     epoch = { clusterId: read.clusterId, revision: own.created };
     provenAtMs = askedAtMs;
-    clock.after(times.proofMs, () => void prove());
-    acquired(epoch);
+    const beat = mirror.get(BEAT_KEY);
+    const time = createRunningTime(beat === undefined ? 0 : decode<BeatRecord>(beat).runMs, clock);
+    clock.after(times.proofMs, () => void prove(time));
+    acquired(epoch, time);
   }
 
   function isOwn(entry: { readonly value: string }): boolean {
@@ -78,15 +82,16 @@ export function createLeader(parts: LeaderParts): Leader {
    * A transaction, and no renewal of the lease: a store without a quorum may answer those. Whoever watches
    * sees by what it puts that nothing is behind.
    */
-  async function prove(): Promise<void> {
+  async function prove(time: RunningTime): Promise<void> {
     if (epoch === null) return;
     const askedAtMs = clock.monotonicMs();
     beats += 1;
-    const puts = [{ key: BEAT_KEY, value: String(beats) }];
+    const beat: BeatRecord = { count: beats, runMs: time.totalMs() };
+    const puts = [{ key: BEAT_KEY, value: JSON.stringify(beat) }];
     const result = await store.commit({ guard: [ledBy(epoch)], parts: [{ when: [], puts }] });
     if (result.kind === "done" && result.parts === null) return lost();
     if (result.kind === "done") provenAtMs = askedAtMs;
-    clock.after(times.proofMs, () => void prove());
+    clock.after(times.proofMs, () => void prove(time));
   }
 
   async function renew(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RobotStop, SharedCommands } from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import type { RunningTime } from "../../platform/running-time.ts";
 import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
 import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
@@ -38,9 +39,9 @@ export interface MemberParts {
     readonly hasSession: () => boolean;
     /**
      * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
-     * this member is active.
+     * this member is active. Their records age by `time`.
      */
-    readonly takeOver: (tables: ReplicatedStore) => Promise<void>;
+    readonly takeOver: (tables: ReplicatedStore, time: RunningTime) => Promise<void>;
     /** The leadership is lost: closes the sockets to the service, then ends the process. */
     readonly lost: () => void;
   };
@@ -119,12 +120,15 @@ export function createMember(parts: MemberParts): Member {
     others.table({ table: HOLDS, key: key.slice(holdsPrefix.length), value });
   });
 
-  async function acquired(epoch: Epoch): Promise<void> {
+  async function acquired(epoch: Epoch, time: RunningTime): Promise<void> {
     // All that the epochs before have written is of a lower revision than this epoch.
     await mirror.reached(epoch.revision);
     const writer = createEpochWriter({ store, clock, epoch, lost });
     const conditionsOf = conditions(mirror, readStart);
-    await leading.takeOver(createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }));
+    await leading.takeOver(
+      createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }),
+      time,
+    );
     hasTakenOver = true;
   }
 

@@ -8,7 +8,7 @@ export const BEAT_KEY = "beat";
 export const STOPS = "stop/";
 /** What each member says of itself. */
 export const MEMBERS = "member/";
-const TABLES = "table/";
+export const TABLES = "table/";
 
 export const stopKey = (robotId: RobotId) => `${STOPS}${robotId}`;
 export const tableKey = (table: string, key: string) => `${TABLES}${table}/${key}`;
@@ -17,6 +17,12 @@ export const tableKey = (table: string, key: string) => `${TABLES}${table}/${key
 export interface LeaderRecord {
   readonly member: string;
   readonly process: string;
+}
+
+/** `runMs`: for how long members have led in all, in milliseconds. */
+export interface BeatRecord {
+  readonly count: number;
+  readonly runMs: number;
 }
 
 /** A member is there. `count` goes up. */

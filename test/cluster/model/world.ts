@@ -13,7 +13,6 @@ import type { Catalogue, Operation } from "../../../src/contracts/operation.ts";
 import type { Mission } from "../../../src/domain/mission.ts";
 import { createLive } from "../../../src/platform/live.ts";
 import { silentLog } from "../../../src/platform/log.ts";
-import { createRunningTime } from "../../../src/platform/running-time.ts";
 import { mission, missions, plc } from "../../commands/commands-harness.ts";
 import { testCatalogue, testStopRequest } from "../../commands/operations.ts";
 import { createTestIntake, envelopeOf } from "../../support/intake-harness.ts";
@@ -223,8 +222,8 @@ export class World {
       seen: { before: null, isLost: () => false, note() {}, lose() {} },
       leading: {
         hasSession: () => this.sim.nowMs >= machine.serviceCutUntilMs,
-        async takeOver(tables) {
-          journal.lead(openDurableJournal(tables, LIMITS, createRunningTime(0, clock)));
+        async takeOver(tables, time) {
+          journal.lead(openDurableJournal(tables, LIMITS, time));
           await dispatcher.start();
         },
         lost: () => this.kill(index, random.between(100, 1_000)),

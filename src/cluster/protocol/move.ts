@@ -1,0 +1,147 @@
+import type { Clock } from "../../platform/clock.ts";
+import { StoreFailed } from "../../platform/store.ts";
+import type { ClusterStore, StorePut, StoreRead } from "./cluster-store.ts";
+import { createEpochWriter, type Epoch, ledBy } from "./epoch-writer.ts";
+import { decode, LEADER_KEY, type LeaderRecord, TABLES, unchanged } from "./records.ts";
+
+/** A record of a table, as it is kept. `value`: JSON. */
+export interface MovedRecord {
+  readonly table: string;
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** The records cannot be moved now. The message says why, and what to do. */
+export class MoveRefused extends Error {
+  override readonly name = "MoveRefused";
+}
+
+/** In the place of a process, so that no member leads: records are on their way into the store. */
+const IN = "journal to-cluster";
+/** The same: the records are with one gateway, which runs alone. */
+const OUT = "journal from-cluster";
+
+interface MoveParts {
+  readonly store: ClusterStore;
+  readonly clock: Clock;
+  /** The name of this member. */
+  readonly member: string;
+}
+
+/**
+ * Writes the records of a gateway that has run alone into the store. No member leads meanwhile. After a crash
+ * it must be called again.
+ */
+export async function moveIn(parts: MoveParts, records: readonly MovedRecord[]): Promise<void> {
+  const { store, member } = parts;
+  const before = await readAll(store);
+  const leader = leaderIn(before);
+  const has = before.entries.some(({ key }) => key.startsWith(TABLES));
+  const isOwn = leader?.member === member && (leader.process === IN || leader.process === OUT);
+  if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
+  // What it has moved out before is not true any more, and what a crash has left of a move in is the same.
+  if (has && !isOwn) {
+    throw new MoveRefused(
+      "the members have records of their own already, and two journals cannot become one",
+    );
+  }
+  const epoch = await take(parts, before, { member, process: IN });
+  const known = new Map((await readAll(store)).entries.map((entry) => [entry.key, entry]));
+  const puts = records.map(({ table, key, value }) => ({
+    key: `${TABLES}${table}/${key}`,
+    value: JSON.stringify(value),
+  }));
+  const wanted = new Set(puts.map(({ key }) => key));
+  const removals = [...known.keys()]
+    .filter((key) => key.startsWith(TABLES) && !wanted.has(key))
+    .map((key) => ({ key, value: null }));
+  const missing = puts.filter(({ key, value }) => known.get(key)?.value !== value);
+  await writeAll(parts, epoch, [...removals, ...missing], (key) => known.get(key));
+  await release(store, epoch);
+}
+
+/**
+ * Reads all records, for a gateway that is to run alone, and removes them from the store when `keep` has
+ * resolved. Nobody leads from then on, until records are moved in again.
+ */
+export async function moveOut(
+  parts: MoveParts,
+  keep: (records: readonly MovedRecord[]) => Promise<void>,
+): Promise<void> {
+  const { store, member } = parts;
+  const before = await readAll(store);
+  const leader = leaderIn(before);
+  const isOwn = leader?.process === OUT && leader.member === member;
+  if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
+  const epoch = await take(parts, before, { member, process: OUT });
+  const read = await readAll(store);
+  const entries = read.entries.filter(({ key }) => key.startsWith(TABLES));
+  await keep(
+    entries.flatMap(({ key, value }) => {
+      const [table = "", ...rest] = key.slice(TABLES.length).split("/");
+      const found: unknown = JSON.parse(value);
+      return found === null ? [] : [{ table, key: rest.join("/"), value: found }];
+    }),
+  );
+  const known = new Map(entries.map((entry) => [entry.key, entry]));
+  const removals = entries.map(({ key }) => ({ key, value: null }));
+  await writeAll(parts, epoch, removals, (key) => known.get(key));
+}
+
+function leads({ member, process }: LeaderRecord): string {
+  if (process === IN) return `${member} has not finished: run fleetgate journal to-cluster there again`;
+  if (process === OUT) return `the journal is on ${member}: run it there`;
+  return `${member} leads: stop the gateway on both boxes, and wait until its lease is over`;
+}
+
+async function readAll(store: ClusterStore): Promise<StoreRead> {
+  const read = await store.read("");
+  if (read === null) throw new StoreFailed("etcd does not answer");
+  return read;
+}
+
+function leaderIn(read: StoreRead): LeaderRecord | null {
+  const entry = read.entries.find(({ key }) => key === LEADER_KEY);
+  return entry === undefined ? null : decode<LeaderRecord>(entry);
+}
+
+/** Leads without a lease: a crash of this program lets nobody else lead. */
+async function take({ store }: MoveParts, before: StoreRead, own: LeaderRecord): Promise<Epoch> {
+  const known = before.entries.find(({ key }) => key === LEADER_KEY);
+  const value = JSON.stringify(own);
+  if (known?.value !== value) {
+    const guard = [unchanged(LEADER_KEY, known)];
+    await store.commit({ guard, parts: [{ when: [], puts: [{ key: LEADER_KEY, value }] }] });
+  }
+  const read = await readAll(store);
+  const entry = read.entries.find(({ key }) => key === LEADER_KEY);
+  if (entry?.value !== value) throw new StoreFailed("etcd has not taken it: run it again");
+  return { clusterId: read.clusterId, revision: entry.created };
+}
+
+async function writeAll(
+  { store, clock }: MoveParts,
+  epoch: Epoch,
+  puts: readonly StorePut[],
+  known: (key: string) => { readonly modified: number } | undefined,
+): Promise<void> {
+  const writer = createEpochWriter({ store, clock, epoch, lost() {} });
+  const results = await Promise.all(
+    puts.map((put) => writer.write({ when: [unchanged(put.key, known(put.key))], puts: [put] })),
+  );
+  if (results.some(({ kind }) => kind !== "written"))
+    throw new StoreFailed("etcd has not taken all records: run it again");
+}
+
+/** How often etcd is asked to take it. */
+const TRIES = 5;
+
+async function release(store: ClusterStore, epoch: Epoch): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const guard = [ledBy(epoch)];
+    const parts = [{ when: [], puts: [{ key: LEADER_KEY, value: null }] }];
+    const result = await store.commit({ guard, parts });
+    if (result.kind === "done") return;
+  }
+  throw new StoreFailed("etcd has not taken the end of it: run it again");
+}

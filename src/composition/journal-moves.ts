@@ -1,0 +1,133 @@
+import { existsSync, renameSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createEtcdClient } from "../cluster/etcd/client.ts";
+import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
+import { type MovedRecord, MoveRefused, moveIn, moveOut } from "../cluster/protocol/move.ts";
+import { createEtcdStore } from "../cluster/store/etcd-store.ts";
+import { journalFormat } from "../commands/journal/durable-journal.ts";
+import type { Config } from "../config/load.ts";
+import { TICKETS } from "../northbound/opcua/commands/ticket-store.ts";
+import { ticketsFormat } from "../northbound/opcua/opcua-store.ts";
+import type { Clock } from "../platform/clock.ts";
+import { silentLog } from "../platform/log.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+import { openRunningTime } from "../platform/running-time.ts";
+import { openKeptStore } from "../platform/stores/kept-store.ts";
+import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
+import { DATA_FILE, readLoss, type StoreFormat, syncFolder } from "../platform/stores/store-marks.ts";
+import type { Codec } from "../platform/stores/table-store.ts";
+import { refuseOwnJournal } from "./stores.ts";
+
+/** What was moved. */
+export interface Moved {
+  readonly commands: number;
+  readonly slots: number;
+}
+
+const COMMANDS = "commands";
+/** The tables of the journal, and of the slots of OPC UA. */
+const stores: ReadonlyArray<readonly [folder: string, format: StoreFormat, tables: readonly string[]]> = [
+  ["journal", journalFormat, [COMMANDS, "order", "leases", "runs", "holds"]],
+  ["tickets", ticketsFormat, [TICKETS]],
+];
+const DEADLINE_MS = 5_000;
+/** Records of one write to the disk. */
+const STEP = 200;
+const PART = ".part";
+
+/**
+ * Moves the record of commands from a box into etcd, for a gateway that becomes a cluster. The gateways are
+ * stopped. What was moved is put aside. Rejects with MoveRefused or StoreFailed.
+ *
+ * @returns null: there was nothing to move
+ */
+export async function moveToCluster(config: Config, clock: Clock): Promise<Moved | null> {
+  const { dataDir } = config.gateway;
+  const cluster = clusterOf(config);
+  const present = stores.filter(([name]) => existsSync(join(dataDir, name, DATA_FILE)));
+  if (present.length === 0) return null;
+  for (const [name] of present) {
+    const loss = readLoss(join(dataDir, name));
+    if (loss !== null)
+      throw new MoveRefused(
+        `${name} was lost (${loss.reason}): confirm it first, by fleetgate journal reset`,
+      );
+  }
+  const records: MovedRecord[] = [];
+  for (const [name, format, tables] of present) {
+    const store = createLmdbStore(openKeptStore(join(dataDir, name), format), silentLog);
+    for (const table of tables)
+      for (const [key, value] of store.table(table, asIs, "confirm").entries())
+        records.push({ table, key, value: table === COMMANDS ? agedBy(value, 0) : value });
+    await store.close();
+  }
+  const { store, close } = openEtcd(cluster, clock);
+  await moveIn({ store, clock, member: cluster.member }, records).finally(close);
+  const at = new Date(clock.nowMs()).toISOString().replaceAll(":", "");
+  for (const [name] of present) renameSync(join(dataDir, name), join(dataDir, `${name}.moved-${at}`));
+  syncFolder(dataDir);
+  return countOf(records);
+}
+
+/**
+ * Moves the record of commands from etcd to this box, for a gateway that is to run alone. The gateways are
+ * stopped, and none leads from then on. Rejects with MoveRefused or StoreFailed.
+ */
+export async function moveFromCluster(config: Config, clock: Clock): Promise<Moved> {
+  const { dataDir } = config.gateway;
+  const cluster = clusterOf(config);
+  refuseOwnJournal(dataDir);
+  let moved: Moved = { commands: 0, slots: 0 };
+  const runningMs = openRunningTime(dataDir, clock, silentLog).totalMs();
+  const { store: etcd, close } = openEtcd(cluster, clock);
+  const keep = async (records: readonly MovedRecord[]) => {
+    for (const [name, format, tables] of stores) {
+      const folder = join(dataDir, `${name}${PART}`);
+      await rm(folder, { recursive: true, force: true });
+      await makeFolder(folder);
+      const store = createLmdbStore(openKeptStore(folder, format), silentLog);
+      const own = records
+        .filter(({ table }) => tables.includes(table))
+        .map((record) =>
+          record.table === COMMANDS ? { ...record, value: agedBy(record.value, runningMs) } : record,
+        );
+      for (let from = 0; from < own.length; from += STEP)
+        await store.write(own.slice(from, from + STEP), true);
+      await store.close();
+    }
+    for (const [name] of stores) {
+      // One without commands: `refuseOwnJournal` has seen to it.
+      await rm(join(dataDir, name), { recursive: true, force: true });
+      renameSync(join(dataDir, `${name}${PART}`), join(dataDir, name));
+    }
+    syncFolder(dataDir);
+    moved = countOf(records);
+  };
+  await moveOut({ store: etcd, clock, member: cluster.member }, keep).finally(close);
+  return moved;
+}
+
+/** It is as old as it was, and is kept for longer: running times of different gateways cannot be compared. */
+function agedBy(record: unknown, runningMs: number): unknown {
+  return { ...(record as object), runningMs };
+}
+
+function countOf(records: readonly MovedRecord[]): Moved {
+  const count = (name: string) => records.filter(({ table }) => table === name).length;
+  return { commands: count(COMMANDS), slots: count(TICKETS) };
+}
+
+function clusterOf({ cluster }: Config): ClusterOptions {
+  if (cluster === null) throw new MoveRefused("the configuration has no section cluster");
+  return cluster;
+}
+
+function openEtcd({ name, etcd: { endpoints, tls } }: ClusterOptions, clock: Clock) {
+  const parts = { clock, random: Math.random, log: silentLog };
+  const client = createEtcdClient({ endpoints, tls, deadlineMs: DEADLINE_MS, ...parts });
+  const store = createEtcdStore({ client, prefix: keyPrefix(name), clock, log: silentLog });
+  return { store, close: () => client.close() };
+}
+
+const asIs: Codec<unknown> = { encode: (value) => value, decode: (json) => json };
