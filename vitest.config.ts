@@ -80,7 +80,7 @@ const deep = [
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
-/** Last and alone, since they use the whole machine: a Debian that boots, other versions of Node.js. */
+/** Of machines that boot and other versions of Node.js: they mostly wait, so they begin first, beside the others. */
 const machines = ["test/package/*.test.ts"];
 
 function all(room: string): string {
@@ -143,10 +143,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      {
-        extends: true,
-        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
-      },
+      { extends: true, test: { name: "machines", include: machines } },
     ],
   },
 });

@@ -100,8 +100,8 @@ describePages("trends", (pages) => {
     const before = await nodesHeld();
     // The browser's engine keeps more of a function that was called often. A chart that stays is a node for
     // each visit.
-    await visit(10);
-    expect(await nodesHeld()).toBeLessThan(before + 10);
+    await visit(20);
+    expect(await nodesHeld()).toBeLessThan(before + 20);
   });
 
   it("say that no value is known", async () => {
