@@ -12,6 +12,7 @@ import { createMemberJournal, type MemberJournal } from "../commands/journal/mem
 import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
 import type { ClusterView, SharedCommands } from "../contracts/cluster.ts";
+import type { Outbox } from "../delivery/outbox/outbox.ts";
 import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
@@ -36,6 +37,8 @@ export interface ClusterParts {
   readonly log: Log;
   /** Names this process. */
   readonly sessionId: string;
+  /** Events wait in it for the broker; null: there is none. */
+  readonly events: Pick<Outbox, "length" | "leaveBefore"> | null;
   /** What this box has seen of the store. */
   readonly seen: SeenMark;
   /** There is a session to the service. */
@@ -52,7 +55,7 @@ const ETCD_DEADLINE_MS = 1_500;
 const LOOK_MS = 250;
 
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
-  const { clock, random, sessionId, isFleetUp } = parts;
+  const { clock, random, sessionId, isFleetUp, events } = parts;
   const log = parts.log.child({ part: "cluster" });
   const { endpoints, tls } = options.etcd;
   const client = createEtcdClient({ endpoints, tls, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
@@ -75,6 +78,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     seen: parts.seen,
     leading: {
       hasSession: isFleetUp,
+      isPublished: () => events === null || events.length === 0,
       async takeOver(tables, time) {
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         journal.lead(openDurableJournal(tables, config.journal, time));
@@ -93,6 +97,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         const found = holdIn(change);
         if (found !== null) dispatcher?.elsewhere.hold(found.hold, found.isHeld);
       },
+      published: (beforeMs) => events?.leaveBefore(beforeMs),
       repeat: (stop) => dispatcher?.elsewhere.repeat(stop) ?? Promise.resolve(),
     },
   });

@@ -150,11 +150,12 @@ async function openRun(
   const { clock, log, isOnTrial } = surroundings;
   const stores = await prepareStores(config, { clock, time, log, isOnTrial });
   const sessionId = randomUUID();
+  const outbox = await stores.openOutbox(sessionId);
   return {
     sessionId,
     stores,
-    cluster: clusterOf(config, surroundings, { sessionId, isFleetUp, seen: stores.seen }),
-    outbox: await stores.openOutbox(sessionId),
+    cluster: clusterOf(config, surroundings, { sessionId, isFleetUp, events: outbox, seen: stores.seen }),
+    outbox,
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
   };
@@ -163,7 +164,7 @@ async function openRun(
 function clusterOf(
   config: Config,
   { clock, random, log, leadershipLost }: Surroundings,
-  { seen, ...parts }: Pick<ClusterParts, "sessionId" | "isFleetUp"> & Pick<Stores, "seen">,
+  { seen, ...parts }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events"> & Pick<Stores, "seen">,
 ): Cluster | null {
   if (config.cluster === null || seen === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");

@@ -7,6 +7,7 @@ import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.
 import { createLeader } from "./leader.ts";
 import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
 import { createPresence } from "./presence.ts";
+import { watchPublished } from "./published.ts";
 import { decode, LEADER_KEY, type LeaderRecord, STOPS, stopKey, tableKey, unchanged } from "./records.ts";
 import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
 import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
@@ -37,6 +38,8 @@ export interface MemberParts {
   readonly leading: {
     /** It has a session to the service. */
     readonly hasSession: () => boolean;
+    /** Every event of this gateway has arrived at its subscribers. */
+    readonly isPublished: () => boolean;
     /**
      * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
      * this member is active. Their records age by `time`.
@@ -50,6 +53,8 @@ export interface MemberParts {
     readonly stop: (stop: RobotStop) => void;
     /** A record of a table has changed; undefined: it was removed. */
     readonly table: (change: TableChange) => void;
+    /** The leader has published all events that came before this moment, on the monotonic clock. */
+    readonly published: (beforeMs: number) => void;
     /** Sends a stop again that has left here already. Never rejects. */
     readonly repeat: (stop: RobotStop) => Promise<unknown>;
   };
@@ -94,6 +99,7 @@ export function createMember(parts: MemberParts): Member {
     times,
     identity,
     mayLead,
+    isPublished: leading.isPublished,
     acquired,
     lost,
   });
@@ -113,6 +119,9 @@ export function createMember(parts: MemberParts): Member {
     conditionsOf: () => [],
   });
 
+  watchPublished({ mirror, clock }, (beforeMs) => {
+    if (leader.epoch() === null) others.published(beforeMs);
+  });
   const holdsPrefix = tableKey(HOLDS, "");
   mirror.subscribe((key, entry) => {
     if (!key.startsWith(holdsPrefix)) return;

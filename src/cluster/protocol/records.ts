@@ -19,10 +19,13 @@ export interface LeaderRecord {
   readonly process: string;
 }
 
-/** `runMs`: for how long members have led in all, in milliseconds. */
+/** What the leader says each second. */
 export interface BeatRecord {
   readonly count: number;
+  /** For how long members have led in all, in milliseconds. */
   readonly runMs: number;
+  /** No event waits there to be published. */
+  readonly isPublished: boolean;
 }
 
 /** A member is there. `count` goes up. */

@@ -51,8 +51,8 @@ export interface HoldControl extends Holds {
    * (docs/commands.md, A hold that is toggled): `holdState` has the present hold.
    */
   hold(request: HoldRequest): Outcome | null;
-  /** Another member of the cluster has begun the hold, or lifted it. Stops are sent only if `mayStop`. */
-  elsewhere(hold: StoredHold, isHeld: boolean, mayStop: boolean): void;
+  /** Another member of the cluster has begun or lifted the hold. The leader sends stops, and publishes it. */
+  elsewhere(hold: StoredHold, isHeld: boolean, isLeading: boolean): void;
   /** Takes over the holds of an earlier run. */
   resume(stored: readonly StoredHold[]): void;
   /**
@@ -113,8 +113,8 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
   }
 
   return {
-    elsewhere: (hold, isHeld, mayStop) =>
-      followElsewhere({ ...parts, registry, stops, robotsOf }, hold, isHeld, mayStop),
+    elsewhere: (hold, isHeld, isLeading) =>
+      followElsewhere({ ...parts, registry, stops, robotsOf }, hold, isHeld, isLeading),
     resume(stored) {
       for (const hold of stored) {
         if (registry.find(hold.robotId, holderName(hold.owner)) === undefined) registry.add(hold);
@@ -181,18 +181,19 @@ export function createHoldControl(parts: HoldControlParts): HoldControl {
 function followElsewhere(
   {
     store,
+    publish,
     effects,
     registry,
     stops,
     robotsOf,
-  }: Pick<HoldControlParts, "store" | "effects"> & {
+  }: Pick<HoldControlParts, "store" | "publish" | "effects"> & {
     readonly registry: HoldRegistry;
     readonly stops: HoldStops;
     readonly robotsOf: (robotId: RobotId | null) => readonly RobotId[];
   },
   hold: StoredHold,
   isHeld: boolean,
-  mayStop: boolean,
+  isLeading: boolean,
 ): void {
   const { robotId, owner } = hold;
   const known = registry.find(robotId, holderName(owner));
@@ -201,12 +202,13 @@ function followElsewhere(
   if (known === undefined) {
     registry.add(hold);
     effects.refuseStarts(robotId);
-    if (mayStop) for (const each of robotsOf(robotId)) stops.begin(each);
+    if (isLeading) for (const each of robotsOf(robotId)) stops.begin(each);
   } else {
     registry.remove(known);
     for (const each of robotsOf(robotId)) if (!registry.isHeld(each)) stops.end(each);
   }
-  effects.changed(robotId);
+  if (isLeading) publish(isHeld ? "held" : "free", hold, owner);
+  else effects.changed(robotId);
 }
 
 /** What a request to hold or to lift a hold leads to. */

@@ -28,6 +28,11 @@ export interface Outbox extends EventQueue, Component {
   onReady(wake: () => void): void;
   readonly published: PublishedBefore;
   /**
+   * Another member of a cluster has published all events of robots that came before this moment, on the
+   * monotonic clock. It does not know those of commands of this one.
+   */
+  leaveBefore(monotonicMs: number): void;
+  /**
    * Since when (in running time) a crash of the last run may have lost events of commands; null: it has lost
    * none.
    */
@@ -309,11 +314,19 @@ class StoredOutbox implements Outbox {
     this.#entries.giveBack(entry);
   }
 
+  leaveBefore(monotonicMs: number): void {
+    const { time, clock } = this.#parts;
+    const beforeMs = time.totalMs() - (clock.monotonicMs() - monotonicMs);
+    for (const entry of takeOld([this.#robots], beforeMs)) this.#end(entry);
+  }
+
   #dropOld(): void {
     const oldestMs = this.#parts.time.totalMs() - this.#parts.options.maxAgeMs;
-    for (const lines of [this.#robots, this.#commands]) {
-      for (let old = lines.takeOld(oldestMs); old !== null; old = lines.takeOld(oldestMs))
-        this.#drop(old, "too_old");
-    }
+    for (const entry of takeOld([this.#robots, this.#commands], oldestMs)) this.#drop(entry, "too_old");
   }
+}
+
+function* takeOld(all: readonly Lines[], oldestMs: number): Iterable<Entry> {
+  for (const lines of all)
+    for (let old = lines.takeOld(oldestMs); old !== null; old = lines.takeOld(oldestMs)) yield old;
 }

@@ -222,6 +222,7 @@ export class World {
       seen: { before: null, isLost: () => false, note() {}, lose() {} },
       leading: {
         hasSession: () => this.sim.nowMs >= machine.serviceCutUntilMs,
+        isPublished: () => true,
         async takeOver(tables, time) {
           journal.lead(openDurableJournal(tables, LIMITS, time));
           await dispatcher.start();
@@ -234,6 +235,7 @@ export class World {
           const hold = holdIn(change);
           if (hold !== null) dispatcher.elsewhere.hold(hold.hold, hold.isHeld);
         },
+        published() {},
         repeat: (stop) => dispatcher.elsewhere.repeat(stop),
       },
     });

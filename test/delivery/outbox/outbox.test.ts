@@ -53,6 +53,21 @@ describe("an event", () => {
     expect(box.figures()).toMatchObject({ oldestEventSeconds: 0 });
   });
 
+  it("of a robot leaves when another member has published it, and is not counted as dropped", async () => {
+    const { box, clock, sync } = await begin();
+    box.push(alarm("e1"));
+    box.push(command("e2"));
+    await sync();
+    clock.advance(30_000);
+    box.push(alarm("e3"));
+    await sync();
+    box.leaveBefore(clock.monotonicMs() - 20_000);
+    scene.open();
+    await scene.turns();
+    expect(scene.take()).toEqual(["e2 historical", "e3 historical"]);
+    expect(box.dropped).toBe(0);
+  });
+
   it("leaves the disk when it has arrived, and comes again until then", async () => {
     await begin();
     scene.open();
