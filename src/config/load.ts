@@ -145,12 +145,13 @@ export async function loadConfig(
 
 function assemble(file: ConfigFile, files: NamedFiles, path: string, env: Environment): Config {
   const gateway = { id: file.gateway.id, dataDir: dataDir(file, path, env) };
+  const members = file.cluster === undefined ? 1 : Object.keys(file.cluster.members).length;
   const socket = socketPath(file.control, dirname(resolve(path)), gateway.dataDir);
   return {
     gateway,
     log: file.log,
     quality: file.quality,
-    fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir),
+    fleet: fleetOptions(file.fleet, file.quality, files, gateway.dataDir, members),
     mqtt: file.mqtt === undefined ? null : mqttOptions(file.mqtt, gateway.id, mqttPlant(file), files),
     outbox: file.mqtt?.outbox ?? null,
     opcua:

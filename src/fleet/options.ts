@@ -123,6 +123,8 @@ export interface FleetOptions {
   /** `https://host:port` of `authorizeApiAccess`. */
   readonly authUrl: string;
   readonly credentials: FleetCredentials;
+  /** How many processes exchange the key, each its share of the documented rate: the members of a cluster. */
+  readonly sharers: number;
   readonly tls: FleetTls;
   /** `http://[user:password@]host:port` of an HTTP proxy; null: none. */
   readonly proxyUrl: string | null;

@@ -81,6 +81,7 @@ async function fleetOptions(endpoints: Endpoints, overrides: FleetOverrides = {}
     families: new Map(),
     amrIds: new Map(),
     cacheDirectory: null,
+    sharers: 1,
     ...options,
     times: { ...defaultFleetTimes, ...times },
   };

@@ -215,6 +215,7 @@ export function fleetOptions(
   quality: { readonly streamSilenceMs: number; readonly resyncMs: number },
   files: NamedFiles,
   dataDir: string,
+  sharers: number,
 ): FleetOptions {
   return {
     grpcAddress: section.grpc.address,
@@ -222,6 +223,7 @@ export function fleetOptions(
     httpsUrl: section.https,
     authUrl: section.authUrl ?? section.https,
     credentials: credentials(fileAt(files, "fleet", "credentials")?.text ?? "{}"),
+    sharers,
     tls: { ca: fileAt(files, "fleet", "ca")?.text ?? null, client: client(files) },
     proxyUrl: section.proxy === undefined ? null : proxyUrl(section.proxy, files),
     transport: section.transport,

@@ -157,7 +157,8 @@ export interface ExchangeBudget {
 }
 
 /** A sliding window: exact, and small enough to keep every moment. */
-export function createExchangeBudget(): ExchangeBudget {
+export function createExchangeBudget(sharers: number): ExchangeBudget {
+  const most = Math.floor(requestsInWindow / sharers);
   const spent: number[] = [];
   const forget = (nowMs: number) => {
     while (spent[0] !== undefined && spent[0] <= nowMs - windowMs) spent.shift();
@@ -165,12 +166,12 @@ export function createExchangeBudget(): ExchangeBudget {
   return {
     waitMs(nowMs) {
       forget(nowMs);
-      const oldest = spent[spent.length - requestsInWindow];
+      const oldest = spent[spent.length - most];
       return oldest === undefined ? 0 : oldest + windowMs - nowMs;
     },
     left(nowMs) {
       forget(nowMs);
-      return requestsInWindow - spent.length;
+      return most - spent.length;
     },
     spend(nowMs) {
       spent.push(nowMs);

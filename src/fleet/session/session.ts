@@ -61,7 +61,7 @@ const KEPT_BACK = 4;
 /** At most one exchange is in flight, because one loop makes them all. */
 export function createSession(options: FleetOptions, parts: SessionParts): Session {
   const { clock, log } = parts;
-  const budget = createExchangeBudget();
+  const budget = createExchangeBudget(options.sharers);
   const plan = createRetryPlan(options.times, parts.random);
   const record = createExchangeRecord(log);
   const endings = createEndings();

@@ -141,9 +141,9 @@ export async function tryToken(
   }
 }
 
-async function waitForRate({ cacheDirectory }: FleetOptions, clock: Clock): Promise<number> {
+async function waitForRate({ cacheDirectory, sharers }: FleetOptions, clock: Clock): Promise<number> {
   if (cacheDirectory === null) return 0;
-  const budget = createExchangeBudget();
+  const budget = createExchangeBudget(sharers);
   for (const atMs of await createExchangeHistory(cacheDirectory, clock).load()) budget.spend(atMs);
   return budget.waitMs(clock.monotonicMs());
 }
