@@ -21,7 +21,6 @@ const blocks = {
   section: "cluster:",
   shown: "  ok       etcd",
   restart: "sudo systemctl restart fleetgate",
-  leader: "etcdctl get",
   leave: "sudo systemctl stop fleetgate",
   stop: "sudo systemctl stop etcd",
   anotherInit: "fleetgate init --cluster hall-2",
@@ -127,25 +126,25 @@ test.runIf(lack === null)("a gateway may write its own keys, and no others", () 
 test.runIf(lack === null)("one gateway leads, and the other one when the first has ended", async () => {
   desk.run("fleetgate simulate --json --host 0.0.0.0 --certificate-name fleet --data sim >sim.log 2>&1 &");
   await becomes("grep ready ../sim.log");
+  const [restart = "", active = ""] = block("restart").split("\n");
   for (const name of boxes) {
     const machine = network.machine(name);
     machine.run(
       "cp ../desk/sim/fleet/credentials.json /etc/fleetgate/api-key.json; cp ../desk/sim/fleet/ca.pem /etc/fleetgate/",
     );
-    machine.run(block("restart"));
+    machine.run(restart);
   }
-  const leads = (name: string) =>
-    expect
-      .poll(() => desk.try(`${settings()}\n${block("leader")}`, "cluster").out, {
-        timeout: 60_000,
-        interval: 500,
-      })
-      .toMatch(new RegExp(`^\\{"member":"${name}",`));
-  await leads("box-.");
-  const first = /box-./.exec(desk.run(`${settings()}\n${block("leader")}`, "cluster"))?.[0] ?? "";
-  expect(network.machine(first).log("fleetgate")).toContain("this member leads from now on");
-  network.machine(first).run(block("leave"));
-  await leads(boxes.find((name) => name !== first) ?? "");
+  /** 0: it leads, 1: it stands by, 3: it does not run. */
+  const codes = () => boxes.map((name) => network.machine(name).try(active).code);
+  const become = (...wanted: number[][]) =>
+    expect.poll(() => codes(), { timeout: 90_000, interval: 500 }).toBeOneOf(wanted);
+  await become([0, 1], [1, 0]);
+  const first = codes().indexOf(0);
+  const leader = network.machine(boxes[first] ?? "");
+  leader.run(block("leave"));
+  await become(first === 0 ? [3, 0] : [0, 3]);
+  leader.run(restart);
+  await become(first === 0 ? [1, 0] : [0, 1]);
   for (const name of boxes) network.machine(name).run(block("leave"));
 });
 

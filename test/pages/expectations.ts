@@ -58,6 +58,7 @@ const container: Expectation = { kind: "not run", because: "needs a container en
 export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Expectation]> = [
   [/^cd cluster$/, onThreeMachines],
   [/^fleetgate init --cluster /, onThreeMachines],
+  [/^sudo fleetgate status --active$/, onThreeMachines],
   [/^(sudo )?(systemctl|install) .*(\betcd\b|\bcluster\b)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
