@@ -109,7 +109,10 @@ export function runCommand(): Command {
         }),
         configuration: { settings: reading.settings, read },
         builtAt,
-        leadershipLost: () => process.exit(exitCodes.leadershipLost),
+        leadershipLost() {
+          crashes.giveWay();
+          process.exit(exitCodes.leadershipLost);
+        },
       });
       // Whatever ends the process: what it has sent must not arrive when others act for it.
       process.once("exit", gateway.cut);

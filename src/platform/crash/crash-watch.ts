@@ -30,6 +30,8 @@ export interface CrashWatch {
   failed(error: unknown): void;
   /** Notes that the run ends in order. */
   end(): Promise<void>;
+  /** The same for a process that ends at once, and will be started again. Never throws. */
+  giveWay(): void;
   health(): Health;
 }
 
@@ -67,6 +69,15 @@ export function createCrashWatch(folder: CrashFolder, parts: CrashWatchParts): C
     }
   }
 
+  function endLife(): void {
+    hasEnded = true;
+    try {
+      folder.endLife();
+    } catch (error) {
+      log.debug({ err: error }, "the note that this run lives could not be removed");
+    }
+  }
+
   return {
     async begin(signal) {
       hasBegun = true;
@@ -99,11 +110,11 @@ export function createCrashWatch(folder: CrashFolder, parts: CrashWatchParts): C
       hasEnded = true;
       // Otherwise a note that is being written would come back after its removal.
       await noting;
-      try {
-        folder.endLife();
-      } catch (error) {
-        log.debug({ err: error }, "the note that this run lives could not be removed");
-      }
+      endLife();
+    },
+    giveWay() {
+      // Until then the folder may be another gateway's.
+      if (hasBegun) endLife();
     },
     health: runningReport.health,
   };
