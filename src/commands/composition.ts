@@ -58,7 +58,7 @@ export function composeCommands(parts: DispatcherParts): Composition {
   const wall = createSteadyWall(clock);
   const link = createFleetLink(clock);
   const onLate = (id: string, text: string) => conclusion.foundLater(id, text);
-  const evidence = createEvidence({ options, port, alarmRegistry, clock, log, onLate });
+  const evidence = createEvidence({ options, port, shared, alarmRegistry, clock, log, onLate });
   const { attribution, search, observations } = evidence;
   const ownStops = createOwnStops({
     catalogue,

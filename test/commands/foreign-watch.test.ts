@@ -59,3 +59,24 @@ it("knows every mission of a workflow as its own", async () => {
   expect(missionIds.map(harness.makerOf)).toEqual(["opcua:plc/flow", "opcua:plc/flow"]);
   expect(harness.dispatcher.health().figures).toMatchObject({ foreignMissions: 0 });
 });
+
+it("raises none for missions that the leader's commands have made, while this member stands by", async () => {
+  let isLeading = false;
+  const harness = await createHarness({
+    shared: {
+      isLeading: () => isLeading,
+      doubtMs: 0,
+      isRecorded: async () => false,
+      stopLeaves() {},
+      stoppedElsewhere: () => null,
+      stopAfter: () => null,
+    },
+  });
+  const list: Mission[] = [];
+  await harness.see(missions("AMR01", harness.clock.nowMs()));
+  for (const id of ["m1", "m2", "m3"]) await shown(harness, list, mission(id, "A"));
+  expect(harness.alarms()).toEqual([]);
+  isLeading = true;
+  for (const id of ["m4", "m5", "m6"]) await shown(harness, list, mission(id, "A"));
+  expect(harness.alarms()).toMatchObject([{ code: "FOREIGN_MISSIONS", isActive: true }]);
+});

@@ -16,7 +16,8 @@ export interface Evidence {
   readonly observations: Observations;
 }
 
-interface EvidenceParts extends Pick<Shared, "options" | "port" | "alarmRegistry" | "clock" | "log"> {
+interface EvidenceParts
+  extends Pick<Shared, "options" | "port" | "shared" | "alarmRegistry" | "clock" | "log"> {
   /** Called for a finding about a command whose outcome was already final. */
   readonly onLate: (commandId: string, text: string) => void;
 }
@@ -24,6 +25,7 @@ interface EvidenceParts extends Pick<Shared, "options" | "port" | "alarmRegistry
 export function createEvidence({
   options,
   port,
+  shared,
   alarmRegistry,
   clock,
   log,
@@ -35,7 +37,10 @@ export function createEvidence({
   const observations = createObservations({
     missions: search.missions,
     conveyor: search.conveyor,
-    newMission: attribution.seen,
+    newMission(robotId, mission) {
+      // The leader makes missions, and knows which are its own.
+      if (shared?.isLeading() !== false) attribution.seen(robotId, mission);
+    },
   });
   return { foreign, attribution, search, observations };
 }
