@@ -8,6 +8,7 @@ const long = [
   "test/package/boot.test.ts",
   "test/package/each-node.test.ts",
   "test/cluster/chaos/chaos.test.ts",
+  "test/cluster/handover/handover.test.ts",
   "test/daemon/decidability-modes.test.ts",
   "test/daemon/soak.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
@@ -71,6 +72,7 @@ const kept = [
 const deep = [
   "test/bench/soak/census.test.ts",
   "test/cluster/chaos/*.test.ts",
+  "test/cluster/handover/*.test.ts",
   "test/daemon/decidability*.test.ts",
   "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",

@@ -93,6 +93,9 @@ const readersOfDate: Readonly<Record<string, string>> = {
 
 /** Who subtracts or compares wall times. Ages and timeouts are for the monotonic clock: the other is set. */
 const usersOfWallTimes: Readonly<Record<string, string>> = {
+  "cluster/protocol/presence.ts": "the wall clock of another machine",
+  "cli/online/etcd.ts": "the wall clock of another machine",
+  "cli/online/members.ts": "the wall clock of another machine",
   "platform/clock-watch.ts": "sees that it was set, and what it would be without that",
   "platform/crash/crash-watch.ts": "reports of runs before have a wall time alone",
   "platform/recorder/segments.ts": "recordings of runs before have a wall time alone",

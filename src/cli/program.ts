@@ -9,6 +9,7 @@ import { demoCommand } from "./demo.ts";
 import { examples } from "./examples.ts";
 import { exitCodes } from "./exit.ts";
 import { exportCommand } from "./export/command.ts";
+import { handoverCommand } from "./handover.ts";
 import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
 import { journalCommand } from "./journal.ts";
@@ -42,6 +43,7 @@ export function createProgram(): Command {
     .addCommand(callCommand())
     .addCommand(holdCommand())
     .addCommand(reloadCommand())
+    .addCommand(handoverCommand())
     .addCommand(recordCommand())
     .addCommand(certsCommand())
     .addCommand(exportCommand())

@@ -11,6 +11,7 @@ import { createAttributionStage } from "./attribution/attribution.ts";
 import { recordMissing } from "./audit/missing-records.ts";
 import { type Composition, composeCommands } from "./composition.ts";
 import type { ConveyorRuns } from "./conveyors/conveyor-runs.ts";
+import { createHandoverSteps, type HandoverSteps } from "./handover.ts";
 import type { HoldControl } from "./holds/hold-control.ts";
 import type { Execution } from "./intake/execution.ts";
 import { isOwnStop } from "./intake-checks.ts";
@@ -39,6 +40,8 @@ export interface Dispatcher extends Execution, CommandRecords {
   readonly permits: PermitControl;
   /** What other members of the cluster do. */
   readonly elsewhere: ElsewhereSink;
+  /** What ends before another member of the cluster leads. */
+  readonly handover: HandoverSteps;
   /**
    * Why no act is taken now; null: all are.
    *
@@ -115,6 +118,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
       hold: (hold, isHeld) => holds.elsewhere(hold, isHeld, composed.shared?.isLeading() === true),
       repeat: composed.ownStops.repeat,
     },
+    handover: createHandoverSteps(composed, clock),
     refusesActs(isHold) {
       if (stopping.signal.aborted) return actsEnded();
       return composed.shared?.isLeading() === false && !isHold ? actsElsewhere() : null;

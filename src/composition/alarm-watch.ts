@@ -25,6 +25,8 @@ interface AlarmWatchDependencies {
   readonly state: StateAlarm;
   /** Delivers the alarms that time alone has raised or ended. */
   readonly tick: () => void;
+  /** Looks at the cluster of this gateway; absent: it is the only one. */
+  readonly lookAtCluster?: () => void;
   readonly clock: Clock;
   /** Free bytes of the disk; a test replaces it. */
   readonly free?: FreeBytes;
@@ -50,6 +52,7 @@ export function createAlarmWatch({
   fanOut,
   state,
   tick,
+  lookAtCluster = () => {},
   clock,
   free = freeBytes,
 }: AlarmWatchDependencies): Component {
@@ -79,6 +82,7 @@ export function createAlarmWatch({
     // Without the reason, which names the next attempt: each text would be another occurrence.
     const isRenewed = fleet.renewalProblem() === null;
     say("TOKEN_NOT_RENEWED", isRenewed ? null : "the token of the fleet service cannot be renewed");
+    lookAtCluster();
     tick();
     noteHealth();
     watchdog.touch();

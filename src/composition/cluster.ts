@@ -1,34 +1,49 @@
 import { createEtcdClient } from "../cluster/etcd/client.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { keyPrefix } from "../cluster/options.ts";
-import { createMember } from "../cluster/protocol/member.ts";
+import { createMember, type Member } from "../cluster/protocol/member.ts";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, type LeaderRecord } from "../cluster/protocol/records.ts";
-import { protocolTimes } from "../cluster/protocol/times.ts";
+import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
+import { watchEtcd } from "../cluster/store/etcd-health.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
 import type { Dispatcher } from "../commands/dispatcher.ts";
 import { openDurableJournal } from "../commands/journal/durable-journal.ts";
 import { createMemberJournal, type MemberJournal } from "../commands/journal/member-journal.ts";
 import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
-import type { ClusterView, SharedCommands } from "../contracts/cluster.ts";
+import type { ClusterView, MemberFacts, SharedCommands } from "../contracts/cluster.ts";
+import type { HandoverReport } from "../contracts/handover.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
 import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import { version } from "../version.ts";
+import type { ClusterSight } from "./cluster-alarms.ts";
+import { type HandoverParts, reportOf } from "./handover.ts";
 
 /** This gateway as a member of a cluster. */
 export interface Cluster {
   readonly shared: SharedCommands;
   readonly journal: MemberJournal;
   readonly view: ClusterView;
+  readonly sight: ClusterSight;
+  readonly handover: HandoverAccess;
+  /** It leaves the cluster, or leads no more. */
+  readonly ended: AbortSignal;
   /** Of the slots of OPC UA. */
   readonly tickets: TicketStore;
   /** Stands by from now on, and leads when nobody else does. */
   join(dispatcher: Dispatcher): void;
   /** Lets another member lead at once, when this one has ended its commands. */
   leave(): Promise<void>;
+}
+
+/** How this member hands over, and how it came to lead. */
+export interface HandoverAccess extends Pick<HandoverParts, "others" | "standAside" | "resign"> {
+  /** The handover by which this member leads; null: it does not, or for another reason. */
+  own(): HandoverReport | null;
 }
 
 export interface ClusterParts {
@@ -43,6 +58,8 @@ export interface ClusterParts {
   readonly seen: SeenMark;
   /** There is a session to the service. */
   readonly isFleetUp: () => boolean;
+  /** A few digits of each section of the configuration that the members should have alike. */
+  readonly configuration: () => MemberFacts["configuration"];
   /**
    * Another member leads, or may: this process must end at once. Nothing of it may reach the service any
    * more.
@@ -52,10 +69,10 @@ export interface ClusterParts {
 
 /** Shorter than a permission holds: then what became of a write is known in time. */
 const ETCD_DEADLINE_MS = 1_500;
-const LOOK_MS = 250;
+const LOOK_MS = 100;
 
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
-  const { clock, random, sessionId, isFleetUp, events } = parts;
+  const { clock, random, sessionId, isFleetUp, events, configuration } = parts;
   const log = parts.log.child({ part: "cluster" });
   const { endpoints, tls } = options.etcd;
   const client = createEtcdClient({ endpoints, tls, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
@@ -63,17 +80,24 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const { callDeadlineMs, evidenceMs } = config.dispatcher;
   const times = protocolTimes({ leaseMs: options.leaseMs, callDeadlineMs, evidenceMs });
   const ended = new AbortController();
-  const listeners = new Set<() => void>();
   let dispatcher: Dispatcher | null = null;
+  let isAside = false;
+  let doubtsOfTakeover = 0;
+  let handover: HandoverReport | null = null;
 
-  const leaderEntry = () => member.mirror.get(LEADER_KEY);
-  let newestEpoch = 0;
+  function ownHandover(): HandoverReport | null {
+    const takeover = member.takeover();
+    handover ??= takeover && reportOf(takeover, options.member, doubtsOfTakeover, clock.nowMs());
+    return handover;
+  }
+  const facts = () => ({ version, configuration: configuration(), handover: ownHandover() });
 
   const member = createMember({
     store: createEtcdStore({ client, prefix, clock, log }),
     clock,
     times,
     identity: { member: options.member, process: sessionId },
+    facts,
     readStart: startIn,
     seen: parts.seen,
     leading: {
@@ -84,10 +108,13 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         journal.lead(openDurableJournal(tables, config.journal, time));
         tickets.lead(tables);
         await dispatcher?.start();
+        doubtsOfTakeover = view.robotsInDoubt();
       },
       lost() {
         if (ended.signal.aborted) return;
-        log.error({ leader: view.leader() }, "this member leads no more: it ends, and stands by again");
+        const text = "this member leads no more: it ends, and stands by again";
+        if (isAside) log.info({}, text);
+        else log.error({ leader: view.leader() }, text);
         parts.lost();
       },
     },
@@ -104,9 +131,55 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const journal = createMemberJournal(member.tables);
   const tickets = createMemberTickets();
 
+  const { view, follow } = createView(options, member, times, () => dispatcher);
+  const etcd = watchEtcd({ client, etcd: options.etcd, clock, signal: ended.signal });
+  return {
+    shared: { ...member, isLeading: () => !isAside && member.isLeading() },
+    journal,
+    view,
+    ended: ended.signal,
+    sight: {
+      ...{ view, etcd, facts },
+      silenceMs: options.leaseMs,
+      others: member.others,
+      takeover: member.takeover,
+    },
+    handover: {
+      others: member.others,
+      own: ownHandover,
+      resign: (note) => member.resign("planned", note),
+      standAside(now) {
+        isAside = now;
+      },
+    },
+    tickets,
+    join(joined) {
+      dispatcher = joined;
+      joined.standBy();
+      member.start();
+      follow(clock, ended.signal, log);
+    },
+    async leave() {
+      ended.abort();
+      await member.resign("planned");
+      client.close();
+    },
+  };
+}
+
+/** What is shown of the place of a member, and what tells its listeners of a change. */
+function createView(
+  { member: own, members }: ClusterOptions,
+  member: Member,
+  { proofMs }: ProtocolTimes,
+  dispatcher: () => Dispatcher | null,
+) {
+  const listeners = new Set<() => void>();
+  const leaderEntry = () => member.mirror.get(LEADER_KEY);
+  let newestEpoch = 0;
   const view: ClusterView = {
-    member: options.member,
-    members: options.members,
+    member: own,
+    members,
     isActive: member.isLeading,
     epoch() {
       newestEpoch = Math.max(newestEpoch, leaderEntry()?.created ?? 0);
@@ -117,35 +190,25 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       return entry === undefined ? null : decode<LeaderRecord>(entry).member;
     },
     // The leader says something each second.
-    lagMs: () => Math.max(0, member.mirror.lagMs() - 2 * times.proofMs),
+    lagMs: () => Math.max(0, member.mirror.lagMs() - 2 * proofMs),
+    robotsInDoubt: () => dispatcher()?.handover.robotsInDoubt() ?? 0,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
-
   return {
-    shared: member,
-    journal,
     view,
-    tickets,
-    join(joined) {
-      dispatcher = joined;
-      joined.standBy();
-      member.start();
+    follow(clock: Clock, signal: AbortSignal, log: Log): void {
       let before = "";
-      every(clock, LOOK_MS, ended.signal, () => {
-        const now = JSON.stringify([view.isActive(), view.epoch(), view.leader()]);
+      every(clock, LOOK_MS, signal, () => {
+        const [isActive, epoch, leader] = [view.isActive(), view.epoch(), view.leader()];
+        const now = JSON.stringify([isActive, epoch, leader]);
         if (now === before) return;
         before = now;
-        log.info({ isActive: view.isActive(), epoch: view.epoch(), leader: view.leader() }, "the cluster");
+        log.info({ isActive, epoch, leader }, "the cluster");
         for (const listener of listeners) listener();
       });
-    },
-    async leave() {
-      ended.abort();
-      await member.resign();
-      client.close();
     },
   };
 }

@@ -6,6 +6,7 @@ import { mergedHealth } from "../platform/health-history.ts";
 import type { Step } from "../platform/supervisor.ts";
 import { createQualityTicker } from "../state/quality-reader.ts";
 import { createAlarmWatch } from "./alarm-watch.ts";
+import { createClusterAlarms } from "./cluster-alarms.ts";
 import type { Core } from "./core.ts";
 import { mqtt } from "./mqtt.ts";
 import { opcua } from "./opcua.ts";
@@ -31,7 +32,7 @@ export async function addComponents(
   core: Core,
   begin: Promise<void>,
 ): Promise<void> {
-  const { config, surroundings, recordings, outbox } = run;
+  const { config, surroundings, recordings, outbox, cluster } = run;
   const { clock } = surroundings;
   const { fleet, fanOut, state, stages, pipeline, certificates, health, commands, noteWrongClock } = core;
   for (const component of [recordings.recorder, commands.journald, outbox])
@@ -48,6 +49,9 @@ export async function addComponents(
       fleet,
       fanOut,
       state: stages.alarmRegistry.state,
+      ...(cluster === null
+        ? {}
+        : { lookAtCluster: createClusterAlarms(cluster.sight, stages.alarmRegistry.state).look }),
       tick: () => pipeline.enterAfter("attribution", nothing),
       clock,
     }),

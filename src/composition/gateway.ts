@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config/load.ts";
 import { configHash, runningConfig } from "../config/running-config.ts";
+import { sharedSections } from "../config/shared-sections.ts";
 import type { Sink } from "../contracts/link.ts";
 import type { ReloadConfiguration } from "../contracts/reload.ts";
 import type { Component, Health } from "../platform/component.ts";
@@ -56,7 +57,7 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
     log.error({ err: error }, "what follows from the new configuration failed in one part"),
   );
   const running = runningConfig(live);
-  const reloads = createReloadGate(live.pick(configHash));
+  const reloads = createReloadGate(live.pick(configHash), configuration?.settings ?? null);
   let isFleetUp = () => false;
   let open: Pick<Gateway, "health" | "hang" | "runningMs" | "cut"> | null = null;
   return {
@@ -83,7 +84,11 @@ export function createGateway(config: Config, surroundings: Surroundings): Gatew
   };
 
   async function begin(time: KeptRunningTime, signal: AbortSignal): Promise<Run> {
-    const opened = await openRun(config, surroundings, time, () => isFleetUp());
+    const ofCluster = {
+      isFleetUp: () => isFleetUp(),
+      configuration: () => sharedSections(reloads.settings() ?? new Map()),
+    };
+    const opened = await openRun(config, surroundings, time, ofCluster);
     time.begin(signal);
     return { ...opened, config: running, surroundings, work: work ?? createWorkTimes(clock), reloads };
   }
@@ -145,7 +150,7 @@ async function openRun(
   config: Config,
   surroundings: Surroundings,
   time: KeptRunningTime,
-  isFleetUp: () => boolean,
+  ofCluster: Pick<ClusterParts, "isFleetUp" | "configuration">,
 ): Promise<Omit<Run, "config" | "surroundings" | "work" | "reloads">> {
   const { clock, log, isOnTrial } = surroundings;
   const stores = await prepareStores(config, { clock, time, log, isOnTrial });
@@ -154,7 +159,7 @@ async function openRun(
   return {
     sessionId,
     stores,
-    cluster: clusterOf(config, surroundings, { sessionId, isFleetUp, events: outbox, seen: stores.seen }),
+    cluster: clusterOf(config, surroundings, { sessionId, ...ofCluster, events: outbox, seen: stores.seen }),
     outbox,
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
@@ -164,7 +169,10 @@ async function openRun(
 function clusterOf(
   config: Config,
   { clock, random, log, leadershipLost }: Surroundings,
-  { seen, ...parts }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events"> & Pick<Stores, "seen">,
+  {
+    seen,
+    ...parts
+  }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events" | "configuration"> & Pick<Stores, "seen">,
 ): Cluster | null {
   if (config.cluster === null || seen === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");

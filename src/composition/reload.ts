@@ -38,6 +38,8 @@ export interface ReloadDependencies {
 /** Reads the configuration again while the gateway runs. */
 interface Reload {
   readonly request: ReloadConfiguration;
+  /** Of the configuration that is in force; null: the gateway was made without a file. */
+  settings(): Settings | null;
   /** The gateway stops: nothing is changed any more. */
   close(): void;
   health(): Health;
@@ -111,6 +113,7 @@ export function createReload(parts: ReloadDependencies): Reload {
       if (next.askers.size < MOST_ASKERS) next.askers.add(by);
       return next.result;
     },
+    settings: () => settings,
     close() {
       isClosed = true;
     },
@@ -190,6 +193,8 @@ export interface ReloadGate {
   readonly request: ReloadConfiguration;
   /** Of the present configuration. */
   readonly hash: Live<string>;
+  /** Of the present configuration; null: the gateway was made without a file. */
+  settings(): Settings | null;
   /** Registers a function that is asked whether a reload may change the configuration. */
   refuseReload(refusalsOf: FindRefusals): void;
   readonly refusals: FindRefusals;
@@ -199,15 +204,18 @@ export interface ReloadGate {
   health(): Health;
 }
 
-export function createReloadGate(hash: Live<string>): ReloadGate {
+/** @param first the settings until the gateway can reload */
+export function createReloadGate(hash: Live<string>, first: Settings | null = null): ReloadGate {
   let settle: (reload: Reload | null) => void = () => {};
   const opened = new Promise<Reload | null>((resolve) => {
     settle = resolve;
   });
   let health: () => Health = () => ({ state: "up" });
+  let settings = () => first;
   const finders: FindRefusals[] = [];
   return {
     hash,
+    settings: () => settings(),
     refuseReload: (refusalsOf) => void finders.push(refusalsOf),
     refusals: (next) => finders.flatMap((refusalsOf) => refusalsOf(next)),
     async request(by) {
@@ -218,6 +226,7 @@ export function createReloadGate(hash: Live<string>): ReloadGate {
     },
     open(reload) {
       health = reload.health;
+      settings = reload.settings;
       settle(reload);
     },
     end: () => settle(null),

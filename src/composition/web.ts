@@ -1,5 +1,6 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
+import type { HandoverControl } from "../contracts/handover.ts";
 import type { Sink } from "../contracts/link.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
 import { isOpenAccess } from "../northbound/web/access/access.ts";
@@ -17,6 +18,7 @@ import { freeBytes } from "../platform/disk-health.ts";
 import { noLaterThan } from "../platform/within.ts";
 import { consoleFolder, openApiFile, version } from "../version.ts";
 import type { Core } from "./core.ts";
+import { createHandovers } from "./handover.ts";
 import { QUEUE, type Run, startRetry } from "./run.ts";
 
 /** The web listener, and how a reload changes it. */
@@ -71,11 +73,27 @@ export function control(
       logLevels: logLevels ?? null,
       recorder: recordings.recorder,
       reload: reloads.request,
+      handover: handover(run, core),
     },
     tail: createTail({ attachTail, sessionId, clock }),
     clock,
     log: log.child({ part: "control" }),
   });
+}
+
+/** Null: the gateway is no member of a cluster. */
+function handover(
+  { cluster, surroundings: { clock, log } }: Run,
+  { commands }: Core,
+): HandoverControl | null {
+  if (cluster === null) return null;
+  const { view, handover: access } = cluster;
+  const { dispatcher, audit } = commands;
+  const part = log.child({ part: "cluster" });
+  return createHandovers(
+    { view, ...access, steps: dispatcher.handover, audit, clock, log: part, signal: cluster.ended },
+    access.own,
+  );
 }
 
 function webCommands(protocol: "web" | "control", { commands, catalogue }: Core): WebCommands {

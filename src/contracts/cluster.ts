@@ -1,4 +1,5 @@
 import type { RobotId } from "../domain/robot.ts";
+import type { HandoverReport } from "./handover.ts";
 
 /** One box of a cluster. */
 export interface ClusterMember {
@@ -23,8 +24,45 @@ export interface ClusterView {
   leader(): string | null;
   /** For how long it has not been known that this member has all that the store has, in milliseconds. */
   lagMs(): number;
+  /** Robots that take no start before the end of an earlier leader's command is known. */
+  robotsInDoubt(): number;
   /** Calls it after each change of `isActive`, `epoch` or `leader`. Returns what ends that. */
   onChange(listener: () => void): () => void;
+}
+
+/** What a member says of its program. */
+export interface MemberFacts {
+  readonly version: string;
+  /** A few digits of each section of its configuration that the members should have alike. */
+  readonly configuration: Readonly<Record<string, string>>;
+  /** The handover by which it leads; null: it stands by, or leads for another reason. */
+  readonly handover: HandoverReport | null;
+}
+
+/** Another member, which was heard a moment ago. */
+export interface OtherMember {
+  readonly name: string;
+  /** It has a session to the service, so it could lead. */
+  readonly hasSession: boolean;
+  /** The number of the epoch that it leads, since it takes commands; null: it stands by. */
+  readonly leads: number | null;
+  /** Null: its version does not tell them. */
+  readonly facts: MemberFacts | null;
+  /** By how much its wall clock is ahead of this one, within some milliseconds; null: it is not told. */
+  readonly clockAheadMs: number | null;
+}
+
+/**
+ * How this member came to lead after another one. `planned`: that one was stopped, or has handed over; `cut`:
+ * it had no session to the service; `lost`: it has said nothing.
+ */
+export interface Takeover {
+  readonly from: string;
+  readonly why: "planned" | "cut" | "lost";
+  /** From when nobody led until this member took commands, in milliseconds; null: not known. */
+  readonly tookMs: number | null;
+  /** What the leader before has left for its successor; null: nothing. */
+  readonly note: unknown;
 }
 
 /** A stop of one robot, as it is sent. */

@@ -53,6 +53,13 @@ export const alarmRules = {
     cause: "another gateway uses the same gateway.id on this broker",
     advice: "stop one of the two, or give it a gateway.id of its own",
   },
+  QUORUM_LOST: {
+    severity: 800,
+    ...soon,
+    ends: "either",
+    cause: "two of the three members of etcd are down, or this box is cut off from them",
+    advice: "start etcd on a second machine, and look at the network between the three; stops pass meanwhile",
+  },
   DISK_FULL: {
     severity: 700,
     ...atOnce,
@@ -92,6 +99,29 @@ export const alarmRules = {
     cause: "the robot has not been charged in time",
     advice: "charge it now; a robot that is empty must be pushed",
   },
+  NO_STANDBY: {
+    severity: 600,
+    onDelayMs: 30_000,
+    offDelayMs: 10_000,
+    ends: "either",
+    cause: "the gateway of the other box does not run, is cut off from etcd, or has no fleet service",
+    advice:
+      "look at the other box: fleetgate status there; until it stands by, nobody takes over from this one",
+  },
+  STORE_SPACE: {
+    severity: 600,
+    ...atOnce,
+    ends: "either",
+    cause: "etcd keeps more than it should, or its quota is small",
+    advice: "compact and defragment etcd, as docs/cluster.md says; when it is full, no start leaves",
+  },
+  MEMBER_LOST: {
+    severity: 500,
+    ...steady,
+    ends: "either",
+    cause: "a machine of etcd, or etcd on it, is down or cut off",
+    advice: "start etcd there, or replace the machine: with one more of them down, no start leaves",
+  },
   ROBOT_LOST: {
     severity: 500,
     ...atOnce,
@@ -104,6 +134,20 @@ export const alarmRules = {
     ends: "either",
     cause: "the robot has given its mission up",
     advice: "look at the robot's way and goal, then send it again",
+  },
+  FAILED_OVER: {
+    severity: 400,
+    ...atOnce,
+    ends: "either",
+    cause: "the box that led has died, or was cut off from etcd or from the fleet service",
+    advice: "find out what that box lacks before you need it, then acknowledge",
+  },
+  CONFIG_DIFFERS: {
+    severity: 400,
+    ...slow,
+    ends: "either",
+    cause: "one of two boxes was changed, or upgraded, and the other one was not",
+    advice: "give both boxes the same configuration and version; only a few keys are a box's own",
   },
   CLOCK_SKEW: {
     severity: 400,
@@ -153,6 +197,16 @@ type Numbered = "CONVEYOR_ERROR";
 
 /** The code of an alarm. The code of a conveyor's alarm ends with its index. */
 export type AlarmCode = Exclude<keyof typeof alarmRules, Numbered> | `${Numbered}_${number}`;
+
+/** The alarms that only a member of a cluster may have. */
+export const alarmsOfCluster: ReadonlySet<string> = new Set<AlarmCode>([
+  "QUORUM_LOST",
+  "NO_STANDBY",
+  "STORE_SPACE",
+  "MEMBER_LOST",
+  "FAILED_OVER",
+  "CONFIG_DIFFERS",
+]);
 
 /** The rule of a code. */
 export function alarmRule(code: AlarmCode): AlarmRule {

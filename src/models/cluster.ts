@@ -20,6 +20,10 @@ export const clusterModel = z.strictObject({
     .int()
     .min(0)
     .describe("For how long it has not been known that this member has what the store has."),
+  robots_in_doubt: z
+    .int()
+    .min(0)
+    .describe("Robots that take no start before the end of an earlier leader's command is known."),
   members: z.array(z.string()),
 });
 export type ClusterPlace = ViewOf<typeof clusterModel>;
@@ -32,6 +36,7 @@ export function clusterPlaceOf(view: ClusterView): ClusterPlace {
     epoch: view.epoch(),
     leader: view.leader(),
     lag_ms: Math.max(0, Math.round(view.lagMs())),
+    robots_in_doubt: view.robotsInDoubt(),
     members: members.map(({ name }) => name),
   };
 }

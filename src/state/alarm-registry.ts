@@ -4,6 +4,7 @@ import {
   type AlarmCode,
   type AlarmSource,
   alarmSourceKey,
+  alarmsOfCluster,
   byUrgency,
   ofGateway,
 } from "../domain/alarm.ts";
@@ -52,10 +53,11 @@ export interface KeptAlarms {
  * The conditions of these are found in memory, and begin anew with each run: those of an earlier run are
  * over.
  */
-const ofOneRun: ReadonlySet<AlarmCode> = new Set([
+const ofOneRun: ReadonlySet<string> = new Set([
   "DUPLICATE_GATEWAY",
   "FOREIGN_MISSIONS",
   "CONVEYOR_NOT_STOPPED",
+  ...alarmsOfCluster,
 ]);
 const nothingNew = { sources: [], events: [] };
 /** Alarms that follow from a lost link: one cause is one alarm. */

@@ -10,6 +10,7 @@ interface ClusterState {
   readonly epoch: number;
   readonly leader: string | null;
   readonly lagMs: number;
+  readonly robotsInDoubt: number;
 }
 
 export const members: readonly ClusterMember[] = [
@@ -20,7 +21,7 @@ export const members: readonly ClusterMember[] = [
 /** A member that stands by, with all that the leader has. */
 export function createTestCluster(member: string, given: readonly ClusterMember[] = members): TestCluster {
   const listeners = new Set<() => void>();
-  let state: ClusterState = { isActive: false, epoch: 0, leader: null, lagMs: 0 };
+  let state: ClusterState = { isActive: false, epoch: 0, leader: null, lagMs: 0, robotsInDoubt: 0 };
   return {
     member,
     members: given,
@@ -28,6 +29,7 @@ export function createTestCluster(member: string, given: readonly ClusterMember[
     epoch: () => state.epoch,
     leader: () => state.leader,
     lagMs: () => state.lagMs,
+    robotsInDoubt: () => state.robotsInDoubt,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -118,7 +118,9 @@ export function clusterLine(found: JsonObject): string {
   const leader = textOf(found, "leader") || "none is known";
   const lag = duration(numberOf(found, "lag_ms") / 1_000);
   const members = textsOf(found, "members").join(", ");
-  return `${member}: ${role}, epoch ${numberOf(found, "epoch")}, leader ${leader}, ${lag} behind (of ${members})`;
+  const count = numberOf(found, "robots_in_doubt");
+  const doubts = count === 0 ? "" : `, robots in doubt: ${count}`;
+  return `${member}: ${role}, epoch ${numberOf(found, "epoch")}, leader ${leader}, ${lag} behind (of ${members})${doubts}`;
 }
 
 /** Empty without a cluster. */

@@ -1,9 +1,17 @@
-import type { Clock } from "../../platform/clock.ts";
+import type { Cancel, Clock } from "../../platform/clock.ts";
 import { createRunningTime, type RunningTime } from "../../platform/running-time.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import { type Epoch, ledBy } from "./epoch-writer.ts";
 import type { Mirror } from "./mirror.ts";
-import { BEAT_KEY, type BeatRecord, decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
+import {
+  BEAT_KEY,
+  type BeatRecord,
+  decode,
+  LEADER_KEY,
+  LEFT_KEY,
+  type LeaderRecord,
+  type LeftRecord,
+} from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** Seeks the leadership, and proves that it has it. */
@@ -13,7 +21,7 @@ export interface Leader {
   /** It leads, and the proof of that is no older than the lease. */
   isActive(): boolean;
   /** Gives the leadership to another member. The process ends. */
-  resign(): Promise<void>;
+  resign(why: LeftRecord["why"], note?: unknown): Promise<void>;
   start(): void;
 }
 
@@ -42,7 +50,19 @@ export function createLeader(parts: LeaderParts): Leader {
   let provenAtMs = 0;
   let lease: string | null = null;
   let isResigning = false;
+  let isSeeking = false;
+  let cancelSeek: Cancel = () => {};
   let beats = 0;
+
+  // Whoever gives the leadership up waits for a successor.
+  mirror.subscribe((key, entry) => {
+    if (key === LEADER_KEY && entry === null) seekIn(0);
+  });
+
+  function seekIn(delayMs: number): void {
+    cancelSeek();
+    cancelSeek = clock.after(delayMs, () => void seek());
+  }
 
   /**
    * The key is created once, so an acquisition without an answer is looked up: a lease that is kept alive
@@ -50,10 +70,13 @@ export function createLeader(parts: LeaderParts): Leader {
    * transaction of the process before would pass the guard of an epoch that this one takes over.
    */
   async function seek(): Promise<void> {
+    if (isSeeking || epoch !== null) return;
+    isSeeking = true;
     const known = mirror.get(LEADER_KEY);
     const isFree = known === undefined ? mayLead() : isOwn(known);
     if (mirror.revision() > 0 && !mirror.isAhead() && isFree) await acquire();
-    if (epoch === null) clock.after(times.proofMs / 2, () => void seek());
+    isSeeking = false;
+    seekIn(times.proofMs / 2);
   }
 
   async function acquire(): Promise<void> {
@@ -105,13 +128,15 @@ export function createLeader(parts: LeaderParts): Leader {
   return {
     epoch: () => epoch,
     isActive: () => epoch !== null && !isResigning && clock.monotonicMs() - provenAtMs <= times.leaseMs,
-    async resign() {
+    async resign(why, note = null) {
       if (epoch === null) return;
       isResigning = true;
-      await store.commit({
-        guard: [ledBy(epoch)],
-        parts: [{ when: [], puts: [{ key: LEADER_KEY, value: null }] }],
-      });
+      const left: LeftRecord = { ...identity, why, note };
+      const puts = [
+        { key: LEADER_KEY, value: null },
+        { key: LEFT_KEY, value: JSON.stringify(left) },
+      ];
+      await store.commit({ guard: [ledBy(epoch)], parts: [{ when: [], puts }] });
       lost();
     },
     start() {

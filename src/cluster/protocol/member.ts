@@ -1,4 +1,10 @@
-import type { RobotStop, SharedCommands } from "../../contracts/cluster.ts";
+import type {
+  MemberFacts,
+  OtherMember,
+  RobotStop,
+  SharedCommands,
+  Takeover,
+} from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
 import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
@@ -8,10 +14,20 @@ import { createLeader } from "./leader.ts";
 import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
 import { createPresence } from "./presence.ts";
 import { watchPublished } from "./published.ts";
-import { decode, LEADER_KEY, type LeaderRecord, STOPS, stopKey, tableKey, unchanged } from "./records.ts";
+import {
+  decode,
+  LEADER_KEY,
+  type LeaderRecord,
+  type LeftRecord,
+  STOPS,
+  stopKey,
+  tableKey,
+  unchanged,
+} from "./records.ts";
 import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
 import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
 import { createStops } from "./stops.ts";
+import { watchTakeover } from "./takeover.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** One process of a cluster: it stands by at first, may lead, and then leads until it ends. */
@@ -24,7 +40,11 @@ export interface Member extends SharedCommands {
   /** It leads, has taken over, and the proof of that is no older than the lease. */
   isLeading(): boolean;
   /** Gives the leadership to another member. This process ends. */
-  resign(): Promise<void>;
+  resign(why: LeftRecord["why"], note?: unknown): Promise<void>;
+  /** The other members that are there. */
+  others(): readonly OtherMember[];
+  /** The leader before this one; null: this one does not lead, or knows none. */
+  takeover(): Takeover | null;
   start(): void;
 }
 
@@ -33,6 +53,8 @@ export interface MemberParts {
   readonly clock: Clock;
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
+  /** What it tells the others of itself; absent: nothing. */
+  readonly facts?: () => MemberFacts;
   readonly readStart: ReadStart;
   readonly seen: SeenMark;
   readonly leading: {
@@ -63,7 +85,7 @@ export interface MemberParts {
 const HOLDS = "holds";
 
 export function createMember(parts: MemberParts): Member {
-  const { store, clock, times, identity, readStart, leading, others } = parts;
+  const { store, clock, times, identity, facts = () => null, readStart, leading, others } = parts;
   const ending = new AbortController();
   const ended = ending.signal;
   let hasTakenOver = false;
@@ -90,7 +112,7 @@ export function createMember(parts: MemberParts): Member {
     const nowMs = clock.monotonicMs();
     cutSinceMs = leading.hasSession() ? null : (cutSinceMs ?? nowMs);
     if (cutSinceMs === null || nowMs - cutSinceMs < times.cutMs || !hasTakenOver) return;
-    if (presence.isOtherReady()) void leader.resign();
+    if (presence.isOtherReady()) void leader.resign("cut");
   }
   const leader = createLeader({
     store,
@@ -105,8 +127,8 @@ export function createMember(parts: MemberParts): Member {
   });
   const presence = createPresence({
     ...{ store, mirror, clock, ended },
-    member: identity.member,
-    hasSession: leading.hasSession,
+    ...{ member: identity.member, hasSession: leading.hasSession, facts },
+    leads: () => (hasTakenOver ? (leader.epoch()?.revision ?? null) : null),
   });
   const isLeading = () => hasTakenOver && leader.isActive();
   const stops = createStops({
@@ -129,6 +151,9 @@ export function createMember(parts: MemberParts): Member {
     others.table({ table: HOLDS, key: key.slice(holdsPrefix.length), value });
   });
 
+  const leaderBefore = watchTakeover(mirror, clock, identity.process);
+  let takeover: Takeover | null = null;
+
   async function acquired(epoch: Epoch, time: RunningTime): Promise<void> {
     // All that the epochs before have written is of a lower revision than this epoch.
     await mirror.reached(epoch.revision);
@@ -138,7 +163,9 @@ export function createMember(parts: MemberParts): Member {
       createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }),
       time,
     );
+    takeover = leaderBefore();
     hasTakenOver = true;
+    presence.announce();
   }
 
   return {
@@ -147,6 +174,8 @@ export function createMember(parts: MemberParts): Member {
     epoch: leader.epoch,
     isLeading,
     resign: leader.resign,
+    others: presence.others,
+    takeover: () => takeover,
     doubtMs: times.doubtMs,
     async isRecorded(commandId) {
       const wanted = tableKey(COMMANDS, commandId);

@@ -1,12 +1,17 @@
+import type { MemberFacts, OtherMember } from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import type { Mirror } from "./mirror.ts";
 import { decode, MEMBERS, type PresenceRecord } from "./records.ts";
 
-/** Tells the other members that this one is there, and knows which of them could lead. */
+/** Tells the other members that this one is there, and knows which of them are. */
 export interface Presence {
   /** Another member is there, and has a session to the service. */
   isOtherReady(): boolean;
+  /** The other members that are there. */
+  others(): readonly OtherMember[];
+  /** Tells the others now, before its time. */
+  announce(): void;
 }
 
 export interface PresenceParts {
@@ -17,7 +22,14 @@ export interface PresenceParts {
   readonly member: string;
   /** It has a session to the service. */
   readonly hasSession: () => boolean;
+  /** The revision of the epoch that it leads, when it has taken over. */
+  readonly leads: () => number | null;
+  readonly facts: () => MemberFacts | null;
   readonly ended: AbortSignal;
+}
+
+interface Heard extends OtherMember {
+  readonly atMs: number;
 }
 
 const PERIOD_MS = 2_000;
@@ -25,27 +37,40 @@ const PERIOD_MS = 2_000;
 const GONE_MS = 3 * PERIOD_MS;
 
 export function createPresence(parts: PresenceParts): Presence {
-  const { store, mirror, clock, member, hasSession, ended } = parts;
-  const heard = new Map<string, { readonly atMs: number; readonly hasSession: boolean }>();
+  const { store, mirror, clock, member, hasSession, leads, facts, ended } = parts;
+  const heard = new Map<string, Heard>();
   let count = 0;
 
   mirror.subscribe((key, entry) => {
     if (!key.startsWith(MEMBERS) || entry === null) return;
     const name = key.slice(MEMBERS.length);
-    const record = decode<PresenceRecord>(entry);
-    if (name !== member) heard.set(name, { atMs: clock.monotonicMs(), hasSession: record.hasSession });
+    // What the store has from before this process watched it may be old.
+    if (name === member || mirror.revision() === 0) return;
+    heard.set(name, heardOf(name, decode<PresenceRecord>(entry), clock));
   });
 
-  every(clock, PERIOD_MS, ended, () => {
+  function announce(): void {
     count += 1;
-    const record: PresenceRecord = { hasSession: hasSession(), count };
+    const record: PresenceRecord = {
+      ...{ hasSession: hasSession(), count },
+      ...{ leads: leads(), facts: facts(), atMs: clock.nowMs() },
+    };
     const puts = [{ key: `${MEMBERS}${member}`, value: JSON.stringify(record) }];
     // One that is lost or late does no harm: the next one follows.
     void store.commit({ guard: [], parts: [{ when: [], puts }] });
-  });
+  }
+  every(clock, PERIOD_MS, ended, announce);
 
+  const there = () => [...heard.values()].filter(({ atMs }) => clock.monotonicMs() - atMs < GONE_MS);
   return {
-    isOtherReady: () =>
-      [...heard.values()].some((each) => each.hasSession && clock.monotonicMs() - each.atMs < GONE_MS),
+    isOtherReady: () => there().some((each) => each.hasSession),
+    others: there,
+    announce,
   };
+}
+
+function heardOf(name: string, record: PresenceRecord, clock: Clock): Heard {
+  const { hasSession, leads = null, facts = null, atMs } = record;
+  const clockAheadMs = atMs === undefined ? null : atMs - clock.nowMs();
+  return { name, hasSession, leads, facts, clockAheadMs, atMs: clock.monotonicMs() };
 }

@@ -1,7 +1,10 @@
+import type { MemberFacts } from "../../contracts/cluster.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import type { StoreComparison, StoreEntry } from "./cluster-store.ts";
 
 export const LEADER_KEY = "leader";
+/** Which leader has given the leadership up. */
+export const LEFT_KEY = "left";
 /** What the leader puts each second. */
 export const BEAT_KEY = "beat";
 /** The newest stop of each robot. */
@@ -28,10 +31,22 @@ export interface BeatRecord {
   readonly isPublished: boolean;
 }
 
-/** A member is there. `count` goes up. */
+/** This process leads no more, of its own accord. */
+export interface LeftRecord extends LeaderRecord {
+  readonly why: "planned" | "cut";
+  /** For the next leader. */
+  readonly note: unknown;
+}
+
+/** A member is there. `count` goes up. Earlier versions did not write the fields after it. */
 export interface PresenceRecord {
   readonly hasSession: boolean;
   readonly count: number;
+  /** The revision of the epoch that it leads, when it has taken over. */
+  readonly leads?: number | null;
+  readonly facts?: MemberFacts | null;
+  /** Its wall clock. */
+  readonly atMs?: number;
 }
 
 /** A stop that has left a member, so that every other one knows of it. */

@@ -25,6 +25,7 @@ export interface AuditRecord {
     | "alarm"
     | "counters"
     | "reload"
+    | "handover"
     | "session"
     | "certificate"
     | "simulator";

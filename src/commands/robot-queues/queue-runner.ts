@@ -31,8 +31,11 @@ export interface QueueRunner {
    * and without evidence for `arrivalMs`, in which its call may still arrive.
    */
   recover(job: Job, otherwise: Outcome, canSee: Promise<void>, arrivalMs: number): void;
-  /** The number of queues in use, and of commands waiting in them. */
-  figures(): { readonly queues: number; readonly waiting: number };
+  /**
+   * The number of queues in use, of commands waiting in them, and of queues that wait for the end of an
+   * earlier run's command.
+   */
+  figures(): { readonly queues: number; readonly waiting: number; readonly inDoubt: number };
 }
 
 const FIRST_PAUSE_MS = 200;
@@ -144,8 +147,12 @@ export function createQueueRunner({
     },
     figures() {
       let waiting = 0;
-      for (const queue of queues.values()) waiting += queue.waiting.length;
-      return { queues: queues.size, waiting };
+      let inDoubt = 0;
+      for (const queue of queues.values()) {
+        waiting += queue.waiting.length;
+        if (queue.recovered.length > 0) inDoubt += 1;
+      }
+      return { queues: queues.size, waiting, inDoubt };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Holds } from "../../contracts/acts.ts";
+import type { HandoverControl } from "../../contracts/handover.ts";
 import type { ReloadConfiguration } from "../../contracts/reload.ts";
 import { quoted } from "../../domain/clip.ts";
 import { holderName } from "../../domain/hold.ts";
@@ -19,6 +20,7 @@ import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type WebCommands } from "./commands.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
 import type { FleetApi } from "./fleet-api.ts";
+import { addHandoverRoutes } from "./handover.ts";
 import { addMethodCheck } from "./host-check.ts";
 import { createHttpServer, listenerHealth, logFailures } from "./http-server.ts";
 import { addMonitoringRoutes, type Monitoring } from "./monitoring.ts";
@@ -83,6 +85,8 @@ interface MachineControls {
   /** Null: it is switched off. */
   readonly recorder: Pick<Recorder, "save"> | null;
   readonly reload: ReloadConfiguration;
+  /** Null: the gateway is no member of a cluster. */
+  readonly handover: HandoverControl | null;
 }
 
 export interface ControlParts {
@@ -156,6 +160,7 @@ export function addControlRoutes(
   addTailRoute(server, tail, holds);
   addReloadRoute(server, machine.reload);
   addRecordingRoute(server, machine.recorder);
+  addHandoverRoutes(server, machine.handover);
   api.addRoutes(server, { part: "control", senderOf });
   // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
   const checkTick: CheckTick = (tick) => (tick === null ? null : api.stream.ticks.refused(tick));

@@ -20,7 +20,9 @@ const ANSWER_MS = 4_000;
 /** A gateway on its own wires, which is started again when it has ended. */
 export interface Box {
   readonly name: string;
-  /** Requests to its control socket. */
+  /** Of its control socket. */
+  readonly socketPath: string;
+  /** Requests to it. */
   readonly pool: Pool;
   readonly etcdWires: readonly LateWire[];
   readonly serviceWires: readonly LateWire[];
@@ -91,6 +93,7 @@ export async function createBox(parts: BoxParts): Promise<Box> {
 
   return {
     name,
+    socketPath,
     pool,
     etcdWires,
     serviceWires,

@@ -75,9 +75,9 @@ describe("the status", () => {
     const cluster = createTestCluster("right");
     const place = { member: "right", members: ["left", "right"], role: "standby", epoch: 0, leader: null };
     expect(report({ cluster })).toMatchObject({ state: "up", cluster: { ...place, lag_ms: 0 } });
-    cluster.change({ epoch: 7, leader: "left", lagMs: 1_234.5 });
+    cluster.change({ epoch: 7, leader: "left", lagMs: 1_234.5, robotsInDoubt: 2 });
     expect(report({ cluster })).toMatchObject({
-      cluster: { ...place, epoch: 7, leader: "left", lag_ms: 1_235 },
+      cluster: { ...place, epoch: 7, leader: "left", lag_ms: 1_235, robots_in_doubt: 2 },
     });
     for (const [isActive, role] of [
       [true, "leader"],

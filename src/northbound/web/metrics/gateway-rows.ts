@@ -1,4 +1,4 @@
-import { type Alarm, alarmPriority, alarmRules } from "../../../domain/alarm.ts";
+import { type Alarm, alarmPriority, alarmRules, alarmsOfCluster } from "../../../domain/alarm.ts";
 import type { Health } from "../../../platform/component.ts";
 import { figureRow, type MetricRow, type Sample, timestampSeconds } from "./row.ts";
 
@@ -9,7 +9,12 @@ function labelOf(code: string): string {
   return Object.hasOwn(alarmRules, code) ? code : "CONVEYOR_ERROR";
 }
 
-function alarmRow(name: string, help: string, counts: (alarm: Alarm) => boolean): MetricRow {
+function alarmRow(
+  isMember: boolean,
+  name: string,
+  help: string,
+  counts: (alarm: Alarm) => boolean,
+): MetricRow {
   return {
     type: "gauge",
     name,
@@ -21,15 +26,21 @@ function alarmRow(name: string, help: string, counts: (alarm: Alarm) => boolean)
         const code = labelOf(alarm.code);
         if (counts(alarm)) found.set(code, (found.get(code) ?? 0) + 1);
       }
-      return Object.entries(alarmRules).map(
-        ([code, { severity }]): Sample => [{ code, priority: alarmPriority(severity) }, found.get(code) ?? 0],
-      );
+      return Object.entries(alarmRules)
+        .filter(([code]) => isMember || !alarmsOfCluster.has(code))
+        .map(([code, { severity }]): Sample => {
+          return [{ code, priority: alarmPriority(severity) }, found.get(code) ?? 0];
+        });
     },
   };
 }
 
-/** The gateway itself, and its limits. */
-export function gatewayRows(version: string): readonly MetricRow[] {
+/**
+ * The gateway itself, and its limits.
+ *
+ * @param isMember whether it is a member of a cluster
+ */
+export function gatewayRows(version: string, isMember: boolean): readonly MetricRow[] {
   return [
     {
       type: "gauge",
@@ -48,8 +59,14 @@ export function gatewayRows(version: string): readonly MetricRow[] {
           states.map((state): Sample => [{ part, state }, Number(health.state === state)]),
         ),
     },
-    alarmRow("fleetgate_alarms_active", "Alarms whose condition holds.", ({ isActive }) => isActive),
     alarmRow(
+      isMember,
+      "fleetgate_alarms_active",
+      "Alarms whose condition holds.",
+      ({ isActive }) => isActive,
+    ),
+    alarmRow(
+      isMember,
       "fleetgate_alarms_unacknowledged",
       "Alarms that nobody has acknowledged.",
       ({ acknowledged }) => acknowledged === null,

@@ -57,7 +57,13 @@ export function createMetrics({
 
   async function open(): Promise<void> {
     const ofCluster = cluster === null ? [] : clusterRows(cluster);
-    const all = [...gatewayRows(version), ...ofCluster, ...fleetRows, ...commandRows, ...northboundRows];
+    const all = [
+      ...gatewayRows(version, cluster !== null),
+      ...ofCluster,
+      ...fleetRows,
+      ...commandRows,
+      ...northboundRows,
+    ];
     rows = all.map((row) => registered(row, registry));
     for (const metric of meter.metrics) registry.registerMetric(metric);
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });
