@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { Config } from "../config/load.ts";
+import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { systemClock } from "../platform/clock.ts";
 import { allowLongWays } from "../platform/connect-fault.ts";
@@ -41,7 +42,7 @@ export function checkCommand(): Command {
       if (stores) await checkStores(config.gateway.dataDir);
       if (!online) return;
       process.stdout.write("\nOnline\n");
-      const parts = await tryAll(config, unit.source !== null, (part) =>
+      const parts = await tryAll(config, reading.settings, unit.source !== null, (part) =>
         process.stdout.write(partText(part)),
       );
       const count = parts.filter(({ state }) => state === "wrong").length;
@@ -64,8 +65,8 @@ async function checkStores(dataDir: string): Promise<void> {
 
 /** One JSON document, whatever the result. */
 async function printDocument(reading: Reading, online: boolean, unit: string | null): Promise<void> {
-  const { config, problems } = reading;
-  const parts = online && config !== null ? await tryAll(config, unit !== null, () => {}) : [];
+  const { config, settings, problems } = reading;
+  const parts = online && config !== null ? await tryAll(config, settings, unit !== null, () => {}) : [];
   const document = { valid: config !== null, unit, problems, ...(online ? { parts } : {}) };
   process.stdout.write(`${JSON.stringify(document)}\n`);
   if (config === null) process.exitCode = exitCodes.config;
@@ -76,6 +77,7 @@ const HOLD_MS = 60_000;
 
 async function tryAll(
   config: Config,
+  settings: Settings,
   isForUnit: boolean,
   report: (part: Part) => void,
 ): Promise<readonly Part[]> {
@@ -86,7 +88,7 @@ async function tryAll(
     const { signal } = new AbortController();
     // Loaded here and not at the top: other subcommands do not need the protocols.
     const { checkOnline } = await import("./online/online-check.ts");
-    return await checkOnline(config, { clock: systemClock, signal, isForUnit, report });
+    return await checkOnline(config, { clock: systemClock, signal, settings, isForUnit, report });
   } finally {
     clearInterval(hold);
   }

@@ -21,6 +21,9 @@ const blocks = {
   section: "cluster:",
   shown: "  ok       etcd",
   restart: "sudo systemctl restart fleetgate",
+  active: "sudo fleetgate status --active",
+  handover: "sudo fleetgate handover",
+  drill: "sudo fleetgate handover --test",
   leave: "sudo systemctl stop fleetgate",
   stop: "sudo systemctl stop etcd",
   anotherInit: "fleetgate init --cluster hall-2",
@@ -28,6 +31,7 @@ const blocks = {
   remove: "id=$(etcdctl",
   existing: "sudo sed -i s/STATE=new",
   full: "revision=$(etcdctl",
+  reset: "sudo fleetgate journal reset",
 };
 const block = (name: keyof typeof blocks) => blockOf(PAGE, blocks[name]);
 
@@ -71,11 +75,50 @@ const etcdLines = (text: string) =>
       line
         .replace(/\d+\.\d+\.\d+/, "VERSION")
         .replace(/keeps [\d.]+/, "keeps")
+        .replace(/at most [\d.]+ ms/, "quickly")
         .replace(/leads|follows/, "is"),
     );
 
 function checkOn(name: string): string {
   return network.machine(name).try(block("check")).out;
+}
+
+function installGateway(name: string): void {
+  network.machine(name).run(`cat >/etc/fleetgate/fleetgate.yaml <<END
+gateway: { id: plant1, dataDir: /var/lib/fleetgate }
+fleet:
+  grpc: { address: "fleet:7443" }
+  https: https://fleet:7444
+  credentials: api-key.json
+  ca: ca.pem
+  locations: [plant-1]
+END
+echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
+cp cluster/ca.pem /etc/fleetgate/
+${block("gateway")}`);
+}
+
+/** Gives the gateway of a box the certificate and the key of the simulated service, and starts it. */
+function startGateway(name: string): void {
+  const machine = network.machine(name);
+  machine.run(
+    "cp ../desk/sim/fleet/credentials.json /etc/fleetgate/api-key.json; cp ../desk/sim/fleet/ca.pem /etc/fleetgate/",
+  );
+  machine.run(block("restart").split("\n")[0] ?? "");
+}
+
+/** 0: it leads, 1: it stands by, 3: it does not run. */
+const codes = () => boxes.map((name) => network.machine(name).try(block("active")).code);
+const become = (...wanted: number[][]) =>
+  expect.poll(() => codes(), { timeout: 90_000, interval: 500 }).toBeOneOf(wanted);
+
+/** A machine has the name and the address of one that is gone. */
+function replaceEtcd(name: string): void {
+  const machine = network.machine(name);
+  machine.run("rm -r /var/lib/etcd/fleetgate /etc/etcd");
+  desk.run(`${settings()}\n${block("remove").replaceAll("vote", name)}`, "cluster");
+  const lines = block("etcd").trimEnd().split("\n");
+  machine.run([...lines.slice(0, -1), block("existing"), ...lines.slice(-1)].join("\n"));
 }
 
 test.runIf(lack === null)("three machines become a cluster by the blocks of the page", async () => {
@@ -88,25 +131,13 @@ test.runIf(lack === null)("three machines become a cluster by the blocks of the 
   expect(desk.run(block("users"), "cluster")).toContain("Authentication Enabled");
 
   for (const name of boxes) {
-    const machine = network.machine(name);
-    expect(machine.run("cat cluster/hall-1.yaml")).toBe(
+    expect(network.machine(name).run("cat cluster/hall-1.yaml")).toBe(
       block("section").replace("member: box-a", `member: ${name}`),
     );
-    machine.run(`cat >/etc/fleetgate/fleetgate.yaml <<END
-gateway: { id: plant1, dataDir: /var/lib/fleetgate }
-fleet:
-  grpc: { address: "fleet:7443" }
-  https: https://fleet:7444
-  credentials: api-key.json
-  ca: ca.pem
-  locations: [plant-1]
-END
-echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
-cp cluster/ca.pem /etc/fleetgate/
-${block("gateway")}`);
+    installGateway(name);
     const lines = etcdLines(checkOn(name));
     expect(lines).toEqual(expect.arrayContaining(etcdLines(block("shown"))));
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(10);
     expect(lines.filter((line) => !line.startsWith("  ok "))).toEqual([]);
   }
 });
@@ -126,18 +157,8 @@ test.runIf(lack === null)("a gateway may write its own keys, and no others", () 
 test.runIf(lack === null)("one gateway leads, and the other one when the first has ended", async () => {
   desk.run("fleetgate simulate --json --host 0.0.0.0 --certificate-name fleet --data sim >sim.log 2>&1 &");
   await becomes("grep ready ../sim.log");
-  const [restart = "", active = ""] = block("restart").split("\n");
-  for (const name of boxes) {
-    const machine = network.machine(name);
-    machine.run(
-      "cp ../desk/sim/fleet/credentials.json /etc/fleetgate/api-key.json; cp ../desk/sim/fleet/ca.pem /etc/fleetgate/",
-    );
-    machine.run(restart);
-  }
-  /** 0: it leads, 1: it stands by, 3: it does not run. */
-  const codes = () => boxes.map((name) => network.machine(name).try(active).code);
-  const become = (...wanted: number[][]) =>
-    expect.poll(() => codes(), { timeout: 90_000, interval: 500 }).toBeOneOf(wanted);
+  const [restart = ""] = block("restart").split("\n");
+  for (const name of boxes) startGateway(name);
   await become([0, 1], [1, 0]);
   const first = codes().indexOf(0);
   const leader = network.machine(boxes[first] ?? "");
@@ -145,7 +166,44 @@ test.runIf(lack === null)("one gateway leads, and the other one when the first h
   await become(first === 0 ? [3, 0] : [0, 3]);
   leader.run(restart);
   await become(first === 0 ? [1, 0] : [0, 1]);
+});
+
+test.runIf(lack === null)("the leader hands over, and the drill comes back", async () => {
+  const lines = () =>
+    checkOn("box-a")
+      .split("\n")
+      .filter((line) => line.includes("cluster member"));
+  await expect
+    .poll(() => lines().filter((line) => / {2}ok .*; the configuration is the same$/.test(line)).length, {
+      timeout: 60_000,
+    })
+    .toBe(2);
+  const first = codes().indexOf(0);
+  const leader = network.machine(boxes[first] ?? "");
+  const other = boxes[1 - first] ?? "";
+  expect(leader.run(block("handover"))).toMatch(new RegExp(`^${other} leads, after ${boxes[first]}, since `));
+  await become(first === 0 ? [1, 0] : [0, 1]);
+  expect(
+    network
+      .machine(other)
+      .run(block("drill"))
+      .match(/ leads, after /g),
+  ).toHaveLength(2);
+  await become(first === 0 ? [1, 0] : [0, 1]);
+});
+
+test.runIf(lack === null)("a box that has died is replaced", async () => {
+  const machine = network.machine("box-b");
+  machine.run(`${block("stop")}\n${block("leave")}\nrm -r /var/lib/fleetgate /etc/fleetgate`);
+  await become([0, 3]);
+  machine.run("mkdir -p /var/lib/fleetgate /etc/fleetgate/secrets");
+  replaceEtcd("box-b");
+  await becomes(health());
+  installGateway("box-b");
+  startGateway("box-b");
+  await become([0, 1]);
   for (const name of boxes) network.machine(name).run(block("leave"));
+  expect(network.machine("box-a").run(block("reset"))).toMatch(/^Nothing is lost in /);
 });
 
 test.runIf(lack === null)("a machine that is away is named, and may be replaced", async () => {
@@ -156,15 +214,22 @@ test.runIf(lack === null)("a machine that is away is named, and may be replaced"
   );
   expect(without).toContain("etcd keys: a majority answers");
 
-  network.machine("vote").run("rm -r /var/lib/etcd/fleetgate /etc/etcd");
-  desk.run(`${settings()}\n${block("remove")}`, "cluster");
-  const lines = block("etcd").trimEnd().split("\n");
-  const changed = [...lines.slice(0, -1), block("existing"), ...lines.slice(-1)].join("\n");
-  network.machine("vote").run(changed);
+  replaceEtcd("vote");
   await becomes(health());
   expect(etcdLines(checkOn("box-a")).filter((line) => !line.startsWith("  ok "))).toEqual([]);
 });
 
-test.runIf(lack === null)("what is not needed any more is given back", () => {
+test.runIf(lack === null)("an etcd that is full is mended", async () => {
+  const [, restart = ""] = /^(sudo systemctl restart.*)$/m.exec(block("etcd")) ?? [];
+  for (const name of ["box-a", "box-b", "vote"])
+    network.machine(name).run(`echo ETCD_QUOTA_BACKEND_BYTES=16000000 >>/etc/default/etcd\n${restart}`);
+  await becomes(health());
+  // Each write keeps what was there before, until it is compacted.
+  const put = "head -c 1000000 /dev/zero | tr '\\0' x | etcdctl put /fleetgate/hall-1/fill";
+  const filled = desk.try(`${settings()}\nfor n in $(seq 30); do ${put} || exit 1; done`, "cluster");
+  expect(filled).toMatchObject({ code: 1, out: expect.stringContaining("database space exceeded") });
+  expect(checkOn("box-a")).toMatch(/wrong +etcd alarms: NOSPACE/);
   expect(desk.run(`${settings()}\n${block("full")}`, "cluster")).toMatch(/compacted revision \d+/);
+  desk.run(`${settings()}\netcdctl del /fleetgate/hall-1/fill`, "cluster");
+  expect(etcdLines(checkOn("box-a")).filter((line) => !line.startsWith("  ok "))).toEqual([]);
 });

@@ -5,13 +5,17 @@ import {
   type EtcdClient,
   type MemberStatus,
 } from "../../cluster/etcd/client.ts";
+import { type EtcdMetrics, readEtcdMetrics } from "../../cluster/etcd/metrics.ts";
 import type { Fault, ReadOutcome } from "../../cluster/etcd/outcome.ts";
 import { type ClusterOptions, keyPrefix } from "../../cluster/options.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { etcdKey } from "./endpoints.ts";
+import { clocksPart, syncPart, tryMembers } from "./members.ts";
 import { ok, type Part, skipped, TRY_MS, wrong } from "./part.ts";
 
+/** A date of HTTP has whole seconds. */
+const HALF_SECOND_MS = 500;
 const MEGABYTE = 1_000_000;
 /** Of a member's quota; the alarm of the gateway is raised there, too. */
 const MOST_OF_QUOTA = 0.6;
@@ -31,13 +35,16 @@ export interface Answered {
 /**
  * Asks each member of etcd, and all as one. Writes nothing.
  *
+ * @param sections those of the configuration that both boxes should have alike; null: not known
  * @param isThere whether the endpoint with this key could be connected to
  */
 export async function tryEtcd(
-  { name, etcd }: ClusterOptions,
+  cluster: ClusterOptions,
+  sections: Readonly<Record<string, string>> | null,
   isThere: (key: string) => boolean,
   clock: Clock,
 ): Promise<readonly Part[]> {
+  const { name, etcd } = cluster;
   const { endpoints, tls } = etcd;
   const client = createEtcdClient({
     endpoints,
@@ -51,12 +58,27 @@ export async function tryEtcd(
     const asked = await Promise.all(
       endpoints.map((endpoint, index) => (isThere(etcdKey(index)) ? client.status(endpoint) : null)),
     );
+    const told = await Promise.all(
+      asked.map((outcome) =>
+        outcome?.kind === "done" ? tellsOf(outcome.endpoint, tls, clock) : Promise.resolve(null),
+      ),
+    );
     const own = asked.map((outcome, index) => {
       const part = `etcd ${etcdKey(index)}`;
       if (outcome === null) return skipped(part, "there is no connection to it");
       if (outcome.kind === "failed") return failed(part, outcome.fault, tls !== null);
-      return memberPart(part, outcome.endpoint, outcome.value);
+      return memberPart(part, outcome.endpoint, outcome.value, told[index]?.metrics ?? null);
     });
+    const syncs = asked.flatMap((outcome, index) =>
+      outcome?.kind === "done"
+        ? [syncPart(`etcd disk ${etcdKey(index)}`, outcome.endpoint, told[index]?.metrics ?? null)]
+        : [],
+    );
+    const skews = new Map(
+      asked.flatMap((outcome, index) =>
+        outcome?.kind === "done" ? [[outcome.endpoint, told[index]?.skewMs ?? null] as const] : [],
+      ),
+    );
     const answered = asked.flatMap((outcome): Answered[] =>
       outcome?.kind === "done"
         ? [{ endpoint: outcome.endpoint, clusterId: outcome.header.clusterId, status: outcome.value }]
@@ -68,10 +90,26 @@ export async function tryEtcd(
       await client.alarms(),
       await keysPart(client, keyPrefix(name)),
     ];
-    return [...own, clusterPart(answered, endpoints.length, members), alarmsPart(alarms, members), keys];
+    const found = [
+      ...own,
+      ...syncs,
+      clocksPart(skews),
+      clusterPart(answered, endpoints.length, members),
+      alarmsPart(alarms, members),
+      keys,
+    ];
+    if (keys.state !== "ok") return found;
+    return [...found, ...(await tryMembers(client, cluster, sections, clock))];
   } finally {
     client.close();
   }
+}
+
+/** What a member tells beside its API, and by how much its clock is ahead of this one, by half a second. */
+async function tellsOf(endpoint: string, tls: ClusterOptions["etcd"]["tls"], clock: Clock) {
+  const metrics = await readEtcdMetrics(endpoint, tls, TRY_MS);
+  const dateMs = metrics?.dateMs ?? null;
+  return { metrics, skewMs: dateMs === null ? null : dateMs + HALF_SECOND_MS - clock.nowMs() };
 }
 
 function failed(part: string, { endpoint, what, code, advice }: Fault, isSecured: boolean): Part {
@@ -81,18 +119,21 @@ function failed(part: string, { endpoint, what, code, advice }: Fault, isSecured
   return wrong(part, detail, isSecured && code === "NO_CONNECTION" ? certificates : advice);
 }
 
-export function memberPart(part: string, endpoint: string, status: MemberStatus): Part {
-  const { version, memberId, leaderId, storeBytes, quotaBytes } = status;
+export function memberPart(
+  part: string,
+  endpoint: string,
+  status: MemberStatus,
+  metrics: Pick<EtcdMetrics, "quotaBytes"> | null = null,
+): Part {
+  const { version, memberId, leaderId, storeBytes } = status;
+  const quotaBytes = status.quotaBytes ?? metrics?.quotaBytes ?? null;
   if (leaderId === null) return wrong(part, `${endpoint} has version ${version}, and knows no leader`, PEERS);
   const role = leaderId === memberId ? "leads" : "follows";
   const stored = `${endpoint} has version ${version}, ${role}, and keeps ${megabytes(storeBytes)}`;
   if (quotaBytes === null)
-    return ok(
-      part,
-      `${stored}; this version does not tell its quota (--quota-backend-bytes, 2 GiB if not set)`,
-    );
+    return ok(part, `${stored}; its quota is not told (--quota-backend-bytes, 2 GiB if not set)`);
   const percent = Math.round((storeBytes / quotaBytes) * 100);
-  const detail = `${stored}, which is ${percent} % of its quota`;
+  const detail = `${stored}, which is ${percent} % of its quota of ${megabytes(quotaBytes)}`;
   return storeBytes > MOST_OF_QUOTA * quotaBytes ? wrong(part, detail, SPACE) : ok(part, detail);
 }
 

@@ -5,6 +5,8 @@ import { createServer, isIP } from "node:net";
 import { dirname } from "node:path";
 import type { Config } from "../../config/load.ts";
 import { runningMqtt } from "../../config/sections/mqtt.ts";
+import type { Settings } from "../../config/settings.ts";
+import { sharedSections } from "../../config/shared-sections.ts";
 import { brokersOf } from "../../northbound/mqtt/options.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { connectFaultOf } from "../../platform/connect-fault.ts";
@@ -27,6 +29,8 @@ import { tryWire, type Wire } from "./wires.ts";
 export interface OnlineParts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The values of the configuration; absent: the other box's are not compared with them. */
+  readonly settings?: Settings;
   /** Whether root checks for the systemd unit. */
   readonly isForUnit: boolean;
   /** Called with each part as soon as it is known, in order. */
@@ -76,7 +80,10 @@ export async function checkOnline(config: Config, parts: OnlineParts): Promise<r
     parts,
     report,
   );
-  if (config.cluster !== null) report(...(await tryEtcd(config.cluster, isThere, clock)));
+  if (config.cluster !== null) {
+    const sections = parts.settings === undefined ? null : sharedSections(parts.settings);
+    report(...(await tryEtcd(config.cluster, sections, isThere, clock)));
+  }
   report(...(await tryListeners(config, typeof holder === "string", parts.isForUnit)));
   report(await tryDisk(dataDir));
   return all;

@@ -25,6 +25,7 @@ import {
   unchanged,
 } from "./records.ts";
 import { createReplicatedStore, type ReplicatedStore } from "./replicated-store.ts";
+import { createSessionWatch } from "./session-watch.ts";
 import { COMMANDS, createStartIndex, type ReadStart } from "./start-index.ts";
 import { createStops } from "./stops.ts";
 import { watchTakeover } from "./takeover.ts";
@@ -98,21 +99,12 @@ export function createMember(parts: MemberParts): Member {
 
   const mirror = createMirror({ store, clock, retryMs: times.retryMs, seen: parts.seen });
   const starts = createStartIndex(mirror, readStart);
-  let unledSinceMs = clock.monotonicMs();
-  let cutSinceMs: number | null = null;
-
-  /** A member without a session leads only where no other one does for long: it holds robots, and tells. */
-  function mayLead(): boolean {
-    if (mirror.get(LEADER_KEY) !== undefined) unledSinceMs = clock.monotonicMs();
-    return leading.hasSession() || clock.monotonicMs() - unledSinceMs > times.unledMs;
-  }
+  const session = createSessionWatch({ mirror, clock, times, hasSession: leading.hasSession });
 
   /** A leader without a session lets a member lead that has one. */
   function lookAtSession(): void {
-    const nowMs = clock.monotonicMs();
-    cutSinceMs = leading.hasSession() ? null : (cutSinceMs ?? nowMs);
-    if (cutSinceMs === null || nowMs - cutSinceMs < times.cutMs || !hasTakenOver) return;
-    if (presence.isOtherReady()) void leader.resign("cut");
+    const isCut = session.isCut() && hasTakenOver;
+    if (isCut && presence.isOtherReady()) void leader.resign("cut");
   }
   const leader = createLeader({
     store,
@@ -120,7 +112,7 @@ export function createMember(parts: MemberParts): Member {
     clock,
     times,
     identity,
-    mayLead,
+    mayLead: session.mayLead,
     isPublished: leading.isPublished,
     acquired,
     lost,

@@ -269,7 +269,7 @@ describe("a member of etcd 3.6, which tells its quota", () => {
   it("is well up to 60 % of it", () => {
     expect(memberPart("etcd", "a:1", status)).toMatchObject({
       state: "ok",
-      detail: "a:1 has version 3.6.1, follows, and keeps 600 MB, which is 60 % of its quota",
+      detail: "a:1 has version 3.6.1, follows, and keeps 600 MB, which is 60 % of its quota of 1000 MB",
     });
     expect(memberPart("etcd", "a:1", { ...status, storeBytes: 610_000_000 })).toMatchObject({
       state: "wrong",
