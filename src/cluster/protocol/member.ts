@@ -16,7 +16,6 @@ import { createPresence } from "./presence.ts";
 import { watchPublished } from "./published.ts";
 import {
   decode,
-  LEADER_KEY,
   type LeaderRecord,
   type LeftRecord,
   STOPS,
