@@ -37,6 +37,7 @@ async function lead(entries: Map<string, StoreEntry>, clock: ManualClock, forMs:
     get: (key: string) => entries.get(key),
     revision: () => revision,
     isAhead: () => false,
+    subscribe: () => () => {},
   };
   const totals: (() => number)[] = [];
   const leader = createLeader({

@@ -18,7 +18,7 @@ afterEach(() => rmSync(dirname(folder), { recursive: true }));
 async function run(store: SeenStore) {
   const clock = createManualClock();
   const losses: string[] = [];
-  const seen = openSeenMark(folder, clock, ({ reason }) => void losses.push(reason));
+  const seen = await openSeenMark(folder, clock, ({ reason }) => void losses.push(reason));
   const read: Pick<ClusterStore, "read" | "watch"> = {
     read: async () => ({ ...store, entries: [] }),
     watch: () => () => {},

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject } from "../../platform/json.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
 import { readLoss, type StoreLoss, writeLoss } from "../../platform/stores/store-marks.ts";
 import type { SeenMark, SeenStore } from "../protocol/mirror.ts";
 
@@ -13,12 +14,12 @@ const FILE = "seen.json";
  *
  * @param lost is called with each loss that is not confirmed: now, or when it is found
  */
-export function openSeenMark(
+export async function openSeenMark(
   folder: string,
   clock: { nowMs(): number },
   lost: (loss: StoreLoss) => void,
-): SeenMark {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+): Promise<SeenMark> {
+  await makeFolder(folder);
   const before = readSeen(folder);
   let loss = readLoss(folder);
   if (loss !== null) lost(loss);
