@@ -13,6 +13,7 @@ interface Options extends GatewayLocation {
   readonly discard?: true;
 }
 
+const HOLD_MS = 60_000;
 const STOP_FIRST = "stop the gateway first, and start it again afterwards";
 
 /** `fleetgate journal`: an operator's work on the record of commands. */
@@ -65,10 +66,14 @@ async function moveJournal(name: "to-cluster" | "from-cluster", config: Config):
   const { moveFromCluster, moveToCluster } = await import("../composition/journal-moves.ts");
   const lock = await lockFolder(config.gateway.dataDir, STOP_FIRST);
   const move = name === "to-cluster" ? moveToCluster : moveFromCluster;
-  const moved = await move(config, systemClock).catch((error: unknown) => {
-    const isPlain = error instanceof Error && ["MoveRefused", "StoreFailed"].includes(error.name);
-    throw isPlain ? new NotPossible(error.message) : error;
-  });
+  // The timers of the client keep no process alive.
+  const hold = setInterval(() => {}, HOLD_MS);
+  const moved = await move(config, systemClock)
+    .catch((error: unknown) => {
+      const isPlain = error instanceof Error && ["MoveRefused", "StoreFailed"].includes(error.name);
+      throw isPlain ? new NotPossible(error.message) : error;
+    })
+    .finally(() => clearInterval(hold));
   await lock[Symbol.asyncDispose]();
   const what = moved === null ? "nothing: this box has no journal" : `${moved.commands} commands`;
   const slots = moved === null ? "" : `, and the numbers of ${moved.slots} slots`;

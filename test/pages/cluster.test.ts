@@ -32,6 +32,8 @@ const blocks = {
   existing: "sudo sed -i s/STATE=new",
   full: "revision=$(etcdctl",
   reset: "sudo fleetgate journal reset",
+  moveIn: "sudo fleetgate journal to-cluster",
+  moveOut: "sudo fleetgate journal from-cluster",
 };
 const block = (name: keyof typeof blocks) => blockOf(PAGE, blocks[name]);
 
@@ -204,6 +206,17 @@ test.runIf(lack === null)("a box that has died is replaced", async () => {
   await become([0, 1]);
   for (const name of boxes) network.machine(name).run(block("leave"));
   expect(network.machine("box-a").run(block("reset"))).toMatch(/^Nothing is lost in /);
+});
+
+test.runIf(lack === null)("a cluster becomes one gateway, and a cluster again", () => {
+  const [one, other] = boxes.map((name) => network.machine(name));
+  expect(one?.run(block("moveOut"))).toMatch(/^Moved \d+ commands, and the numbers of \d+ slots\.$/m);
+  expect(other?.try(block("moveOut"))).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("the journal is on box-a"),
+  });
+  expect(one?.run(block("moveIn"))).toMatch(/^Moved \d+ commands/m);
+  expect(other?.run(block("moveIn"))).toMatch(/^Moved nothing: this box has no journal/m);
 });
 
 test.runIf(lack === null)("a machine that is away is named, and may be replaced", async () => {
