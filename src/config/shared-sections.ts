@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Settings } from "./settings.ts";
 
-/** What each box has of its own (docs/cluster.md, The gateways, on both boxes), by the begin of the key. */
+/** What each box has of its own (docs/cluster.md, Three machines, step by step), by the begin of the key. */
 const ownKeys: readonly string[] = [
   "cluster.etcd",
   "cluster.member",

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Mirror } from "./mirror.ts";
 import { decode, LEADER_KEY, LEFT_KEY, type LeaderRecord, type LeftRecord } from "./records.ts";
 
-/** Follows who leads. Returns how the newest leader that was another process has ended; null: none is known. */
+/** Follows who leads. Returns how the newest leader of another process has ended; null: none is known. */
 export function watchTakeover(
   mirror: Pick<Mirror, "subscribe" | "get">,
   clock: Clock,
