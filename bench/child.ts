@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -97,10 +97,7 @@ export class Child {
   /** User and system time that the process has used, in microseconds; 0 once it is gone. */
   cpuMicros(): number {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return 0;
-    const stat = readFileSync(`/proc/${this.#process.pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const ticks = Number(fields[STAT_FIELDS_BEFORE_UTIME]) + Number(fields[STAT_FIELDS_BEFORE_UTIME + 1]);
-    return (ticks / TICKS_PER_SECOND) * 1e6;
+    return cpuMicrosOf(Number(this.#process.pid));
   }
 
   /** Anonymous memory in megabytes: file mappings are the disk cache's, not the process's. */
@@ -129,6 +126,16 @@ export class Child {
     await this.#gone;
     clearTimeout(force);
   }
+}
+
+/** User and system time of a process, in microseconds; 0 once it is gone. */
+export function cpuMicrosOf(pid: number): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return 0;
+  const stat = readFileSync(path, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const ticks = Number(fields[STAT_FIELDS_BEFORE_UTIME]) + Number(fields[STAT_FIELDS_BEFORE_UTIME + 1]);
+  return (ticks / TICKS_PER_SECOND) * 1e6;
 }
 
 /** Keeps what comes until somebody asks for it. */

@@ -25,6 +25,7 @@ export interface GatewayOptions {
   readonly logLevel?: "info" | "warn";
   /** Modules that it loads before its program. */
   readonly preload?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The gateway under test. */
@@ -71,7 +72,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   const child = run.start("gateway", build.script, ["run", "--config", path], {
     ...(options.program === undefined ? {} : { program: options.program }),
     preload: options.preload ?? [],
-    env: build.env,
+    env: { ...build.env, ...options.env },
     nodeOptions: [
       ...build.nodeOptions,
       ...(run.profiles === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${run.profiles}`]),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
-import type { Child } from "./child.ts";
+import type { SectionRun } from "./section-run.ts";
 
 /** What the figures were taken on, and what ran beside. */
 export interface MachineReport {
@@ -18,14 +18,14 @@ const TICKS_PER_SECOND = 100;
 const FIELDS_BEFORE_UTIME = 11;
 
 /** Watches the machine from now on. */
-export function watchMachine(children: () => readonly Child[]): () => MachineReport {
+export function watchMachine(run: Pick<SectionRun, "cpuMicros">): () => MachineReport {
   const startedMs = performance.now();
   const busyBefore = busySeconds();
-  const ownBefore = ownSeconds(children());
+  const ownBefore = ownSeconds(run);
   const [loadBefore = Number.NaN] = loadavg();
   return () => {
     const seconds = (performance.now() - startedMs) / 1000;
-    const others = busySeconds() - busyBefore - (ownSeconds(children()) - ownBefore);
+    const others = busySeconds() - busyBefore - (ownSeconds(run) - ownBefore);
     return {
       cores: availableParallelism(),
       processor: cpus()[0]?.model ?? "unknown",
@@ -52,12 +52,12 @@ function busySeconds(): number {
 }
 
 /** Our own, with that of children which are gone. */
-function ownSeconds(children: readonly Child[]): number {
+function ownSeconds(run: Pick<SectionRun, "cpuMicros">): number {
   const stat = readFileSync("/proc/self/stat", "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields
     .slice(FIELDS_BEFORE_UTIME, FIELDS_BEFORE_UTIME + 4)
     .map(Number);
   const ended = (user + system + childrenUser + childrenSystem) / TICKS_PER_SECOND;
-  return children.reduce((sum, child) => sum + child.cpuMicros() / 1e6, ended);
+  return ended + run.cpuMicros() / 1e6;
 }

@@ -1,6 +1,7 @@
 // Measures the gateway, the service and the way of a command. Each section runs alone, one after the other.
 import { parseArgs } from "node:util";
 import { type Build, buildAt } from "./build.ts";
+import { measureCluster } from "./cluster/section.ts";
 import { compareCommands } from "./commands/builds.ts";
 import { measureCommands } from "./commands/section.ts";
 import { measureConsole } from "./console/section.ts";
@@ -29,11 +30,13 @@ const { values: options } = parseArgs({
     rounds: { type: "string" },
     against: { type: "string" },
     minutes: { type: "string" },
+    seconds: { type: "string" },
   },
 });
 const size = { robots: Number(options.robots), quick: options.quick };
 const rounds = options.rounds === undefined ? null : Number(options.rounds);
 const minutes = options.minutes === undefined ? null : Number(options.minutes);
+const seconds = options.seconds === undefined ? null : Number(options.seconds);
 const messages = { ...size, rate: Number(options.rate), rounds };
 type Section = (run: SectionRun) => Promise<Findings>;
 type SectionName =
@@ -46,6 +49,7 @@ type SectionName =
   | "flood"
   | "outbox"
   | "start"
+  | "cluster"
   | "console";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
@@ -61,6 +65,7 @@ function alone(): Record<SectionName, Section> {
     flood: (run) => measureFlood(run),
     outbox: (run) => measureOutbox(run, size),
     start: (run) => measureStart(run, size),
+    cluster: (run) => measureCluster(run, { rounds, seconds, quick: size.quick }),
     console: (run) => measureConsole(run, { ...size, minutes }),
   };
 }
@@ -91,7 +96,7 @@ async function measure(section: Section): Promise<Outcome> {
   const interrupt = () => run.fail(new Error("interrupted"));
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   try {
-    const machine = watchMachine(() => run.children);
+    const machine = watchMachine(run);
     const found = await run.guard(section(run));
     return { ...found, machine: machine() };
   } finally {

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Child, type ChildOptions } from "./child.ts";
+import { Child, type ChildOptions, cpuMicrosOf } from "./child.ts";
 import type { PlantBroker } from "./plant-broker.ts";
 
 /** Where the compiled bench is. */
@@ -21,6 +21,8 @@ export class SectionRun {
   readonly folder = mkdtempSync(join(tmpdir(), "fleetgate-bench-"));
   readonly #children: Child[] = [];
   readonly #closers: (() => Promise<void>)[] = [];
+  /** Further processes that are the bench's own, by their ids. */
+  #others: () => readonly number[] = () => [];
   /** Where CPU profiles of the gateway go; null: none are made. */
   readonly profiles: string | null;
   /** Programs that ended though nobody had told them to. */
@@ -34,10 +36,6 @@ export class SectionRun {
     this.profiles = profiles;
   }
 
-  get children(): readonly Child[] {
-    return this.#children;
-  }
-
   start(name: string, script: string, args: readonly string[] = [], options: ChildOptions = {}): Child {
     const child = new Child(name, script, args, options);
     this.#children.push(child);
@@ -46,6 +44,17 @@ export class SectionRun {
       this.#fail(error);
     });
     return child;
+  }
+
+  /** The processes with these ids are the bench's own too. */
+  counts(pids: () => readonly number[]): void {
+    this.#others = pids;
+  }
+
+  /** Processor time of its own processes that run, in microseconds. */
+  cpuMicros(): number {
+    const children = this.#children.map((child) => child.cpuMicros());
+    return [...children, ...this.#others().map(cpuMicrosOf)].reduce((sum, micros) => sum + micros, 0);
   }
 
   /** Closed when the run ends, the last first. */

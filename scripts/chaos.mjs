@@ -1,17 +1,19 @@
 // Rounds of faults against two gateways that are one: `npm run chaos -- --rounds 40 --seed 1 --kind kill`.
-// The rounds of a seed that .chaos has already are not run again.
+// The rounds of a seed that .chaos has already are not run again. With --planted, and the name of a mistake or
+// "all", the rounds must find it in a copy of the program.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const ALL = "kill,pause,cut-etcd,cut-service,etcd-leader,split";
+const ALL = "kill,kill-late,pause,cut-etcd,cut-service,etcd-leader,split";
 const { values: options } = parseArgs({
   options: {
     rounds: { type: "string", default: "40" },
     seed: { type: "string", default: "1" },
     kind: { type: "string", default: ALL },
     rate: { type: "string", default: "50" },
+    planted: { type: "string" },
   },
 });
 const report = join(import.meta.dirname, "..", ".chaos", `${options.seed}.jsonl`);
@@ -24,15 +26,17 @@ const run = spawnSync("npx", ["vitest", "run", "--project", "deep", "test/cluste
     CHAOS_KINDS: options.kind,
     CHAOS_RATE: options.rate,
     CHAOS_REPORT: report,
+    ...(options.planted === undefined ? {} : { CHAOS_PLANTED: options.planted }),
   },
 });
-print(
-  readFileSync(report, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line)),
-);
 process.exitCode = run.status ?? 1;
+if (options.planted === undefined)
+  print(
+    readFileSync(report, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  );
 
 function print(rounds) {
   const told = { starts: new Map(), stops: new Map() };

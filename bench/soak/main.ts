@@ -113,7 +113,7 @@ function repliesOf({ subscriber }: Plant): number {
 }
 
 async function soak(run: SectionRun): Promise<boolean> {
-  const machine = watchMachine(() => run.children);
+  const machine = watchMachine(run);
   const plant = await openPlant(run, Number(options.seed));
   plant.go(FACTOR);
   // What was sent at the machine's pace is over.

@@ -15,7 +15,7 @@ import { refuseUnfinishedRestore } from "../platform/stores/unfinished-restore.t
 import { runSupervised } from "../platform/supervisor.ts";
 import { noLaterThan } from "../platform/within.ts";
 import { createWorkTimes } from "../platform/work-times.ts";
-import { type Cluster, type ClusterParts, createCluster } from "./cluster.ts";
+import type { Cluster, ClusterParts } from "./cluster.ts";
 import { addComponents, STOP_TIMEOUT_MS, stepsOf } from "./components.ts";
 import { type Core, createCore } from "./core.ts";
 import { createRecordings } from "./recordings.ts";
@@ -159,23 +159,25 @@ async function openRun(
   return {
     sessionId,
     stores,
-    cluster: clusterOf(config, surroundings, { sessionId, ...ofCluster, events: outbox, seen: stores.seen }),
+    cluster: await clusterOf(config, surroundings, { sessionId, ...ofCluster, events: outbox, seen: stores.seen }),
     outbox,
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
   };
 }
 
-function clusterOf(
+/** Its code is loaded only if there is a cluster. */
+async function clusterOf(
   config: Config,
   { clock, random, log, leadershipLost }: Surroundings,
   {
     seen,
     ...parts
   }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events" | "configuration"> & Pick<Stores, "seen">,
-): Cluster | null {
+): Promise<Cluster | null> {
   if (config.cluster === null || seen === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");
+  const { createCluster } = await import("./cluster.ts");
   return createCluster(config.cluster, config, { ...parts, seen, clock, random, log, lost: leadershipLost });
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { setTimeout as wait } from "node:timers/promises";
 import { createEtcdClient, type EtcdClient, type EtcdClientParts } from "../../src/cluster/etcd/client.ts";
 import type { ReadOutcome, WriteOutcome } from "../../src/cluster/etcd/outcome.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -25,8 +25,7 @@ export interface TestMember {
   pid(): number;
   /** As `kill -9`. */
   kill(): Promise<void>;
-  /** It keeps its connections, and does nothing until it is resumed. */
-  /** Resolves when none of its threads runs. */
+  /** It keeps its connections, and does nothing until it is resumed. Resolves when no thread of it runs. */
   pause(): Promise<void>;
   resume(): void;
   /** Starts it on its data, and resolves when it serves. */
@@ -46,6 +45,8 @@ export interface EtcdOptions {
   /** Further options of the program. */
   readonly options?: readonly string[];
   readonly scheme?: "http" | "https";
+  /** For the data, which is removed when it closes. In memory without it. */
+  readonly folder?: string;
   /** The ports at which members reach each other, in the order of those at which they listen for that. */
   readonly peerPorts?: (listening: readonly number[]) => Promise<readonly number[]>;
 }
@@ -58,9 +59,10 @@ export async function startEtcd({
   members: count = 1,
   options = [],
   scheme = "http",
+  folder: parent = memory,
   peerPorts = async (listening) => listening,
 }: EtcdOptions = {}): Promise<TestEtcd> {
-  const folder = mkdtempSync(join(memory, "fleetgate-etcd-"));
+  const folder = mkdtempSync(join(parent, "fleetgate-etcd-"));
   const base = await freePorts(2 * count);
   const ports = Array.from({ length: count }, (_, index) => base + 2 * index);
   const advertised = await peerPorts(ports.map((port) => port + 1));
@@ -125,8 +127,7 @@ function createTestMember(endpoint: string, options: readonly string[]): TestMem
     async pause() {
       child?.kill("SIGSTOP");
       // The signal reaches one thread after the other. Until then the member answers.
-      const isRunning = () => statesOfThreads(child?.pid).some((state) => state !== "T");
-      await expect.poll(isRunning, { interval: 5 }).toBe(false);
+      while (statesOfThreads(child?.pid).some((state) => state !== "T")) await wait(5);
     },
     resume: () => void child?.kill("SIGCONT"),
     async start() {

@@ -11,7 +11,7 @@ export interface Told {
 
 /** A command, with all that its sender was told. */
 export interface Asked extends Sent {
-  readonly protocol: "mqtt" | "web";
+  readonly protocol: "mqtt" | "web" | "opcua";
   /** A stop leaves without a disk too, and may be sent again. */
   readonly isStop: boolean;
   readonly told: Told[];

@@ -61,10 +61,27 @@ export async function writeConfiguration(
   return path;
 }
 
-/** @param nodeOptions of its Node.js */
-export function startDaemon(configPath: string, nodeOptions: readonly string[] = []): Daemon {
-  const command = [...nodeOptions, "dist/main.js", "run", "--config", configPath];
-  const child: ChildProcess = spawn(process.execPath, command, { stdio: ["ignore", "ignore", "pipe"] });
+/** A built program, and how its Node.js is started. */
+export interface DaemonBuild {
+  readonly script: string;
+  readonly nodeOptions: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** That of this tree. */
+export const builtHere: DaemonBuild = { script: "dist/main.js", nodeOptions: [], env: {} };
+
+/** @param nodeOptions of its Node.js, beside those of the build */
+export function startDaemon(
+  configPath: string,
+  nodeOptions: readonly string[] = [],
+  build: DaemonBuild = builtHere,
+): Daemon {
+  const command = [...build.nodeOptions, ...nodeOptions, build.script, "run", "--config", configPath];
+  const child: ChildProcess = spawn(process.execPath, command, {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, ...build.env },
+  });
   let said = "";
   const received = new Set<() => void>();
   child.stderr?.on("data", (chunk: Buffer) => {

@@ -4,12 +4,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Pool } from "undici";
 import { stringify } from "yaml";
 import type { Endpoints } from "../../../src/simulator/simulator.ts";
-import { type Daemon, startDaemon } from "../../daemon/daemon.ts";
-import { type LateWire, startLateWire } from "./late-wire.ts";
+import { type Daemon, type DaemonBuild, startDaemon } from "../../daemon/daemon.ts";
+import { bareWire, type LateWire, startLateWire } from "./late-wire.ts";
 
 /** How long etcd waits for a leader that is silent. */
 export const LEASE_MS = 5_000;
-const CLUSTER = "chaos";
+export const CLUSTER = "chaos";
 /** As in the unit. */
 const RESTART_MS = 1_000;
 /** The only code, beside that of a kill, with which a box of these rounds may end. */
@@ -30,12 +30,16 @@ export interface Box {
   takeFaults(): readonly string[];
   /** The number of the process that runs, or ran last. */
   life(): number;
+  /** Of the process that runs; null: none does. */
+  pid(): number | null;
   isLeading(): boolean;
   /** It tells of itself, and sees every robot. */
   isWhole(): Promise<boolean>;
   start(): void;
   /** As `kill -9`; it comes again. */
   kill(): Promise<void>;
+  /** As systemd stops it; it comes again. */
+  stop(): Promise<void>;
   pause(): void;
   resume(): void;
   /** All that it has said. */
@@ -51,6 +55,11 @@ export interface BoxParts {
   readonly robots: readonly string[];
   /** The ports of etcd's members. */
   readonly etcdPorts: readonly number[];
+  /** Its connections to etcd and to the service can go dead. */
+  readonly isWired: boolean;
+  readonly build: DaemonBuild;
+  /** Of its configuration, in place of those of the rounds; one that is undefined is left out. */
+  readonly sections: (name: string) => Readonly<Record<string, unknown>>;
 }
 
 export async function createBox(parts: BoxParts): Promise<Box> {
@@ -58,12 +67,14 @@ export async function createBox(parts: BoxParts): Promise<Box> {
   const folder = join(parts.folder, name);
   await mkdir(folder);
   const socketPath = join(folder, "c.sock");
-  const etcdWires = await Promise.all(parts.etcdPorts.map(startLateWire));
+  const startWire = parts.isWired ? startLateWire : bareWire;
+  const etcdWires = await Promise.all(parts.etcdPorts.map(startWire));
   const [grpc, https] = [Number(fleet.grpc.split(":").at(-1)), Number(new URL(fleet.https).port)];
-  const serviceWires = await Promise.all([grpc, https].map(startLateWire));
+  const serviceWires = await Promise.all([grpc, https].map(startWire));
   const config = join(folder, "fleetgate.yaml");
   const ports = [...etcdWires, ...serviceWires].map((wire) => wire.port);
-  await writeFile(config, stringify(configuration(parts, socketPath, ports)), { mode: 0o600 });
+  const document = { ...configuration(parts, socketPath, ports), ...parts.sections(name) };
+  await writeFile(config, stringify(document), { mode: 0o600 });
   const pool = new Pool("http://localhost", {
     ...{ socketPath, connections: 80, pipelining: 1 },
     ...{ headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS, keepAliveTimeout: 1_000 },
@@ -72,17 +83,19 @@ export async function createBox(parts: BoxParts): Promise<Box> {
   const earlier: string[] = [];
   let daemon: Daemon | null = null;
   let life = 0;
+  let isAsked = false;
   let isOver = false;
 
   function start(): void {
     life += 1;
-    const started = startDaemon(config);
+    isAsked = false;
+    const started = startDaemon(config, [], parts.build);
     daemon = started;
     void started.ended.then(async (code) => {
       earlier.push(`${started.said()}--- life ${life} of ${name} has ended: ${code}\n`);
       daemon = null;
       if (isOver) return;
-      if (code !== null && code !== LEADERSHIP_LOST) {
+      if (code !== null && code !== LEADERSHIP_LOST && !(code === 0 && isAsked)) {
         faults.push(`${name} ended with ${code}: ${started.said().slice(-1_000)}`);
         return;
       }
@@ -99,6 +112,7 @@ export async function createBox(parts: BoxParts): Promise<Box> {
     serviceWires,
     takeFaults: () => faults.splice(0),
     life: () => life,
+    pid: () => daemon?.pid ?? null,
     isLeading() {
       const said = daemon?.said() ?? "";
       const last = said.lastIndexOf('"msg":"the cluster"');
@@ -117,6 +131,10 @@ export async function createBox(parts: BoxParts): Promise<Box> {
     },
     start,
     kill: async () => void (await daemon?.kill()),
+    async stop() {
+      isAsked = true;
+      await daemon?.stop();
+    },
     pause: () => signal(daemon, "SIGSTOP"),
     resume: () => signal(daemon, "SIGCONT"),
     said: () => earlier.join("") + (daemon?.said() ?? ""),
@@ -140,7 +158,7 @@ function configuration(
 ) {
   const [grpc, https] = ports.slice(etcdPorts.length);
   return {
-    gateway: { id: "chaos", dataDir: "data" },
+    gateway: { id: CLUSTER, dataDir: "data" },
     fleet: {
       grpc: { address: `localhost:${grpc}` },
       https: `https://localhost:${https}`,
@@ -152,11 +170,14 @@ function configuration(
     control: { socket: socketPath },
     // A robot in doubt is locked for 1.25 times the deadline and L: a round must see what follows.
     commands: { callDeadlineMs: 3_000, evidenceMs: 3_000, settleMs: 200, pollMs: 300, drainMs: 500 },
-    rights: [{ source: { protocol: "cli", name: "*" }, role: "engineer" }],
+    rights: ["cli", "mqtt", "opcua"].map((protocol) => ({
+      source: { protocol, name: "*" },
+      role: "engineer",
+    })),
     cluster: {
       name: CLUSTER,
       member: name,
-      members: Object.fromEntries(members.map((each) => [each, {}])),
+      members: Object.fromEntries(members.map((each) => [each, { opcuaUri: `urn:${each}:fleetgate` }])),
       etcd: { endpoints: ports.slice(0, etcdPorts.length).map((port) => `127.0.0.1:${port}`) },
       leaseSeconds: LEASE_MS / 1_000,
     },

@@ -2,15 +2,16 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { hasEtcd } from "../etcd-harness.ts";
 import { type Kind, kindNames } from "./faults.ts";
+import { plant, planted } from "./planted.ts";
 import { type RoundsPlan, runRounds } from "./rounds.ts";
 
 /** The long form is `npm run chaos`, which sets these. */
-const { CHAOS_ROUNDS, CHAOS_SEED, CHAOS_KINDS, CHAOS_RATE, CHAOS_REPORT } = process.env;
+const { CHAOS_ROUNDS, CHAOS_SEED, CHAOS_KINDS, CHAOS_RATE, CHAOS_REPORT, CHAOS_PLANTED } = process.env;
 const plan: RoundsPlan = {
   kinds: CHAOS_KINDS === undefined ? ["kill", "cut-etcd", "etcd-leader"] : kindsOf(CHAOS_KINDS),
   rounds: Number(CHAOS_ROUNDS ?? 1),
   seed: Number(CHAOS_SEED ?? 20_261_128),
-  rate: Number(CHAOS_RATE ?? 25),
+  rate: Number(CHAOS_RATE ?? 50),
   report: CHAOS_REPORT ?? null,
 };
 /** The longest round: what has no outcome is waited for. */
@@ -24,8 +25,11 @@ function kindsOf(names: string): readonly Kind[] {
   });
 }
 
+/** Names of planted mistakes, or `all`. */
+const mistakes = planted.filter(({ name }) => CHAOS_PLANTED === "all" || CHAOS_PLANTED === name);
+
 describe.skipIf(!hasEtcd)("two boxes that are one gateway", () => {
-  test(
+  test.skipIf(mistakes.length > 0)(
     `no command is lost or sent twice: ${plan.rounds} of ${plan.kinds.join(", ")} (seed ${plan.seed})`,
     async () => {
       expect(existsSync("dist/main.js"), "npm run build comes first").toBe(true);
@@ -40,5 +44,18 @@ describe.skipIf(!hasEtcd)("two boxes that are one gateway", () => {
       }
     },
     ROUND_MS * plan.rounds * plan.kinds.length,
+  );
+
+  test.each(mistakes)(
+    `break a promise with $name, in ${plan.rounds} rounds of a kind at most`,
+    async (mistake) => {
+      const { kinds } = mistake;
+      const build = await plant(mistake);
+      const rounds = await runRounds({ ...plan, kinds, build, report: null, untilBroken: true });
+      const broken = rounds.flatMap((round) => ("failed" in round ? [] : round.broken));
+      process.stderr.write(`${mistake.name}, round ${rounds.length}: ${broken[0] ?? "nothing"}\n`);
+      expect(broken).not.toEqual([]);
+    },
+    2 * ROUND_MS * plan.rounds,
   );
 });

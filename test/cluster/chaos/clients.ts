@@ -4,7 +4,10 @@ import type { TestRobot } from "../../contract/contract-harness.ts";
 import { newCommand } from "../../daemon/crash-rounds-clients.ts";
 import { type Asked, isUnrecorded, type Told } from "../../daemon/crash-rounds-story.ts";
 import type { Box } from "./box.ts";
+import type { MqttClient } from "./mqtt-client.ts";
+import { type Answer, request } from "./request.ts";
 import type { ServiceLog } from "./service-log.ts";
+import type { SlotLine } from "./slot-line.ts";
 
 /** What a client was told, and when. */
 export interface BoxTold extends Told {
@@ -47,59 +50,74 @@ export interface Clients {
   askAgain(withinMs: number): Promise<void>;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
 const EXPIRES_IN_MS = 10_000;
 const WAIT_SECONDS = 2;
 const AGAIN_MS = 150;
+/** For a reply by MQTT. */
+const REPLY_MS = 2_000;
+/** The share of the commands that go through slots, if they keep pace. */
+const BY_SLOTS = 0.4;
+/** Exact for the service, whose headings have 24 bits; the other clients have positive ones. */
+const HEADING_STEP = 125;
 /** A box lets one user wait for so many outcomes only. */
 const USERS = 6;
 /** Of the robots, so many may be held at once. */
 const MOST_HELD = 3;
 const ASK_AGAIN_AT_ONCE = 24;
 
-export function createClients(
-  boxes: readonly [Box, Box],
-  robots: readonly TestRobot[],
-  log: ServiceLog,
-  random: () => number,
-  firstNumber: number,
-): Clients {
+export interface ClientParts {
+  readonly boxes: readonly [Box, Box];
+  readonly robots: readonly TestRobot[];
+  readonly log: ServiceLog;
+  readonly mqtt: MqttClient;
+  /** Of some of the robots. */
+  readonly lines: ReadonlyMap<string, SlotLine>;
+  readonly random: () => number;
+  /** Of the first command. */
+  readonly firstNumber: number;
+}
+
+export function createClients({
+  boxes,
+  robots,
+  log,
+  mqtt,
+  lines,
+  random,
+  firstNumber,
+}: ClientParts): Clients {
   const commands: Command[] = [];
   const held: HeldTime[] = [];
   const open = new Set<Promise<void>>();
   const holding = new Set<string>();
   let untilMs = Number.POSITIVE_INFINITY;
+  let replies = 0;
+  let drives = 0;
 
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const otherThan = (box: Box): Box => (box === boxes[0] ? boxes[1] : boxes[0]);
 
-  /** Null: the box is away, or paused. Nothing is known. */
-  async function request(
-    box: Box,
-    method: "GET" | "PUT",
-    path: string,
-    headers: Readonly<Record<string, string>> = {},
-    body?: object,
-  ): Promise<Answer | null> {
-    try {
-      const answer = await box.pool.request({
-        method,
-        path: `/api/v1/${path}`,
-        headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      return { status: answer.statusCode, body: (await answer.body.json()) as Answer["body"] };
-    } catch {
-      return null;
+  const ask = (command: Command) => (command.protocol === "mqtt" ? askMqtt(command) : askBoxes(command));
+
+  /** Publishes until the box that leads replies. */
+  async function askMqtt(command: Command): Promise<void> {
+    const { id, operation, request: wish } = command;
+    while (performance.now() < untilMs) {
+      const askedAtMs = performance.now();
+      const reply = await mqtt.ask(operation, { id, expires_in_ms: EXPIRES_IN_MS, request: wish }, REPLY_MS);
+      // Nobody knows which life has replied: it counts as one of its own.
+      replies += 1;
+      const told = reply === null ? null : toldOf({ status: 200, body: reply }, "mqtt", -replies, askedAtMs);
+      if (told !== null && isOfCommand(told)) {
+        command.told.push(told);
+        return;
+      }
+      if (told !== null) await wait(AGAIN_MS);
     }
   }
 
   /** Asks until one box tells an outcome. */
-  async function ask(command: Command): Promise<void> {
+  async function askBoxes(command: Command): Promise<void> {
     const { id, operation, request: wish } = command;
     let box = oneOf(boxes);
     while (performance.now() < untilMs) {
@@ -108,9 +126,10 @@ export function createClients(
       const headers = { "fleetgate-user": userOf(id), prefer: `wait=${WAIT_SECONDS}` };
       const body = { operation, request: wish, expires_in_ms: EXPIRES_IN_MS };
       const answer = await request(box, "PUT", `commands/${id}`, headers, body);
-      const told = answer === null ? null : toldOf(answer, box, life, askedAtMs);
+      const told = answer === null ? null : toldOf(answer, box.name, life, askedAtMs);
       const isTaken = answer !== null && told?.code !== "STANDBY" && answer.body.duplicate === false;
-      if (isTaken) command.takenBy ??= life;
+      // Nobody knows which one, if it was started again meanwhile.
+      if (isTaken) command.takenBy = life === lifeOf(box.name, box.life()) ? life : null;
       if (told !== null && isOfCommand(told)) {
         command.told.push(told);
         return;
@@ -121,20 +140,52 @@ export function createClients(
     }
   }
 
+  function add(asked: Asked, robotId: string): Command {
+    const added = { askedAtMs: performance.now(), told: [], takenBy: null, standby: [] };
+    const command: Command = { ...asked, robotId, ...added };
+    commands.push(command);
+    return command;
+  }
+
+  function follow(work: Promise<void>): void {
+    const one = work.finally(() => open.delete(one));
+    open.add(one);
+  }
+
   function begin(): void {
     const robot = oneOf(robots);
-    const asked = newCommand(firstNumber + commands.length, robot, random);
-    const command: Command = {
-      ...asked,
-      robotId: robot.id,
-      askedAtMs: performance.now(),
-      told: [],
-      takenBy: null,
-      standby: [],
-    };
-    commands.push(command);
-    const one = ask(command).finally(() => open.delete(one));
-    open.add(one);
+    follow(ask(add(newCommand(firstNumber + commands.length, robot, random), robot.id)));
+  }
+
+  /** The PLC of a robot sends it somewhere, again and again. */
+  async function work(robotId: string, line: SlotLine, everyMs: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const beganMs = performance.now();
+      const number = await line.take(() => signal.aborted);
+      if (number === null) return;
+      drives += 1;
+      const id = `s${firstNumber + drives}`;
+      const headingMilli = -HEADING_STEP * (firstNumber + drives);
+      const goal = { pose: { xMeters: 3, yMeters: 0, headingRadians: headingMilli / 1_000 } };
+      const command = add(
+        {
+          ...{ id, protocol: "opcua", operation: "CreateMission", isStop: false, told: [] },
+          token: headingMilli / 1_000,
+          request: { robotId, mission: { baseMission: { navigateMission: { goal } } } },
+        },
+        robotId,
+      );
+      const end = await line.drive(number, headingMilli, () => performance.now() > untilMs);
+      if (end !== null) {
+        const { askedAtMs } = command;
+        replies += 1;
+        command.told.push({
+          ...{ ...end, box: "slot", life: -replies, message: "", askedAtMs, duplicate: false },
+          atMs: performance.now(),
+        });
+      }
+      await wait(Math.max(0, beganMs + everyMs - performance.now()));
+    }
   }
 
   /** Holds a robot, or releases it: until a box says that this is stored. */
@@ -172,15 +223,19 @@ export function createClients(
     held,
     async send(perSecond, signal) {
       untilMs = Number.POSITIVE_INFINITY;
+      const bySlots = lines.size === 0 ? 0 : BY_SLOTS * perSecond;
+      for (const [robotId, line] of lines)
+        follow(work(robotId, line, (1_000 * lines.size) / bySlots, signal));
+      const beganMs = performance.now();
       for (let tick = 0; !signal.aborted; tick += 1) {
         begin();
         if (tick % perSecond === 0 && holding.size < MOST_HELD) {
           const { id } = oneOf(robots);
-          const one = holding.has(id) ? Promise.resolve() : holdForAWhile(id);
-          open.add(one);
-          void one.finally(() => open.delete(one));
+          if (!holding.has(id)) follow(holdForAWhile(id));
         }
-        await wait(1_000 / perSecond);
+        // What the machine has missed is sent at once.
+        const dueMs = beganMs + ((tick + 1) * 1_000) / (perSecond - bySlots);
+        await wait(Math.max(0, dueMs - performance.now()));
       }
     },
     async settled(withinMs) {
@@ -189,7 +244,8 @@ export function createClients(
     },
     async askAgain(withinMs) {
       untilMs = performance.now() + withinMs;
-      const left = [...commands];
+      // A slot keeps the verdict of its newest numbers only.
+      const left = commands.filter(({ protocol }) => protocol !== "opcua");
       const work = async () => {
         for (let next = left.pop(); next !== undefined; next = left.pop()) await ask(next);
       };
@@ -203,12 +259,12 @@ export const lifeOf = (box: string, life: number): number => 2 * life + (box ===
 const userOf = (id: string): string => `user-${Number(id.slice(1)) % USERS}`;
 
 /** Null: no outcome yet. */
-function toldOf({ status, body }: Answer, { name }: Box, life: number, askedAtMs: number): BoxTold | null {
+function toldOf({ status, body }: Answer, box: string, life: number, askedAtMs: number): BoxTold | null {
   const { outcome, code, message, detail, duplicate } = body;
   if (status === 202 || typeof outcome !== "string") return null;
   const text = String(message ?? detail ?? "");
   return {
-    ...{ box: name, life, outcome, code: String(code), message: text },
+    ...{ box, life, outcome, code: String(code), message: text },
     ...{ askedAtMs, duplicate: duplicate === true, atMs: performance.now() },
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { type Box, LEASE_MS } from "./box.ts";
 import type { LateWire } from "./late-wire.ts";
 import { portsOf } from "./ports-of.ts";
@@ -65,6 +66,17 @@ const kinds = {
     for (const wire of wires) wire.die();
     return { lastsMs: beyondLease(random), heal: async () => healed([...wires, ...toOthers]) };
   },
+  /**
+   * The leader is cut from the service and killed. What it has sent comes after its successor leads, while that
+   * one still waits for it.
+   */
+  async "kill-late"(_scene, leader, random) {
+    const wires = leader.serviceWires;
+    for (const wire of wires) wire.die();
+    await wait(SENDING_MS);
+    await leader.kill();
+    return { lastsMs: LEASE_MS + random() * 4_000, heal: async () => healed(wires) };
+  },
 } as const satisfies Record<string, Strike>;
 
 export type Kind = keyof typeof kinds;
@@ -77,6 +89,8 @@ export async function strike(scene: Scene, kind: Kind, random: () => number): Pr
   return { ...struck, leader, life, text: `${kind} of ${leader.name}, life ${life}` };
 }
 
+/** Calls are under way then. */
+const SENDING_MS = 300;
 const beyondLease = (random: () => number): number => LEASE_MS + 1_000 + random() * 7_000;
 
 function cut(wires: readonly LateWire[], lastsMs: number): Pick<Struck, "lastsMs" | "heal"> {
@@ -89,7 +103,7 @@ function healed(wires: readonly LateWire[]): number {
   return wires.reduce((late, wire) => late + wire.heal(), 0);
 }
 
-async function leaderOf<M extends { readonly endpoint: string }>(members: readonly M[]): Promise<M> {
+export async function leaderOf<M extends { readonly endpoint: string }>(members: readonly M[]): Promise<M> {
   for (const member of members) {
     const metrics = await fetch(`http://${member.endpoint}/metrics`).then((answer) => answer.text());
     if (/^etcd_server_is_leader 1$/m.test(metrics)) return member;

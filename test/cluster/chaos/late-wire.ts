@@ -30,6 +30,18 @@ interface Waiting {
   readonly act: () => number;
 }
 
+/** No wire: it cannot go dead. */
+export async function bareWire(target: number): Promise<LateWire> {
+  return {
+    port: target,
+    die() {
+      throw new Error("this wire cannot go dead");
+    },
+    heal: () => 0,
+    close: () => Promise.resolve(),
+  };
+}
+
 /** Stands before `port` of this machine. */
 export async function startLateWire(target: number): Promise<LateWire> {
   const connections = new Set<Connection>();

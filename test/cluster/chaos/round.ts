@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { type Command, createClients, lifeOf } from "./clients.ts";
 import { type Kind, type Struck, strike } from "./faults.ts";
+import type { PlantClients } from "./plant-clients.ts";
 import type { Scene } from "./scene.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
@@ -35,12 +36,17 @@ const OPEN_MS = 60_000;
 /** How often the first start is looked for. */
 const LOOK_MS = 50;
 
-export async function runRound(scene: Scene, plan: RoundPlan): Promise<RoundResult> {
+export async function runRound(
+  scene: Scene,
+  { mqtt, lines }: PlantClients,
+  plan: RoundPlan,
+): Promise<RoundResult> {
   const { kind, seed, rate, firstNumber } = plan;
   const random = seededRandom(seed);
   await scene.whole();
   const beganMs = performance.now();
-  const clients = createClients(scene.boxes, scene.robots, scene.log, random, firstNumber);
+  const { boxes, robots, log } = scene;
+  const clients = createClients({ boxes, robots, log, mqtt, lines, random, firstNumber });
   const over = new AbortController();
   const sending = clients.send(rate, over.signal);
   await wait(2_000 + random() * 2_000);

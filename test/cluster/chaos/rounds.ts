@@ -1,8 +1,11 @@
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { builtHere, type DaemonBuild } from "../../daemon/daemon.ts";
 import { type Kind, kindNames } from "./faults.ts";
+import { openPlant } from "./plant.ts";
+import { openPlantClients, type PlantClients } from "./plant-clients.ts";
 import { type RoundResult, runRound } from "./round.ts";
-import { openScene, type Scene } from "./scene.ts";
+import { boxNames, openScene, type Scene } from "./scene.ts";
 
 export interface RoundsPlan {
   readonly kinds: readonly Kind[];
@@ -13,6 +16,10 @@ export interface RoundsPlan {
   readonly rate: number;
   /** A line of JSON for each round that is over: those that it has already are not run again. */
   readonly report: string | null;
+  /** That the boxes run; without it, that of this tree. */
+  readonly build?: DaemonBuild;
+  /** Ends after the first round that has shown something. */
+  readonly untilBroken?: boolean;
 }
 
 /** A round that could not be judged. */
@@ -36,37 +43,62 @@ export async function runRounds({
   seed,
   rate,
   report,
+  build = builtHere,
+  untilBroken = false,
 }: RoundsPlan): Promise<readonly Round[]> {
   const results: Round[] = report === null ? [] : [...(await resultsIn(report))];
   const isDone = (kind: Kind, ownSeed: number) =>
     results.some((round) => round.kind === kind && round.seed === ownSeed && !("failed" in round));
-  let scene: Scene | null = null;
+  let opened: Opened | null = null;
   let firstNumber = 1;
   try {
     for (let number = 0; number < rounds; number += 1) {
       for (const kind of kinds) {
         const ownSeed = seed + kindNames.indexOf(kind) * SEEDS_OF_KIND + number;
         if (isDone(kind, ownSeed)) continue;
-        scene ??= await openScene();
+        opened ??= await open(build);
+        const { scene, clients } = opened;
         let round: Round;
         try {
-          round = await runRound(scene, { kind, seed: ownSeed, rate, firstNumber });
+          round = await runRound(scene, clients, { kind, seed: ownSeed, rate, firstNumber });
           firstNumber += round.commands;
         } catch (error) {
           round = { kind, seed: ownSeed, failed: String(error) };
         }
         results.push(round);
+        if (untilBroken && !("failed" in round) && round.broken.length > 0) return results;
         if (report !== null) await keep(report, round, scene);
         if ("failed" in round) {
-          await scene.close();
-          scene = null;
+          await opened.close();
+          opened = null;
         }
       }
     }
   } finally {
-    await scene?.close();
+    await opened?.close();
   }
   return results;
+}
+
+interface Opened {
+  readonly scene: Scene;
+  readonly clients: PlantClients;
+  close(): Promise<void>;
+}
+
+async function open(build: DaemonBuild): Promise<Opened> {
+  const plant = await openPlant(boxNames);
+  const scene = await openScene({ sections: plant.sections, build });
+  const clients = await openPlantClients(plant, scene.robots);
+  return {
+    scene,
+    clients,
+    async close() {
+      await clients.close();
+      await scene.close();
+      await plant.close();
+    },
+  };
 }
 
 async function resultsIn(report: string): Promise<readonly Round[]> {

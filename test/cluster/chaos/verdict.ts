@@ -44,6 +44,7 @@ export function verdictOf(commands: readonly Command[], held: readonly HeldTime[
     ),
     broken: [
       ...commands.flatMap((command) => brokenOf(command, log)),
+      ...mixedEpochs(starts, log),
       ...heldStarts.filter(({ lateMs }) => lateMs > PERMITTED_MS).map(({ text }) => text),
     ],
     open: commands.filter(({ told }) => told.length === 0).length,
@@ -80,6 +81,26 @@ function brokenOf(command: Command, log: ServiceLog): readonly string[] {
     broken.push(`${command.id} ${command.operation} was refused ${refused.code}, and was sent ${sent} times`);
   if (broken.length === 0) return broken;
   return [...broken, `${command.robotId}: ${storyOf(command, command.askedAtMs)}`];
+}
+
+/** A start of a process arrives after one of its successor for the same robot. */
+function mixedEpochs(starts: readonly Command[], { arrivals }: ServiceLog): readonly string[] {
+  const byToken = new Map(starts.map((start) => [start.token, start]));
+  const lives = new Map<string, number[]>();
+  const broken: string[] = [];
+  for (const { robotId, token, atMs } of arrivals) {
+    const start = byToken.get(token);
+    if (start === undefined || start.takenBy === null) continue;
+    const before = lives.get(robotId) ?? [];
+    lives.set(robotId, before);
+    const place = before.indexOf(start.takenBy);
+    if (place === -1) before.push(start.takenBy);
+    else if (place < before.length - 1) {
+      const story = storyOf(start, atMs);
+      broken.push(`a start of ${robotId} by life ${start.takenBy} came after one of its successor: ${story}`);
+    }
+  }
+  return broken;
 }
 
 function changedOf([first, ...later]: readonly BoxTold[]): string[] {

@@ -1,0 +1,97 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { CLUSTER } from "../../test/cluster/chaos/box.ts";
+import type { ClusterBench } from "./open.ts";
+import { send } from "./start.ts";
+
+/** What the journal has taken for a while, and how much etcd has kept of it. */
+export interface Records {
+  readonly seconds: number;
+  readonly starts: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Records of commands that etcd has taken a second, as a client of it has seen. */
+  readonly recordsASecond: number;
+  /** The largest member's database, at first, at its largest, and at the end. */
+  readonly bytes: { readonly before: number; readonly most: number; readonly after: number };
+  /** Grown in the second half of the time, in half an hour. */
+  readonly bytesInHalfAnHour: number;
+}
+
+export const HALF_HOUR_SECONDS = 1_800;
+/** Of etcd that is not told of another one. */
+export const QUOTA_BYTES = 2 * 1024 ** 3;
+/** Two records are one start: before its call, and its outcome. */
+const RECORDS_PER_START = 2;
+/** More than is asked, for the pace of a busy machine. */
+const RECORDS_A_SECOND = 1_050;
+const LOOK_MS = 1_000;
+/** More would wait for answers than the clients of a box may. */
+const MOST_OPEN = 70;
+
+/** Starts at the pace that makes so many records, on every robot in turn. */
+export async function measureRecords(bench: ClusterBench, seconds: number): Promise<Records> {
+  const { scene, busy, quiet } = bench;
+  await scene.whole();
+  // It would keep half a million commands in memory.
+  scene.log.close();
+  const leader = scene.leader();
+  const robots = [...busy, ...quiet];
+  const outcomes: Record<string, number> = {};
+  const open = new Set<Promise<void>>();
+  const client = scene.etcd.client();
+  const storeBytes = async () => {
+    const found = await Promise.all(scene.etcd.endpoints.map((endpoint) => client.status(endpoint)));
+    return Math.max(...found.map((each) => (each.kind === "done" ? each.value.storeBytes : 0)));
+  };
+  const sizes: number[] = [await storeBytes()];
+  const records = await countRecords(bench);
+  const beganMs = performance.now();
+  const endMs = beganMs + seconds * 1_000;
+  const looking = setInterval(async () => sizes.push(await storeBytes()), LOOK_MS);
+  let starts = 0;
+  while (performance.now() < endMs) {
+    const due = ((performance.now() - beganMs) / 1_000) * (RECORDS_A_SECOND / RECORDS_PER_START);
+    for (; starts < due && open.size < MOST_OPEN; starts += 1) {
+      const robotId = robots[starts % robots.length]?.id ?? "";
+      const one = send(leader, robotId).then(({ outcome }) => {
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+        open.delete(one);
+      });
+      open.add(one);
+    }
+    await wait(2);
+  }
+  await Promise.all(open);
+  const tookSeconds = (performance.now() - beganMs) / 1_000;
+  clearInterval(looking);
+  const half = sizes[Math.floor(sizes.length / 2)] ?? Number.NaN;
+  const after = sizes.at(-1) ?? Number.NaN;
+  return {
+    seconds: tookSeconds,
+    starts,
+    outcomes,
+    recordsASecond: records() / tookSeconds,
+    bytes: { before: sizes[0] ?? Number.NaN, most: Math.max(...sizes), after },
+    bytesInHalfAnHour: ((after - half) / (tookSeconds / 2)) * HALF_HOUR_SECONDS,
+  };
+}
+
+/** Counts what is put as a record of a command, from now on. */
+async function countRecords({ scene: { etcd } }: ClusterBench): Promise<() => number> {
+  const client = etcd.client();
+  const prefix = `/fleetgate/${CLUSTER}/table/commands/`;
+  const now = await client.range({ keys: { prefix }, limit: 1 });
+  if (now.kind !== "done") throw new Error(now.fault.message);
+  let count = 0;
+  client.watch(
+    { prefix, fromRevision: now.header.revision + 1n },
+    {
+      onEvents(events) {
+        count += events.filter(({ kind }) => kind === "put").length;
+      },
+      onEnded: ({ kind }) => {
+        throw new Error(`the watch of ${prefix} has ended: ${kind}`);
+      },
+    },
+  );
+  return () => count;
+}

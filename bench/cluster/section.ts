@@ -1,0 +1,199 @@
+// Two boxes that are one gateway: takeovers, commands, stops and records, with three members of etcd.
+import { quantile } from "../quantile.ts";
+import { atLeast, atMost, type Findings, type Reach, row } from "../report.ts";
+import type { SectionRun } from "../section-run.ts";
+import { followEpochs } from "./epochs.ts";
+import { type Load, startLoad } from "./load.ts";
+import { type LoadedModules, modulesWithoutCluster } from "./modules.ts";
+import { openClusterBench } from "./open.ts";
+import { measurePairs, type Pairs } from "./pairs.ts";
+import { HALF_HOUR_SECONDS, measureRecords, QUOTA_BYTES, type Records } from "./records.ts";
+import type { Sent } from "./start.ts";
+import { measureStops, type StopTimes } from "./stops.ts";
+import { type Ending, FAULT_MS, type Takeover, takeOver } from "./takeover.ts";
+
+export interface ClusterOptions {
+  /** Takeovers of each kind; null: the usual number. */
+  readonly rounds: number | null;
+  /** Of records; null: the usual time. */
+  readonly seconds: number | null;
+  readonly quick: boolean;
+}
+
+const endings: ReadonlyArray<readonly [Ending, string]> = [
+  ["kill", "kill -9"],
+  ["together", "kill -9 with etcd's leader"],
+  ["handover", "handover"],
+];
+const MOST_MS = { kill: 6_000, together: 9_000, handover: 1_000 } as const;
+const MOST_AFTER_ACQUISITION_MS = 1_000;
+const MOST_BEYOND_MS = 10;
+const LEAST_SUCCEEDED = 0.99;
+const MOST_STOP_MS = 2_000;
+const LEAST_RECORDS = 1_000;
+/** Of etcd's quota: the alarm is raised there. */
+const ALARM = 0.6;
+const STARTS_A_SECOND = 50;
+const MEGABYTE = 1_000_000;
+
+export async function measureCluster(
+  run: SectionRun,
+  { rounds, seconds, quick }: ClusterOptions,
+): Promise<Findings> {
+  const bench = await openClusterBench(run);
+  const modules = await modulesWithoutCluster(run, bench.scene.simulator.endpoints);
+  const pairs = await measurePairs(bench, quick ? 2 : 10);
+  const epochs = await followEpochs(bench.scene);
+  const load = startLoad(bench, STARTS_A_SECOND);
+  const takeovers: Takeover[] = [];
+  for (let round = 0; round < (rounds ?? (quick ? 2 : 20)); round += 1) {
+    for (const [ending] of endings) takeovers.push(await takeOver(bench, load, epochs, ending));
+  }
+  await load.stop();
+  const stops = await measureStops(bench);
+  const records = await measureRecords(bench, seconds ?? (quick ? 20 : 120));
+  return findings({ modules, pairs, takeovers, starts: countOf(load, takeovers), stops, records });
+}
+
+/** Starts that were asked for further than 10 s from a fault. */
+interface StartCount {
+  readonly apart: number;
+  readonly succeeded: number;
+  /** Of those that did not. */
+  readonly others: Readonly<Record<string, number>>;
+  /** Of all: unknown, though no fault came between question and outcome. */
+  readonly unknownNotInFlight: number;
+}
+
+function countOf({ told }: Load, takeovers: readonly Takeover[]): StartCount {
+  const isApart = ({ askedAtMs }: Sent) =>
+    takeovers.every(({ struckAtMs }) => Math.abs(askedAtMs - struckAtMs) > FAULT_MS);
+  const wasInFlight = ({ askedAtMs, toldAtMs }: Sent) =>
+    takeovers.some(({ struckAtMs }) => askedAtMs <= struckAtMs && struckAtMs <= toldAtMs);
+  const apart = told.filter(isApart);
+  const others: Record<string, number> = {};
+  for (const { outcome } of apart.filter((sent) => sent.outcome !== "succeeded"))
+    others[outcome] = (others[outcome] ?? 0) + 1;
+  return {
+    apart: apart.length,
+    succeeded: apart.filter(({ outcome }) => outcome === "succeeded").length,
+    others,
+    unknownNotInFlight: told.filter((sent) => sent.outcome.startsWith("unknown") && !wasInFlight(sent))
+      .length,
+  };
+}
+
+interface Seen {
+  readonly modules: LoadedModules;
+  readonly pairs: Pairs;
+  readonly takeovers: readonly Takeover[];
+  readonly starts: StartCount;
+  readonly stops: readonly StopTimes[];
+  readonly records: Records;
+}
+
+function findings(seen: Seen): Findings {
+  const { modules, pairs, takeovers, starts, stops, records } = seen;
+  return {
+    figures: seen,
+    faults: [],
+    reach: [
+      ...takeoverReach(takeovers),
+      atMost("a start's p50 beyond lmdb's, ms, median of the pairs", pairs.beyondMs, MOST_BEYOND_MS),
+      atLeast(
+        "share of starts that succeed, 10 s from a fault",
+        starts.succeeded / starts.apart,
+        LEAST_SUCCEEDED,
+      ),
+      atMost("unknown ones that were not in flight", starts.unknownNotInFlight, 0),
+      ...stops.map(({ what, tookMs, lost }) =>
+        atMost(
+          `stop, ${what}, ms, slowest`,
+          lost > 0 ? Number.POSITIVE_INFINITY : Math.max(...tookMs),
+          MOST_STOP_MS,
+        ),
+      ),
+      atLeast("records a second", records.recordsASecond, LEAST_RECORDS),
+      atMost(
+        "etcd after half an hour of them, MB, of its alarm's",
+        bytesAfter(records) / MEGABYTE,
+        (ALARM * QUOTA_BYTES) / MEGABYTE,
+      ),
+      atMost("files of a cluster that a gateway without one loads", modules.ofCluster.length, 0),
+    ],
+    table: tableOf(seen),
+  };
+}
+
+/** As it grows, if it was not measured for so long. */
+function bytesAfter({ seconds, bytes, bytesInHalfAnHour }: Records): number {
+  if (seconds >= HALF_HOUR_SECONDS) return bytes.most;
+  return bytes.before + Math.max(0, bytesInHalfAnHour);
+}
+
+function takeoverReach(takeovers: readonly Takeover[]): readonly Reach[] {
+  const figure = (ending: Ending, of: (each: Takeover) => number) =>
+    quantile(takeovers.filter((each) => each.ending === ending).map(of), 0.99);
+  return [
+    atMost("kill -9 to the first start that succeeds, ms, p99", figure("kill", firstOf), MOST_MS.kill),
+    atMost("the same with etcd's leader, ms, p99", figure("together", firstOf), MOST_MS.together),
+    atMost("handover: no start succeeds for, ms, longest", longest(takeovers), MOST_MS.handover),
+    atMost(
+      "acquisition to the last robot that is not in doubt, ms, slowest",
+      Math.max(...takeovers.map(({ allMs, acquiredMs }) => allMs - (acquiredMs ?? Number.NaN))),
+      MOST_AFTER_ACQUISITION_MS,
+    ),
+  ];
+}
+
+const firstOf = ({ firstMs }: Takeover) => firstMs;
+const longest = (takeovers: readonly Takeover[]) =>
+  Math.max(...takeovers.filter(({ ending }) => ending === "handover").map(({ gapMs }) => gapMs));
+
+function tableOf({ modules, pairs, takeovers, starts, stops, records }: Seen): string {
+  const lines = [row("takeover, from the fault on, ms", "p50", "p99", "slowest")];
+  for (const [ending, name] of endings) {
+    const own = takeovers.filter((each) => each.ending === ending);
+    const stage = (what: string, of: (each: Takeover) => number | null) => {
+      const times = own.map(of).filter((each) => each !== null);
+      lines.push(row(`  ${name}: ${what}`, quantile(times, 0.5), quantile(times, 0.99), Math.max(...times)));
+    };
+    stage("etcd has removed the leader's key", ({ freeMs }) => freeMs);
+    stage("the successor has acquired it", ({ acquiredMs }) => acquiredMs);
+    stage("it has all that was recorded", ({ leadsMs }) => leadsMs);
+    stage("a start has succeeded", firstOf);
+    stage("each robot that is not in doubt has taken one", ({ allMs }) => allMs);
+    stage("between two starts that succeeded, longest", ({ gapMs }) => gapMs);
+  }
+  const middle = (blocks: Pairs["lmdbMs"], of: "p50" | "p99") =>
+    quantile(
+      blocks.map((each) => each[of]),
+      0.5,
+    );
+  const { transactionMs } = pairs;
+  return [
+    ...lines,
+    row(`one start, ${STARTS_A_SECOND} a second, ms`, "p50", "p99"),
+    row("  with the cluster", middle(pairs.clusterMs, "p50"), middle(pairs.clusterMs, "p99")),
+    row("  with lmdb", middle(pairs.lmdbMs, "p50"), middle(pairs.lmdbMs, "p99")),
+    row("  one transaction of etcd, as often", transactionMs.p50, transactionMs.p99),
+    row("starts further than 10 s from a fault", starts.apart),
+    `  others than succeeded: ${JSON.stringify(starts.others)}`,
+    row("stop, from a box to the service, ms", "p50", "slowest", "lost"),
+    ...stops.map(({ what, tookMs, lost }) =>
+      row(`  ${what}`, quantile(tookMs, 0.5), Math.max(...tookMs), lost),
+    ),
+    row("records a second", records.recordsASecond),
+    row("  for, s", records.seconds),
+    `  outcomes of ${records.starts} starts: ${JSON.stringify(records.outcomes)}`,
+    row(
+      "  etcd's database before, at its largest, after, MB",
+      records.bytes.before / MEGABYTE,
+      records.bytes.most / MEGABYTE,
+      records.bytes.after / MEGABYTE,
+    ),
+    row("  it grows in half an hour by, MB", records.bytesInHalfAnHour / MEGABYTE),
+    row("files that a gateway without a cluster loads", modules.files),
+    ...modules.ofCluster.map((path) => `  of a cluster: ${path}`),
+  ].join("\n");
+}
