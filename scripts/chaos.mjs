@@ -1,6 +1,6 @@
 // Rounds of faults against two gateways that are one: `npm run chaos -- --rounds 40 --seed 1 --kind kill`.
-// The rounds of a seed that .chaos has already are not run again. With --planted, and the name of a mistake or
-// "all", the rounds must find it in a copy of the program.
+// The rounds of a seed that .chaos has already are not run again. With --planted, and the name of a mistake
+// or "all", the rounds must find it in a copy of the program.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

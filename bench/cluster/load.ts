@@ -7,8 +7,8 @@ import { askAgain, type Sent, send } from "./start.ts";
 export interface Load {
   /** Each with its outcome, in the order of that; `nobody leads`: it was not asked for. */
   readonly told: readonly Sent[];
-  /** Resolves when a box takes starts that is not known to have lost that: with its first success. */
-  found(): Promise<Sent>;
+  /** The first start since then that succeeds on this box. */
+  firstBy(box: string, sinceMs: number): Promise<Sent>;
   /** Resolves when nothing is open. */
   stop(): Promise<void>;
 }
@@ -18,6 +18,9 @@ const LOOK_MS = 20;
 const AGAIN_MS = 500;
 /** A start that is sought for longer has no outcome. */
 const OPEN_MS = 60_000;
+const FOUND_MS = 60_000;
+/** More than are told between two looks. */
+const NEWEST = 500;
 const lost = new Set(["no answer", "refused STANDBY", "refused SHUTTING_DOWN", "unknown STANDBY"]);
 
 export function startLoad({ scene, busy, quiet }: ClusterBench, perSecond: number): Load {
@@ -25,19 +28,17 @@ export function startLoad({ scene, busy, quiet }: ClusterBench, perSecond: numbe
   const open = new Set<Promise<void>>();
   const over = new AbortController();
   let known: Box | null = scene.leader();
-  let seeking: Promise<Sent> | null = null;
   let turn = 0;
 
-  async function seek(): Promise<Sent> {
-    for (let look = 0; ; look += 1) {
+  async function seek(): Promise<void> {
+    for (let look = 0; !over.signal.aborted; look += 1) {
       const box = scene.boxes[look % 2] as Box;
       const sent = await send(box, quiet[look % quiet.length]?.id ?? "");
       if (sent.outcome === "succeeded") {
         told.push(sent);
         known = box;
-        return sent;
+        return;
       }
-      if (over.signal.aborted) throw new Error(`no box takes starts: ${sent.outcome}`);
       await wait(LOOK_MS);
     }
   }
@@ -45,8 +46,7 @@ export function startLoad({ scene, busy, quiet }: ClusterBench, perSecond: numbe
   function lose(box: Box): void {
     if (known !== box) return;
     known = null;
-    seeking = seek();
-    seeking.catch(() => {});
+    void seek();
   }
 
   /** The outcome of a start whose box has died. */
@@ -88,11 +88,14 @@ export function startLoad({ scene, busy, quiet }: ClusterBench, perSecond: numbe
   const working = work();
   return {
     told,
-    async found() {
-      while (seeking === null) await wait(1);
-      const sent = await seeking;
-      seeking = null;
-      return sent;
+    async firstBy(box, sinceMs) {
+      const isIt = (sent: Sent) =>
+        sent.box === box && sent.outcome === "succeeded" && sent.askedAtMs >= sinceMs;
+      for (const untilMs = performance.now() + FOUND_MS; performance.now() < untilMs; await wait(1)) {
+        const first = told.slice(-NEWEST).find(isIt);
+        if (first !== undefined) return first;
+      }
+      throw new Error(`no start succeeds on ${box}`);
     },
     async stop() {
       over.abort();

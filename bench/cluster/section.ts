@@ -52,7 +52,10 @@ export async function measureCluster(
   await load.stop();
   const stops = await measureStops(bench);
   const records = await measureRecords(bench, seconds ?? (quick ? 20 : 120));
-  return findings({ modules, pairs, takeovers, starts: countOf(load, takeovers), stops, records });
+  const last = startLoad(bench, STARTS_A_SECOND);
+  const full = await takeOver(bench, last, epochs, "kill");
+  await last.stop();
+  return findings({ modules, pairs, takeovers, full, starts: countOf(load, takeovers), stops, records });
 }
 
 /** Starts that were asked for further than 10 s from a fault. */
@@ -87,6 +90,8 @@ interface Seen {
   readonly modules: LoadedModules;
   readonly pairs: Pairs;
   readonly takeovers: readonly Takeover[];
+  /** With all that the journal has by then. */
+  readonly full: Takeover;
   readonly starts: StartCount;
   readonly stops: readonly StopTimes[];
   readonly records: Records;
@@ -99,6 +104,11 @@ function findings(seen: Seen): Findings {
     faults: [],
     reach: [
       ...takeoverReach(takeovers),
+      atMost(
+        "the same with a long journal, ms",
+        seen.full.allMs - (seen.full.acquiredMs ?? Number.NaN),
+        MOST_AFTER_ACQUISITION_MS,
+      ),
       atMost("a start's p50 beyond lmdb's, ms, median of the pairs", pairs.beyondMs, MOST_BEYOND_MS),
       atLeast(
         "share of starts that succeed, 10 s from a fault",
@@ -150,7 +160,7 @@ const firstOf = ({ firstMs }: Takeover) => firstMs;
 const longest = (takeovers: readonly Takeover[]) =>
   Math.max(...takeovers.filter(({ ending }) => ending === "handover").map(({ gapMs }) => gapMs));
 
-function tableOf({ modules, pairs, takeovers, starts, stops, records }: Seen): string {
+function tableOf({ modules, pairs, takeovers, full, starts, stops, records }: Seen): string {
   const lines = [row("takeover, from the fault on, ms", "p50", "p99", "slowest")];
   for (const [ending, name] of endings) {
     const own = takeovers.filter((each) => each.ending === ending);
@@ -193,6 +203,9 @@ function tableOf({ modules, pairs, takeovers, starts, stops, records }: Seen): s
       records.bytes.after / MEGABYTE,
     ),
     row("  it grows in half an hour by, MB", records.bytesInHalfAnHour / MEGABYTE),
+    row("kill -9 then, from the fault on, ms: acquired", full.acquiredMs ?? Number.NaN),
+    row("  a start has succeeded", full.firstMs),
+    row("  each robot that is not in doubt has taken one", full.allMs),
     row("files that a gateway without a cluster loads", modules.files),
     ...modules.ofCluster.map((path) => `  of a cluster: ${path}`),
   ].join("\n");

@@ -22,6 +22,8 @@ type Give = (robotId: string) => Promise<unknown>;
 const LOST_MS = 5_000;
 const LOOK_MS = 2;
 const PACE_MS = 50;
+/** A stop is sent a second time sooner than this. */
+const CALM_MS = 4_000;
 /** Until a leader without etcd knows that it has no proof, and a member of etcd that it has no majority. */
 const CUT_MS = 7_000;
 const CONVEYOR = 1;
@@ -76,29 +78,39 @@ async function withoutLeader(bench: ClusterBench): Promise<readonly StopTimes[]>
     const leader = scene.leader();
     const standby = scene.boxes.find((box) => box !== leader) as Box;
     const slots = await openPlantSession(bench.plant.opcuaPort(standby.name));
+    await wait(CALM_MS);
     await leader.kill();
     const give: Give = way === "slots" ? bySlot(slots) : (robotId) => send(standby, robotId, "STOP");
-    times.push(await timesOf(bench, `the leader has just died: ${way} of the standby`, give));
+    times.push(await timesOf(bench, `the leader has just died: ${way} of the standby`, give, false));
     await slots.close();
   }
   await scene.whole();
   return times;
 }
 
-/** One stop for each robot. */
-async function timesOf({ scene, busy }: ClusterBench, what: string, give: Give): Promise<StopTimes> {
+/** One stop for each robot. Stops of before may be sent a second time: they are waited for. */
+async function timesOf(
+  { scene, busy }: ClusterBench,
+  what: string,
+  give: Give,
+  isCalm = true,
+): Promise<StopTimes> {
   const givenAtMs = new Map<string, number>();
   const arrivedAtMs = new Map<string, number>();
   let since = scene.log.read();
+  let lastAtMs = performance.now();
   const look = () => {
     const entries = scene.simulator.control.record(since);
     since = entries.at(-1)?.seq ?? since;
     for (const { robotId, fact } of entries) {
-      if (isStop(fact) && !arrivedAtMs.has(robotId)) arrivedAtMs.set(robotId, performance.now());
+      if (!isStop(fact)) continue;
+      lastAtMs = performance.now();
+      if (givenAtMs.has(robotId) && !arrivedAtMs.has(robotId)) arrivedAtMs.set(robotId, lastAtMs);
     }
   };
   const looking = setInterval(look, LOOK_MS);
   try {
+    while (isCalm && performance.now() < lastAtMs + CALM_MS) await wait(LOOK_MS);
     for (const { id } of busy) {
       givenAtMs.set(id, performance.now());
       void give(id);

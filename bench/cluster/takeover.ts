@@ -48,7 +48,7 @@ export async function takeOver(
   const struckAtMs = performance.now();
   if (ending === "handover") void leader.stop();
   else await Promise.all([leader.kill(), member?.kill()]);
-  const first = await load.found();
+  const first = await load.firstBy(successor.name, struckAtMs);
   const all = await Promise.all(quiet.map(({ id }) => send(successor, id)));
   const failed = all.find(({ outcome }) => outcome !== "succeeded");
   if (failed !== undefined)

@@ -5,6 +5,7 @@ import { createMember, type Member } from "../cluster/protocol/member.ts";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, type LeaderRecord } from "../cluster/protocol/records.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
+import { startCompaction } from "../cluster/store/compaction.ts";
 import { watchEtcd } from "../cluster/store/etcd-health.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
 import type { Dispatcher } from "../commands/dispatcher.ts";
@@ -157,6 +158,10 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       dispatcher = joined;
       joined.standBy();
       member.start();
+      startCompaction({
+        ...{ client, clock, isLeading: member.isLeading, revision: member.mirror.revision },
+        ended: ended.signal,
+      });
       follow(clock, ended.signal, log);
     },
     async leave() {

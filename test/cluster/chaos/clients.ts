@@ -53,6 +53,7 @@ export interface Clients {
 const EXPIRES_IN_MS = 10_000;
 const WAIT_SECONDS = 2;
 const AGAIN_MS = 150;
+const LOOK_MS = 10;
 /** For a reply by MQTT. */
 const REPLY_MS = 2_000;
 /** The share of the commands that go through slots, if they keep pace. */
@@ -227,15 +228,15 @@ export function createClients({
       for (const [robotId, line] of lines)
         follow(work(robotId, line, (1_000 * lines.size) / bySlots, signal));
       const beganMs = performance.now();
-      for (let tick = 0; !signal.aborted; tick += 1) {
-        begin();
-        if (tick % perSecond === 0 && holding.size < MOST_HELD) {
+      for (let second = 0; !signal.aborted; await wait(LOOK_MS)) {
+        const seconds = (performance.now() - beganMs) / 1_000;
+        // What the slots have not asked for comes by the other ways.
+        while (commands.length < seconds * perSecond) begin();
+        if (seconds >= second && holding.size < MOST_HELD) {
+          second += 1;
           const { id } = oneOf(robots);
           if (!holding.has(id)) follow(holdForAWhile(id));
         }
-        // What the machine has missed is sent at once.
-        const dueMs = beganMs + ((tick + 1) * 1_000) / (perSecond - bySlots);
-        await wait(Math.max(0, dueMs - performance.now()));
       }
     },
     async settled(withinMs) {

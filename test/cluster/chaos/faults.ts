@@ -67,8 +67,8 @@ const kinds = {
     return { lastsMs: beyondLease(random), heal: async () => healed([...wires, ...toOthers]) };
   },
   /**
-   * The leader is cut from the service and killed. What it has sent comes after its successor leads, while that
-   * one still waits for it.
+   * The leader is cut from the service and killed. What it has sent comes after its successor leads, while
+   * that one still waits for it.
    */
   async "kill-late"(_scene, leader, random) {
     const wires = leader.serviceWires;

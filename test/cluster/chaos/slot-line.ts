@@ -71,7 +71,8 @@ export function createSlotLine(urls: readonly string[], robot: string): SlotLine
   }
 
   async function write(url: string, numbers: readonly number[]): Promise<void> {
-    const value = [...numbers, ...new Array(COMMAND_LENGTH - numbers.length).fill(0)];
+    const value = new Int32Array(COMMAND_LENGTH);
+    value.set(numbers);
     await inTime(url, (plc) =>
       plc.write([`${slot}.Command`, { dataType: "Int32", arrayType: "Array", value }]),
     );
