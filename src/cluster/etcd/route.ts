@@ -47,6 +47,7 @@ export function createRoute(members: readonly EtcdMember[], clock: Clock, deadli
       };
       const tried = order();
       for (const [index, member] of tried.entries()) {
+        if (ended !== null && clock.monotonicMs() >= untilMs) break;
         // A member that hangs leaves time for those behind it.
         const shareMs = (untilMs - clock.monotonicMs()) / (tried.length - index);
         const shareUntilMs = clock.monotonicMs() + shareMs;

@@ -103,13 +103,16 @@ export function createClients({
   /** Publishes until the box that leads replies. */
   async function askMqtt(command: Command): Promise<void> {
     const { id, operation, request: wish } = command;
-    while (performance.now() < untilMs) {
+    const asked = { id, expires_in_ms: EXPIRES_IN_MS, request: wish };
+    for (let copies = 1; performance.now() < untilMs; copies += 1) {
       const askedAtMs = performance.now();
-      const reply = await mqtt.ask(operation, { id, expires_in_ms: EXPIRES_IN_MS, request: wish }, REPLY_MS);
+      const reply = await mqtt.ask(userOf(id), operation, asked, REPLY_MS);
       // Nobody knows which life has replied: it counts as one of its own.
       replies += 1;
       const told = reply === null ? null : toldOf({ status: 200, body: reply }, "mqtt", -replies, askedAtMs);
-      if (told !== null && isOfCommand(told)) {
+      // What is refused before it is recorded binds nobody: an earlier copy, which comes late, may be taken.
+      const isOfCopy = copies > 1 && told?.outcome === "refused" && !told.duplicate;
+      if (told !== null && isOfCommand(told) && !isOfCopy) {
         command.told.push(told);
         return;
       }
@@ -273,6 +276,8 @@ function toldOf({ status, body }: Answer, box: string, life: number, askedAtMs: 
 /** It is no answer of a box that does not lead, or ends. One that was recorded is an outcome all the same. */
 function isOfCommand({ outcome, code, duplicate }: BoxTold): boolean {
   if (code === "STANDBY") return outcome === "refused" && duplicate;
+  // The command is known, and the sender asks too often.
+  if (outcome === "unknown" && (code === "QUEUE_FULL" || code === "RATE_LIMITED")) return false;
   return code !== "SHUTTING_DOWN";
 }
 

@@ -1,10 +1,10 @@
 import mqtt from "mqtt";
 import { CLUSTER } from "./box.ts";
 
-/** A client at the plant's broker, which does not know how many boxes there are. */
+/** Clients at the plant's broker, which do not know how many boxes there are. */
 export interface MqttClient {
-  /** Publishes a command. Resolves with what is replied; null: nothing within this time. */
-  ask(operation: string, command: MqttCommand, withinMs: number): Promise<MqttReply | null>;
+  /** Publishes a command of the client with this name. Resolves with what is replied; null: nothing within this time. */
+  ask(name: string, operation: string, command: MqttCommand, withinMs: number): Promise<MqttReply | null>;
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface MqttCommand {
 
 export type MqttReply = Readonly<Record<string, unknown>>;
 
-const BASE = `fleetgate/${CLUSTER}/clients/scada`;
+const BASE = `fleetgate/${CLUSTER}/clients`;
 
 export async function openMqttClient(brokerUrl: string): Promise<MqttClient> {
   const client = await mqtt.connectAsync(brokerUrl, { clientId: "scada", protocolVersion: 4 });
@@ -24,15 +24,15 @@ export async function openMqttClient(brokerUrl: string): Promise<MqttClient> {
   client.on("message", (topic, payload) =>
     waiting.get(topic.slice(topic.lastIndexOf("/") + 1))?.(JSON.parse(payload.toString()) as MqttReply),
   );
-  await client.subscribeAsync(`${BASE}/reply/+`, { qos: 1 });
+  await client.subscribeAsync(`${BASE}/+/reply/+`, { qos: 1 });
   return {
-    async ask(operation, command, withinMs) {
+    async ask(name, operation, command, withinMs) {
       let timer: NodeJS.Timeout | undefined;
       const reply = new Promise<MqttReply | null>((resolve) => {
         waiting.set(command.id, resolve);
         timer = setTimeout(() => resolve(null), withinMs);
       });
-      client.publish(`${BASE}/command/${operation}`, JSON.stringify(command), { qos: 1 });
+      client.publish(`${BASE}/${name}/command/${operation}`, JSON.stringify(command), { qos: 1 });
       const told = await reply;
       clearTimeout(timer);
       waiting.delete(command.id);
