@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Box } from "../../test/cluster/chaos/box.ts";
 import { leaderOf } from "../../test/cluster/chaos/faults.ts";
+import { request } from "../../test/cluster/chaos/request.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Load } from "./load.ts";
 import type { ClusterBench } from "./open.ts";
@@ -46,7 +47,7 @@ export async function takeOver(
   const successor = scene.boxes.find((box) => box !== leader) as Box;
   const member = ending === "together" ? await leaderOf(scene.etcd.members) : null;
   const struckAtMs = performance.now();
-  if (ending === "handover") void leader.stop();
+  if (ending === "handover") await handOver(leader);
   else await Promise.all([leader.kill(), member?.kill()]);
   const first = await load.firstBy(successor.name, struckAtMs);
   const all = await Promise.all(quiet.map(({ id }) => send(successor, id)));
@@ -68,6 +69,12 @@ export async function takeOver(
     allMs: Math.max(...all.map(({ toldAtMs }) => toldAtMs)) - struckAtMs,
     gapMs: longestGap(load, struckAtMs),
   };
+}
+
+/** As `fleetgate handover` does. */
+async function handOver(leader: Box): Promise<void> {
+  const answer = await request(leader, "POST", "handover", {}, {});
+  if (answer?.status !== 202) throw new Error(`no handover: ${JSON.stringify(answer?.body)}`);
 }
 
 /** When a box has said something, on the monotonic clock. */

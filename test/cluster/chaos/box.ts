@@ -38,8 +38,6 @@ export interface Box {
   start(): void;
   /** As `kill -9`; it comes again. */
   kill(): Promise<void>;
-  /** As systemd stops it; it comes again. */
-  stop(): Promise<void>;
   pause(): void;
   resume(): void;
   /** All that it has said. */
@@ -83,19 +81,17 @@ export async function createBox(parts: BoxParts): Promise<Box> {
   const earlier: string[] = [];
   let daemon: Daemon | null = null;
   let life = 0;
-  let isAsked = false;
   let isOver = false;
 
   function start(): void {
     life += 1;
-    isAsked = false;
     const started = startDaemon(config, [], parts.build);
     daemon = started;
     void started.ended.then(async (code) => {
       earlier.push(`${started.said()}--- life ${life} of ${name} has ended: ${code}\n`);
       daemon = null;
       if (isOver) return;
-      if (code !== null && code !== LEADERSHIP_LOST && !(code === 0 && isAsked)) {
+      if (code !== null && code !== LEADERSHIP_LOST) {
         faults.push(`${name} ended with ${code}: ${started.said().slice(-1_000)}`);
         return;
       }
@@ -131,10 +127,6 @@ export async function createBox(parts: BoxParts): Promise<Box> {
     },
     start,
     kill: async () => void (await daemon?.kill()),
-    async stop() {
-      isAsked = true;
-      await daemon?.stop();
-    },
     pause: () => signal(daemon, "SIGSTOP"),
     resume: () => signal(daemon, "SIGCONT"),
     said: () => earlier.join("") + (daemon?.said() ?? ""),

@@ -37,6 +37,7 @@ export async function bareWire(target: number): Promise<LateWire> {
     die() {
       throw new Error("this wire cannot go dead");
     },
+    next: () => new Promise(() => {}),
     heal: () => 0,
     close: () => Promise.resolve(),
   };

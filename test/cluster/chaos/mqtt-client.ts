@@ -3,7 +3,7 @@ import { CLUSTER } from "./box.ts";
 
 /** Clients at the plant's broker, which do not know how many boxes there are. */
 export interface MqttClient {
-  /** Publishes a command of the client with this name. Resolves with what is replied; null: nothing within this time. */
+  /** Publishes a command of this client. Resolves with what is replied; null: nothing within this time. */
   ask(name: string, operation: string, command: MqttCommand, withinMs: number): Promise<MqttReply | null>;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ export interface Answer {
 /** Asks a box by its control socket. Null: it is away, or paused. Nothing is known. */
 export async function request(
   box: Pick<Box, "pool">,
-  method: "GET" | "PUT",
+  method: "GET" | "PUT" | "POST",
   path: string,
   headers: Readonly<Record<string, string>> = {},
   body?: object,
