@@ -64,6 +64,8 @@ interface StartCount {
   readonly succeeded: number;
   /** Of those that did not. */
   readonly others: Readonly<Record<string, number>>;
+  /** Of those that did not, for robots that had a start under way at a fault. */
+  readonly inDoubt: number;
   /** Of all: unknown, though no fault came between question and outcome. */
   readonly unknownNotInFlight: number;
 }
@@ -74,13 +76,15 @@ function countOf({ told }: Load, takeovers: readonly Takeover[]): StartCount {
   const wasInFlight = ({ askedAtMs, toldAtMs }: Sent) =>
     takeovers.some(({ struckAtMs }) => askedAtMs <= struckAtMs && struckAtMs <= toldAtMs);
   const apart = told.filter(isApart);
+  const failed = apart.filter(({ outcome }) => outcome !== "succeeded");
   const others: Record<string, number> = {};
-  for (const { outcome } of apart.filter((sent) => sent.outcome !== "succeeded"))
-    others[outcome] = (others[outcome] ?? 0) + 1;
+  for (const { outcome } of failed) others[outcome] = (others[outcome] ?? 0) + 1;
+  const doubts = new Set(told.filter(wasInFlight).map(({ robotId }) => robotId));
   return {
     apart: apart.length,
-    succeeded: apart.filter(({ outcome }) => outcome === "succeeded").length,
+    succeeded: apart.length - failed.length,
     others,
+    inDoubt: failed.filter(({ robotId }) => doubts.has(robotId)).length,
     unknownNotInFlight: told.filter((sent) => sent.outcome.startsWith("unknown") && !wasInFlight(sent))
       .length,
   };
@@ -188,6 +192,7 @@ function tableOf({ modules, pairs, takeovers, full, starts, stops, records }: Se
     row("  with lmdb", middle(pairs.lmdbMs, "p50"), middle(pairs.lmdbMs, "p99")),
     row("  one transaction of etcd, as often", transactionMs.p50, transactionMs.p99),
     row("starts further than 10 s from a fault", starts.apart),
+    row("  those that did not succeed, for robots that had been in doubt", starts.inDoubt),
     `  others than succeeded: ${JSON.stringify(starts.others)}`,
     row("stop, from a box to the service, ms", "p50", "slowest", "lost"),
     ...stops.map(({ what, tookMs, lost }) =>

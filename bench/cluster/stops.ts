@@ -34,7 +34,8 @@ const COMMAND_LENGTH = 12;
 export async function measureStops(bench: ClusterBench): Promise<readonly StopTimes[]> {
   const { scene, plant } = bench;
   const times: StopTimes[] = [];
-  const measure = async (what: string, give: Give) => void times.push(await timesOf(bench, what, give));
+  const measure = async (what: string, give: Give, isCalm = true) =>
+    void times.push(await timesOf(bench, what, give, isCalm));
   const bySocket =
     (box: Box): Give =>
     (robotId) =>
@@ -50,8 +51,10 @@ export async function measureStops(bench: ClusterBench): Promise<readonly StopTi
     await measure("all is well: control socket of the standby", bySocket(standby));
     await measure("all is well: slots of the standby", bySlot(slots));
 
+    await wait(CALM_MS);
     await Promise.all(scene.etcd.members.map((member) => member.kill()));
-    await measure("etcd has just died: MQTT", byMqtt(client));
+    // As long as the leader has its proof.
+    await measure("etcd has just died: MQTT", byMqtt(client), false);
     await wait(CUT_MS);
     await measure("etcd is down: control socket of the box that led", bySocket(leader));
     await measure("etcd is down: control socket of the standby", bySocket(standby));
