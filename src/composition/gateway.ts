@@ -159,7 +159,12 @@ async function openRun(
   return {
     sessionId,
     stores,
-    cluster: await clusterOf(config, surroundings, { sessionId, ...ofCluster, events: outbox, seen: stores.seen }),
+    cluster: await clusterOf(config, surroundings, {
+      sessionId,
+      ...ofCluster,
+      events: outbox,
+      seen: stores.seen,
+    }),
     outbox,
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
