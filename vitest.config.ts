@@ -82,7 +82,7 @@ const deep = [
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
-/** Of machines that boot and other versions of Node.js: they mostly wait, so they begin first, beside the others. */
+/** Last and alone, since they use the whole machine: a Debian that boots, other versions of Node.js. */
 const machines = ["test/package/*.test.ts"];
 
 function all(room: string): string {
@@ -145,7 +145,10 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: "machines", include: machines } },
+      {
+        extends: true,
+        test: { name: "machines", include: machines, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });
