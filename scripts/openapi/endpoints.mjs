@@ -153,6 +153,17 @@ export const endpoints = [
     200: ["It holds now.", "Described"],
     409: ["It was refused, and nothing has changed.", "Described"],
   }),
+  machine("get", "/handover", "The handover that goes on, and the last one (docs/cluster.md, Hand over).", {
+    200: ["As it is now.", "Described"],
+    409: ["The gateway is no member of a cluster.", "Described"],
+  }),
+  {
+    ...machine("post", "/handover", "Lets the other box of the cluster lead (docs/cluster.md, Hand over).", {
+      202: ["It has begun. The gateway ends when it is done.", "Described"],
+      409: ["It cannot, and nothing has changed.", "Described"],
+    }),
+    body: "HandoverRequest",
+  },
   machine("post", "/recordings", "Saves the last minutes (docs/operate.md, A plant's report).", {
     201: ["Saved.", "Described"],
   }),

@@ -26,6 +26,12 @@ export const logLevelRequest = z.strictObject({
   level: z.string(),
 });
 
+/** The body of `POST /api/v1/handover`. */
+export const handoverRequest = z.strictObject({
+  to: z.string().optional().describe("The box that is to lead; left out: the other one."),
+  drill: z.boolean().optional().describe("Whether it hands back."),
+});
+
 export const problem = z.strictObject({
   type: z.literal("about:blank"),
   title: z.string(),
