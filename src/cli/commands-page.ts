@@ -214,6 +214,8 @@ const actSection = [
   "The same again changes nothing, and the latest wins; only `ResetCounters` is done as often as it comes. What an act has",
   "changed is in the audit log and in [the list of commands](#which-commands-were-sent), once. Heartbeats are recorded",
   "nowhere; a lease that lapses is. A text has 1 to 256 printable characters. An unknown field is refused.",
+  "A gateway that [stands by](cluster.md) takes one act only, the begin of a hold, and refuses the others",
+  "(`STANDBY`).",
 ];
 
 function actRow([name, { text, role, only, fields }]: [string, ActRule]): string {

@@ -154,7 +154,9 @@ async function start(composed: Composition, parts: DispatcherParts): Promise<voi
   const { audit } = outputs;
   const { auditLines, eventsLostSinceMs = null } = parts.earlierRuns;
   // First, so that the audit log is in the order of events.
-  if (auditLines !== undefined) await recordMissing({ catalogue, journal, clock, log, audit, auditLines });
+  // What members share was audited where it was done.
+  if (auditLines !== undefined && composed.shared === null)
+    await recordMissing({ catalogue, journal, clock, log, audit, auditLines });
   holds.resume(journal.holds());
   conveyors.resume(journal.runs());
   leases.resume(journal.leases());

@@ -4,42 +4,19 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LEADER_KEY } from "../../src/cluster/protocol/records.ts";
 import { journalFormat, openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
-import type { JournalRecord } from "../../src/commands/journal/journal.ts";
 import { moveFromCluster, moveToCluster } from "../../src/composition/journal-moves.ts";
 import { refuseOwnJournal } from "../../src/composition/stores.ts";
 import type { Config } from "../../src/config/load.ts";
-import { ending } from "../../src/domain/outcome.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createRunningTime } from "../../src/platform/running-time.ts";
 import { openKeptStore } from "../../src/platform/stores/kept-store.ts";
 import { createLmdbStore } from "../../src/platform/stores/lmdb-store.ts";
+import { recordOf } from "./ended-record.ts";
 import { bytes, done, hasEtcd, startEtcd, type TestEtcd } from "./etcd-harness.ts";
 
 const DAY_MS = 86_400_000;
 const limits = { keepMs: 7 * DAY_MS, keepCount: 100_000 };
-
-const recordOf = (id: string): JournalRecord => ({
-  id,
-  digest: "d",
-  command: {
-    source: { protocol: "opcua", name: "plc" },
-    requestId: id,
-    operation: "Go",
-    effect: "moves",
-    robotId: "r1",
-    requestJson: "{}",
-    startByMs: 0,
-  },
-  queue: "r1",
-  robotId: "r1",
-  acceptedAtMs: 1,
-  sentAtMs: 2,
-  finalAtMs: 3,
-  sentJson: "{}",
-  baseline: null,
-  outcome: ending("succeeded", "OK", "", false),
-});
 
 /** The journal of a gateway that has run for so long. */
 function openJournal(dataDir: string, runMs: number) {

@@ -16,7 +16,7 @@ export interface SeenMark {
   readonly before: SeenStore | null;
   /** The store has lost records, and no operator has confirmed it. */
   isLost(): boolean;
-  /** May throw: the disk fails. */
+  /** Never throws. */
   note(seen: SeenStore): void;
   /** The store is another one, or knows less than was seen. */
   lose(reason: string, seen: SeenStore): void;

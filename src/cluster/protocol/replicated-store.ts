@@ -30,6 +30,8 @@ export interface ReplicatedParts {
   readonly ended: AbortSignal;
 }
 
+/** Each is a comparison and an operation of a transaction, and etcd takes 128 of each by default. */
+const MOST_CHANGES = 100;
 /** A record that is not there, and that no late transaction can make. */
 const TOMBSTONE = "null";
 
@@ -127,6 +129,7 @@ export function createReplicatedStore(parts: ReplicatedParts): ReplicatedStore {
   }
 
   return {
+    mostChanges: MOST_CHANGES,
     table: (name, codec) => createTable(name, codec, keys),
     write: inTurn,
     permits: (table, key) =>

@@ -26,8 +26,13 @@ export async function openSeenMark(
   return {
     before,
     isLost: () => loss !== null,
-    // Without a sync: a mark that is older than what was seen is true all the same.
-    note: (seen) => writeSeen(folder, seen),
+    note(seen) {
+      try {
+        writeSeen(folder, seen);
+      } catch {
+        // The disk fails, as others say. A mark that is older than what was seen is true all the same.
+      }
+    },
     lose(reason, seen) {
       loss = { since: new Date(clock.nowMs()).toISOString(), reason, keptAs: null };
       writeLoss(folder, loss);

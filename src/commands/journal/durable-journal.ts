@@ -24,6 +24,8 @@ export const journalFormat: StoreFormat = { store: "journal", version: 4 };
 
 /** How many records one pruning reads: commands wait meanwhile. */
 const PRUNE_STEP = 200;
+/** A record, and its place in the order. */
+const CHANGES_OF_RECORD = 2;
 /** How many outcomes that the disk had refused are written at once. */
 const MISSED_STEP = 200;
 const SEQUENCE_DIGITS = 15;
@@ -178,7 +180,9 @@ interface PruneParts {
 async function prune(parts: PruneParts): Promise<boolean> {
   const { store, tables, at, shares, limits, size } = parts;
   const excess = Math.min(PRUNE_STEP, size - limits.keepCount);
-  const numbers = new Set([...expired(parts), ...(excess > 0 ? shares.next(excess) : [])]);
+  const wanted = new Set([...expired(parts), ...(excess > 0 ? shares.next(excess) : [])]);
+  const { mostChanges = Number.POSITIVE_INFINITY } = store;
+  const numbers = [...wanted].slice(0, mostChanges / CHANGES_OF_RECORD);
   const dropped: Array<readonly [JournalRecord, number]> = [];
   const changes: TableChange[] = [];
   for (const number of numbers) {

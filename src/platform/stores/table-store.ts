@@ -53,6 +53,8 @@ export interface TableStore {
 export interface OwnTableStore extends TableStore, Pick<Store, "figures" | "close"> {
   /** Whether a call that rests on the last write of this record may leave now. Absent: always. */
   permits?(table: string, key: string): boolean;
+  /** How many changes it takes at once, at most. Absent: any number. */
+  readonly mostChanges?: number;
 }
 
 /** Says that a record of a table is not what its codec makes. */
