@@ -98,7 +98,6 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     clock,
     times,
     identity: { member: options.member, process: sessionId },
-    facts,
     readStart: startIn,
     seen: parts.seen,
     leading: {
@@ -120,6 +119,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       },
     },
     others: {
+      facts,
       stop: (stop) => dispatcher?.elsewhere.stop(stop),
       table(change) {
         const found = holdIn(change);

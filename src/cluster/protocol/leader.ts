@@ -31,10 +31,12 @@ export interface LeaderParts {
   readonly clock: Clock;
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
-  /** It may lead now; false: another member should. */
-  readonly mayLead: () => boolean;
-  /** Every event of this gateway has arrived at its subscribers. */
-  readonly isPublished: () => boolean;
+  readonly self: {
+    /** It may lead now; false: another member should. */
+    readonly mayLead: () => boolean;
+    /** Every event of this gateway has arrived at its subscribers. */
+    readonly isPublished: () => boolean;
+  };
   /** `time`: for how long members have led in all. No member's own running time counts, for they differ. */
   readonly acquired: (epoch: Epoch, time: RunningTime) => void;
   /** The process must end: its sockets to the service first. */
@@ -45,7 +47,7 @@ export interface LeaderParts {
 const RENEWALS = 3;
 
 export function createLeader(parts: LeaderParts): Leader {
-  const { store, mirror, clock, times, identity, mayLead, isPublished, acquired, lost } = parts;
+  const { store, mirror, clock, times, identity, self, acquired, lost } = parts;
   let epoch: Epoch | null = null;
   let provenAtMs = 0;
   let lease: string | null = null;
@@ -73,7 +75,7 @@ export function createLeader(parts: LeaderParts): Leader {
     if (isSeeking || epoch !== null) return;
     isSeeking = true;
     const known = mirror.get(LEADER_KEY);
-    const isFree = known === undefined ? mayLead() : isOwn(known);
+    const isFree = known === undefined ? self.mayLead() : isOwn(known);
     if (mirror.revision() > 0 && !mirror.isAhead() && isFree) await acquire();
     isSeeking = false;
     seekIn(times.proofMs / 2);
@@ -111,7 +113,7 @@ export function createLeader(parts: LeaderParts): Leader {
     if (epoch === null) return;
     const askedAtMs = clock.monotonicMs();
     beats += 1;
-    const beat: BeatRecord = { count: beats, runMs: time.totalMs(), isPublished: isPublished() };
+    const beat: BeatRecord = { count: beats, runMs: time.totalMs(), isPublished: self.isPublished() };
     const puts = [{ key: BEAT_KEY, value: JSON.stringify(beat) }];
     const result = await store.commit({ guard: [ledBy(epoch)], parts: [{ when: [], puts }] });
     if (result.kind === "done" && result.parts === null) return lost();

@@ -53,8 +53,6 @@ export interface MemberParts {
   readonly clock: Clock;
   readonly times: ProtocolTimes;
   readonly identity: LeaderRecord;
-  /** What it tells the others of itself; absent: nothing. */
-  readonly facts?: () => MemberFacts;
   readonly readStart: ReadStart;
   readonly seen: SeenMark;
   readonly leading: {
@@ -71,6 +69,8 @@ export interface MemberParts {
     readonly lost: () => void;
   };
   readonly others: {
+    /** What this member tells the others of itself; absent: nothing. */
+    readonly facts?: () => MemberFacts;
     /** Another member sends a stop. */
     readonly stop: (stop: RobotStop) => void;
     /** A record of a table has changed; undefined: it was removed. */
@@ -85,7 +85,7 @@ export interface MemberParts {
 const HOLDS = "holds";
 
 export function createMember(parts: MemberParts): Member {
-  const { store, clock, times, identity, facts = () => null, readStart, leading, others } = parts;
+  const { store, clock, times, identity, readStart, leading, others } = parts;
   const ending = new AbortController();
   const ended = ending.signal;
   let hasTakenOver = false;
@@ -111,14 +111,13 @@ export function createMember(parts: MemberParts): Member {
     clock,
     times,
     identity,
-    mayLead: session.mayLead,
-    isPublished: leading.isPublished,
+    self: { mayLead: session.mayLead, isPublished: leading.isPublished },
     acquired,
     lost,
   });
   const presence = createPresence({
     ...{ store, mirror, clock, ended },
-    ...{ member: identity.member, hasSession: leading.hasSession, facts },
+    ...{ member: identity.member, hasSession: leading.hasSession, facts: others.facts ?? (() => null) },
     leads: () => (hasTakenOver ? (leader.epoch()?.revision ?? null) : null),
   });
   const isLeading = () => hasTakenOver && leader.isActive();

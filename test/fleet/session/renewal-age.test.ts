@@ -9,6 +9,7 @@ const options = {
   authUrl: "https://fleet.example.com",
   credentials: { apiKey: "k", scope: "s", secret: "x" },
   times: defaultFleetTimes,
+  sharers: 1,
 } as FleetOptions;
 const MINUTE_MS = 60_000;
 

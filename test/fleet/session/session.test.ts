@@ -16,6 +16,7 @@ const options = {
   authUrl: "https://fleet.example.com",
   credentials: { apiKey: "k", scope: "s", secret: "x" },
   times: defaultFleetTimes,
+  sharers: 1,
 } as FleetOptions;
 
 type Answer = "token" | "unreached" | "lost" | "hung" | number;

@@ -41,6 +41,7 @@ const options = {
   authUrl: "https://fleet.example.com",
   credentials: { apiKey: "k", scope: "s", secret: "x" },
   times: defaultFleetTimes,
+  sharers: 1,
 } as FleetOptions;
 
 const answering = (text: () => string, asked: () => void = () => {}): Http => ({
