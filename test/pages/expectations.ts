@@ -59,6 +59,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^cd cluster$/, onThreeMachines],
   [/^fleetgate init --cluster /, onThreeMachines],
   [/^sudo fleetgate status --active$/, onThreeMachines],
+  [/^sudo fleetgate handover( --test)?$/, onThreeMachines],
+  [/^(sudo )?fleetgate journal (to|from)-cluster$/, onThreeMachines],
   [/^(sudo )?(systemctl|install) .*(\betcd\b|\bcluster\b)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
   [/^npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],

@@ -87,7 +87,8 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
     let proof: Promise<void> | null = null;
     const ask = async () => {
       const answered = current.ask();
-      if (await parts.prove(client)) answered();
+      // It may be closed meanwhile: then grpc-js throws.
+      if (await parts.prove(client).catch(() => false)) answered();
       else if (!over.signal.aborted) close();
       proof = null;
     };
