@@ -34,6 +34,8 @@ export const httpSection = [
   '| `DELETE /api/v1/robots/{robot}/lease` | | ends the lease of a robot, for engineers; the answer is `{"station","owner"}` as it was, or nulls |',
   "| `GET /api/v1/alarms` | | the alarms that stand, the most urgent first ([operate.md](operate.md#alarms)) |",
   "| `POST /api/v1/reload` | | reads the configuration again ([operate.md](operate.md#changing-the-configuration)) |",
+  '| `POST /api/v1/handover` | `{"to"?,"drill"?}` | lets the other box of a cluster lead: 202 when it has begun, 409 with the reason if it cannot ([cluster.md](cluster.md#hand-over)) |',
+  "| `GET /api/v1/handover` | | how far the handover is |",
   '| `POST /api/v1/recordings` | | saves the last minutes; 201 with `{"path","bytes","from"}` ([operate.md](operate.md#a-plants-report)) |',
   '| `PUT /api/v1/alarms/{id}/acknowledgement` | | acknowledges an alarm; the answer is `{"id","acknowledged_by","message"}`; the message is empty, or says that it is not on the disk yet |',
   "| `GET /api/v1/tail` | | events as they happen, a line of JSON each ([operate.md](operate.md#live)) |",
