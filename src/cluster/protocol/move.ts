@@ -119,6 +119,9 @@ async function take({ store }: MoveParts, before: StoreRead, own: LeaderRecord):
   return { clusterId: read.clusterId, revision: entry.created };
 }
 
+/** Records that wait for the writer at once: it looks through all of them for each transaction. */
+const STEP = 400;
+
 async function writeAll(
   { store, clock }: MoveParts,
   epoch: Epoch,
@@ -126,11 +129,14 @@ async function writeAll(
   known: (key: string) => { readonly modified: number } | undefined,
 ): Promise<void> {
   const writer = createEpochWriter({ store, clock, epoch, lost() {} });
-  const results = await Promise.all(
-    puts.map((put) => writer.write({ when: [unchanged(put.key, known(put.key))], puts: [put] })),
-  );
-  if (results.some(({ kind }) => kind !== "written"))
-    throw new StoreFailed("etcd has not taken all records: run it again");
+  for (let from = 0; from < puts.length; from += STEP) {
+    const some = puts.slice(from, from + STEP);
+    const results = await Promise.all(
+      some.map((put) => writer.write({ when: [unchanged(put.key, known(put.key))], puts: [put] })),
+    );
+    if (results.some(({ kind }) => kind !== "written"))
+      throw new StoreFailed("etcd has not taken all records: run it again");
+  }
 }
 
 /** How often etcd is asked to take it. */

@@ -35,9 +35,13 @@ export async function openSeenMark(
     },
     lose(reason, seen) {
       loss = { since: new Date(clock.nowMs()).toISOString(), reason, keptAs: null };
-      writeLoss(folder, loss);
-      writeSeen(folder, seen);
       lost(loss);
+      try {
+        writeLoss(folder, loss);
+        writeSeen(folder, seen);
+      } catch {
+        // The disk fails. With the mark of before, the next start finds the loss again.
+      }
     },
   };
 }
