@@ -7,8 +7,8 @@ import { askAgain, type Sent, send } from "./start.ts";
 export interface Load {
   /** Each with its outcome, in the order of that; `nobody leads`: it was not asked for. */
   readonly told: readonly Sent[];
-  /** The first start since then that succeeds on this box. */
-  firstBy(box: string, sinceMs: number): Promise<Sent>;
+  /** The first start since then that succeeds on one of these boxes. */
+  firstBy(boxes: readonly Box[], sinceMs: number): Promise<Sent>;
   /** Resolves when nothing is open. */
   stop(): Promise<void>;
 }
@@ -88,14 +88,16 @@ export function startLoad({ scene, busy, quiet }: ClusterBench, perSecond: numbe
   const working = work();
   return {
     told,
-    async firstBy(box, sinceMs) {
+    async firstBy(boxes, sinceMs) {
+      const names = boxes.map(({ name }) => name);
       const isIt = (sent: Sent) =>
-        sent.box === box && sent.outcome === "succeeded" && sent.askedAtMs >= sinceMs;
+        names.includes(sent.box) && sent.outcome === "succeeded" && sent.askedAtMs >= sinceMs;
       for (const untilMs = performance.now() + FOUND_MS; performance.now() < untilMs; await wait(1)) {
         const first = told.slice(-NEWEST).find(isIt);
         if (first !== undefined) return first;
       }
-      throw new Error(`no start succeeds on ${box}`);
+      const newest = told.slice(-5).map(({ box, outcome }) => `${outcome} (${box})`);
+      throw new Error(`no start succeeds on ${names.join(" or ")}; the newest: ${newest.join(", ")}`);
     },
     async stop() {
       over.abort();

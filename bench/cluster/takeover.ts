@@ -44,12 +44,14 @@ export async function takeOver(
   await scene.whole();
   await wait(CALM_MS.least + Math.random() * CALM_MS.more);
   const leader = scene.leader();
-  const successor = scene.boxes.find((box) => box !== leader) as Box;
   const member = ending === "together" ? await leaderOf(scene.etcd.members) : null;
   const struckAtMs = performance.now();
   if (ending === "handover") await handOver(leader);
   else await Promise.all([leader.kill(), member?.kill()]);
-  const first = await load.firstBy(successor.name, struckAtMs);
+  // One that was killed may be up again when the lease ends, and lead again.
+  const may = scene.boxes.filter((box) => ending !== "handover" || box !== leader);
+  const first = await load.firstBy(may, struckAtMs);
+  const successor = scene.boxes.find(({ name }) => name === first.box) as Box;
   const all = await Promise.all(quiet.map(({ id }) => send(successor, id)));
   const failed = all.find(({ outcome }) => outcome !== "succeeded");
   if (failed !== undefined)

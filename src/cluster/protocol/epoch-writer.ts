@@ -53,39 +53,48 @@ const MOST_OPERATIONS = 128;
 const MOST_BYTES = 1_500_000;
 /** What a comparison or a put has beside its key and value, generously. */
 const FRAME_BYTES = 64;
+/** Transactions: etcd writes those to its disk together that come while it writes. */
+const MOST_UNDER_WAY = 4;
 
 export function ledBy(epoch: Epoch): StoreComparison {
   return { key: LEADER_KEY, created: epoch.revision };
 }
 
 /**
- * Writes that come while a transaction is under way share the next one. A comparison that fails, fails its
- * own part only.
+ * Writes that come while enough transactions are under way share the next one. A comparison that fails, fails
+ * its own part only. A part waits for the transactions whose keys it puts or compares: what is under way at
+ * the same time may be done in any order.
  */
 export function createEpochWriter({ store, clock, epoch, lost }: WriterParts): EpochWriter {
   let waiting: readonly Waiting[] = [];
-  let isBusy = false;
+  const underWay = new Set<readonly Waiting[]>();
 
-  async function work(): Promise<void> {
-    isBusy = true;
-    while (waiting.length > 0) {
-      const group = firstGroup(waiting);
+  async function commit(group: readonly Waiting[]): Promise<void> {
+    underWay.add(group);
+    const askedAtMs = clock.monotonicMs();
+    const result = await store.commit({ guard: [ledBy(epoch)], parts: group.map(({ part }) => part) });
+    underWay.delete(group);
+    const results = group.map((_each, index) => resultOf(result, index, askedAtMs));
+    if (results.some(({ kind }) => kind === "lost")) lost();
+    for (const [index, { resolve }] of group.entries())
+      resolve(results[index] ?? { kind: "unsure", askedAtMs });
+    next();
+  }
+
+  function next(): void {
+    while (waiting.length > 0 && underWay.size < MOST_UNDER_WAY) {
+      const group = firstGroup(waiting, [...underWay].flat());
+      if (group.length === 0) return;
       waiting = waiting.filter((each) => !group.includes(each));
-      const askedAtMs = clock.monotonicMs();
-      const result = await store.commit({ guard: [ledBy(epoch)], parts: group.map(({ part }) => part) });
-      const results = group.map((_each, index) => resultOf(result, index, askedAtMs));
-      if (results.some(({ kind }) => kind === "lost")) lost();
-      for (const [index, { resolve }] of group.entries())
-        resolve(results[index] ?? { kind: "unsure", askedAtMs });
+      void commit(group);
     }
-    isBusy = false;
   }
 
   return {
     write: (part) =>
       new Promise((resolve) => {
         waiting = [...waiting, { part, resolve }];
-        if (!isBusy) void work();
+        next();
       }),
   };
 }
@@ -98,22 +107,44 @@ function resultOf(result: CommitResult, index: number, askedAtMs: number): Write
   return parts[index] === true ? { kind: "written", revision, askedAtMs } : { kind: "refused", revision };
 }
 
-/** The first of those that wait, as many as fit. A key is put once, and what waits for it keeps its order. */
-function firstGroup(waiting: readonly Waiting[]): readonly Waiting[] {
+/** As many of those that wait as fit, and that need not wait for what is under way or came before them. */
+function firstGroup(waiting: readonly Waiting[], underWay: readonly Waiting[]): readonly Waiting[] {
   const group: Waiting[] = [];
-  const keys = new Set<string>();
+  const before = createKeysInUse();
+  for (const { part } of underWay) before.add(part);
   let operations = 0;
   let bytes = 0;
   for (const each of waiting) {
-    const { when, puts } = each.part;
-    operations += 1 + when.length + puts.length;
-    bytes += sizeOf(each.part);
-    const isFull = operations > MOST_OPERATIONS || bytes > MOST_BYTES;
-    if (group.length > 0 && (isFull || puts.some(({ key }) => keys.has(key)))) break;
-    for (const { key } of puts) keys.add(key);
-    group.push(each);
+    const { part } = each;
+    if (!before.meets(part)) {
+      operations += 1 + part.when.length + part.puts.length;
+      bytes += sizeOf(part);
+      if (group.length > 0 && (operations > MOST_OPERATIONS || bytes > MOST_BYTES)) break;
+      group.push(each);
+    }
+    before.add(part);
   }
   return group;
+}
+
+/** What some parts put and compare: another part meets them if their order matters. */
+function createKeysInUse() {
+  const put = new Set<string>();
+  const compared = new Set<string>();
+  const prefixes = new Set<string>();
+  const isPut = (each: StoreComparison) =>
+    "key" in each ? put.has(each.key) : [...put].some((key) => key.startsWith(each.prefix));
+  const isCompared = (key: string) =>
+    compared.has(key) || [...prefixes].some((prefix) => key.startsWith(prefix));
+  return {
+    add({ when, puts }: StorePart): void {
+      for (const { key } of puts) put.add(key);
+      for (const each of when) if ("key" in each) compared.add(each.key);
+      for (const each of when) if ("prefix" in each) prefixes.add(each.prefix);
+    },
+    meets: ({ when, puts }: StorePart): boolean =>
+      when.some(isPut) || puts.some(({ key }) => put.has(key) || isCompared(key)),
+  };
 }
 
 function sizeOf({ when, puts }: StorePart): number {
