@@ -7,6 +7,7 @@ const source = join(import.meta.dirname, "src");
 const long = [
   "test/package/boot.test.ts",
   "test/package/each-node.test.ts",
+  "test/cluster/model/cluster-model.test.ts",
   "test/cluster/chaos/chaos.test.ts",
   "test/cluster/handover/handover.test.ts",
   "test/daemon/decidability-modes.test.ts",
@@ -76,14 +77,24 @@ const deep = [
   "test/daemon/decidability*.test.ts",
   "test/daemon/soak.test.ts",
   "test/delivery/outbox/killed/killed.test.ts",
-  "test/domain/ticket-model/ticket-model.test.ts",
   "test/faults/*.test.ts",
   "test/northbound/opcua/hung-up-clients.test.ts",
   "test/northbound/opcua/scale.test.ts",
   "test/northbound/opcua/tickets-kept.test.ts",
 ];
-/** Last and alone, since they use the whole machine: a Debian that boots, other versions of Node.js. */
-const machines = ["test/package/*.test.ts"];
+/**
+ * Last: a Debian that boots, and other versions of Node.js. Beside them only what a busy machine does not
+ * harm: simulated time, and commands that are looked at for what they print.
+ */
+const machines = [
+  "test/package/*.test.ts",
+  "test/cluster/model/*.test.ts",
+  "test/domain/ticket-model/ticket-model.test.ts",
+  "test/pages/command-lines.test.ts",
+  "test/cli/export/*.test.ts",
+  "test/cli/root-links.test.ts",
+  "test/cli/surroundings.test.ts",
+];
 
 function all(room: string): string {
   return `test/${room}/**/*.test.ts`;
@@ -134,7 +145,10 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongFirst },
     projects: [
-      { extends: true, test: { name: "kept", include: kept, exclude: deep, isolate: false } },
+      {
+        extends: true,
+        test: { name: "kept", include: kept, exclude: [...deep, ...machines], isolate: false },
+      },
       { extends: true, test: { name: "deep", include: deep } },
       {
         extends: true,
