@@ -12,6 +12,7 @@ import {
   type LeaderRecord,
   type LeftRecord,
 } from "./records.ts";
+import { createSilenceWatch } from "./silence-watch.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /** Seeks the leadership, and proves that it has it. */
@@ -55,6 +56,7 @@ export function createLeader(parts: LeaderParts): Leader {
   let isSeeking = false;
   let cancelSeek: Cancel = () => {};
   let beats = 0;
+  const silence = createSilenceWatch({ store, mirror, clock, times });
 
   // Whoever gives the leadership up waits for a successor.
   mirror.subscribe((key, entry) => {
@@ -74,11 +76,17 @@ export function createLeader(parts: LeaderParts): Leader {
   async function seek(): Promise<void> {
     if (isSeeking || epoch !== null) return;
     isSeeking = true;
-    const known = mirror.get(LEADER_KEY);
-    const isFree = known === undefined ? self.mayLead() : isOwn(known);
-    if (mirror.revision() > 0 && !mirror.isAhead() && isFree) await acquire();
+    const mayLead = self.mayLead();
+    const isWhole = mirror.revision() > 0 && !mirror.isAhead();
+    if (isWhole && mayLead && isLedByOther()) await silence.look();
+    if (isWhole && !isLedByOther() && (mayLead || mirror.get(LEADER_KEY) !== undefined)) await acquire();
     isSeeking = false;
     seekIn(times.proofMs / 2);
+  }
+
+  function isLedByOther(): boolean {
+    const known = mirror.get(LEADER_KEY);
+    return known !== undefined && !isOwn(known);
   }
 
   async function acquire(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { StoreFailed } from "../../platform/store.ts";
 import type { ClusterStore, StorePut, StoreRead } from "./cluster-store.ts";
 import { createEpochWriter, type Epoch, ledBy } from "./epoch-writer.ts";
-import { decode, LEADER_KEY, type LeaderRecord, TABLES, unchanged } from "./records.ts";
+import { decode, LEADER_KEY, type LeaderRecord, MOVED_OUT, MOVING_IN, TABLES, unchanged } from "./records.ts";
 
 /** A record of a table, as it is kept. `value`: JSON. */
 export interface MovedRecord {
@@ -15,11 +15,6 @@ export interface MovedRecord {
 export class MoveRefused extends Error {
   override readonly name = "MoveRefused";
 }
-
-/** In the place of a process, so that no member leads: records are on their way into the store. */
-const IN = "journal to-cluster";
-/** The same: the records are with one gateway, which runs alone. */
-const OUT = "journal from-cluster";
 
 interface MoveParts {
   readonly store: ClusterStore;
@@ -37,7 +32,7 @@ export async function moveIn(parts: MoveParts, records: readonly MovedRecord[]):
   const before = await readAll(store);
   const leader = leaderIn(before);
   const has = before.entries.some(({ key }) => key.startsWith(TABLES));
-  const isOwn = leader?.member === member && (leader.process === IN || leader.process === OUT);
+  const isOwn = leader?.member === member && (leader.process === MOVING_IN || leader.process === MOVED_OUT);
   if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
   // What it has moved out before is not true any more, and what a crash has left of a move in is the same.
   if (has && !isOwn) {
@@ -45,7 +40,7 @@ export async function moveIn(parts: MoveParts, records: readonly MovedRecord[]):
       "the members have records of their own already, and two journals cannot become one",
     );
   }
-  const epoch = await take(parts, before, { member, process: IN });
+  const epoch = await take(parts, before, { member, process: MOVING_IN });
   const known = new Map((await readAll(store)).entries.map((entry) => [entry.key, entry]));
   const puts = records.map(({ table, key, value }) => ({
     key: `${TABLES}${table}/${key}`,
@@ -71,9 +66,9 @@ export async function moveOut(
   const { store, member } = parts;
   const before = await readAll(store);
   const leader = leaderIn(before);
-  const isOwn = leader?.process === OUT && leader.member === member;
+  const isOwn = leader?.process === MOVED_OUT && leader.member === member;
   if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
-  const epoch = await take(parts, before, { member, process: OUT });
+  const epoch = await take(parts, before, { member, process: MOVED_OUT });
   const read = await readAll(store);
   const entries = read.entries.filter(({ key }) => key.startsWith(TABLES));
   await keep(
@@ -89,8 +84,9 @@ export async function moveOut(
 }
 
 function leads({ member, process }: LeaderRecord): string {
-  if (process === IN) return `${member} has not finished: run fleetgate journal to-cluster there again`;
-  if (process === OUT) return `the journal is on ${member}: run it there`;
+  if (process === MOVING_IN)
+    return `${member} has not finished: run fleetgate journal to-cluster there again`;
+  if (process === MOVED_OUT) return `the journal is on ${member}: run it there`;
   return `${member} leads: stop the gateway on both boxes, and wait until its lease is over`;
 }
 

@@ -22,6 +22,11 @@ export interface LeaderRecord {
   readonly process: string;
 }
 
+/** In the place of a process, so that no member leads: records are on their way into the store. */
+export const MOVING_IN = "journal to-cluster";
+/** The same: the records are with one gateway, which runs alone. */
+export const MOVED_OUT = "journal from-cluster";
+
 /** What the leader says each second. */
 export interface BeatRecord {
   readonly count: number;

@@ -3,6 +3,9 @@ import { CUT_WITHIN_MS } from "../../contracts/fleet-port.ts";
 /** Each of two clocks may be wrong by a tenth: 1.1 / 0.9, rounded up. */
 const DRIFT = 1.25;
 const PERMISSION_MS = 2_000;
+const PROOF_MS = 1_000;
+/** A proof that waits for the store has failed after so long, and the next one follows. */
+const STORE_DEADLINE_MS = 1_500;
 
 export interface ProtocolOptions {
   readonly leaseMs: number;
@@ -28,6 +31,11 @@ export interface ProtocolTimes extends ProtocolOptions {
   readonly unledMs: number;
   /** How often a leader proves that it leads. */
   readonly proofMs: number;
+  /**
+   * The store must take transactions for so long before a leader that is silent counts as gone: one that is
+   * there has proven itself by then.
+   */
+  readonly answeringMs: number;
   /** The wait before another attempt at what failed. */
   readonly retryMs: number;
 }
@@ -45,7 +53,8 @@ export function protocolTimes(options: ProtocolOptions): ProtocolTimes {
     announceMs: 60_000,
     cutMs: 5_000,
     unledMs: 30_000,
-    proofMs: 1_000,
+    proofMs: PROOF_MS,
+    answeringMs: STORE_DEADLINE_MS + 1.5 * PROOF_MS,
     retryMs: 250,
   };
 }

@@ -26,6 +26,7 @@ const moves: readonly (readonly [
   [4, "pause", (world, index) => world.at(index, ({ box }) => box.pause(world.random.between(50, 9_000)))],
   [4, "cut from the store", (world, index) => cut(world, index, "storeCutUntilMs")],
   [3, "cut from the service", (world, index) => cut(world, index, "serviceCutUntilMs")],
+  [4, "renew all leases", (world) => world.store.renewAll()],
   [5, "hand over", (world, index) => world.at(index, ({ member }) => void member.resign("planned"))],
 ];
 const weights = moves.reduce((sum, [weight]) => sum + weight, 0);

@@ -70,6 +70,11 @@ export class StoreModel {
     return "alive";
   }
 
+  /** As etcd does when another of its members leads. */
+  renewAll(): void {
+    for (const lease of this.leases.values()) lease.endsAtMs = this.sim.nowMs + lease.ttlMs;
+  }
+
   /** Returns what ends it. */
   watch(from: number, receive: (changes: StoreChanges) => void): () => void {
     const watcher = (changes: StoreChanges) => {

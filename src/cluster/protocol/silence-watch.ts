@@ -1,0 +1,66 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { ClusterStore, StoreEntry } from "./cluster-store.ts";
+import type { Mirror } from "./mirror.ts";
+import {
+  BEAT_KEY,
+  decode,
+  LEADER_KEY,
+  type LeaderRecord,
+  MOVED_OUT,
+  MOVING_IN,
+  unchanged,
+} from "./records.ts";
+import type { ProtocolTimes } from "./times.ts";
+
+/**
+ * Ends the epoch of a leader that proves nothing for as long as a lease, though the store takes transactions.
+ * The store alone may not: a new leader of etcd renews every lease in full, and a member of etcd that stands
+ * still may go on renewing them.
+ */
+export interface SilenceWatch {
+  /** Call it at least once a second on a member that may lead. Never rejects. */
+  look(): Promise<void>;
+}
+
+interface SilenceWatchParts {
+  readonly store: Pick<ClusterStore, "commit">;
+  readonly mirror: Pick<Mirror, "get" | "subscribe">;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly times: Pick<ProtocolTimes, "leaseMs" | "proofMs" | "answeringMs">;
+}
+
+export function createSilenceWatch({ store, mirror, clock, times }: SilenceWatchParts): SilenceWatch {
+  let heardAtMs = clock.monotonicMs();
+  /** Since then the store has taken each transaction of this member; null: it is not known to. */
+  let answeringSinceMs: number | null = null;
+
+  mirror.subscribe((key) => {
+    if (key !== LEADER_KEY && key !== BEAT_KEY) return;
+    heardAtMs = clock.monotonicMs();
+    answeringSinceMs = null;
+  });
+  const silentMs = () => clock.monotonicMs() - heardAtMs;
+
+  return {
+    async look() {
+      const [leader, beat] = [mirror.get(LEADER_KEY), mirror.get(BEAT_KEY)];
+      if (leader === undefined || isMove(leader) || silentMs() < 2 * times.proofMs) return;
+      const askedAtMs = clock.monotonicMs();
+      const probe = await store.commit({ guard: [], parts: [] });
+      answeringSinceMs = probe.kind === "done" ? (answeringSinceMs ?? askedAtMs) : null;
+      if (answeringSinceMs === null || askedAtMs - answeringSinceMs < times.answeringMs) return;
+      if (silentMs() < times.leaseMs) return;
+      // A proof that this member has not heard of keeps the epoch, and so does one that comes in between.
+      await store.commit({
+        guard: [{ key: LEADER_KEY, created: leader.created }, unchanged(BEAT_KEY, beat)],
+        parts: [{ when: [], puts: [{ key: LEADER_KEY, value: null }] }],
+      });
+    },
+  };
+}
+
+/** A command that moves records has the leadership, and keeps it without a proof. */
+function isMove(leader: StoreEntry): boolean {
+  const { process } = decode<LeaderRecord>(leader);
+  return process === MOVING_IN || process === MOVED_OUT;
+}
