@@ -3,25 +3,17 @@ import { CLUSTER } from "../../test/cluster/chaos/box.ts";
 import type { ClusterBench } from "./open.ts";
 import { send } from "./start.ts";
 
-/** What the journal has taken for a while, and how much etcd has kept of it. */
+/** What the whole gateway takes: request, permission, call and outcome. */
 export interface Records {
   readonly seconds: number;
   readonly starts: number;
   readonly outcomes: Readonly<Record<string, number>>;
   /** Records of commands that etcd has taken a second, as a client of it has seen. */
   readonly recordsASecond: number;
-  /** The largest member's database, at first, at its largest, and at the end. */
-  readonly bytes: { readonly before: number; readonly most: number; readonly after: number };
-  /** Grown in the second half of the time, in half an hour. */
-  readonly bytesInHalfAnHour: number;
 }
 
-export const HALF_HOUR_SECONDS = 1_800;
-/** Of etcd that is not told of another one. */
-export const QUOTA_BYTES = 2 * 1024 ** 3;
 /** More than is asked, for the pace of a busy machine. */
 const RECORDS_A_SECOND = 1_050;
-const LOOK_MS = 1_000;
 /** A start that waits behind another one has three records: accepted, permitted, ended. */
 const ROBOTS = 14;
 const RECORDS_PER_START = 3;
@@ -40,12 +32,6 @@ export async function measureRecords(bench: ClusterBench, seconds: number): Prom
   const robots = bench.busy.slice(0, ROBOTS);
   const outcomes: Record<string, number> = {};
   const open = new Set<Promise<void>>();
-  const client = scene.etcd.client();
-  const storeBytes = async () => {
-    const found = await Promise.all(scene.etcd.endpoints.map((endpoint) => client.status(endpoint)));
-    return Math.max(...found.map((each) => (each.kind === "done" ? each.value.storeBytes : 0)));
-  };
-  const sizes: number[] = [await storeBytes()];
   const records = await countRecords(bench);
   let starts = 0;
   /** @returns the records a second */
@@ -68,20 +54,9 @@ export async function measureRecords(bench: ClusterBench, seconds: number): Prom
     return ((records() - before) * 1_000) / soFarMs();
   }
   await work(WARM_UP_MS);
-  const looking = setInterval(async () => sizes.push(await storeBytes()), LOOK_MS);
   const recordsASecond = await work(seconds * 1_000);
-  clearInterval(looking);
   await Promise.all(open);
-  const half = sizes[Math.floor(sizes.length / 2)] ?? Number.NaN;
-  const after = sizes.at(-1) ?? Number.NaN;
-  return {
-    seconds,
-    starts,
-    outcomes,
-    recordsASecond,
-    bytes: { before: sizes[0] ?? Number.NaN, most: Math.max(...sizes), after },
-    bytesInHalfAnHour: ((after - half) / (seconds / 2)) * HALF_HOUR_SECONDS,
-  };
+  return { seconds, starts, outcomes, recordsASecond };
 }
 
 /** Counts what is put as a record of a command, from now on. */

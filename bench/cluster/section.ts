@@ -3,11 +3,12 @@ import { quantile } from "../quantile.ts";
 import { atLeast, atMost, type Findings, type Reach, row } from "../report.ts";
 import type { SectionRun } from "../section-run.ts";
 import { followEpochs } from "./epochs.ts";
+import { HALF_HOUR_SECONDS, type JournalRecords, measureJournal, QUOTA_BYTES } from "./journal.ts";
 import { type Load, startLoad } from "./load.ts";
 import { type LoadedModules, modulesWithoutCluster } from "./modules.ts";
 import { openClusterBench } from "./open.ts";
 import { measurePairs, type Pairs } from "./pairs.ts";
-import { HALF_HOUR_SECONDS, measureRecords, QUOTA_BYTES, type Records } from "./records.ts";
+import { measureRecords, type Records } from "./records.ts";
 import type { Sent } from "./start.ts";
 import { measureStops, type StopTimes } from "./stops.ts";
 import { type Ending, FAULT_MS, type Takeover, takeOver } from "./takeover.ts";
@@ -15,7 +16,7 @@ import { type Ending, FAULT_MS, type Takeover, takeOver } from "./takeover.ts";
 export interface ClusterOptions {
   /** Takeovers of each kind; null: the usual number. */
   readonly rounds: number | null;
-  /** Of records; null: the usual time. */
+  /** Of the journal's records; null: the usual time. */
   readonly seconds: number | null;
   readonly quick: boolean;
 }
@@ -34,6 +35,8 @@ const LEAST_RECORDS = 1_000;
 /** Of etcd's quota: the alarm is raised there. */
 const ALARM = 0.6;
 const STARTS_A_SECOND = 50;
+/** Then the takeover that follows has a long journal. */
+const RECORD_SECONDS = 60;
 const MEGABYTE = 1_000_000;
 
 export async function measureCluster(
@@ -51,11 +54,21 @@ export async function measureCluster(
   }
   await load.stop();
   const stops = await measureStops(bench);
-  const records = await measureRecords(bench, seconds ?? (quick ? 20 : 120));
+  const records = await measureRecords(bench, RECORD_SECONDS);
+  const journal = await measureJournal(bench, seconds ?? (quick ? 20 : 120));
   const last = startLoad(bench, STARTS_A_SECOND);
   const full = await takeOver(bench, last, epochs, "kill");
   await last.stop();
-  return findings({ modules, pairs, takeovers, full, starts: countOf(load, takeovers), stops, records });
+  return findings({
+    modules,
+    pairs,
+    takeovers,
+    full,
+    starts: countOf(load, takeovers),
+    stops,
+    records,
+    journal,
+  });
 }
 
 /** Starts that were asked for further than 10 s from a fault. */
@@ -99,10 +112,11 @@ interface Seen {
   readonly starts: StartCount;
   readonly stops: readonly StopTimes[];
   readonly records: Records;
+  readonly journal: JournalRecords;
 }
 
 function findings(seen: Seen): Findings {
-  const { modules, pairs, takeovers, starts, stops, records } = seen;
+  const { modules, pairs, takeovers, starts, stops, journal } = seen;
   return {
     figures: seen,
     faults: [],
@@ -127,10 +141,11 @@ function findings(seen: Seen): Findings {
           MOST_STOP_MS,
         ),
       ),
-      atLeast("records a second", records.recordsASecond, LEAST_RECORDS),
+      atLeast("records a second that the journal takes", journal.recordsASecond, LEAST_RECORDS),
+      atMost("records that it did not take", journal.failures, 0),
       atMost(
         "etcd after half an hour of them, MB, of its alarm's",
-        bytesAfter(records) / MEGABYTE,
+        bytesAfter(journal) / MEGABYTE,
         (ALARM * QUOTA_BYTES) / MEGABYTE,
       ),
       atMost("files of a cluster that a gateway without one loads", modules.ofCluster.length, 0),
@@ -140,7 +155,7 @@ function findings(seen: Seen): Findings {
 }
 
 /** As it grows, if it was not measured for so long. */
-function bytesAfter({ seconds, bytes, bytesInHalfAnHour }: Records): number {
+function bytesAfter({ seconds, bytes, bytesInHalfAnHour }: JournalRecords): number {
   if (seconds >= HALF_HOUR_SECONDS) return bytes.most;
   return bytes.before + Math.max(0, bytesInHalfAnHour);
 }
@@ -164,7 +179,7 @@ const firstOf = ({ firstMs }: Takeover) => firstMs;
 const longest = (takeovers: readonly Takeover[]) =>
   Math.max(...takeovers.filter(({ ending }) => ending === "handover").map(({ gapMs }) => gapMs));
 
-function tableOf({ modules, pairs, takeovers, full, starts, stops, records }: Seen): string {
+function tableOf({ modules, pairs, takeovers, full, starts, stops, records, journal }: Seen): string {
   const lines = [row("takeover, from the fault on, ms", "p50", "p99", "slowest")];
   for (const [ending, name] of endings) {
     const own = takeovers.filter((each) => each.ending === ending);
@@ -198,16 +213,17 @@ function tableOf({ modules, pairs, takeovers, full, starts, stops, records }: Se
     ...stops.map(({ what, tookMs, lost }) =>
       row(`  ${what}`, quantile(tookMs, 0.5), Math.max(...tookMs), lost),
     ),
-    row("records a second", records.recordsASecond),
-    row("  for, s", records.seconds),
-    `  outcomes of ${records.starts} starts: ${JSON.stringify(records.outcomes)}`,
+    row("records a second, of the journal alone", journal.recordsASecond),
+    row("  for, s", journal.seconds),
     row(
       "  etcd's database before, at its largest, after, MB",
-      records.bytes.before / MEGABYTE,
-      records.bytes.most / MEGABYTE,
-      records.bytes.after / MEGABYTE,
+      journal.bytes.before / MEGABYTE,
+      journal.bytes.most / MEGABYTE,
+      journal.bytes.after / MEGABYTE,
     ),
-    row("  it grows in half an hour by, MB", records.bytesInHalfAnHour / MEGABYTE),
+    row("  it grows in half an hour by, MB", journal.bytesInHalfAnHour / MEGABYTE),
+    row("records a second, of the whole gateway", records.recordsASecond),
+    `  outcomes of ${records.starts} starts: ${JSON.stringify(records.outcomes)}`,
     row("kill -9 then, from the fault on, ms: acquired", full.acquiredMs ?? Number.NaN),
     row("  a start has succeeded", full.firstMs),
     row("  each robot that is not in doubt has taken one", full.allMs),

@@ -20,19 +20,9 @@ export type WriteResult =
   /** Another epoch has begun, or this one has ended. */
   | { readonly kind: "lost" };
 
-/** Writes what only the leader may write. */
+/** Writes in groups. */
 export interface EpochWriter {
   write(part: StorePart): Promise<WriteResult>;
-}
-
-/** Writes what every member may write: without the guard of an epoch, one by one. */
-export function createOpenWriter({ store, clock }: Pick<WriterParts, "store" | "clock">): EpochWriter {
-  return {
-    async write(part) {
-      const askedAtMs = clock.monotonicMs();
-      return resultOf(await store.commit({ guard: [], parts: [part] }), 0, askedAtMs);
-    },
-  };
 }
 
 interface WriterParts {
@@ -60,19 +50,32 @@ export function ledBy(epoch: Epoch): StoreComparison {
   return { key: LEADER_KEY, created: epoch.revision };
 }
 
+/** Writes what every member may write, without the guard of an epoch. */
+export function createOpenWriter(parts: Pick<WriterParts, "store" | "clock">): EpochWriter {
+  return createWriter(parts, [], () => {});
+}
+
+export function createEpochWriter({ epoch, lost, ...parts }: WriterParts): EpochWriter {
+  return createWriter(parts, [ledBy(epoch)], lost);
+}
+
 /**
  * Writes that come while enough transactions are under way share the next one. A comparison that fails, fails
  * its own part only. A part waits for the transactions whose keys it puts or compares: what is under way at
  * the same time may be done in any order.
  */
-export function createEpochWriter({ store, clock, epoch, lost }: WriterParts): EpochWriter {
+function createWriter(
+  { store, clock }: Pick<WriterParts, "store" | "clock">,
+  guard: readonly StoreComparison[],
+  lost: () => void,
+): EpochWriter {
   let waiting: readonly Waiting[] = [];
   const underWay = new Set<readonly Waiting[]>();
 
   async function commit(group: readonly Waiting[]): Promise<void> {
     underWay.add(group);
     const askedAtMs = clock.monotonicMs();
-    const result = await store.commit({ guard: [ledBy(epoch)], parts: group.map(({ part }) => part) });
+    const result = await store.commit({ guard, parts: group.map(({ part }) => part) });
     underWay.delete(group);
     const results = group.map((_each, index) => resultOf(result, index, askedAtMs));
     if (results.some(({ kind }) => kind === "lost")) lost();

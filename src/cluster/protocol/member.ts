@@ -121,13 +121,13 @@ export function createMember(parts: MemberParts): Member {
     leads: () => (hasTakenOver ? (leader.epoch()?.revision ?? null) : null),
   });
   const isLeading = () => hasTakenOver && leader.isActive();
+  const writer = createOpenWriter({ store, clock });
   const stops = createStops({
-    ...{ store, mirror, starts, clock, times, others, ended },
+    ...{ writer, mirror, starts, clock, times, others, ended },
     self: { process: identity.process, isLeading },
   });
   const tables = createReplicatedStore({
-    ...{ mirror, clock, times, ended },
-    writer: createOpenWriter({ store, clock }),
+    ...{ mirror, writer, clock, times, ended },
     conditionsOf: () => [],
   });
 

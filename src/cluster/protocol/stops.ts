@@ -1,7 +1,7 @@
 import type { RobotStop } from "../../contracts/cluster.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { type Clock, sleep } from "../../platform/clock.ts";
-import type { ClusterStore } from "./cluster-store.ts";
+import type { EpochWriter } from "./epoch-writer.ts";
 import type { Mirror } from "./mirror.ts";
 import { decode, STOPS, type StopRecord, stopKey, unchanged } from "./records.ts";
 import type { StartIndex } from "./start-index.ts";
@@ -18,7 +18,8 @@ export interface Stops {
 }
 
 export interface StopParts {
-  readonly store: ClusterStore;
+  /** Any member may put a stop. */
+  readonly writer: EpochWriter;
   readonly mirror: Mirror;
   readonly starts: StartIndex;
   readonly clock: Clock;
@@ -38,7 +39,7 @@ export interface StopParts {
 }
 
 export function createStops(parts: StopParts): Stops {
-  const { store, mirror, starts, clock, times, self, others, ended } = parts;
+  const { writer, mirror, starts, clock, times, self, others, ended } = parts;
   const { process, isLeading } = self;
   const quietUntilMs = new Map<RobotId, number>();
   const waiting = new Map<RobotId, number>();
@@ -71,11 +72,8 @@ export function createStops(parts: StopParts): Stops {
       const known = mirror.get(key);
       if (known?.value === value) return known.modified;
       // It compares, so that one that comes late does not pass for a newer stop.
-      const result = await store.commit({
-        guard: [],
-        parts: [{ when: [unchanged(key, known)], puts: [{ key, value }] }],
-      });
-      if (result.kind === "done" && result.parts?.[0] === true) return result.revision;
+      const result = await writer.write({ when: [unchanged(key, known)], puts: [{ key, value }] });
+      if (result.kind === "written") return result.revision;
       await wait(times.retryMs);
     }
     return null;
