@@ -16,7 +16,7 @@ export const httpSection = [
   '| `PUT /api/v1/commands/{id}` | `{"operation","request":{…},"expires_in_ms"?,"expires_at"?,"tick"?,"asked_by"?}` | sends a command; `{id}` is its request id |',
   "| `GET /api/v1/commands` | | the newest 1,000 commands and acts of all protocols, with their stages ([below](#which-commands-were-sent)) |",
   "| `GET /api/v1/robots`, `GET /api/v1/robots/{robot}` | | all that is known of robots |",
-  "| `GET /api/v1/robots/{robot}/pause` | | the commands that pause it now |",
+  "| `GET /api/v1/robots/{robot}/pause` | | the commands that pause it now, and the tick that they are to name |",
   "| `GET /api/v1/robots/{robot}/battery-trend`, `GET /api/v1/command-latency` | | the last 12 hours of its battery, and of the duration of commands |",
   "| `GET /api/v1/maps`, `GET /api/v1/maps/{map}` | | the points of maps, as `GetMap` answered them last |",
   "| `GET /api/v1/floor`, `GET /api/v1/maps/{map}/drawing` | | what types of points mean, and the drawing of a map, as configured |",
@@ -110,4 +110,7 @@ export const httpSection = [
   "|---|---|",
   "| `expires_in_ms` or `expires_at` | a program says how long its start makes sense |",
   "| or `tick`, the id of the newest tick that its page had | a page that slept must not start what it does not see: a tick older than 10 s is refused as NO_EXPIRY |",
+  "",
+  "A stop needs neither. One that names a tick is refused as NO_EXPIRY 5 s after it, so that a page's stop never comes",
+  "late: `GET /api/v1/robots/{robot}/pause` gives the tick of that moment, without the stream too.",
 ];

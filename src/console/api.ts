@@ -3,9 +3,31 @@ import type { Problem } from "../northbound/web/api/gateway.ts";
 /** An answer of the API, or why there is none. */
 export type Answer<T> = { readonly value: T } | { readonly problem: string };
 
+/** Of a request that says nothing else. */
+const ANSWER_MS = 10_000;
+
+/**
+ * `fetch` with a time limit for the whole answer. A gateway that hangs keeps its connections, so without a
+ * limit its page would wait for minutes and say nothing.
+ */
+export function fetchWithin(ms = ANSWER_MS) {
+  return (address: string, request: RequestInit): Promise<Response> => {
+    const limit = AbortSignal.timeout(ms);
+    const signal = request.signal == null ? limit : AbortSignal.any([request.signal, limit]);
+    return fetch(address, { ...request, signal });
+  };
+}
+
+/** Why a request has no answer. */
+export function unansweredText(error: unknown): string {
+  if (error instanceof TypeError) return "the gateway is not reached";
+  const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+  return isTimeout ? "the gateway does not answer" : String(error);
+}
+
 /** `GET` of an address under `/api/v1`. */
-export function get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
-  return answerOf<T>(path, signal === undefined ? {} : { signal });
+export function get<T>(path: string, signal?: AbortSignal, withinMs?: number): Promise<Answer<T>> {
+  return answerOf<T>(path, signal === undefined ? {} : { signal }, withinMs);
 }
 
 /** `PUT` of an address under `/api/v1`. */
@@ -25,21 +47,22 @@ function jsonOf(body: object): Pick<RequestInit, "headers" | "body"> {
 /** `GET` of an address under `/api/v1` that answers with lines of JSON. */
 export async function getLines(path: string): Promise<Answer<readonly string[]>> {
   try {
-    const response = await fetch(`/api/v1${path}`, { headers: { accept: "application/x-ndjson" } });
+    const headers = { accept: "application/x-ndjson" };
+    const response = await fetchWithin()(`/api/v1${path}`, { headers });
     if (!response.ok) return { problem: `the gateway answers ${response.status}` };
     return { value: (await response.text()).split("\n").filter((line) => line !== "") };
   } catch (error) {
-    return { problem: error instanceof TypeError ? "the gateway is not reached" : String(error) };
+    return { problem: unansweredText(error) };
   }
 }
 
-async function answerOf<T>(path: string, request: RequestInit): Promise<Answer<T>> {
+async function answerOf<T>(path: string, request: RequestInit, withinMs?: number): Promise<Answer<T>> {
   try {
-    const response = await fetch(`/api/v1${path}`, request);
+    const response = await fetchWithin(withinMs)(`/api/v1${path}`, request);
     const body: unknown = await response.json();
     if (response.ok) return { value: body as T };
     return { problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };
   } catch (error) {
-    return { problem: error instanceof TypeError ? "the gateway is not reached" : String(error) };
+    return { problem: unansweredText(error) };
   }
 }

@@ -1,7 +1,8 @@
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
+import { fetchWithin } from "./api.ts";
 import { type Asked, createAskedCommands, hasEnded, type Wanted } from "./commanding/asked.ts";
-import { sendUntilKnown } from "./commanding/send.ts";
+import { ANSWER_MS, sendUntilKnown } from "./commanding/send.ts";
 import { routeOf, subjectOf } from "./route.ts";
 import { askerOf, createSessions } from "./session/session.ts";
 import { createStore, showTitle } from "./store.ts";
@@ -33,7 +34,7 @@ function go(address: string, how: "push" | "replace" = "push"): void {
   route.value = routeOf(location);
 }
 
-const sessions = createSessions((address, request) => fetch(address, request));
+const sessions = createSessions(fetchWithin());
 let reading = new AbortController();
 
 function connect(): void {
@@ -83,7 +84,7 @@ const asked = createAskedCommands(localStorage);
 const underWay = new Set<string>();
 const sending = {
   commands: asked,
-  fetch: (address: string, request: RequestInit) => fetch(address, request),
+  fetch: fetchWithin(ANSWER_MS),
   sleep: pause,
   nowMs: Date.now,
   isAsker: async ({ by }: Asked) => ((await sessions.look()) ? askerOf(sessions.now.peek()) === by : null),
@@ -96,7 +97,7 @@ async function follow(command: Asked): Promise<void> {
   underWay.delete(command.id);
 }
 
-function ask(robotId: string, label: string, wanted: Wanted, isStop = false): void {
+function ask(robotId: string, label: string, wanted: Wanted, stopTick: string | null = null): void {
   const id = `console-${randomName()}`;
   const by = askerOf(sessions.now.peek());
   // Values are shown before it is known to whom, for a moment.
@@ -104,12 +105,12 @@ function ask(robotId: string, label: string, wanted: Wanted, isStop = false): vo
     by === null
       ? ({ state: "refused", reason: "it is not known yet who is logged in: try again" } as const)
       : ({ state: "asked", problem: "" } as const);
-  const tick = store.tickId.peek() ?? "";
+  const tick = stopTick ?? store.tickId.peek() ?? "";
   const command = { ...wanted, id, by: by ?? "", robotId, label, tick, askedAtMs: Date.now(), known };
   const isStored = asked.add(command);
   if (by === null) return;
   // A stop is sent all the same: sending it twice does no harm.
-  if (isStored || isStop) void follow(command);
+  if (isStored || stopTick !== null) void follow(command);
   else asked.learn(id, { state: "refused", reason: "this browser stores nothing: a reload could repeat it" });
 }
 

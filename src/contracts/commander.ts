@@ -48,6 +48,8 @@ export interface Expiry {
   readonly withinMs?: number | null;
   /** What a command that moves a robot lacks, as an instruction; null: nothing. */
   readonly lacks?: string | null;
+  /** Why a command that stops a robot comes too late, as an instruction; null: it does not. */
+  readonly late?: string | null;
 }
 
 /** Takes the commands of every protocol. */

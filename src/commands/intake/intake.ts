@@ -103,10 +103,8 @@ export function createIntake(parts: IntakeParts): Intake {
     const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
     const notAllowed = refusedRequest(rights.now(), anywhere.now(), source, operation, request);
     if (notAllowed !== null) return execution.refuse(command, refusal("NOT_ALLOWED", notAllowed));
-    const lacks = expiry?.lacks ?? null;
-    if (request.effect === "moves" && lacks !== null) {
-      return refuse(opened, refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`));
-    }
+    const outOfTime = refusedByExpiry(read, expiry);
+    if (outOfTime !== null) return refuse(opened, outOfTime);
     if (inFlight.isFull(source, request.effect === "stops")) {
       return refuse(opened, refusal("QUEUE_FULL", "too many commands wait for their outcome"));
     }
@@ -164,10 +162,8 @@ function createCheck(
     const { operation, request } = read;
     const notAllowed = refusedRequest(rights.now(), anywhere.now(), envelope.source, operation, request);
     if (notAllowed !== null) return refusal("NOT_ALLOWED", notAllowed);
-    const lacks = envelope.expiry?.lacks ?? null;
-    if (request.effect === "moves" && lacks !== null) {
-      return refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`);
-    }
+    const outOfTime = refusedByExpiry(read, envelope.expiry);
+    if (outOfTime !== null) return outOfTime;
     const command = commandOf(opened, read, clock.nowMs(), options.startByMs);
     const digest = digestOf(operation.name, request.json);
     const refusedNow = await execution.check({ id: commandId(command), digest, command, operation, request });
@@ -192,6 +188,16 @@ function readOnce(
     log.error({ err: error, operation: envelope.operation }, "an operation could not read its request");
     return fault();
   }
+}
+
+/** A start needs a time. A stop needs none, and is refused if it names one that is over. */
+function refusedByExpiry({ operation, request }: ReadRequest, expiry: Envelope["expiry"]): Outcome | null {
+  const { lacks = null, late = null } = expiry ?? {};
+  if (request.effect === "moves" && lacks !== null)
+    return refusal("NO_EXPIRY", `${operation.name} moves a robot: ${lacks}`);
+  if (request.effect === "stops" && late !== null)
+    return refusal("NO_EXPIRY", `${operation.name} comes too late: ${late}`);
+  return null;
 }
 
 function isStop(read: ReadRequest | Outcome): boolean {

@@ -36,7 +36,7 @@ export interface Asked extends Wanted {
   readonly robotId: string;
   /** The label of its button. */
   readonly label: string;
-  /** The newest tick of the page: a start with an old tick is refused. */
+  /** The newest tick of the page, for a stop that of its press: with an old one it is refused. */
   readonly tick: string;
   /** By the browser's wall clock. */
   readonly askedAtMs: number;
@@ -123,9 +123,9 @@ export function hasEnded({ known }: Asked): boolean {
   return known.state === "final" || known.state === "refused" || known.state === "not_known";
 }
 
-/** Whether this browser still sends it again. */
-export function isAskedFor(asked: Asked): boolean {
-  return !hasEnded(asked) && asked.known.state !== "late";
+/** Whether its first answer is awaited, a few seconds at most. */
+export function isUnderWay({ known }: Asked): boolean {
+  return known.state === "asked" && known.problem === "";
 }
 
 /** The commands that an earlier page has stored; empty: they cannot be read. */

@@ -1,5 +1,6 @@
 import type { Commands, FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
 import type { Problem } from "../../northbound/web/api/gateway.ts";
+import { unansweredText } from "../api.ts";
 import { type Asked, type AskedCommands, type AskedState, hasEnded, withLog } from "./asked.ts";
 
 export interface SendParts {
@@ -14,9 +15,11 @@ export interface SendParts {
 }
 
 /** How long the gateway may hold a request back until the outcome is final. */
-const WAIT_SECONDS = 30;
+const WAIT_SECONDS = 3;
+/** A gateway that has not answered by then hangs, or is not reached. */
+export const ANSWER_MS = 5_000;
 const AGAIN_MS = 1_000;
-/** How long a command without an outcome is sent again: a stop has no expiry of its own. */
+/** How long a command without an outcome is sent again. The gateway refuses it if its tick is too old. */
 export const ASKED_FOR_MS = 60_000;
 const NO_ANSWER = "no answer yet";
 /** Of the service's answer, in characters. */
@@ -63,7 +66,7 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
     return readAnswer(response.status, await response.json());
   } catch (error) {
     // Lost on its way there or back: not known which.
-    return askedAgain(error instanceof TypeError ? NO_ANSWER : String(error));
+    return askedAgain(unansweredText(error));
   }
 }
 
@@ -84,7 +87,7 @@ async function lookUp(asked: Asked, { fetch }: SendParts): Promise<AskedState> {
     const found = withLog(asked, (body as Commands).commands);
     return found === asked ? { state: "not_known", wasTaken: false } : found.known;
   } catch (error) {
-    return { state: "late", problem: error instanceof TypeError ? NO_ANSWER : String(error) };
+    return { state: "late", problem: unansweredText(error) };
   }
 }
 

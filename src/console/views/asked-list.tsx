@@ -43,7 +43,7 @@ function standingText({ standing: { reason, text } }: Robot): string {
 function knownText({ known }: Asked): string {
   switch (known.state) {
     case "asked":
-      return `asked${known.problem === "" ? "" : `, ${known.problem}`}`;
+      return known.problem === "" ? "asked" : `not known whether it was taken: ${known.problem}`;
     case "taken": {
       const problem = known.problem === undefined ? "" : `, ${known.problem}`;
       return known.stage === "received" ? `asked${problem}` : `taken (${known.stage})${problem}`;

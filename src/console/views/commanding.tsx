@@ -4,7 +4,7 @@ import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
 import { get, put } from "../api.ts";
 import { actionsOf } from "../commanding/actions.ts";
-import { isAskedFor } from "../commanding/asked.ts";
+import { isUnderWay } from "../commanding/asked.ts";
 import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { sendAddress } from "../route.ts";
@@ -13,6 +13,9 @@ import { usePage } from "./context.ts";
 import { Link } from "./parts.tsx";
 import { type Intent, useSecondStep } from "./second-step.tsx";
 import { isAllowed, useRights } from "./use-rights.ts";
+
+/** A user who must stop a robot learns soon that this page cannot. */
+const PAUSE_MS = 2_000;
 
 /** The actions on a robot: a stop by one click, all others by two. */
 export function Commanding({ known }: { readonly known: KnownRobot }) {
@@ -89,25 +92,26 @@ function useHolds(robot: Robot, rights: Rights) {
 }
 
 /**
- * One click, in a fixed place. The gateway decides what stops the robot: its mission, its task chain, or both
- * (docs/decisions.md, A pause asks the gateway what to send).
+ * One click, in a fixed place, also while the values are not live. The gateway decides what stops the robot:
+ * its mission, its task chain, or both (docs/decisions.md, A pause asks the gateway what to send).
  */
 function Pause({ robotId }: { readonly robotId: string }) {
   const { ask, asked } = usePage();
   const problem = useSignal("");
   const isBegun = useSignal(false);
   const label = `Pause ${robotId}`;
-  const isAsked = asked.all.value.some((each) => each.label === label && isAskedFor(each));
+  const isAsked = asked.all.value.some((each) => each.label === label && isUnderWay(each));
   const pause = async () => {
     // A double click is one command.
     if (isBegun.peek()) return;
     isBegun.value = true;
     problem.value = "";
-    const answer = await get<PausePlan>(`/robots/${encodeURIComponent(robotId)}/pause`);
-    if ("problem" in answer) problem.value = `nothing was sent: ${answer.problem}`;
+    const path = `/robots/${encodeURIComponent(robotId)}/pause`;
+    const answer = await get<PausePlan>(path, undefined, PAUSE_MS);
+    if ("problem" in answer) problem.value = `nothing was sent: ${answer.problem}. Press again`;
     else if (answer.value.commands.length === 0)
       problem.value = "nothing was sent: neither a mission nor a task chain is known to be under way";
-    else for (const wanted of answer.value.commands) ask(robotId, label, wanted, true);
+    else for (const wanted of answer.value.commands) ask(robotId, label, wanted, answer.value.tick);
     isBegun.value = false;
   };
   return (

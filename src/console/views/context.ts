@@ -14,8 +14,11 @@ export interface Page {
   readonly session: ReadonlySignal<SessionState>;
   readonly now: () => Moment;
   readonly asked: AskedCommands;
-  /** Sends a command until its end is known. A stop is sent even if nothing can be stored. */
-  ask(robotId: string, label: string, wanted: Wanted, isStop?: boolean): void;
+  /**
+   * Sends a command until its end is known. `stopTick` is that of the press for a stop, which is sent even if
+   * nothing can be stored; otherwise the newest tick of the stream counts.
+   */
+  ask(robotId: string, label: string, wanted: Wanted, stopTick?: string): void;
   /** Shows another address. */
   go(address: string, how?: "push" | "replace"): void;
   /** Both resolve with null, or why it failed. */

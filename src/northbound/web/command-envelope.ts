@@ -1,4 +1,4 @@
-import type { Envelope } from "../../contracts/commander.ts";
+import type { Envelope, Expiry } from "../../contracts/commander.ts";
 import { quoted } from "../../domain/clip.ts";
 import { expiryTimeFault, isExpiryTime } from "../../domain/refusals.ts";
 import { dateTimeMs } from "../../platform/clock.ts";
@@ -7,8 +7,8 @@ import type { SenderOf } from "./sender.ts";
 
 const fields = ["operation", "request", "expires_at", "expires_in_ms", "tick", "asked_by"] as const;
 
-/** Checks the times of a start. Returns what it lacks, as an instruction; null: nothing. */
-export type CheckTick = (tick: string | null, hasExpiry: boolean) => string | null;
+/** Checks the times of a command. */
+export type CheckTick = (tick: string | null, hasExpiry: boolean) => Pick<Expiry, "lacks" | "late">;
 
 /** Reads `{"operation","request":{…},"expires_at"?,"expires_in_ms"?,"tick"?,"asked_by"?}`. */
 export function readEnvelope(
@@ -36,7 +36,7 @@ export function readEnvelope(
   // Another user may have logged in with this browser: then it would be another command.
   if (askedBy !== undefined && askedBy !== source.name)
     return unreadable(`asked_by: this log-in is ${quoted(source.name)}; log in as the user who asks`);
-  const lacks = checkTick(tick, atMs !== null || withinMs !== undefined);
-  const expiry = { atMs, withinMs: withinMs ?? null, lacks };
+  const faults = checkTick(tick, atMs !== null || withinMs !== undefined);
+  const expiry = { atMs, withinMs: withinMs ?? null, ...faults };
   return { ...envelope, request: { json: value("request") }, expiry };
 }

@@ -163,7 +163,7 @@ export function addControlRoutes(
   addHandoverRoutes(server, machine.handover);
   api.addRoutes(server, { part: "control", senderOf });
   // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
-  const checkTick: CheckTick = (tick) => (tick === null ? null : api.stream.ticks.refused(tick));
+  const checkTick: CheckTick = (tick) => (tick === null ? {} : api.stream.ticks.check(tick));
   return addCommandRoute(server, { commander, records, senderOf, checkTick, clock });
 }
 

@@ -139,7 +139,7 @@ export function createFleetApi({
     },
     addRoutes(server, { part, senderOf }) {
       addRobotRoutes(server, floor, robotWriter);
-      addPauseRoute(server, floor, stopRequest);
+      addPauseRoute(server, { floor, stopRequest, ticks: stream.ticks });
       addMapRoutes(server, floor);
       addFloorSettingsRoutes(server, settings.floorOptions);
       addStationRoutes(server, floor, stationJson);

@@ -49,8 +49,8 @@ export function createWebApi({
   clock,
 }: WebApiParts): WebApi {
   const checkTick: CheckTick = (tick, hasExpiry) => {
-    if (tick !== null) return fleetApi.stream.ticks.refused(tick);
-    return hasExpiry ? null : NO_TIMES;
+    if (tick !== null) return fleetApi.stream.ticks.check(tick);
+    return { lacks: hasExpiry ? null : NO_TIMES };
   };
   return {
     hasSimulator: simulator !== null,

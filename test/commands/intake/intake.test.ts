@@ -95,6 +95,17 @@ describe("expiry", () => {
     void submit({ requestId: "r2", operation: "Halt", expiry });
     expect(begun.map(({ command }) => command.operation)).toEqual(["Look", "Halt"]);
   });
+
+  it("NO_EXPIRY: a stop that comes too late is refused, and nothing else", async () => {
+    const expiry = { late: "press again" };
+    expect(await submit({ operation: "Halt", expiry })).toMatchObject({
+      code: "NO_EXPIRY",
+      message: "Halt comes too late: press again",
+    });
+    void submit({ requestId: "r2", expiry });
+    void submit({ requestId: "r3", operation: "Look", expiry });
+    expect(begun.map(({ command }) => command.operation)).toEqual(["Go", "Look"]);
+  });
 });
 
 describe("a request id", () => {

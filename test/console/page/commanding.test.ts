@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Command } from "../../../src/northbound/web/api/command.ts";
-import type { FakeGateway } from "./fake-gateway.ts";
-import { describePages } from "./page-harness.ts";
+import { type FakeGateway, PRESS_TICK } from "./fake-gateway.ts";
+import { describePages, isLive } from "./page-harness.ts";
 
 const at = "2026-01-02T03:04:05.000Z";
 const pauseMission = {
@@ -40,7 +40,7 @@ describePages("a robot's page", (pages) => {
     await says(page)
       .getByText(/Pause cart-1: succeeded/)
       .waitFor();
-    expect(gateway.asked).toMatchObject([{ body: { ...pauseMission, tick: expect.any(String) } }]);
+    expect(gateway.asked).toMatchObject([{ body: { ...pauseMission, tick: PRESS_TICK } }]);
     await page.getByText("Not an emergency stop.").waitFor();
   });
 
@@ -50,6 +50,54 @@ describePages("a robot's page", (pages) => {
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await page.getByText("nothing was sent: the gateway is not reached").waitFor();
     expect(gateway.asked).toEqual([]);
+  });
+
+  it("says soon that a gateway hangs, and sends nothing when it goes on", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = succeeded;
+    gateway.tick(false);
+    gateway.hang("all");
+    const pause = page.getByRole("button", { name: "Pause cart-1" });
+    await pause.click();
+    await page
+      .getByText("nothing was sent: the gateway does not answer. Press again")
+      .waitFor({ timeout: 4_000 });
+    gateway.hang("nothing");
+    gateway.tick(true);
+    await isLive(page);
+    await pause.click();
+    await says(page)
+      .getByText(/Pause cart-1: succeeded/)
+      .waitFor();
+    expect(gateway.asked).toHaveLength(1);
+  });
+
+  it("does not know whether a gateway has taken it that hangs meanwhile, and can be pressed again", async () => {
+    const { page, gateway } = await open();
+    gateway.hang("commands");
+    const pause = page.getByRole("button", { name: "Pause cart-1" });
+    await pause.click();
+    await says(page)
+      .getByText(/Pause cart-1: not known whether it was taken: the gateway does not answer/)
+      .waitFor({ timeout: 8_000 });
+    expect(await pause.isEnabled()).toBe(true);
+    const detail = "UpdateMission comes too late: press again: the tick that it names is older than 5 s";
+    gateway.answer = { status: 400, body: { detail } };
+    gateway.hang("nothing");
+    await says(page).getByText(`Pause cart-1: not taken: ${detail}`).waitFor();
+    expect(new Set(gateway.asked.map((each) => JSON.stringify(each))).size).toBe(1);
+  });
+
+  it("pauses it while the stream is cut", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = succeeded;
+    gateway.cut(true);
+    await page.getByText("✕ not live").waitFor();
+    await page.getByRole("button", { name: "Pause cart-1" }).click();
+    await says(page)
+      .getByText(/Pause cart-1: succeeded/)
+      .waitFor();
+    expect(gateway.asked).toMatchObject([{ body: { tick: PRESS_TICK } }]);
   });
 
   it("says that there is nothing to pause", async () => {
@@ -66,9 +114,8 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: asked, no answer yet; this page asks again for a minute/)
+      .getByText(/Pause cart-1: not known whether it was taken: .*; this page asks again for a minute/)
       .waitFor();
-    expect(await page.getByRole("button", { name: "Pause cart-1" }).isDisabled()).toBe(true);
     await page.reload();
     gateway.answer = succeeded;
     await says(page)
@@ -83,7 +130,7 @@ describePages("a robot's page", (pages) => {
     gateway.answer = null;
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: asked, no answer yet/)
+      .getByText(/Pause cart-1: not known whether it was taken/)
       .waitFor();
     // The page is closed for an hour: an address of the API has no script.
     await page.goto(`${gateway.url}/api/v1/nothing`);
@@ -111,7 +158,7 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: asked, no answer yet/)
+      .getByText(/Pause cart-1: not known whether it was taken/)
       .waitFor();
     const [{ id } = { id: "" }] = gateway.asked;
     gateway.send("change", { at, commands: [sentCommand(id)] });

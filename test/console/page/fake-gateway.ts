@@ -34,6 +34,8 @@ export interface FakeGateway extends AsyncDisposable {
   tick(isTicking: boolean): void;
   /** Cuts every stream. New ones are refused until it is called with false. */
   cut(isCut: boolean): void;
+  /** Requests of this kind are answered when it hangs no more, though their senders have left. */
+  hang(what: Hung): void;
   /** What pauses a robot. */
   pause: ReadonlyArray<{ readonly operation: string; readonly request: object }>;
   /** The requests for commands so far. */
@@ -75,6 +77,11 @@ export interface FakeGateway extends AsyncDisposable {
   isFleetLinkUp: boolean;
 }
 
+export type Hung = "nothing" | "commands" | "all";
+
+/** The tick in the answer to what pauses a robot; those of the stream are numbers. */
+export const PRESS_TICK = "press";
+
 export interface AskedFor {
   readonly id: string;
   readonly body: unknown;
@@ -106,6 +113,12 @@ export async function openFakeGateway(
   let [opened, isCut, number]: [number, boolean, number] = [0, false, 0];
   let ticking: NodeJS.Timeout | undefined;
   const server = fastify({ forceCloseConnections: true });
+  let hung: Hung = "nothing";
+  let release = () => {};
+  let released = Promise.resolve();
+  server.addHook("onRequest", async ({ url }) => {
+    if (hung === "all" || (hung === "commands" && url.startsWith("/api/v1/commands/"))) await released;
+  });
   addConsole(server, built, true);
   addRoutes(server);
   server.get("/api/v1/stream", (request, reply) => {
@@ -162,7 +175,10 @@ export async function openFakeGateway(
   };
   server.put("/api/v1/robots/:robot/hold", async ({ body }) => hold(gateway.held, body));
   server.put("/api/v1/hold", async ({ body }) => hold(gateway.heldAll, body));
-  server.get("/api/v1/robots/:robot/pause", async () => ({ commands: gateway.pause }));
+  server.get("/api/v1/robots/:robot/pause", async () => ({
+    commands: gateway.pause,
+    tick: PRESS_TICK,
+  }));
   server.put<{ Params: { id: string } }>("/api/v1/commands/:id", ({ params, body }, reply) => {
     const asked = commandRequest.parse(body);
     if (isLoggedOut()) return reply.code(401).send({ detail: "log in" });
@@ -278,7 +294,15 @@ export async function openFakeGateway(
       isCut = isCutNow;
       if (isCut) for (const stream of streams) stream.destroy();
     },
+    hang(what) {
+      release();
+      hung = what;
+      released = new Promise((resolve) => {
+        release = resolve;
+      });
+    },
     async [Symbol.asyncDispose]() {
+      release();
       gateway.tick(false);
       await server.close();
     },

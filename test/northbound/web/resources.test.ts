@@ -56,8 +56,9 @@ describe("a pause", () => {
           request: { robotId: "r1", missionCommand: { command: "COMMAND_PAUSE", missionId: "m2" } },
         },
       ],
+      tick: "s1.0",
     });
-    expect(await get("robots/r2/pause")).toEqual({ commands: [] });
+    expect(await get("robots/r2/pause")).toMatchObject({ commands: [] });
     expect(await harness.ask("GET", "/api/v1/robots/r3/pause")).toMatchObject({ status: 404 });
   });
 });

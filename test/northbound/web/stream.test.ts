@@ -82,8 +82,11 @@ describe("the stream", () => {
     ]);
     harness.fleet.receive(rosterEvent(["r1"]));
     await harness.clock.settle(3_000);
-    await reader.messages.first("the third tick", ({ name, body }) => name === "tick" && body.id === "s1.3");
-    expect(reader.all("tick")).toMatchObject([{ id: "s1.1" }, { id: "s1.2" }, { id: "s1.3" }]);
+    await reader.messages.first(
+      "the third tick",
+      ({ name, body }) => name === "tick" && body.id === "s1.3000",
+    );
+    expect(reader.all("tick")).toMatchObject([{ id: "s1.1000" }, { id: "s1.2000" }, { id: "s1.3000" }]);
     expect(reader.all("tick").at(-1)).toMatchObject({ fleet_link_up: true, poll_age_ms: expect.any(Number) });
   });
 
@@ -92,7 +95,10 @@ describe("the stream", () => {
     await harness.clock.settle(1_000);
     harness.fleet.configuration.now = 1;
     await harness.clock.settle(1_000);
-    await reader.messages.first("the second tick", ({ name, body }) => name === "tick" && body.id === "s1.2");
+    await reader.messages.first(
+      "the second tick",
+      ({ name, body }) => name === "tick" && body.id === "s1.2000",
+    );
     expect(reader.all("tick")).toMatchObject([{ configuration: 0 }, { configuration: 1 }]);
     expect((await follow()).all("snapshot")).toMatchObject([{ configuration: 1 }]);
   });
@@ -103,7 +109,7 @@ describe("the stream", () => {
     await harness.clock.settle(1_500);
     const reader = await follow();
     await reader.messages.first("a tick", ({ name }) => name === "tick");
-    expect(reader.all("tick")).toMatchObject([{ id: "s1.1", at: "2026-01-01T00:00:01.500Z" }]);
+    expect(reader.all("tick")).toMatchObject([{ id: "s1.1000", at: "2026-01-01T00:00:01.500Z" }]);
     expect(reader.messages.entries.map(({ name }) => name)).toEqual(["snapshot", "robots", "tick"]);
   });
 
@@ -119,12 +125,12 @@ describe("the stream", () => {
     await harness.clock.settle(1_000);
     await reader.messages.first(
       "a tick after the hang",
-      ({ name, body }) => name === "tick" && body.id === "s1.2",
+      ({ name, body }) => name === "tick" && body.id === "s1.5000",
     );
     await late.next("tick");
     expect([reader.all("tick"), late.all("tick")]).toMatchObject([
-      [{ id: "s1.1" }, { id: "s1.2" }],
-      [{ id: "s1.2" }],
+      [{ id: "s1.1000" }, { id: "s1.5000" }],
+      [{ id: "s1.5000" }],
     ]);
   });
 
@@ -169,7 +175,10 @@ describe("the stream", () => {
     }
     await reader.messages.first("the end", ({ name, body }) => name === "robots" && !body.more);
     await clock.settle(1_000);
-    await reader.messages.first("the second tick", ({ name, body }) => name === "tick" && body.id === "s1.2");
+    await reader.messages.first(
+      "the second tick",
+      ({ name, body }) => name === "tick" && body.id === "s1.2000",
+    );
     const { body } = await harness.ask("GET", "/api/v1/robots");
     const robots = new Map((body as Robots).robots.map((robot) => [robot.robot_id, robot]));
     const byId = [...shown(reader)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, robot]) => robot);

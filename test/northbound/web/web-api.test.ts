@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RefusedRequest } from "../../../src/contracts/commander.ts";
+import { pause } from "../../../src/northbound/web/api/robot.ts";
+import { missionEvent } from "../../delivery/fleet-updates.ts";
 import { fakeCatalogue, succeeded } from "../opcua/fake-commands.ts";
 import { readStream, type StreamReader } from "./stream-reader.ts";
 import { createWebHarness, type WebHarness } from "./web-harness.ts";
@@ -101,6 +103,33 @@ describe("commands over the web listener", () => {
     expect(await put("c4", { tick: 7 })).toMatchObject([400, { code: "MALFORMED" }]);
   });
 
+  it("stop a robot until 5 s after the press whose tick they name, with the stream or without", async () => {
+    const catalogue = fakeCatalogue("stops");
+    harness.commander.serve({ catalogue, clock: harness.clock, refused: () => {} });
+    harness.fleet.receive(missionEvent("r1", ["m1:RUNNING"]));
+    const {
+      commands: [stop],
+      tick,
+    } = pause.parse(await (await fetch(`${harness.url}/api/v1/robots/r1/pause`)).json());
+    await harness.clock.settle(5_000);
+    const answer = send("PUT", "/api/v1/commands/c1", { ...stop, tick });
+    (await harness.commander.next()).end(succeeded("m1"));
+    expect(await answer).toMatchObject([200, { duplicate: false }]);
+    await harness.clock.settle(1);
+    expect(await send("PUT", "/api/v1/commands/c2", { ...stop, tick })).toMatchObject([
+      400,
+      { code: "NO_EXPIRY", detail: expect.stringContaining("comes too late: press again") },
+    ]);
+    // What was taken stays taken.
+    expect(await send("PUT", "/api/v1/commands/c1", { ...stop, tick })).toMatchObject([
+      200,
+      { duplicate: true },
+    ]);
+    const later = send("PUT", "/api/v1/commands/c3", stop ?? {});
+    (await harness.commander.next()).end(succeeded("m1"));
+    expect(await later).toMatchObject([200, { duplicate: false }]);
+  });
+
   it("are refused when the browser's log-in is another user's by now", async () => {
     const fields = { expires_in_ms: 5_000 };
     expect(await put("c1", { ...fields, asked_by: "bob" })).toMatchObject([
@@ -131,7 +160,7 @@ describe("streams of a browser", () => {
     await first.ended;
     await harness.clock.settle(1_000);
     for (const reader of others) {
-      expect(await reader.next("tick")).toMatchObject({ id: "s1.1" });
+      expect(await reader.next("tick")).toMatchObject({ id: "s1.1000" });
       expect(reader.response.headers["set-cookie"]).toBeUndefined();
     }
   });
@@ -141,7 +170,7 @@ describe("streams of a browser", () => {
     for (let index = 0; index < 6; index += 1)
       readers.push(await follow({ cookie: "fleetgate_browser_x=y" }));
     await harness.clock.settle(1_000);
-    for (const reader of readers) expect(await reader.next("tick")).toMatchObject({ id: "s1.1" });
+    for (const reader of readers) expect(await reader.next("tick")).toMatchObject({ id: "s1.1000" });
     expect(new Set(readers.map(cookieOf)).size).toBe(6);
   });
 });

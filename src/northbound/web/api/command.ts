@@ -11,7 +11,7 @@ export const commandRequest = z.strictObject({
   tick: z
     .string()
     .optional()
-    .describe("The newest tick of the stream. A start whose tick is older than 10 s is refused."),
+    .describe("The newest tick that the page had. Refused are a start after 10 s, a stop after 5 s."),
   asked_by: z
     .string()
     .optional()

@@ -82,6 +82,7 @@ export const robots = z.strictObject({ ...page, robots: z.array(robot) });
 
 export const pause = z.strictObject({
   commands: z.array(z.strictObject({ operation: z.string(), request: z.record(z.string(), z.unknown()) })),
+  tick: z.string().describe("The tick of this moment. A stop that names it is refused after 5 s."),
 });
 
 export type Pause = ViewOf<typeof pause>;

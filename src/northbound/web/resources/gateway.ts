@@ -12,6 +12,7 @@ import type { Health as HealthJson, PartState } from "../api/gateway.ts";
 import type { Floor } from "../floor/floor.ts";
 import { sendProblem } from "../problem.ts";
 import type { GatewayCondition, GatewayIdentity } from "../status-report.ts";
+import type { Ticks } from "../stream/ticks.ts";
 import { type Query, reverseOrderKey, sendPage, unknownParameter } from "./list-page.ts";
 
 const worstFirst: readonly PartState[] = ["down", "starting", "degraded", "up"];
@@ -46,21 +47,24 @@ export function addGatewayHealthRoutes(
   });
 }
 
+interface PauseRouteParts {
+  readonly floor: Pick<Floor, "robots">;
+  readonly stopRequest: MakeStopRequest;
+  readonly ticks: Pick<Ticks, "fresh">;
+}
+
 /**
  * `GET /api/v1/robots/{robot}/pause`: the commands that pause the robot now, by the rule of slots and holds.
- * It sends nothing; the client sends each command, under an id of its own.
+ * It sends nothing; the client sends each command, under an id of its own, with the tick.
  */
-export function addPauseRoute(
-  server: FastifyInstance,
-  floor: Pick<Floor, "robots">,
-  stopRequest: MakeStopRequest,
-): void {
+export function addPauseRoute(server: FastifyInstance, { floor, stopRequest, ticks }: PauseRouteParts): void {
   server.get<{ Params: { robot: string } }>("/api/v1/robots/:robot/pause", async ({ params }, reply) => {
     const facts = floor.robots().get(params.robot);
     if (facts === undefined) return sendProblem(reply, 404, unknownRobot(params.robot).message);
     const { missions, presence } = facts;
     const stops = stopsOf(activitiesOf({ missions, presence, conveyors: [] }));
-    return reply.send({ commands: stops.map(({ stop }) => stopRequest(params.robot, stop)) });
+    const commands = stops.map(({ stop }) => stopRequest(params.robot, stop));
+    return reply.send({ commands, tick: ticks.fresh() });
   });
 }
 

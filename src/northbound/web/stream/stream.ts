@@ -8,17 +8,13 @@ import type { Floor } from "../floor/floor.ts";
 import type { RobotWriter } from "../floor/robot-json.ts";
 import type { Bodies } from "./bodies.ts";
 import { createEventRing, createReaders, messageText, type NewReader } from "./readers.ts";
-
-const LONGEST_MS = 10_000;
-
-/** More than are sent within that time. */
-const MOST_KEPT = 16;
+import { createTicks, type Ticks } from "./ticks.ts";
 
 /** The live state and events of `GET /api/v1/stream`, for all its readers. */
 export interface Stream {
   /** Writes to a response from now on. False: the bound of readers is reached. */
   add(reader: NewReader): boolean;
-  readonly ticks: Pick<Ticks, "refused">;
+  readonly ticks: Pick<Ticks, "check" | "fresh">;
   /** The readers over a listener. */
   peers(part: string): readonly Peer[];
   /** Begins to follow the fleet. The returned function ends it. */
@@ -127,39 +123,5 @@ export function createStream({
       };
     },
     endReaders: () => readers.endAll("stopping", "the gateway stops"),
-  };
-}
-
-/**
- * The recent ticks. A start names the last tick that its page had, so that a page that slept sends nothing
- * based on old values.
- */
-interface Ticks {
-  /** The id of the tick that is due now. */
-  next(): string;
-  /** The id of the last tick; null: none was sent. */
-  last(): string | null;
-  /** What a start that names this tick lacks, as an instruction; null: nothing. */
-  refused(id: string): string | null;
-}
-
-function createTicks(sessionId: string, clock: Pick<Clock, "monotonicMs">): Ticks {
-  const sentAtMs = new Map<string, number>();
-  let number = 0;
-  return {
-    next() {
-      number += 1;
-      const id = `${sessionId}.${number}`;
-      sentAtMs.set(id, clock.monotonicMs());
-      const [oldest] = sentAtMs.keys();
-      if (sentAtMs.size > MOST_KEPT && oldest !== undefined) sentAtMs.delete(oldest);
-      return id;
-    },
-    last: () => (number === 0 ? null : `${sessionId}.${number}`),
-    refused(id) {
-      const atMs = sentAtMs.get(id);
-      if (atMs !== undefined && clock.monotonicMs() - atMs <= LONGEST_MS) return null;
-      return `look at the robot again: the tick that it names is older than ${LONGEST_MS / 1_000} s`;
-    },
   };
 }
