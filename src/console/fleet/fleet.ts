@@ -3,9 +3,9 @@ import type { Command } from "../../northbound/web/api/command.ts";
 import type { MapSummary, Station } from "../../northbound/web/api/floor.ts";
 import type { Robot, RobotChange } from "../../northbound/web/api/robot.ts";
 import type { Change, ListedAlarms, Snapshot, Tick } from "../../northbound/web/api/stream.ts";
-import { followed, type Track } from "../floor/track.ts";
+import { followed, POLLS_FORGIVEN, type Track } from "../floor/track.ts";
 import { createTrail, type Trail } from "../floor/trail.ts";
-import { ageMs, type Dated, type Moment } from "../trust/time-text.ts";
+import { ageMs, type Dated, type Moment, steady } from "../trust/time-text.ts";
 
 /** A robot as last received. */
 export interface KnownRobot {
@@ -146,12 +146,28 @@ export function changed(fleet: Fleet, change: Change, reception: Reception): Fle
 
 export function ticked(fleet: Fleet, tick: Tick, { now, delayMs }: Reception): Fleet {
   const { poll_age_ms: pollAgeMs } = tick;
+  const told = pollAgeMs === null ? null : { ageWhenSentMs: pollAgeMs + delayMs, receivedAt: now };
   return {
     ...fleet,
     configuration: `${fleet.sessionId} ${tick.configuration}`,
     isFleetLinkUp: tick.fleet_link_up,
-    list: pollAgeMs === null ? null : { ageWhenSentMs: pollAgeMs + delayMs, receivedAt: now },
+    list: told === null ? null : steady(fleet.list, told, now, sameListMs(fleet)),
   };
+}
+
+/** Two lists are a poll apart. */
+function sameListMs({ pollMs }: Fleet): number {
+  return Math.min(500, (pollMs ?? 0) / 2);
+}
+
+/**
+ * The last sign of life of a fleet service that is silent; null: its lists come in time, or none are asked
+ * for. The protocol notices a silent stream later (docs/decisions.md, A silent service is noticed by its
+ * lists).
+ */
+export function silenceOf({ list, pollMs }: Pick<Fleet, "list" | "pollMs">, now: Moment): Dated | null {
+  if (list === null || pollMs === null) return null;
+  return ageMs(list, now) > POLLS_FORGIVEN * pollMs ? list : null;
 }
 
 /** When the online list last had a robot at its place. */
@@ -174,11 +190,22 @@ function receivedRobot(
   if (track !== null) trail.note(track.report.place, track.report.mapId, now);
   return {
     robot,
-    stood: standing === undefined && known !== null ? known.stood : received(robot.standing.for_ms),
+    stood: stoodOf(robot, standing, known, received(robot.standing.for_ms)),
     placed: place === undefined && known !== null ? known.placed : received(robot.place?.age_ms ?? 0),
     track,
     trail,
   };
+}
+
+function stoodOf(
+  robot: Robot,
+  standing: RobotChange["standing"],
+  known: KnownRobot | null,
+  told: Dated,
+): Dated {
+  if (known === null) return told;
+  const isSame = standing === undefined || known.robot.standing.since === robot.standing.since;
+  return isSame ? known.stood : told;
 }
 
 function trackOf(

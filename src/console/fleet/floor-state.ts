@@ -16,6 +16,7 @@ export function floorState(
   isLive: boolean,
   chosenId: string | null,
   types: PointTypes = noTypes,
+  isSilent = false,
 ): FloorState {
   const places = new Map((map?.points ?? []).map((point) => [point.code, point]));
   const aheadOf = ({ robot }: KnownRobot) =>
@@ -29,7 +30,7 @@ export function floorState(
     robots: inDrawingOrder(
       [...fleet.robots.values()].map((known) => {
         const isChosen = known.robot.robot_id === chosenId;
-        return floorRobot(known, fleet, isChosen ? aheadOf(known) : [], isChosen);
+        return floorRobot(known, fleet, isChosen ? aheadOf(known) : null, isSilent);
       }),
     ),
     pollMs: fleet.pollMs,
@@ -63,8 +64,9 @@ function shownPoint({ x, y, alias, code, type }: MapPoint, types: PointTypes): F
 function floorRobot(
   known: KnownRobot,
   fleet: Fleet,
-  ahead: FloorRobot["ahead"],
-  isChosen: boolean,
+  /** Null: it is not the chosen one. */
+  ahead: FloorRobot["ahead"] | null,
+  isSilent: boolean,
 ): FloorRobot {
   const { robot, track, trail } = known;
   const { quality, place } = robot;
@@ -73,10 +75,10 @@ function floorRobot(
     name: robot.robot_id,
     isPlaceGood: place?.quality === "good" && quality !== "lost" && quality !== "offline",
     qualityWord: quality === "good" ? (place?.quality ?? "unknown") : quality,
-    ...wordOf(robot),
+    ...wordOf(robot, isSilent),
     track,
     seen: seenOf(known, fleet.list),
-    trail: isChosen && track !== null ? trail.placesOn(track.report.mapId) : [],
-    ahead,
+    trail: ahead !== null && track !== null ? trail.placesOn(track.report.mapId) : [],
+    ahead: ahead ?? [],
   };
 }

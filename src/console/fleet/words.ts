@@ -29,8 +29,12 @@ const reasonWords: Readonly<Record<Robot["standing"]["reason"], RobotWord>> = {
   NO_REASON_KNOWN: { word: "stands", emphasis: "normal" },
 };
 
-/** The first that is true: out of service, alarm, quality, reason. */
-export function wordOf(robot: Robot): RobotWord {
+/**
+ * The first that is true: out of service, alarm, quality, reason.
+ *
+ * @param isSilent nothing has come of the fleet service lately: what the robot does is not known
+ */
+export function wordOf(robot: Robot, isSilent = false): RobotWord {
   if (robot.out_of_service) return { word: "out of service", emphasis: "normal" };
   const active = robot.alarms.filter((alarm) => alarm.active);
   const [first] = active;
@@ -41,7 +45,7 @@ export function wordOf(robot: Robot): RobotWord {
   const { word, emphasis } = reasonWords[robot.standing.reason];
   if (emphasis === "normal" && first !== undefined)
     return { word: sentence(first.code), emphasis: "abnormal" };
-  return { word, emphasis };
+  return { word: isSilent && robot.standing.reason !== "UNKNOWN" ? `last: ${word}` : word, emphasis };
 }
 
 /** `BATTERY_LOW` in words. */

@@ -1,5 +1,5 @@
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
-import { ageMs, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
+import { ageMs, ageText, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
 
 export type PointShape = FloorSettings["point_types"][number]["shape"];
@@ -103,24 +103,32 @@ function onMap(robot: FloorRobot, mapId: number | null) {
 }
 
 function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: number, now: Moment): Mark {
-  const doubt = doubtOf(robot, state.isLive, pollMs, now);
+  const isHollow = isDoubted(robot, state.isLive, pollMs, now);
+  const seen = `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`;
   return {
     robotId: robot.robotId,
     name: robot.name,
     place: placeAt(track, now),
-    isHollow: doubt !== null,
-    note: doubt ?? (robot.emphasis === "normal" ? "" : robot.word),
+    isHollow,
+    note: isHollow ? doubtText(robot, seen) : robot.emphasis === "normal" ? "" : robot.word,
     emphasis: robot.emphasis,
     isChosen: robot.robotId === state.chosenId,
   };
 }
 
-/** Why a robot may be somewhere else by now; null: it was just reported there. */
+/** Whether a robot may be somewhere else by now. */
+function isDoubted(robot: FloorRobot, isLive: boolean, pollMs: number, now: Moment): boolean {
+  return !isLive || !robot.isPlaceGood || ageMs(robot.seen, now) > POLLS_FORGIVEN * pollMs;
+}
+
+/** Why a robot may be somewhere else by now, with the age of its place; null: it was just reported there. */
 export function doubtOf(robot: FloorRobot, isLive: boolean, pollMs: number, now: Moment): string | null {
-  const isOld = ageMs(robot.seen, now) > POLLS_FORGIVEN * pollMs;
-  if (isLive && robot.isPlaceGood && !isOld) return null;
-  const seen = `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`;
-  return robot.qualityWord === "good" ? seen : `${robot.qualityWord}, ${seen}`;
+  if (!isDoubted(robot, isLive, pollMs, now)) return null;
+  return doubtText(robot, `seen ${ageText(ageMs(robot.seen, now))} ago`);
+}
+
+function doubtText({ qualityWord }: FloorRobot, seen: string): string {
+  return qualityWord === "good" ? seen : `${qualityWord}, ${seen}`;
 }
 
 /** Why the floor shows no positions; null: it may. */

@@ -51,7 +51,18 @@ export function ageMs({ ageWhenSentMs, receivedAt }: Dated, now: Moment): number
   return Math.max(0, ageWhenSentMs) + elapsedMs(receivedAt, now);
 }
 
-/** The time of the browser's wall clock at which a value was true. */
-export function wallTimeMs(dated: Dated, now: Moment): number {
-  return now.wallMs - ageMs(dated, now);
+/** Two clocks that run differ by less than this. */
+const SET_MS = 1_000;
+
+/** The time of the browser's wall clock at which a value was true: the same one until a clock is set. */
+export function wallTimeMs({ ageWhenSentMs, receivedAt }: Dated, now: Moment): number {
+  const heardMs = now.wallMs - elapsedMs(receivedAt, now);
+  const isSet = Math.abs(heardMs - receivedAt.wallMs) > SET_MS;
+  return (isSet ? heardMs : receivedAt.wallMs) - Math.max(0, ageWhenSentMs);
+}
+
+/** The same moment told again is not another one: then the earlier record stays, and its time does not jitter. */
+export function steady(before: Dated | null, dated: Dated, now: Moment, withinMs: number): Dated {
+  if (before === null) return dated;
+  return Math.abs(ageMs(before, now) - ageMs(dated, now)) < withinMs ? before : dated;
 }

@@ -1,5 +1,6 @@
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, withLog } from "../commanding/asked.ts";
+import { silenceOf } from "../fleet/fleet.ts";
 import { sentence } from "../fleet/words.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
@@ -9,7 +10,9 @@ const MOST_SHOWN = 5;
 /** Sent, accepted and standing: each from its own source. */
 export function AskedList({ robot }: { readonly robot: Robot | null }) {
   const { asked, store } = usePage();
-  const log = [...(store.fleet.value?.commands.values() ?? [])];
+  const fleet = store.fleet.value;
+  const isSilent = fleet !== null && silenceOf(fleet, store.now.value) !== null;
+  const log = [...(fleet?.commands.values() ?? [])];
   const all = asked.all.value.map((each) => withLog(each, log));
   const own = (robot === null ? all : all.filter((each) => each.robotId === robot.robot_id)).slice(
     -MOST_SHOWN,
@@ -29,15 +32,15 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
           )}
         </li>
       ))}
-      {robot !== null && <li>Robot: {standingText(robot)}</li>}
+      {robot !== null && <li>Robot: {standingText(robot, isSilent)}</li>}
     </ul>
   );
 }
 
 /** The robot's own state, as in its first line. */
-function standingText({ standing: { reason, text } }: Robot): string {
-  if (reason === "MOVING") return "moves";
-  return reason === "UNKNOWN" ? `not known: ${text}` : `stands: ${text}`;
+function standingText({ standing: { reason, text } }: Robot, isSilent: boolean): string {
+  if (reason === "UNKNOWN") return `not known: ${text}`;
+  return `${isSilent ? "not known. Last: " : ""}${reason === "MOVING" ? "moves" : `stands: ${text}`}`;
 }
 
 function knownText({ known }: Asked): string {

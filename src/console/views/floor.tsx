@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { MapSummary } from "../../northbound/web/api/floor.ts";
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { get } from "../api.ts";
-import type { Fleet } from "../fleet/fleet.ts";
+import { type Fleet, silenceOf } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
 import type { Picture } from "../floor/draw.ts";
 import { noticeOf, type PointShape } from "../floor/scene.ts";
@@ -25,10 +25,11 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   const isLive = store.isLive.value;
   // Each second, positions may have become too old.
   const moment = store.now.value;
+  const isSilent = fleet !== null && silenceOf(fleet, moment) !== null;
+  const { chosenId } = props;
   const state = useMemo(
-    () =>
-      fleet === null ? null : floorState(fleet, map, mapId, isLive, props.chosenId, settings.point_types),
-    [fleet, map, mapId, isLive, props.chosenId, settings],
+    () => fleet && floorState(fleet, map, mapId, isLive, chosenId, settings.point_types, isSilent),
+    [fleet, map, mapId, isLive, chosenId, settings, isSilent],
   );
   if (fleet === null || state === null) return null;
   const choose = (robotId: string) => {

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
+import { silenceOf } from "../fleet/fleet.ts";
 import { tagAddress } from "../route.ts";
-import { timeOfDay } from "../trust/time-text.ts";
+import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
@@ -51,17 +52,30 @@ function Inside() {
         </section>
       )}
       <div class="values">
-        {fleet !== null && store.isLive.value && !fleet.isFleetLinkUp && (
-          <p class="warning" role="status">
-            ◆ The gateway does not reach the fleet service.
-          </p>
-        )}
+        <ServiceState />
         <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <Inner />}</main>
         <div class="veil" aria-hidden="true">
           <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
         </div>
       </div>
     </>
+  );
+}
+
+/** Whether anything comes of the fleet service: without it, the gateway's own signs of life say little. */
+function ServiceState() {
+  const { store } = usePage();
+  const fleet = store.fleet.value;
+  if (fleet === null || !store.isLive.value) return null;
+  const now = store.now.value;
+  const silence = silenceOf(fleet, now);
+  if (silence === null && fleet.isFleetLinkUp) return null;
+  const since = silence === null ? "" : ` since ${timeOfDay(wallTimeMs(silence, now))}`;
+  return (
+    <p class="warning alarm" role="alert">
+      ▲ {fleet.isFleetLinkUp ? "Fleet service silent" : "Fleet service not reached"}
+      {since}. Robots are shown as they were last. <Link to="/connections">Connections</Link>
+    </p>
   );
 }
 

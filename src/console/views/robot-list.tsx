@@ -1,7 +1,7 @@
 import { Component, createRef } from "preact";
 import { useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import type { Fleet, KnownRobot } from "../fleet/fleet.ts";
+import { type Fleet, type KnownRobot, silenceOf } from "../fleet/fleet.ts";
 import { currentGoalText, wordOf } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
@@ -30,10 +30,11 @@ export function RobotList(props: ListProps) {
   const wanted = sorted.current.flatMap((robotId) =>
     isFound(robotId, search) ? (fleet.robots.get(robotId) ?? []) : [],
   );
+  const isSilent = silenceOf(fleet, now) !== null;
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
   return (
     <>
-      <p class="count">{countText(fleet, wanted.length)}</p>
+      <p class="count">{countText(fleet, wanted.length, isSilent)}</p>
       {/* biome-ignore lint/a11y/useSemanticElements: in a ul nothing may lie between the list and its rows */}
       <div class="robots" role="list" aria-label="Robots" data-chosen={chosenId ?? ""}>
         {inBlocks(wanted).map((block, at) => (
@@ -43,7 +44,7 @@ export function RobotList(props: ListProps) {
               const { robot_id: robotId } = robot;
               const place = placeText(known, onFloor.get(robotId), floor, now);
               const isChosen = robotId === chosenId;
-              return <Row key={robotId} robot={robot} place={place} isChosen={isChosen} choose={choose} />;
+              return <Row key={robotId} {...{ robot, place, isChosen, isSilent, choose }} />;
             })}
           </div>
         ))}
@@ -68,6 +69,7 @@ interface RowProps {
   readonly robot: Robot;
   readonly place: string;
   readonly isChosen: boolean;
+  readonly isSilent: boolean;
   readonly choose: (robotId: string) => void;
 }
 
@@ -78,9 +80,10 @@ interface RowProps {
 class Row extends Component<RowProps> {
   readonly #row = createRef<HTMLDivElement>();
 
-  override shouldComponentUpdate({ robot, place, isChosen }: RowProps): boolean {
+  override shouldComponentUpdate({ robot, place, isChosen, isSilent }: RowProps): boolean {
     const shown = this.props;
-    return robot !== shown.robot || place !== shown.place || isChosen !== shown.isChosen;
+    if (isChosen !== shown.isChosen || isSilent !== shown.isSilent) return true;
+    return robot !== shown.robot || place !== shown.place;
   }
 
   override componentDidMount(): void {
@@ -101,7 +104,8 @@ class Row extends Component<RowProps> {
     else if (at.bottom > seen.bottom) list.scrollTop += at.bottom - seen.bottom;
   }
 
-  override render({ robot, place, isChosen }: RowProps) {
+  override render({ robot, place, isChosen, isSilent }: RowProps) {
+    const old = isSilent ? "unconfirmed" : undefined;
     return (
       // biome-ignore lint/a11y/useSemanticElements: see the list
       <div ref={this.#row} role="listitem" class={isChosen ? "row chosen" : "row"}>
@@ -110,10 +114,10 @@ class Row extends Component<RowProps> {
           {isChosen ? "shown" : "show"}
           <span class="unseen"> {robot.robot_id} on the floor</span>
         </button>
-        <Word {...wordOf(robot)} />
-        <span>{currentGoalText(robot)}</span>
-        <span>{place}</span>
-        <span>{batteryOf(robot)}</span>
+        <Word {...wordOf(robot, isSilent)} />
+        <span class={old}>{currentGoalText(robot)}</span>
+        <span class={old}>{place}</span>
+        <span class={old}>{batteryOf(robot)}</span>
       </div>
     );
   }
@@ -146,11 +150,12 @@ function batteryOf({ battery }: Robot): string {
   return `${battery.state.battery_state.charge_percent} %${doubt}`;
 }
 
-function countText({ robots }: Fleet, found: number): string {
-  const known = [...robots.values()];
-  const unusual = known.filter(({ robot }) => wordOf(robot).emphasis !== "normal").length;
-  const good = known.filter(({ robot }) => robot.quality === "good").length;
+function countText({ robots }: Fleet, found: number, isSilent: boolean): string {
+  const each = [...robots.values()];
+  const unusual = each.filter(({ robot }) => wordOf(robot).emphasis !== "normal").length;
+  const good = each.filter(({ robot }) => robot.quality === "good").length;
   const counted = robots.size === 1 ? "1 robot" : `${robots.size} robots`;
-  const all = `${counted}, ${good} good${unusual === 0 ? "" : `, ${unusual} to look at`}`;
+  const known = isSilent ? "none known to be good now" : `${good} good`;
+  const all = `${counted}, ${known}${unusual === 0 ? "" : `, ${unusual} to look at`}`;
   return found === robots.size ? all : `${found} of ${all}`;
 }

@@ -1,10 +1,18 @@
 import type { BatteryState, MissionView } from "../../models/robot.ts";
 import type { Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
 import { eventsOf } from "../fleet/events.ts";
-import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
+import { type KnownRobot, seenOf, silenceOf } from "../fleet/fleet.ts";
 import { codeWord, goalText, hasEnded, sentence, wordOf } from "../fleet/words.ts";
 import { floorAddress, tagsAddress } from "../route.ts";
-import { ageMs, ageText, dateAndTime, type Moment, timeOfDay } from "../trust/time-text.ts";
+import {
+  ageMs,
+  ageText,
+  type Dated,
+  dateAndTime,
+  type Moment,
+  timeOfDay,
+  wallTimeMs,
+} from "../trust/time-text.ts";
 import { AlarmTable } from "./alarms.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
@@ -52,8 +60,9 @@ const A_DAY_MS = 86_400_000;
 /** One robot: first, why it stands. */
 export function Robot({ robotId }: { readonly robotId: string }) {
   const { store } = usePage();
-  const known = store.fleet.value?.robots.get(robotId);
-  if (known === undefined) {
+  const fleet = store.fleet.value;
+  const known = fleet?.robots.get(robotId);
+  if (fleet === null || known === undefined) {
     return (
       <>
         <h1>{robotId}</h1>
@@ -62,17 +71,21 @@ export function Robot({ robotId }: { readonly robotId: string }) {
     );
   }
   const { robot } = known;
+  const now = store.now.value;
+  const silence = silenceOf(fleet, now);
   return (
     <>
       <h1>
-        {robot.robot_id} <Word {...wordOf(robot)} />
+        {robot.robot_id} <Word {...wordOf(robot, silence !== null)} />
       </h1>
-      <p class="first">{standsText(known, store.now.value)}</p>
+      <p class="first">{firstText(known, silence, now)}</p>
       <Commanding known={known} />
-      <Facts known={known} />
-      <Queue robot={robot} />
-      <Chain robot={robot} />
-      <Conveyors robot={robot} />
+      <div class={silence === null ? undefined : "unconfirmed"}>
+        <Facts known={known} silence={silence} />
+        <Queue robot={robot} />
+        <Chain robot={robot} />
+        <Conveyors robot={robot} />
+      </div>
       {robot.alarms.length > 0 && <AlarmTable caption="Alarms of this robot" alarms={robot.alarms} />}
       <RobotEvents robotId={robotId} />
       <CommandLog caption="Commands of this robot" robotId={robotId} />
@@ -81,31 +94,44 @@ export function Robot({ robotId }: { readonly robotId: string }) {
   );
 }
 
-/** "stands since 14:02: waits for confirmation". */
+/** The headline: why it stands, or that this is no longer known. */
+function firstText(known: KnownRobot, silence: Dated | null, now: Moment): string {
+  const text = standsText(known, now);
+  if (silence === null || known.robot.standing.reason === "UNKNOWN") return text;
+  return `Nothing heard of it for ${ageText(ageMs(silence, now))}. Last: ${text}`;
+}
+
+/** "Stands since 14:02: waits for confirmation." */
 function standsText({ robot, stood }: KnownRobot, now: Moment): string {
   const { standing } = robot;
-  const forMs = ageMs(stood, now);
-  const sinceMs = now.wallMs - forMs;
-  const since = forMs < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
+  const sinceMs = wallTimeMs(stood, now);
+  const since = ageMs(stood, now) < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
   if (standing.reason === "MOVING") return `Moves since ${since}.`;
   if (standing.reason === "UNKNOWN") return `Not known since ${since}: ${standing.text}.`;
   return `Stands since ${since}: ${standing.text === "" ? "no reason known" : standing.text}.`;
 }
 
-function Facts({ known }: { readonly known: KnownRobot }) {
+function Facts({ known, silence }: { readonly known: KnownRobot; readonly silence: Dated | null }) {
   const { store } = usePage();
   const { robot } = known;
   const now = store.now.value;
   const { battery, hold, lease, exception, place } = robot;
-  const seen = seenOf(known, store.fleet.value?.list ?? null);
+  const seen = ageText(ageMs(seenOf(known, store.fleet.value?.list ?? null), now));
+  const isConfirmed = silence === null && place?.listed === true;
   return (
     <dl>
       <dt>Quality</dt>
-      <dd>{robot.quality}</dd>
+      <dd>
+        {robot.quality}
+        {silence !== null &&
+          robot.quality === "good" &&
+          ` ${ageText(ageMs(silence, now))} ago, not known now`}
+      </dd>
       <dt>Place</dt>
       <dd>
         {place === null ? "not known" : placeText(place)}
-        {place !== null && ` (${place.quality}, seen ${ageText(ageMs(seen, now))} ago) `}
+        {place !== null &&
+          (isConfirmed ? ` (${place.quality}) ` : ` (${doubtedText(place.quality)}seen ${seen} ago) `)}
         {place !== null && <Link to={floorAddress(place.map_id, robot.robot_id)}>on the floor</Link>}
       </dd>
       <dt>Battery</dt>
@@ -221,6 +247,11 @@ function Conveyors({ robot }: { readonly robot: RobotFacts }) {
       ))}
     </Table>
   );
+}
+
+/** A quality that is good claims too much for an old place. */
+function doubtedText(quality: string): string {
+  return quality === "good" ? "" : `${quality}, `;
 }
 
 function qualityNote(quality: string): string {

@@ -3,9 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
-import { commandKey, type Fleet } from "../fleet/fleet.ts";
+import { commandKey, type Fleet, silenceOf } from "../fleet/fleet.ts";
 import { operationText } from "../fleet/words.ts";
-import { elapsedMs, type Moment } from "../trust/time-text.ts";
+import { ageMs, ageText, elapsedMs, type Moment } from "../trust/time-text.ts";
 import { sourceText } from "./command-log.tsx";
 import { usePage } from "./context.ts";
 
@@ -101,8 +101,9 @@ function SecondStep(props: {
   const { intent } = step;
   const named = intent.concerns ?? robot?.robot_id;
   const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
-  const received = store.fleet.value?.recent ?? [];
-  const others = robot === null ? [] : recentOf(robot.robot_id, received, store.now.value);
+  const fleet = store.fleet.value;
+  const silence = fleet === null ? null : silenceOf(fleet, store.now.value);
+  const others = robot === null ? [] : recentOf(robot.robot_id, fleet?.recent ?? [], store.now.value);
   const refuseEnter = (event: KeyboardEvent) => {
     if (event.key === "Enter") event.preventDefault();
   };
@@ -120,7 +121,9 @@ function SecondStep(props: {
           {intent.label}
           {named !== undefined && `: ${named}`}
         </strong>
-        {intent.concerns === undefined && whereText(robot)}. Effect: {intent.effect}.
+        {intent.concerns === undefined && whereText(robot)}
+        {silence !== null && `, last heard of ${ageText(ageMs(silence, store.now.value))} ago`}. Effect:{" "}
+        {intent.effect}.
       </p>
       {robot !== null && (
         <p>{robot.lease === null ? "No station has a lease on it." : leaseText(robot.lease)}</p>

@@ -74,6 +74,8 @@ export interface FakeGateway extends AsyncDisposable {
   pollMs: number | null;
   /** Of the newest online list, as each tick says. */
   pollAgeMs: number;
+  /** Since when the service sends no list, as `Date.now` has it; null: it does. */
+  silentSinceMs: number | null;
   isFleetLinkUp: boolean;
 }
 
@@ -246,8 +248,9 @@ export async function openFakeGateway(
   function tick(): StreamMessages["tick"] {
     number += 1;
     const at = new Date().toISOString();
-    const { configuration, isFleetLinkUp, pollAgeMs } = gateway;
-    return { at, id: `${number}`, configuration, fleet_link_up: isFleetLinkUp, poll_age_ms: pollAgeMs };
+    const { configuration, isFleetLinkUp, pollAgeMs, silentSinceMs } = gateway;
+    const ageMs = pollAgeMs + (silentSinceMs === null ? 0 : Date.now() - silentSinceMs);
+    return { at, id: `${number}`, configuration, fleet_link_up: isFleetLinkUp, poll_age_ms: ageMs };
   }
 
   const gateway: FakeGateway = {
@@ -275,6 +278,7 @@ export async function openFakeGateway(
     faultsAsked: [],
     pollMs: 1_000,
     pollAgeMs: 200,
+    silentSinceMs: null,
     isFleetLinkUp: true,
     url,
     open: () => streams.size,

@@ -75,9 +75,9 @@ describePages("the floor in a browser", (pages) => {
     await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: true });
     gateway.pollAgeMs = 5_001;
     gateway.tick(true);
-    await page.getByText(/at P1 \(was here at \d\d:\d\d:\d\d\)/).waitFor();
+    await page.getByText(/at P1 \(seen \d+ s ago\)/).waitFor();
     await expect.poll(() => page.evaluate<Seen>(markSeen)).toMatchObject({ isFull: false });
-    await page.getByText("1 robot, 1 good").waitFor();
+    await page.getByText("1 robot, none known to be good now").waitFor();
     await page.getByText("● live").waitFor();
   });
 
