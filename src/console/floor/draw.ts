@@ -1,9 +1,10 @@
 import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
-import { createTaken, LABEL_HEIGHT, type MarkAt, placeLabels } from "./labels.ts";
+import { type Label, layoutOf, type MarkAt, type PointAt, type Spots } from "./labels.ts";
 import { pictureTransform } from "./picture.ts";
-import type { Mark, PointShape, Scene } from "./scene.ts";
-import { createSprites, type Sprites } from "./sprites.ts";
+import type { PointShape, Scene } from "./scene.ts";
+import { createSprites, emphasisColours, type Sprites } from "./sprites.ts";
+import { NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
 
 type Ink = CanvasRenderingContext2D;
@@ -21,9 +22,14 @@ const colours = {
 const NAMED_POINTS = 400;
 /** How many widths of texts are cached: notes contain times, and are new again and again. */
 const MOST_WIDTHS = 5_000;
+/** The names of points leave room for robots that have moved, so often. */
+const NAMES_MS = 1_000;
 /** The part of a label's box below the line. */
 const BELOW_LINE = 3;
 const font = "12px system-ui, sans-serif";
+const badgeFont = "bold 10px system-ui, sans-serif";
+/** From the centre of a mark to that of its badge, in both directions. */
+const BADGE = 9;
 
 /** Draws scenes on one canvas. */
 export interface Painter {
@@ -42,17 +48,70 @@ export function createPainter(ink: Ink, ratio: number): Painter {
   const sprites = createSprites(ratio);
   const ground = createGround(ratio);
   const widthOf = createWidths(ink);
+  const spots: Spots = new Map();
+  let named: { readonly of: readonly unknown[]; readonly atMs: number; readonly names: readonly Label[] } = {
+    of: [],
+    atMs: 0,
+    names: [],
+  };
+
+  /** Names of points stay for a second, and robots' names keep clear of them meanwhile. */
+  function arranged(scene: Scene, camera: Camera, size: Size) {
+    const of = viewOf(scene.points, camera, size);
+    const marks = scene.marks
+      .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
+      .filter((at) => isWithin(at, size));
+    if (isSame(named.of, of) && performance.now() - named.atMs < NAMES_MS)
+      return layoutOf(marks, [], { size, widthOf, spots, fixed: named.names });
+    const layout = layoutOf(marks, namedPoints(scene.points, camera, size), { size, widthOf, spots });
+    // The same list if nothing has moved: then the ground is not drawn again.
+    const names = isSameNames(named.names, layout.pointNames) ? named.names : layout.pointNames;
+    named = { of, atMs: performance.now(), names };
+    return layout;
+  }
+
   return {
     draw(scene, camera, size, picture) {
-      ground.draw(ink, scene.points, camera, size, picture);
+      ink.font = font;
+      const { stacks, labels } = arranged(scene, camera, size);
+      ground.draw(ink, { points: scene.points, names: named.names, picture }, camera, size);
       ink.font = font;
       ink.lineWidth = 1.5;
       drawLine(ink, scene.trail, camera, []);
       if (scene.direction !== null) drawLine(ink, scene.direction, camera, [6, 6]);
       for (const place of scene.ahead) drawRing(ink, place, camera);
-      drawMarks(ink, sprites, scene.marks, camera, size, widthOf);
+      drawMarks(ink, sprites, stacks);
+      drawLabels(ink, labels);
     },
   };
+}
+
+/** What the positions of points depend on. */
+function viewOf(points: Scene["points"], camera: Camera, { width, height }: Size): readonly unknown[] {
+  const { pixelsPerUnit, originX, originY } = camera;
+  return [points, pixelsPerUnit, originX, originY, width, height];
+}
+
+function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
+  return before.length === now.length && now.every((value, at) => value === before[at]);
+}
+
+function isSameNames(before: readonly Label[], now: readonly Label[]): boolean {
+  const textOf = (labels: readonly Label[]) => labels.map(({ text, left, top }) => [text, left, top]).join();
+  return textOf(before) === textOf(now);
+}
+
+function namedPoints(points: Scene["points"], camera: Camera, size: Size): readonly PointAt[] {
+  const seen = points
+    .map((point) => ({ ...toPixels(camera, point), name: point.name }))
+    .filter((at) => isWithin(at, size));
+  return seen.length > NAMED_POINTS ? [] : seen;
+}
+
+interface Ground {
+  readonly points: Scene["points"];
+  readonly names: readonly Label[];
+  readonly picture: Picture | null;
 }
 
 /** The part that stands still while marks move: it is drawn once for each view of the map. */
@@ -61,11 +120,10 @@ function createGround(ratio: number) {
   const own = canvas.getContext("2d", { alpha: false });
   let drawn: readonly unknown[] = [];
   return {
-    draw(ink: Ink, points: Scene["points"], camera: Camera, size: Size, picture: Picture | null): void {
+    draw(ink: Ink, { points, names, picture }: Ground, camera: Camera, size: Size): void {
       if (own === null) return;
-      const { pixelsPerUnit, originX, originY } = camera;
-      const wanted = [points, pixelsPerUnit, originX, originY, size.width, size.height, picture];
-      if (wanted.some((value, at) => value !== drawn[at])) {
+      const wanted = [...viewOf(points, camera, size), names, picture];
+      if (!isSame(drawn, wanted)) {
         drawn = wanted;
         canvas.width = Math.round(size.width * ratio);
         canvas.height = Math.round(size.height * ratio);
@@ -76,6 +134,8 @@ function createGround(ratio: number) {
         own.font = font;
         own.lineWidth = 1.5;
         drawPoints(own, points, camera, size);
+        own.fillStyle = colours.pointName;
+        for (const { text, left, bottom } of names) own.fillText(text, left, bottom - BELOW_LINE);
         drawScale(own, camera, size);
       }
       ink.drawImage(canvas, 0, 0, size.width, size.height);
@@ -86,18 +146,10 @@ function createGround(ratio: number) {
 function drawPoints(ink: Ink, points: Scene["points"], camera: Camera, size: Size): void {
   ink.fillStyle = colours.point;
   const seen = points
-    .map((point) => ({ ...toPixels(camera, point), name: point.name, shape: point.shape }))
+    .map((point) => ({ ...toPixels(camera, point), shape: point.shape }))
     .filter((at) => isWithin(at, size));
   ink.strokeStyle = colours.point;
   for (const { x, y, shape } of seen) drawPoint(ink, shape, x, y);
-  if (seen.length > NAMED_POINTS) return;
-  ink.fillStyle = colours.pointName;
-  const taken = createTaken(size);
-  for (const { x, y, name } of seen) {
-    const { width } = ink.measureText(name);
-    const left = x + 6 + width > size.width ? x - 6 - width : x + 6;
-    if (taken.take(left, y + 14 + BELOW_LINE, width)) ink.fillText(name, left, y + 14);
-  }
 }
 
 /** Grey, like everything normal. */
@@ -155,35 +207,53 @@ function drawRing(ink: Ink, place: Place, camera: Camera): void {
   ink.stroke();
 }
 
-/** All marks, then all names: switching between them for each takes longer. */
-function drawMarks(
-  ink: Ink,
-  sprites: Sprites,
-  marks: readonly Mark[],
-  camera: Camera,
-  size: Size,
-  widthOf: (text: string) => number,
-): void {
-  const seen = marks
-    .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
-    .filter((at) => isWithin(at, size));
-  for (const { mark, x, y } of seen) sprites.draw(ink, mark, x, y);
-  for (const at of seen) if (at.mark.isChosen) drawFrame(ink, at);
-  ink.fillStyle = colours.text;
-  const labels = placeLabels(seen, size, widthOf);
-  for (const { text, left, bottom, isChosen } of labels)
-    if (!isChosen) ink.fillText(text, left, bottom - BELOW_LINE);
+/** All marks, then all badges: switching between them for each takes longer. */
+function drawMarks(ink: Ink, sprites: Sprites, stacks: readonly Stack[]): void {
+  // By need: the first ones are drawn last.
+  for (let at = stacks.length - 1; at >= 0; at -= 1) {
+    const stack = stacks[at];
+    if (stack !== undefined) sprites.draw(ink, stack.mark, stack.x, stack.y);
+  }
+  for (const stack of stacks) if (stack.chosenName !== null) drawFrame(ink, stack);
+  for (const stack of stacks) if (stack.count > 1) drawBadge(ink, stack);
+}
+
+/** How many robots are here. */
+function drawBadge(ink: Ink, { mark, x, y, count }: Stack): void {
+  const [right, top] = [x + BADGE, y - BADGE];
+  ink.fillStyle = emphasisColours[mark.emphasis];
+  ink.beginPath();
+  ink.arc(right, top, BADGE - 1, 0, 2 * Math.PI);
+  ink.fill();
+  ink.strokeStyle = colours.ground;
+  ink.stroke();
+  ink.fillStyle = colours.ground;
+  ink.font = badgeFont;
+  ink.textAlign = "center";
+  ink.fillText(count > 99 ? "99+" : `${count}`, right, top + BELOW_LINE);
+  ink.textAlign = "start";
+}
+
+/** All lines, then all names. */
+function drawLabels(ink: Ink, labels: readonly Label[]): void {
+  ink.font = font;
+  ink.lineWidth = 1;
+  ink.strokeStyle = colours.trail;
+  ink.beginPath();
+  for (const { leader } of labels) {
+    if (leader === null) continue;
+    ink.moveTo(leader[0], leader[1]);
+    ink.lineTo(leader[2], leader[3]);
+  }
+  ink.stroke();
   for (const { text, left, bottom, isChosen } of labels) {
-    if (!isChosen) continue;
-    // Marks and names of points may be below it.
-    ink.fillStyle = colours.ground;
-    ink.fillRect(left + 1, bottom - LABEL_HEIGHT, widthOf(text) - 2, LABEL_HEIGHT);
-    ink.fillStyle = colours.chosen;
+    ink.fillStyle = isChosen ? colours.chosen : colours.text;
     ink.fillText(text, left, bottom - BELOW_LINE);
   }
 }
 
-function drawFrame(ink: Ink, { x, y }: MarkAt): void {
+function drawFrame(ink: Ink, { x, y }: Stack): void {
+  ink.lineWidth = 1.5;
   ink.strokeStyle = colours.chosen;
   ink.strokeRect(x - 14, y - 14, 28, 28);
 }
@@ -221,18 +291,26 @@ function isWithin({ x, y }: { readonly x: number; readonly y: number }, { width,
   return x > -200 && x < width + 40 && y > -40 && y < height + 40;
 }
 
-/** The mark nearest to a point of the drawing, within a finger's width; null: none. */
-export function markNear(
+/**
+ * The robot at a point of the drawing, within a finger's width; null: none. At a stack each click chooses the
+ * next one.
+ */
+export function robotNear(
   { marks }: Scene,
   camera: Camera,
   at: { readonly x: number; readonly y: number },
-): Mark | null {
-  let [nearest, nearestPixels]: [Mark | null, number] = [null, 22];
-  for (const mark of marks) {
-    const { x, y } = toPixels(camera, mark.place);
-    const pixels = Math.hypot(x - at.x, y - at.y);
-    if (pixels > nearestPixels) continue;
-    [nearest, nearestPixels] = [mark, pixels];
+): string | null {
+  const placed = marks.map((mark): MarkAt => ({ mark, ...toPixels(camera, mark.place) }));
+  let [nearest, nearestPixels]: [MarkAt | null, number] = [null, 22];
+  for (const each of placed) {
+    const pixels = Math.hypot(each.x - at.x, each.y - at.y);
+    if (pixels <= nearestPixels) [nearest, nearestPixels] = [each, pixels];
   }
-  return nearest;
+  if (nearest === null) return null;
+  const { x, y, mark } = nearest;
+  const stack = placed.filter((each) => Math.hypot(each.x - x, each.y - y) < NEAR_PIXELS);
+  const chosen = stack.find((each) => each.mark.isChosen);
+  if (chosen === undefined) return mark.robotId;
+  const ids = stack.map((each) => each.mark.robotId).sort();
+  return ids[(ids.indexOf(chosen.mark.robotId) + 1) % ids.length] ?? null;
 }

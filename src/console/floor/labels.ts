@@ -1,57 +1,175 @@
 import type { Size } from "./camera.ts";
-import type { Emphasis, Mark } from "./scene.ts";
+import type { Emphasis, FloorPoint, Mark } from "./scene.ts";
+import { type Stack, stacksOf } from "./stacks.ts";
+import { type Box, createTaken, type Taken } from "./taken.ts";
 
 /** A mark on the drawing. */
 export interface MarkAt {
-  readonly mark: Pick<Mark, "robotId" | "name" | "note" | "emphasis" | "isChosen">;
+  readonly mark: Mark;
   readonly x: number;
   readonly y: number;
 }
 
-/** A text of one line. This is the lower left corner of its box. */
-export interface Label {
+/** A point on the drawing. */
+export interface PointAt extends Pick<FloorPoint, "name"> {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A text of one line in its box. */
+export interface Label extends Box {
   readonly text: string;
-  readonly left: number;
-  readonly bottom: number;
   readonly isChosen: boolean;
+  /** The line from its mark, if it is not beside it; null: it is. */
+  readonly leader: readonly [fromX: number, fromY: number, toX: number, toY: number] | null;
+}
+
+/** What is drawn over the points: no text covers another one or a mark, and no mark covers another one. */
+export interface Layout {
+  readonly stacks: readonly Stack[];
+  readonly labels: readonly Label[];
 }
 
 export const LABEL_HEIGHT = 14;
-/** From the centre of a mark to its name. */
-const RIGHT = 14;
-/** From the centre of a mark down to the box of its name. */
-const DOWN = -1;
-const CELL = { width: 7, height: 3 } as const;
+/** Half of a mark's side, without its heading. */
+export const MARK_REACH = 10;
+/** From the centre of a mark to what stands beside it. */
+const BESIDE = 16;
+/** From the centre of a stack: its badge is at the upper right. */
+const BESIDE_BADGE = 22;
+/** The lengths of leader lines. */
+const LEADERS = [30, 48, 70];
+/** Further ones for the chosen robot, whose name must find room. */
+const LONG_LEADERS = [...LEADERS, 100, 140, 200];
+const DIRECTIONS = [
+  [1, -1],
+  [1, 1],
+  [-1, -1],
+  [-1, 1],
+  [1, 0],
+  [-1, 0],
+  [0, -1],
+  [0, 1],
+] as const;
+
 const ranks: Readonly<Record<Emphasis, number>> = { alarm: 1, abnormal: 2, normal: 3 };
 
-/**
- * Chooses the names that can be read: none covers another. The chosen robot always has its name, then alarms,
- * then unusual states, each by id, so that a name does not come and go while its robot stands. A name is
- * drawn without its note if only that fits.
- *
- * @param widthOf the width of a text in pixels
- */
-export function placeLabels(
+/** The last position of each robot's name, so that names do not jump about while robots move. */
+export type Spots = Map<string, number>;
+
+interface LayoutParts {
+  readonly size: Size;
+  /** The width of a text in pixels. */
+  readonly widthOf: (text: string) => number;
+  /** Names of points that stay where they are. */
+  readonly fixed?: readonly Box[];
+  readonly spots?: Spots;
+}
+
+/** Everything that a drawing has of marks and names. Robots come first, then points. */
+export function layoutOf(
   marks: readonly MarkAt[],
-  size: Size,
-  widthOf: (text: string) => number,
-): readonly Label[] {
-  const taken = createTaken(size);
-  return [...marks].sort(byRank).flatMap(({ mark, x, y }) => {
-    const { name, note, isChosen } = mark;
-    // Whole pixels: drawing text between them takes longer.
-    const bottom = Math.round(y + DOWN);
-    // Left of the mark at the edge of the drawing.
-    const leftOf = (width: number) =>
-      Math.round(x + RIGHT + width > size.width ? x - RIGHT - width : x + RIGHT);
-    const place = (text: string): Label | null => {
-      const width = widthOf(text);
-      const left = leftOf(width);
-      const isFree = taken.take(left, bottom, width);
-      return isFree || isChosen ? { text, left, bottom, isChosen } : null;
-    };
-    if (note === "") return place(name) ?? [];
-    return place(`${name}: ${note}`) ?? place(name) ?? [];
+  points: readonly PointAt[],
+  parts: LayoutParts,
+): Layout & { readonly pointNames: readonly Label[] } {
+  const taken = createTaken(parts.size);
+  for (const box of parts.fixed ?? []) taken.block(box);
+  const stacks = stacksOf([...marks].sort(byRank));
+  for (const stack of stacks) taken.block(boxOf(stack));
+  const labels = stacks.flatMap((stack) => labelOf(stack, taken, parts) ?? []);
+  return { stacks, labels, pointNames: namesOf(points, taken, parts) };
+}
+
+/** The box of a mark with its badge. */
+export function boxOf({ x, y, count }: Stack): Box {
+  const more = count > 1 ? 7 : 0;
+  return {
+    left: x - MARK_REACH,
+    top: y - MARK_REACH - more,
+    right: x + MARK_REACH + more,
+    bottom: y + MARK_REACH,
+  };
+}
+
+function labelOf(stack: Stack, taken: Taken, { size, widthOf, spots }: LayoutParts): Label | null {
+  if (stack.x < 0 || stack.y < 0 || stack.x > size.width || stack.y > size.height) return null;
+  const { robotId } = stack.mark;
+  const isChosen = stack.chosenName !== null;
+  const leaders = isChosen ? LONG_LEADERS : LEADERS;
+  const before = spots?.get(robotId) ?? 0;
+  for (const text of textsOf(stack)) {
+    const width = widthOf(text);
+    for (let at = 0; at <= BESIDES + leaders.length * DIRECTIONS.length; at += 1) {
+      const spot = spotAt(at, before);
+      const { leader, ...box } = placed(stack, spot, width, leaders);
+      if (!taken.take(box)) continue;
+      if (spot !== before) spots?.set(robotId, spot);
+      return { text, isChosen, leader, ...box };
+    }
+  }
+  return null;
+}
+
+/** The texts that would do, the best first. */
+function textsOf({ mark: { name, note }, chosenName }: Stack): readonly string[] {
+  const whole = note === "" ? name : `${name}: ${note}`;
+  if (chosenName === null || chosenName === name) return note === "" ? [name] : [whole, name];
+  // A graver one of the same stack is drawn.
+  return [`${chosenName}, ${whole}`, `${chosenName}, ${name}`, chosenName];
+}
+
+/** Of the positions beside a mark; those after them have leader lines. */
+const BESIDES = 4;
+
+/** The last position is tried first, but a leader line never before the positions beside the mark. */
+function spotAt(at: number, before: number): number {
+  const first = before < BESIDES ? 0 : BESIDES;
+  if (at < first) return at;
+  return at === first ? before : at - 1;
+}
+
+function placed(
+  { x, y, count }: Pick<Stack, "x" | "y" | "count">,
+  spot: number,
+  width: number,
+  leaders: readonly number[],
+): Omit<Label, "text" | "isChosen"> {
+  const gap = count > 1 ? BESIDE_BADGE : BESIDE;
+  if (spot < BESIDES) {
+    const [right, down] = DIRECTIONS[BESIDES + spot] ?? [1, 0];
+    const reach = down === 0 ? gap : gap - 3;
+    return { ...boxAt(x + right * reach, y + down * reach, right, down, width), leader: null };
+  }
+  const step = spot - BESIDES;
+  const [right, down] = DIRECTIONS[step % DIRECTIONS.length] ?? [1, 0];
+  const length = leaders[Math.floor(step / DIRECTIONS.length)] ?? 0;
+  const scale = length / Math.hypot(right, down);
+  const [toX, toY] = [x + right * scale, y + down * scale];
+  const from = MARK_REACH / Math.hypot(right, down);
+  return {
+    ...boxAt(toX, toY, right, down, width),
+    leader: [x + right * from, y + down * from, toX, toY],
+  };
+}
+
+/** A box that a line from this direction meets there. Whole pixels: drawing text between them takes longer. */
+function boxAt(x: number, y: number, right: number, down: number, width: number): Box {
+  const left = Math.round(right === 0 ? x - width / 2 : right > 0 ? x : x - width);
+  const top = Math.round(down === 0 || right !== 0 ? y - LABEL_HEIGHT / 2 : down > 0 ? y : y - LABEL_HEIGHT);
+  return { left, top, right: left + width, bottom: top + LABEL_HEIGHT };
+}
+
+/** Of the positions beside a point: below, above, right, left. A robot at the point covers none of them. */
+const pointSpots = [3, 2, 0, 1];
+
+function namesOf(points: readonly PointAt[], taken: Taken, { widthOf }: LayoutParts): readonly Label[] {
+  return points.flatMap((point) => {
+    const width = widthOf(point.name);
+    for (const spot of pointSpots) {
+      const { leader, ...box } = placed({ ...point, count: 1 }, spot, width, LEADERS);
+      if (taken.take(box)) return [{ text: point.name, isChosen: false, leader, ...box }];
+    }
+    return [];
   });
 }
 
@@ -75,25 +193,4 @@ function byNeed(a: Needed, b: Needed): number {
  */
 export function inDrawingOrder<T extends Needed>(robots: readonly T[]): readonly T[] {
   return [...robots].sort((a, b) => byNeed(b, a));
-}
-
-/** The occupied boxes, by cells of a grid: comparing each with all others takes longer. */
-export function createTaken({ width, height }: Size) {
-  const columns = Math.ceil(width / CELL.width) + 2;
-  const rows = Math.ceil(height / CELL.height) + 2;
-  const cells = new Uint8Array(columns * rows);
-  // Boxes outside of the drawing share the cells of its edge, which nobody sees.
-  const column = (x: number) => Math.min(columns - 1, Math.max(0, Math.floor(x / CELL.width) + 1));
-  const row = (y: number) => Math.min(rows - 1, Math.max(0, Math.floor(y / CELL.height) + 1));
-  return {
-    /** Occupies a box if all of it is free. */
-    take(left: number, bottom: number, boxWidth: number): boolean {
-      const [from, to] = [column(left), column(left + boxWidth)];
-      const [top, low] = [row(bottom - LABEL_HEIGHT), row(bottom - 1)];
-      for (let y = top; y <= low; y += 1)
-        for (let x = from; x <= to; x += 1) if (cells[y * columns + x] === 1) return false;
-      for (let y = top; y <= low; y += 1) cells.fill(1, y * columns + from, y * columns + to + 1);
-      return true;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import type { Emphasis, Mark } from "./scene.ts";
 
 /** Normal is grey: colours are for states that need attention. */
-const colours: Readonly<Record<Emphasis, string>> = {
+export const emphasisColours: Readonly<Record<Emphasis, string>> = {
   normal: "#546e7a",
   abnormal: "#8a5a00",
   alarm: "#b71c1c",
@@ -64,7 +64,7 @@ function headingOf({ place: { headingRadians } }: Mark): number | null {
 }
 
 function drawPicture(ink: PictureInk, mark: Mark, heading: number | null): void {
-  const colour = colours[mark.emphasis];
+  const colour = emphasisColours[mark.emphasis];
   ink.lineWidth = 1.5;
   ink.strokeStyle = colour;
   ink.fillStyle = mark.isHollow ? "#fff" : colour;

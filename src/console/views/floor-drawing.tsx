@@ -2,7 +2,7 @@ import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, type Size, type Zoom, zoomed } from "../floor/camera.ts";
-import { createPainter, markNear, type Painter, type Picture } from "../floor/draw.ts";
+import { createPainter, type Painter, type Picture, robotNear } from "../floor/draw.ts";
 import { fitted } from "../floor/picture.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
 import type { Moment } from "../trust/time-text.ts";
@@ -108,8 +108,8 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
   const resized = new ResizeObserver(fit);
   resized.observe(canvas);
   const onClick = ({ offsetX: x, offsetY: y }: MouseEvent) => {
-    const mark = last === null ? null : markNear(last.scene, last.camera, { x, y });
-    if (mark !== null) shown?.choose(mark.robotId);
+    const robotId = last === null ? null : robotNear(last.scene, last.camera, { x, y });
+    if (robotId !== null) shown?.choose(robotId);
   };
   canvas.addEventListener("click", onClick);
   const onKey = arrowKeys(behaviour, selection);

@@ -1,18 +1,33 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LABEL_HEIGHT, type Label, type MarkAt, placeLabels } from "../../../src/console/floor/labels.ts";
+import {
+  boxOf,
+  type Label,
+  layoutOf,
+  type MarkAt,
+  type PointAt,
+  type Spots,
+} from "../../../src/console/floor/labels.ts";
+import { NEAR_PIXELS } from "../../../src/console/floor/stacks.ts";
+import type { Box } from "../../../src/console/floor/taken.ts";
 
 const size = { width: 400, height: 300 };
 const widthOf = (text: string) => text.length * 6.5;
 const markAt = (robotId: string, x: number, y: number, changes: Partial<MarkAt["mark"]> = {}): MarkAt => ({
-  mark: { robotId, name: robotId, note: "", emphasis: "normal", isChosen: false, ...changes },
+  mark: {
+    ...{ robotId, name: robotId, note: "", emphasis: "normal", isChosen: false, isHollow: false },
+    place: { x: 0, y: 0, headingRadians: null },
+    ...changes,
+  },
   x,
   y,
 });
-const textsOf = (...marks: MarkAt[]) => placeLabels(marks, size, widthOf).map(({ text }) => text);
+const layout = (marks: readonly MarkAt[], points: readonly PointAt[] = []) =>
+  layoutOf(marks, points, { size, widthOf });
+const textsOf = (...marks: MarkAt[]) => layout(marks).labels.map(({ text }) => text);
 
 const anyMarks = fc
-  .uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 40 })
+  .uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 60 })
   .chain((ids) =>
     fc.record({
       chosen: fc.option(fc.nat({ max: 39 })),
@@ -33,10 +48,34 @@ const anyMarks = fc
       markAt(id, x, y, { emphasis, note: emphasis === "normal" ? "" : "paused", isChosen: at === chosen }),
     ),
   );
+const anyPoints = fc.array(
+  fc.record({
+    name: fc.constantFrom("P1", "Station A"),
+    x: fc.double({ min: 0, max: 399, noNaN: true }),
+    y: fc.double({ min: 0, max: 299, noNaN: true }),
+  }),
+  { maxLength: 20 },
+);
 
-function overlaps(a: Label, b: Label): boolean {
-  const [from, to] = [Math.max(a.left, b.left), Math.min(a.left + widthOf(a.text), b.left + widthOf(b.text))];
-  return from < to && Math.abs(a.bottom - b.bottom) < LABEL_HEIGHT;
+function overlaps(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+/** Pairs of boxes that lie over each other. */
+function overlapsOf(boxes: readonly Box[]): ReadonlyArray<readonly [Box, Box]> {
+  return boxes.flatMap((box, at) =>
+    boxes.slice(at + 1).flatMap((other) => (overlaps(box, other) ? [[box, other] as const] : [])),
+  );
+}
+
+function expectReadable({ stacks, labels, pointNames }: ReturnType<typeof layoutOf>): void {
+  const names: readonly Label[] = [...labels, ...pointNames];
+  expect(overlapsOf(names)).toEqual([]);
+  for (const name of names) expect(stacks.filter((stack) => overlaps(boxOf(stack), name))).toEqual([]);
+  const near = stacks.flatMap((a, at) =>
+    stacks.slice(at + 1).filter((b) => Math.hypot(a.x - b.x, a.y - b.y) < NEAR_PIXELS),
+  );
+  expect(near).toEqual([]);
 }
 
 describe("the names of the floor", () => {
@@ -46,40 +85,30 @@ describe("the names of the floor", () => {
     ).toHaveLength(3);
   });
 
-  it("leave the place to the chosen robot, then to alarms, then to what is unusual, then to the id", () => {
-    const here = (robotId: string, changes: Partial<MarkAt["mark"]> = {}) => markAt(robotId, 50, 50, changes);
-    const normal = [here("cart-3"), here("cart-2")];
-    const abnormal = here("cart-4", { emphasis: "abnormal", note: "paused" });
-    const alarm = here("cart-5", { emphasis: "alarm", note: "lost" });
-    expect(textsOf(...normal)).toEqual(["cart-2"]);
-    expect(textsOf(...normal, abnormal)).toEqual(["cart-4: paused"]);
-    expect(textsOf(...normal, abnormal, alarm)).toEqual(["cart-5: lost"]);
-    expect(textsOf(...normal, abnormal, alarm, here("cart-9", { isChosen: true }))).toEqual(["cart-9"]);
+  it("stand left of a mark at the right edge, and go without a note that has no room", () => {
+    const [label] = layout([markAt("cart-1", 390, 50)]).labels;
+    expect(label).toMatchObject({ right: 390 - 16, leader: null });
+    const long = "waits for confirmation ".repeat(4);
+    expect(textsOf(markAt("cart-1", 50, 50, { emphasis: "abnormal", note: long }))).toEqual(["cart-1"]);
   });
 
-  it("stand left of a mark at the right edge", () => {
-    const [label] = placeLabels([markAt("cart-1", 390, 50)], size, widthOf);
-    expect(label).toMatchObject({ left: 390 - 14 - widthOf("cart-1") });
+  it("go to the end of a line where there is no room beside the mark", () => {
+    const around = [0, 1, 2, 3, 4].map((at) => markAt(`other-${at}`, 60 + 14 * at, 100));
+    const { labels } = layout([...around, markAt("cart-1", 88, 114)]);
+    expect(labels).toHaveLength(6);
+    expect(labels.some(({ leader }) => leader !== null)).toBe(true);
   });
 
-  it("go without a note that has no room", () => {
-    const paused = markAt("cart-1", 50, 50, { emphasis: "abnormal", note: "waits for confirmation" });
-    const alarm = markAt("cart-2", 150, 50, { emphasis: "alarm" });
-    expect(textsOf(paused, alarm)).toEqual(["cart-2", "cart-1"]);
-  });
-
-  it("never lie over each other, and always have that of the chosen robot", () => {
+  it("never lie over each other or over a mark, and always have that of the chosen robot", () => {
     let left = 0;
     fc.assert(
-      fc.property(anyMarks, (marks) => {
-        const labels = placeLabels(marks, size, widthOf);
-        labels.forEach((label, at) => {
-          expect(labels.slice(at + 1).filter((other) => overlaps(label, other))).toEqual([]);
-        });
-        expect(labels.filter(({ isChosen }) => isChosen)).toHaveLength(
+      fc.property(anyMarks, anyPoints, (marks, points) => {
+        const whole = layout(marks, points);
+        expectReadable(whole);
+        expect(whole.labels.filter(({ isChosen }) => isChosen)).toHaveLength(
           marks.filter(({ mark }) => mark.isChosen).length,
         );
-        if (labels.length < marks.length) left += 1;
+        if (whole.labels.length < marks.length) left += 1;
       }),
       { numRuns: 300 },
     );
@@ -89,8 +118,75 @@ describe("the names of the floor", () => {
   it("do not depend on the order in which robots were heard of", () => {
     fc.assert(
       fc.property(anyMarks, (marks) => {
-        expect(placeLabels([...marks].reverse(), size, widthOf)).toEqual(placeLabels(marks, size, widthOf));
+        expect(layout([...marks].reverse())).toEqual(layout(marks));
       }),
     );
+  });
+
+  it("stay where they were while there is room, and keep clear of names that are fixed", () => {
+    const spots: Spots = new Map();
+    const fixed: Box = { left: 160, top: 130, right: 300, bottom: 170 };
+    const labelAt = (x: number, boxes: readonly Box[]) =>
+      layoutOf([markAt("cart-1", x, 150)], [], { size, widthOf, spots, fixed: boxes }).labels[0];
+    expect(labelAt(150, [fixed])?.right).toBeLessThan(150);
+    expect(labelAt(152, [])?.right).toBeLessThan(152);
+  });
+});
+
+describe("marks at one place", () => {
+  const here = (robotId: string, changes: Partial<MarkAt["mark"]> = {}) => markAt(robotId, 50, 50, changes);
+  const abnormal = here("cart-4", { emphasis: "abnormal", note: "paused" });
+  const alarm = here("cart-5", { emphasis: "alarm", note: "lost" });
+  const chosen = here("cart-9", { isChosen: true });
+
+  it("are one with a count, and the most severe is drawn", () => {
+    const { stacks } = layout([here("cart-3"), alarm, abnormal, markAt("cart-6", 58, 55)]);
+    expect(stacks).toMatchObject([{ mark: { robotId: "cart-5" }, count: 4, chosenName: null }]);
+    expect(layout([chosen, alarm]).stacks).toMatchObject([
+      { mark: { robotId: "cart-5" }, count: 2, chosenName: "cart-9" },
+    ]);
+  });
+
+  it("have the name of the most severe, then of the lowest id, and always that of the chosen robot", () => {
+    const normal = [here("cart-3"), here("cart-2")];
+    expect(textsOf(...normal)).toEqual(["cart-2"]);
+    expect(textsOf(...normal, abnormal)).toEqual(["cart-4: paused"]);
+    expect(textsOf(...normal, abnormal, alarm)).toEqual(["cart-5: lost"]);
+    expect(textsOf(...normal, abnormal, alarm, chosen)).toEqual(["cart-9, cart-5: lost"]);
+    expect(textsOf(...normal, chosen)).toEqual(["cart-9"]);
+  });
+});
+
+describe("300 robots on a drawing of a screen with 1440 by 900 pixels", () => {
+  const screen = { width: 1_000, height: 760 };
+  /** Racks with aisles between, robots along these, some of them at the same stations. */
+  const points = Array.from({ length: 60 }, (_, at) => ({
+    name: at % 5 === 0 ? `Station ${at / 5 + 1}` : `P${at}`,
+    x: 60 + 98 * (at % 10),
+    y: 60 + 125 * Math.floor(at / 10),
+  }));
+  const emphasisOf = (at: number) => (at % 20 === 0 ? "alarm" : at % 9 === 0 ? "abnormal" : "normal");
+  const robots = Array.from({ length: 300 }, (_, at) => {
+    const robotId = `cart-${`${at + 1}`.padStart(3, "0")}`;
+    const emphasis = emphasisOf(at);
+    const note = emphasis === "normal" ? "" : emphasis === "alarm" ? "battery critical" : "paused";
+    const aisle = at % 12;
+    const station = points[5 * (at % 12)];
+    if (at % 10 === 0 && station !== undefined)
+      return markAt(robotId, station.x, station.y, { emphasis, note });
+    return markAt(robotId, 30 + ((at * 137) % 940), 40 + 62 * aisle + ((at * 7) % 5), { emphasis, note });
+  });
+  const whole = layoutOf(robots, points, { size: screen, widthOf });
+
+  it("has no name over a name or a mark, and hides no mark", () => {
+    expectReadable(whole);
+    expect(whole.stacks.reduce((sum, { count }) => sum + count, 0)).toBe(300);
+  });
+
+  it("names nearly every mark, and every one that has an alarm", () => {
+    const named = new Set(whole.labels.map(({ text }) => text.split(":")[0]));
+    const missing = whole.stacks.filter(({ mark }) => !named.has(mark.name));
+    expect(missing.filter(({ mark }) => mark.emphasis === "alarm")).toEqual([]);
+    expect(missing.length / whole.stacks.length).toBeLessThan(0.05);
   });
 });
