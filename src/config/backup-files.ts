@@ -1,16 +1,19 @@
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { dataDir } from "./load.ts";
 import { CREDENTIAL_PREFIX, type Environment, namedPaths } from "./named-files.ts";
 import { readConfigDocument } from "./read-document.ts";
+import { ownAuthority } from "./own-authority.ts";
 import { configSchema } from "./schema.ts";
+
+const MOST_BYTES = 65_536;
 
 /** The paths in a configuration file, for a backup. */
 export interface BackupFiles {
   readonly gatewayId: string;
   /** Absolute. */
   readonly dataDir: string;
-  /** Absolute: every file that a key names, also systemd credentials. */
+  /** Absolute: every file that a key names, also systemd credentials, and the gateway's own CA beside them. */
   readonly named: readonly string[];
   /** The paths of the systemd credentials among them, by the name in the configuration. */
   readonly credentials: Readonly<Record<string, string>>;
@@ -37,13 +40,30 @@ export async function readBackupFiles(
   if (unknown !== undefined)
     return { ok: false, problem: `${unknown.name} is a credential of systemd: run this as root` };
   const found = named.flatMap(({ name, path: at }) => (at === null ? [] : [{ name, path: resolve(at) }]));
+  const files = found.map((each) => each.path);
   return {
     ok: true,
     gatewayId: gateway.data.id,
     dataDir: resolve(dataDir({ gateway: gateway.data }, path, env)),
-    named: [...new Set(found.map((each) => each.path))],
+    named: [...new Set([...files, ...(await authorityBeside(files, readFile))])],
     credentials: Object.fromEntries(
       found.flatMap((each) => (each.name.startsWith(CREDENTIAL_PREFIX) ? [[each.name, each.path]] : [])),
     ),
   };
+}
+
+/** A CA lies in the folders of what it has signed. No key of the configuration names it. */
+async function authorityBeside(files: readonly string[], readFile: ReadFile): Promise<readonly string[]> {
+  const folders = new Set(files.map((path) => dirname(path)));
+  const paths = [...folders].flatMap((folder) =>
+    Object.values(ownAuthority).map((name) => join(folder, name)),
+  );
+  const isThere = (path: string) =>
+    readFile(path, MOST_BYTES).then(
+      () => true,
+      // One that cannot be read is there: its backup fails.
+      (error: unknown) => !(error instanceof Error && "code" in error && error.code === "ENOENT"),
+    );
+  const there = await Promise.all(paths.map(isThere));
+  return paths.filter((_path, index) => there[index]);
 }

@@ -1,12 +1,13 @@
 // The x509 library needs this polyfill before it is loaded.
 import "reflect-metadata";
-import { webcrypto } from "node:crypto";
+import { createPrivateKey, X509Certificate as NodeCertificate, webcrypto } from "node:crypto";
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
-  PemConverter,
+  Pkcs10CertificateRequestGenerator,
+  SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509Certificate,
   X509CertificateGenerator,
@@ -21,6 +22,10 @@ import {
   newSerial,
   signingAlgorithm,
 } from "./keyed-certificate.ts";
+
+const DAY_MS = 86_400_000;
+/** Of what nobody renews by itself. */
+export const certificateLife = { authorityMs: 7_300 * DAY_MS, leafMs: 3_650 * DAY_MS } as const;
 
 /** A CA that signs certificates of servers and clients, and no other CA. */
 export async function createAuthority(
@@ -53,15 +58,55 @@ export interface CertificateOrder {
   readonly lifeMs: number;
 }
 
-/** A certificate that `authority` signs. It ends with the authority's at the latest. */
+/** A certificate that `authority` signs, with a key of its own. It ends with the authority's at the latest. */
 export async function issueCertificate(
   authority: KeyedCertificate,
-  { commonName, names, uses, lifeMs }: CertificateOrder,
+  order: CertificateOrder,
   nowMs: number,
 ): Promise<KeyedCertificate> {
-  const issuer = new X509Certificate(authority.certificate);
-  const signingKey = await importKey(authority.key);
   const keys = await newKeys();
+  const certificate = await sign(authority, order, keys.publicKey, nowMs);
+  return { certificate, key: await exportKey(keys.privateKey) };
+}
+
+/** The next certificate for a server's that `authority` has signed: the same names and key. */
+export async function renewIssued(
+  authority: KeyedCertificate,
+  pair: KeyedCertificate,
+  nowMs: number,
+): Promise<string> {
+  const names = namesOf(pair.certificate);
+  const { leafMs: lifeMs } = certificateLife;
+  const order = { commonName: names[0] ?? "", names, uses: ["server"], lifeMs } as const;
+  return sign(authority, order, (await keysOf(pair)).publicKey, nowMs);
+}
+
+/** Whether the certificate of an authority has signed another. Both are PEM. */
+export function isIssuedBy(authority: string, certificate: string): boolean {
+  const [issuer, issued] = [new NodeCertificate(authority), new NodeCertificate(certificate)];
+  return issuer.ca && issued.checkIssued(issuer) && issued.verify(issuer.publicKey);
+}
+
+/** A signing request (PKCS #10, PEM) of another authority for a server's certificate: the same names and key. */
+export async function signingRequestFor(pair: KeyedCertificate): Promise<string> {
+  const keys = await keysOf(pair);
+  const names = namesOf(pair.certificate);
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: names.slice(0, 1) }],
+    keys,
+    signingAlgorithm,
+    extensions: await leafExtensions(names, ["server"], keys.publicKey),
+  });
+  return `${request.toString("pem")}\n`;
+}
+
+async function sign(
+  authority: KeyedCertificate,
+  { commonName, names, uses, lifeMs }: CertificateOrder,
+  publicKey: webcrypto.CryptoKey,
+  nowMs: number,
+): Promise<string> {
+  const issuer = new X509Certificate(authority.certificate);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: newSerial(),
     subject: [{ CN: [commonName] }],
@@ -69,18 +114,27 @@ export async function issueCertificate(
     notBefore: new Date(nowMs - BACKDATE_MS),
     notAfter: new Date(Math.min(nowMs + lifeMs, issuer.notAfter.getTime())),
     signingAlgorithm,
-    publicKey: keys.publicKey,
-    signingKey,
+    publicKey,
+    signingKey: await importKey(authority.key),
     extensions: [
-      ...(await leafExtensions(names, uses, keys.publicKey)),
+      ...(await leafExtensions(names, uses, publicKey)),
       await AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
-  return { certificate: certificate.toString("pem"), key: await exportKey(keys.privateKey) };
+  return certificate.toString("pem");
+}
+
+function namesOf(certificate: string): readonly string[] {
+  const alternatives = new X509Certificate(certificate).getExtension(SubjectAlternativeNameExtension);
+  return alternatives?.names.items.map(({ value }) => value) ?? [];
+}
+
+async function keysOf({ certificate, key }: KeyedCertificate): Promise<webcrypto.CryptoKeyPair> {
+  const publicKey = await new X509Certificate(certificate).publicKey.export(signingAlgorithm, ["verify"]);
+  return { privateKey: await importKey(key), publicKey };
 }
 
 async function importKey(pem: string): Promise<webcrypto.CryptoKey> {
-  const [raw] = PemConverter.decode(pem);
-  if (raw === undefined) throw new Error("the key of the certificate authority is no PEM");
-  return webcrypto.subtle.importKey("pkcs8", raw, signingAlgorithm, false, ["sign"]);
+  const pkcs8 = createPrivateKey(pem).export({ type: "pkcs8", format: "der" });
+  return webcrypto.subtle.importKey("pkcs8", pkcs8, signingAlgorithm, false, ["sign"]);
 }

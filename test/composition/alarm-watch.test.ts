@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createAlarmWatch } from "../../src/composition/alarm-watch.ts";
 import { createOwnCertificates, type OwnCertificates } from "../../src/config/certificate-files.ts";
 import { ofGateway } from "../../src/domain/alarm.ts";
-import { createSelfSigned } from "../../src/platform/keyed-certificate.ts";
+import { serverCertificate } from "../support/server-certificate.ts";
 import { createLive } from "../../src/platform/live.ts";
 import type { AlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
@@ -31,7 +31,7 @@ beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "alarm-watch-"));
   [free, losing, problem, builtAt, clockProblem] = [1e9, [], null, null, null];
   certificate = join(dataDir, "mqtt.pem");
-  writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
+  writeFileSync(certificate, (await serverCertificate(["localhost"], clock.nowMs())).certificate);
 });
 
 /** Starts the watch. The result stops it. */
@@ -125,7 +125,7 @@ describe("a certificate of the gateway's own", () => {
 
   it("is not called expired by a clock that is before the build", async () => {
     builtAt = new Date(clock.nowMs() + 2 * DAY_MS);
-    writeFileSync(certificate, (await createSelfSigned(["localhost"], 0)).certificate);
+    writeFileSync(certificate, (await serverCertificate(["localhost"], 0)).certificate);
     const stop = await start();
     await clock.settle(1_000);
     expect(standing()).toEqual([]);
@@ -149,7 +149,7 @@ describe("a certificate of the gateway's own", () => {
     const stop = await start();
     await clock.settle(1_000);
     expect(registry.all()[0]?.text).toContain(`mqtt.certificate (${certificate}) ends on `);
-    writeFileSync(certificate, (await createSelfSigned(["localhost"], clock.nowMs())).certificate);
+    writeFileSync(certificate, (await serverCertificate(["localhost"], clock.nowMs())).certificate);
     await clock.settle(60_000);
     const now = () => {
       registry.take();
@@ -173,7 +173,7 @@ describe("a certificate of the gateway's own", () => {
   it("may be the one that the OPC UA server has made, or one that is not there yet", async () => {
     const folder = join(dataDir, "opcua/server/own/certs");
     mkdirSync(folder, { recursive: true });
-    const old = await createSelfSigned(["localhost"], clock.nowMs() - TEN_YEARS_MS);
+    const old = await serverCertificate(["localhost"], clock.nowMs() - TEN_YEARS_MS);
     writeFileSync(join(folder, "certificate.pem"), old.certificate);
     certificate = join(dataDir, "missing.pem");
     const stop = await start(true);

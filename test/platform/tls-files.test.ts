@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { createSelfSigned, type KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
+import type { KeyedCertificate } from "../../src/platform/keyed-certificate.ts";
 import { type Log, silentLog } from "../../src/platform/log.ts";
 import { createTlsFiles } from "../../src/platform/tls-files.ts";
+import { serverCertificate } from "../support/server-certificate.ts";
 
 let folder: string;
 let said: string[];
@@ -21,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const make = (name: string) => createSelfSigned([name], Date.now());
+const make = (name: string) => serverCertificate([name], Date.now());
 
 async function open(ca: KeyedCertificate, own: KeyedCertificate, builtAt: Date | null = null) {
   const paths = { ca: join(folder, "ca.pem"), cert: join(folder, "own.pem"), key: join(folder, "own.key") };
@@ -73,7 +74,7 @@ const wrongFiles: ReadonlyArray<
   [
     "a certificate that has expired",
     "cert",
-    () => createSelfSigned(["own"], Date.UTC(2001, 0, 1)).then(({ certificate }) => certificate),
+    () => serverCertificate(["own"], Date.UTC(2001, 0, 1)).then(({ certificate }) => certificate),
     /own\.pem has expired on/,
   ],
   ["no authority", "ca", () => Promise.resolve(""), /ca\.pem holds no certificate/],
@@ -113,7 +114,7 @@ it("says that a file is away, and keeps what it has", async () => {
 
 it("uses a certificate of any time while the clock is before the build", async () => {
   const [ca, own] = await Promise.all(["ca", "own"].map(make));
-  const old = await createSelfSigned(["old"], Date.UTC(2001, 0, 1));
+  const old = await serverCertificate(["old"], Date.UTC(2001, 0, 1));
   if (!ca || !own) throw new Error("no certificates");
   const { paths, write, files } = await open(ca, own, new Date(Date.now() + 2 * 86_400_000));
   await write(paths.cert, old.certificate);

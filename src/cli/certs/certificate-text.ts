@@ -150,7 +150,7 @@ export function placedFileText({ name, path, pem, previous }: PlacedFile, nowMs:
     `${thumbprint}  until ${validTo.slice(0, 10)}`,
     `  ${name}: ${plainStart(path, 400)}`,
     previous === null
-      ? "  is the next one. Give it to clients as their authority, then: fleetgate certs renew --activate"
+      ? "  is the next one, for clients that trust the CA: fleetgate certs renew --activate"
       : `  is in use after fleetgate reload, else from the start. The one before is ${plainStart(previous, 400)}`,
     "",
   ].join("\n");

@@ -64,7 +64,7 @@ export function certsCommand(): Command {
     .addCommand(
       subcommand(
         "renew",
-        "make the next certificate of OPC UA, and of each listener whose certificate init has made; those in use stay",
+        "make the next certificate of OPC UA, and of each listener with a certificate of the CA of init; those in use stay",
       )
         .option("--activate", "use the next certificates from now on; the gateway may run")
         .action(done(renew)),
@@ -138,8 +138,11 @@ async function renew({
   const nowMs = rightTime();
   const { activateNext, makeNext } = await import("./renewal.ts");
   const { activateNextOfListeners, makeNextOfListeners } = await import("./listener-renewal.ts");
-  const files = await (activate ? activateNextOfListeners : makeNextOfListeners)(location, nowMs);
+  const { placed: files, problems } = activate
+    ? { placed: await activateNextOfListeners(location, nowMs), problems: [] }
+    : await makeNextOfListeners(location, nowMs);
   for (const file of files) process.stdout.write(placedFileText(file, nowMs));
+  for (const problem of problems) process.stdout.write(`Not of ${problem}\n`);
   try {
     process.stdout.write(
       placedText(await (activate ? activateNext : makeNext)(location, nowMs), activate !== true),

@@ -1,14 +1,15 @@
 import { readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { authorityBeside } from "../../config/own-authority.ts";
+import { isIssuedBy, renewIssued } from "../../platform/certificate-authority.ts";
 import { asOwnerOf } from "../../platform/folder-owner.ts";
-import { renewSelfSigned } from "../../platform/keyed-certificate.ts";
 import { belongTogether, certificateProblem } from "../../platform/pem.ts";
 import { NotPossible } from "../exit.ts";
 import type { GatewayLocation } from "../installed.ts";
 import { configuredOf, notAllowed } from "./inventory.ts";
 import { put } from "./renewal.ts";
 
-/** The keys of listeners for which `fleetgate init` makes certificates that sign themselves. */
+/** The keys of listeners for which `fleetgate init` makes certificates. */
 const listenerKeys: ReadonlySet<string> = new Set(["mqtt.certificate", "web.tls.certificate"]);
 
 /** A listener's certificate, with its private key. */
@@ -18,6 +19,7 @@ interface ListenerPair {
   readonly path: string;
   readonly certificate: string;
   readonly key: string;
+  readonly keyFile: string;
 }
 
 /** A file that is ready, or in use now. */
@@ -29,20 +31,32 @@ export interface PlacedFile {
   readonly previous: string | null;
 }
 
-/** Makes the next certificate beside each that signs itself: the same names and key. */
+/**
+ * Makes the next certificate beside each of the gateway's own CA: the same names and key.
+ *
+ * @returns those, and why others of that CA could not be made
+ */
 export async function makeNextOfListeners(
   location: GatewayLocation,
   nowMs: number,
-): Promise<readonly PlacedFile[]> {
+): Promise<{ readonly placed: readonly PlacedFile[]; readonly problems: readonly string[] }> {
   const placed: PlacedFile[] = [];
+  const problems: string[] = [];
   for (const pair of await pairsOf(location, nowMs)) {
-    const pem = await renewSelfSigned(pair, nowMs);
-    if (pem === null) continue;
+    const { certificateFile, keyFile } = authorityBeside(pair.path, pair.keyFile);
+    const authority = await textOf(certificateFile);
+    if (authority === null || !isIssuedBy(authority, pair.certificate)) continue;
+    const key = await textOf(keyFile);
+    if (key === null) {
+      problems.push(`${pair.name}: the key of its CA is not in ${keyFile}: put it there for a while`);
+      continue;
+    }
+    const pem = await renewIssued({ certificate: authority, key }, pair, nowMs);
     const path = beside(pair.path, "next");
     await put(path, pem);
     placed.push({ name: pair.name, path, pem, previous: null });
   }
-  return placed;
+  return { placed, problems };
 }
 
 /** Replaces each certificate that has a next one, and keeps the replaced one beside it. */
@@ -73,7 +87,7 @@ async function pairsOf(location: GatewayLocation, nowMs: number): Promise<readon
   for (const { key: name, path, content, keyFile } of files) {
     if (!listenerKeys.has(name) || "problem" in content || keyFile === null) continue;
     const key = await textOf(keyFile);
-    if (key !== null) pairs.push({ name, path, certificate: content.text, key });
+    if (key !== null) pairs.push({ name, path, certificate: content.text, key, keyFile });
   }
   return pairs;
 }

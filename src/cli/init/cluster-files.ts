@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import {
   type CertificateOrder,
+  certificateLife,
   createAuthority,
   issueCertificate,
 } from "../../platform/certificate-authority.ts";
@@ -20,9 +21,6 @@ export interface Machine {
 
 const BOXES = 2;
 const MACHINES = 3;
-const DAY_MS = 86_400_000;
-const AUTHORITY_LIFE_MS = 7_300 * DAY_MS;
-const LIFE_MS = 3_650 * DAY_MS;
 /** The user of etcd that every member is for its peers, and that has no rights. */
 const PEER = "etcd";
 const privateAccess: Access = { mode: 0o600, group: null };
@@ -91,9 +89,9 @@ export async function writeClusterFiles(
   }
 
   for (const { name } of machines) await makeFolder(join(folder, name));
-  const authority = await pair("ca", () => createAuthority("etcd CA", AUTHORITY_LIFE_MS, nowMs));
+  const authority = await pair("ca", () => createAuthority("etcd CA", certificateLife.authorityMs, nowMs));
   const issue = (name: string, order: Omit<CertificateOrder, "lifeMs">) =>
-    pair(name, () => issueCertificate(authority, { ...order, lifeMs: LIFE_MS }, nowMs));
+    pair(name, () => issueCertificate(authority, { ...order, lifeMs: certificateLife.leafMs }, nowMs));
   await issue("root", { commonName: "root", names: [], uses: ["client"] });
   await put("hosts", `${machines.map(({ name, address }) => `${address} ${name}\n`).join("")}`, publicAccess);
   for (const [index, machine] of machines.entries()) {

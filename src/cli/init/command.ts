@@ -172,14 +172,14 @@ export async function planOf(path: string, dataDir: string, answers: Interview, 
   await copy(names.mqttCa, given.mqttCa, publicAccess);
   const hosts = given.mqtt === "embedded" ? outerHosts(given.host ?? "") : consoleHosts(given);
   if (hosts.length > 0) {
-    // Loaded here: the other subcommands need no certificates.
-    const { createSelfSigned } = await import("../../platform/keyed-certificate.ts");
     const problem = wrongClockHere();
     if (problem !== null) throw new Refused([`no certificate is made: ${problem}`]);
-    const pair = await createSelfSigned([...hosts, "localhost", "127.0.0.1"], Date.now());
-    add(names.certificate, pair.certificate, publicAccess);
-    add(names.certificateKey, pair.key, secret);
-    add(names.certificateRequest, pair.request, publicAccess);
+    const made = await certificatesOf(given.id ?? "", [...hosts, "localhost", "127.0.0.1"], Date.now());
+    add(names.authority, made.authority.certificate, publicAccess);
+    add(names.authorityKey, made.authority.key, privateAccess);
+    add(names.certificate, made.pair.certificate, publicAccess);
+    add(names.certificateKey, made.pair.key, secret);
+    add(names.certificateRequest, made.request, publicAccess);
   }
   for (const { file, password } of passwordsOf(path, answers)) add(file, `${password.kept}\n`, secret);
   const invented = inventedLines(path, answers);
@@ -190,6 +190,20 @@ export async function planOf(path: string, dataDir: string, answers: Interview, 
     files,
     secretAccess: secret,
   };
+}
+
+/** A CA of this gateway, and a server's certificate of it. */
+async function certificatesOf(id: string, names: readonly string[], nowMs: number) {
+  // Loaded here: the other subcommands need no certificates.
+  const { certificateLife, createAuthority, issueCertificate, signingRequestFor } = await import(
+    "../../platform/certificate-authority.ts"
+  );
+  // A common name has at most 64 characters.
+  const commonName = `Fleetgate ${id}`.slice(0, 64);
+  const authority = await createAuthority(commonName, certificateLife.authorityMs, nowMs);
+  const order = { commonName: names[0] ?? "", names, uses: ["server"], lifeMs: certificateLife.leafMs } as const;
+  const pair = await issueCertificate(authority, order, nowMs);
+  return { authority, pair, request: await signingRequestFor(pair) };
 }
 
 /** For its owner alone: the gateway does not need it. */

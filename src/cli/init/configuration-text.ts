@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import { basename } from "node:path";
 import { parse } from "yaml";
+import { ownAuthority } from "../../config/own-authority.ts";
 import { installed } from "../installed.ts";
 import { type Given, listOf, outerHosts } from "./questions.ts";
 
@@ -31,6 +32,8 @@ export function fileNamesOf(path: string) {
     apiKey: `${folder}secrets/api-key.json`,
     fleetCa: `${folder}fleet-ca.pem`,
     mqttCa: `${folder}mqtt-ca.pem`,
+    authority: `${folder}${ownAuthority.certificate}`,
+    authorityKey: `${folder}secrets/${ownAuthority.key}`,
     certificate: `${folder}gateway.pem`,
     certificateKey: `${folder}secrets/gateway.key`,
     certificateRequest: `${folder}gateway.csr`,
@@ -96,7 +99,7 @@ function embedded(given: Given, { mqttPort }: Ports, names: FileNames): string {
   const user = given.mqttUser ?? "";
   const hosts = outerHosts(given.host ?? "");
   const tls = `
-  # The certificate signs itself: clients need it as their authority.
+  # Clients need gateway-ca.pem as their authority.
   certificate: ${scalar(names.certificate)}
   key: ${scalar(names.certificateKey)}`;
   return `mqtt:
@@ -160,7 +163,7 @@ function web(given: Given, { webPort = 8_080 }: Ports, names: FileNames): string
   # Names under which it answers, besides the address at which it is reached.
   hostnames: [${hosts.map(scalar).join(", ")}]
   tls:
-    # The certificate signs itself: browsers need it as their authority.
+    # Browsers need gateway-ca.pem as an authority.
     certificate: ${scalar(names.certificate)}
     key: ${scalar(names.certificateKey)}`;
   const users = given.webUser

@@ -84,11 +84,14 @@ function addressLines(answers: Interview, ports: Ports): readonly string[] {
 
 function certificateLines(plan: Plan, unit: string | null): readonly string[] {
   const names = fileNamesOf(plan.path);
-  const [certificate, request] = [fileOf(plan, names.certificate), fileOf(plan, names.certificateRequest)];
-  if (certificate === null || request === null) return [];
+  const [authority, certificate] = [fileOf(plan, names.authority), fileOf(plan, names.certificate)];
+  const request = fileOf(plan, names.certificateRequest);
+  if (authority === null || certificate === null || request === null) return [];
   return [
     "",
-    `The certificate signs itself: give ${certificate.path} to clients and browsers as their authority. SHA-256:`,
+    `Give ${authority.path} to clients and browsers as an authority. SHA-256:`,
+    `  ${new X509Certificate(authority.text).fingerprint256}`,
+    "The certificate that they are shown has this SHA-256:",
     `  ${new X509Certificate(certificate.text).fingerprint256}`,
     `Or let the plant's CA sign ${basename(request.path)}, write its answer and its issuers over ${basename(certificate.path)},`,
     `and ${unit === null ? `run fleetgate reload${optionOf(plan)}` : `run sudo systemctl reload ${unit}`}.`,
@@ -113,7 +116,7 @@ function mqttLines(plan: Plan, answers: Interview, ports: Ports): readonly strin
   const { mqtt, mqttUser, id } = answers.given;
   if (mqtt !== "embedded") return [];
   const { host, port, isTls } = brokerOf(answers, ports);
-  const tls = isTls ? ` --cafile ${join(dirname(plan.path), fileNamesOf(plan.path).certificate)}` : "";
+  const tls = isTls ? ` --cafile ${join(dirname(plan.path), fileNamesOf(plan.path).authority)}` : "";
   return [
     `What an MQTT client sees, with the password of ${mqttUser}:`,
     `  mosquitto_sub -h ${host} -p ${port}${tls} -u ${mqttUser} -P PASSWORD -v -t 'fleetgate/${id}/robots/#'`,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -79,6 +79,13 @@ async function restore(backup: Buffer | Promise<Buffer>, isElsewhere = true): Pr
 it("takes what backup has written", async () => {
   expect(await restore(written)).toBe("restored");
   expect(existsSync(inEtc("key.json"))).toBe(true);
+});
+
+it("takes the gateway's own CA, which no key of the configuration names", async () => {
+  writeFileSync(inEtc("gateway-ca.key"), "key of the CA", { mode: 0o600 });
+  expect(await restore(packBackup(await readGateway(config, {}, Date.now())))).toBe("restored");
+  expect(readFileSync(inEtc("gateway-ca.key"), "utf8")).toBe("key of the CA");
+  expect(statSync(inEtc("gateway-ca.key")).mode & 0o7777).toBe(0o600);
 });
 
 it("gives no file a mode by which others write, or anybody runs it", async () => {

@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { activateNextOfListeners, makeNextOfListeners } from "../../../src/cli/certs/listener-renewal.ts";
-import { createSelfSigned } from "../../../src/platform/keyed-certificate.ts";
+import { ownAuthority } from "../../../src/config/own-authority.ts";
+import { createAuthority, isIssuedBy, issueCertificate } from "../../../src/platform/certificate-authority.ts";
 import { clientCertificate, newPlant, removePlants } from "./certs-harness.ts";
 
 afterEach(removePlants);
@@ -13,11 +14,17 @@ const names = ["gateway.line1", "10.1.2.3"];
 /** A box without a battery clock made them. */
 const THEN = Date.UTC(2010, 0, 1);
 
-/** A plant with TLS in MQTT and web, whose certificates were made in 2010. */
+const YEAR_MS = 365 * 86_400_000;
+
+/** A plant with TLS in MQTT and web, whose CA and certificates were made in 2010. */
 async function plantOf2010() {
   const { config, folder } = await newPlant();
+  const authority = await createAuthority("Fleetgate plant1", 40 * YEAR_MS, THEN);
+  writeFileSync(join(folder, ownAuthority.certificate), authority.certificate);
+  writeFileSync(join(folder, ownAuthority.key), authority.key);
+  const order = { commonName: "gateway.line1", names, uses: ["server"], lifeMs: 10 * YEAR_MS } as const;
   const put = async (name: string) => {
-    const { certificate, key } = await createSelfSigned(names, THEN);
+    const { certificate, key } = await issueCertificate(authority, order, THEN);
     writeFileSync(join(folder, `${name}.pem`), certificate);
     writeFileSync(join(folder, `${name}.key`), key);
     return { certificate: `${name}.pem`, key: `${name}.key` };
@@ -33,8 +40,9 @@ async function plantOf2010() {
 it("makes the next certificate of each listener, and uses it when told to", async () => {
   const { config, folder, pem } = await plantOf2010();
   const before = pem("mqtt-broker.pem");
-  const made = await makeNextOfListeners({ config }, Date.now());
-  expect(made.map(({ name, path }) => [name, path])).toEqual([
+  const { placed, problems } = await makeNextOfListeners({ config }, Date.now());
+  expect(problems).toEqual([]);
+  expect(placed.map(({ name, path }) => [name, path])).toEqual([
     ["mqtt.certificate", join(folder, "mqtt-broker.next.pem")],
     ["web.tls.certificate", join(folder, "web.next.pem")],
   ]);
@@ -42,7 +50,8 @@ it("makes the next certificate of each listener, and uses it when told to", asyn
   const [old, next] = [before, pem("mqtt-broker.next.pem")].map((text) => new X509Certificate(text));
   expect(next?.subjectAltName).toBe(old?.subjectAltName);
   expect(next?.publicKey.equals(old?.publicKey as never)).toBe(true);
-  expect(Date.parse(next?.validTo ?? "")).toBeGreaterThan(Date.now() + 3_600 * 86_400_000);
+  expect(Date.parse(next?.validTo ?? "")).toBeGreaterThan(Date.now() + 9 * YEAR_MS);
+  expect(isIssuedBy(pem(ownAuthority.certificate), next?.toString() ?? "")).toBe(true);
 
   const used = await activateNextOfListeners({ config }, Date.now());
   expect(used.map(({ previous }) => previous)).toEqual(
@@ -58,6 +67,17 @@ it("leaves the certificates of the plant alone", async () => {
   const { config, folder } = await plantOf2010();
   const foreign = await clientCertificate("plant");
   writeFileSync(join(folder, "mqtt-broker.pem"), foreign.pem);
-  const made = await makeNextOfListeners({ config }, Date.now());
-  expect(made.map(({ name }) => name)).toEqual(["web.tls.certificate"]);
+  const { placed } = await makeNextOfListeners({ config }, Date.now());
+  expect(placed.map(({ name }) => name)).toEqual(["web.tls.certificate"]);
+});
+
+it("says whose CA has no key, when somebody keeps that elsewhere", async () => {
+  const { config, folder } = await plantOf2010();
+  rmSync(join(folder, ownAuthority.key));
+  const { placed, problems } = await makeNextOfListeners({ config }, Date.now());
+  expect(placed).toEqual([]);
+  expect(problems).toEqual([
+    expect.stringContaining(`mqtt.certificate: the key of its CA is not in ${join(folder, ownAuthority.key)}`),
+    expect.stringContaining("web.tls.certificate"),
+  ]);
 });

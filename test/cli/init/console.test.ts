@@ -1,5 +1,5 @@
 import { createPublicKey, X509Certificate } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pkcs10CertificateRequest, SubjectAlternativeNameExtension } from "@peculiar/x509";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -36,7 +36,11 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
   for (const password of passwords) expect(out).not.toContain(password);
 
   const certificate = new X509Certificate(readFileSync(join(folder, "etc/gateway.pem")));
-  for (const line of ["https://gw1.plant:8080, for anna", certificate.fingerprint256])
+  const authority = new X509Certificate(readFileSync(join(folder, "etc/gateway-ca.pem")));
+  expect(authority.ca && certificate.verify(authority.publicKey)).toBe(true);
+  // Nobody but its owner reads it: the gateway does not need it.
+  expect(statSync(join(folder, "etc/secrets/gateway-ca.key")).mode & 0o777).toBe(0o600);
+  for (const line of ["https://gw1.plant:8080, for anna", certificate.fingerprint256, authority.fingerprint256])
     expect(out).toContain(line);
   const request = new Pkcs10CertificateRequest(readFileSync(join(folder, "etc/gateway.csr"), "utf8"));
   expect(await request.verify()).toBe(true);

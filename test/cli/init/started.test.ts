@@ -57,7 +57,7 @@ test("the gateway runs with what init has written, and lets its users in", async
   const gateway = fleetgate(folder, "run", "--config", "etc/fleetgate.yaml");
   await gateway.err.first("ready", (line) => line.includes('"msg":"ready"'));
 
-  const ca = readFileSync(join(folder, "etc/gateway.pem"), "utf8");
+  const ca = readFileSync(join(folder, "etc/gateway-ca.pem"), "utf8");
   const url = `mqtts://127.0.0.1:${mqttPort}`;
   const mqtt = await listenMqtt(url, "scada", "fleetgate/plant1", { password, ca });
   await mqtt.on("robots/cart-01/availability", (text) => text === "good");

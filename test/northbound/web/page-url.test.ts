@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { type PagePlace, pageUrl } from "../../../src/northbound/web/host-check.ts";
-import { createSelfSigned } from "../../../src/platform/keyed-certificate.ts";
+import { serverCertificate } from "../../support/server-certificate.ts";
 
-const certificate = (await createSelfSigned(["gateway.plant", "10.1.2.3"], Date.now())).certificate;
+const certificate = (await serverCertificate(["gateway.plant", "10.1.2.3"], Date.now())).certificate;
 const place: PagePlace = { host: "0.0.0.0", port: 8443, hostnames: [], addresses: [], certificate: null };
 
 it.each<[string, Partial<PagePlace>, string]>([
