@@ -9,6 +9,7 @@ const long = [
   "test/package/each-node.test.ts",
   "test/cluster/model/cluster-model.test.ts",
   "test/cluster/chaos/chaos.test.ts",
+  "test/cluster/fence/fence.test.ts",
   "test/cluster/handover/handover.test.ts",
   "test/daemon/decidability-modes.test.ts",
   "test/daemon/soak.test.ts",
@@ -73,6 +74,7 @@ const kept = [
 const deep = [
   "test/bench/soak/census.test.ts",
   "test/cluster/chaos/*.test.ts",
+  "test/cluster/fence/*.test.ts",
   "test/cluster/handover/*.test.ts",
   "test/daemon/decidability*.test.ts",
   "test/daemon/soak.test.ts",

@@ -164,6 +164,18 @@ export const endpoints = [
     }),
     body: "HandoverRequest",
   },
+  {
+    ...machine(
+      "post",
+      "/fence",
+      "Says that the box that led is off (docs/cluster.md, Cut the power first).",
+      {
+        200: ["The other box takes over.", "Described"],
+        409: ["Nothing waits for it.", "Described"],
+      },
+    ),
+    body: "FenceRequest",
+  },
   machine("post", "/recordings", "Saves the last minutes (docs/operate.md, A plant's report).", {
     201: ["Saved.", "Described"],
   }),

@@ -9,6 +9,7 @@ import { demoCommand } from "./demo.ts";
 import { examples } from "./examples.ts";
 import { exitCodes } from "./exit.ts";
 import { exportCommand } from "./export/command.ts";
+import { fenceConfirmCommand } from "./fence-confirm.ts";
 import { handoverCommand } from "./handover.ts";
 import { holdCommand } from "./hold.ts";
 import { initCommand } from "./init/command.ts";
@@ -44,6 +45,7 @@ export function createProgram(): Command {
     .addCommand(holdCommand())
     .addCommand(reloadCommand())
     .addCommand(handoverCommand())
+    .addCommand(fenceConfirmCommand())
     .addCommand(recordCommand())
     .addCommand(certsCommand())
     .addCommand(exportCommand())

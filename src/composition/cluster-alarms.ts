@@ -1,3 +1,4 @@
+import { fences } from "../cluster/protocol/unled.ts";
 import type { EtcdSight } from "../cluster/store/etcd-health.ts";
 import { differingSections } from "../config/shared-sections.ts";
 import type { StateAlarm } from "../contracts/alarms.ts";
@@ -25,7 +26,7 @@ const FULL_SEVERITY = 800;
 const nothing: AlarmCondition = { holds: false, text: "" };
 const found = (text: string): AlarmCondition => ({ holds: true, text });
 
-/** Raises the alarms of a cluster: all of them on the leader, that of a lost quorum on every member. */
+/** Raises the alarms of a cluster: all of them on the leader, those of a quorum and of a fence on every member. */
 export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { look(): void } {
   const { view, silenceMs, others, takeover, etcd, facts } = sight;
 
@@ -60,8 +61,14 @@ export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { l
     return found(`${before.from} ${why}: ${view.member} leads since then`);
   }
 
+  function fence(): AlarmCondition {
+    const failed = fences(view.member, facts().fence ?? null, others()).find(({ hasFailed }) => hasFailed);
+    return failed === undefined ? nothing : found(`${failed.text}, so nobody leads`);
+  }
+
   return {
     look() {
+      state(ofGateway, "FENCE_FAILED", fence());
       state(ofGateway, "QUORUM_LOST", quorum());
       if (!view.isActive()) return;
       for (const [code, condition] of ofLeader()) state(ofGateway, code, condition);

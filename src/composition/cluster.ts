@@ -1,10 +1,12 @@
 import { createEtcdClient } from "../cluster/etcd/client.ts";
+import { fenceCommand } from "../cluster/fence-command.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { keyPrefix } from "../cluster/options.ts";
 import { createMember, type Member } from "../cluster/protocol/member.ts";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
-import { decode, LEADER_KEY, type LeaderRecord } from "../cluster/protocol/records.ts";
+import { LEADER_KEY } from "../cluster/protocol/records.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
+import { leadershipOf } from "../cluster/protocol/unled.ts";
 import { startCompaction } from "../cluster/store/compaction.ts";
 import { watchEtcd } from "../cluster/store/etcd-health.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
@@ -31,6 +33,8 @@ export interface Cluster {
   readonly view: ClusterView;
   readonly sight: ClusterSight;
   readonly handover: HandoverAccess;
+  /** An engineer knows that the member is off. Returns why that cannot be used. */
+  readonly confirmFence: (member: string) => string | null;
   /** It leaves the cluster, or leads no more. */
   readonly ended: AbortSignal;
   /** Of the slots of OPC UA. */
@@ -75,8 +79,7 @@ const LOOK_MS = 100;
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
   const { clock, random, sessionId, isFleetUp, events, configuration } = parts;
   const log = parts.log.child({ part: "cluster" });
-  const { endpoints, tls } = options.etcd;
-  const client = createEtcdClient({ endpoints, tls, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
+  const client = createEtcdClient({ ...options.etcd, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
   const prefix = keyPrefix(options.name);
   const { callDeadlineMs, evidenceMs } = config.dispatcher;
   const times = protocolTimes({ leaseMs: options.leaseMs, callDeadlineMs, evidenceMs });
@@ -91,7 +94,10 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     handover ??= takeover && reportOf(takeover, options.member, doubtsOfTakeover, clock.nowMs());
     return handover;
   }
-  const facts = () => ({ version, configuration: configuration(), handover: ownHandover() });
+  const facts = () => ({
+    ...{ version, configuration: configuration(), handover: ownHandover() },
+    fence: member.fencing.state(),
+  });
 
   const member = createMember({
     store: createEtcdStore({ client, prefix, clock, log }),
@@ -102,6 +108,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     seen: parts.seen,
     leading: {
       hasSession: isFleetUp,
+      fence: fenceCommand(options, clock, log),
       isPublished: () => events === null || events.length === 0,
       async takeOver(tables, time) {
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
@@ -140,10 +147,8 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     view,
     ended: ended.signal,
     sight: {
-      ...{ view, etcd, facts },
-      silenceMs: options.leaseMs,
-      others: member.others,
-      takeover: member.takeover,
+      ...{ view, etcd, facts, silenceMs: options.leaseMs },
+      ...{ others: member.others, takeover: member.takeover },
     },
     handover: {
       others: member.others,
@@ -153,7 +158,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         isAside = now;
       },
     },
-    tickets,
+    ...{ tickets, confirmFence: member.fencing.confirm },
     join(joined) {
       dispatcher = joined;
       joined.standBy();
@@ -180,20 +185,17 @@ function createView(
   dispatcher: () => Dispatcher | null,
 ) {
   const listeners = new Set<() => void>();
-  const leaderEntry = () => member.mirror.get(LEADER_KEY);
   let newestEpoch = 0;
   const view: ClusterView = {
     member: own,
     members,
     isActive: member.isLeading,
     epoch() {
-      newestEpoch = Math.max(newestEpoch, leaderEntry()?.created ?? 0);
+      newestEpoch = Math.max(newestEpoch, member.mirror.get(LEADER_KEY)?.created ?? 0);
       return newestEpoch;
     },
-    leader() {
-      const entry = leaderEntry();
-      return entry === undefined ? null : decode<LeaderRecord>(entry).member;
-    },
+    leader: () => leadershipOf(member, own).leader,
+    unledBecause: () => leadershipOf(member, own).because,
     // The leader says something each second.
     lagMs: () => Math.max(0, member.mirror.lagMs() - 2 * proofMs),
     robotsInDoubt: () => dispatcher()?.handover.robotsInDoubt() ?? 0,

@@ -1,5 +1,6 @@
 import type { RunningConfig } from "../config/load.ts";
 import type { ClientCertificates } from "../contracts/client-certificates.ts";
+import type { FenceControl } from "../contracts/fence.ts";
 import type { HandoverControl } from "../contracts/handover.ts";
 import type { Sink } from "../contracts/link.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
@@ -18,6 +19,7 @@ import { freeBytes } from "../platform/disk-health.ts";
 import { noLaterThan } from "../platform/within.ts";
 import { consoleFolder, openApiFile, version } from "../version.ts";
 import type { Core } from "./core.ts";
+import { createFenceControl } from "./fence.ts";
 import { createHandovers } from "./handover.ts";
 import { QUEUE, type Run, startRetry } from "./run.ts";
 
@@ -74,6 +76,7 @@ export function control(
       recorder: recordings.recorder,
       reload: reloads.request,
       handover: handover(run, core),
+      fence: fence(run, core),
     },
     tail: createTail({ attachTail, sessionId, clock }),
     clock,
@@ -94,6 +97,17 @@ function handover(
     { view, ...access, steps: dispatcher.handover, audit, clock, log: part, signal: cluster.ended },
     access.own,
   );
+}
+
+/** Null: the gateway is no member of a cluster. */
+function fence({ cluster, surroundings: { clock, log } }: Run, { commands }: Core): FenceControl | null {
+  if (cluster === null) return null;
+  const { dispatcher, audit } = commands;
+  const part = log.child({ part: "cluster" });
+  return createFenceControl({
+    ...{ confirm: cluster.confirmFence, rights: dispatcher.rights },
+    ...{ audit, clock, log: part },
+  });
 }
 
 function webCommands(protocol: "web" | "control", { commands, catalogue }: Core): WebCommands {

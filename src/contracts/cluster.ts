@@ -22,12 +22,22 @@ export interface ClusterView {
   epoch(): number;
   /** The name of the leader of that epoch; null: nobody leads, as far as it knows. */
   leader(): string | null;
+  /** Why nobody leads, as a sentence; null: a member leads, or no reason is known. */
+  unledBecause(): string | null;
   /** For how long it has not been known that this member has all that the store has, in milliseconds. */
   lagMs(): number;
   /** Robots that take no start before the end of an earlier leader's command is known. */
   robotsInDoubt(): number;
   /** Calls it after each change of `isActive`, `epoch` or `leader`. Returns what ends that. */
   onChange(listener: () => void): () => void;
+}
+
+/** A member may not lead before the one that led last cannot reach the service any more. */
+export interface FenceState {
+  /** The member that is to be fenced. */
+  readonly of: string;
+  /** Why that has failed, as the end of a sentence; null: it has not, and goes on. */
+  readonly problem: string | null;
 }
 
 /** What a member says of its program. */
@@ -37,6 +47,8 @@ export interface MemberFacts {
   readonly configuration: Readonly<Record<string, string>>;
   /** The handover by which it leads; null: it stands by, or leads for another reason. */
   readonly handover: HandoverReport | null;
+  /** Null or absent: it fences nobody. */
+  readonly fence?: FenceState | null;
 }
 
 /** Another member, which was heard a moment ago. */
@@ -44,6 +56,8 @@ export interface OtherMember {
   readonly name: string;
   /** It has a session to the service, so it could lead. */
   readonly hasSession: boolean;
+  /** Names its process; null: its version does not tell it. */
+  readonly process?: string | null;
   /** The number of the epoch that it leads, since it takes commands; null: it stands by. */
   readonly leads: number | null;
   /** Null: its version does not tell them. */

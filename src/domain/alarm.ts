@@ -60,6 +60,14 @@ export const alarmRules = {
     cause: "two of the three members of etcd are down, or this box is cut off from them",
     advice: "start etcd on a second machine, and look at the network between the three; stops pass meanwhile",
   },
+  FENCE_FAILED: {
+    severity: 800,
+    ...atOnce,
+    ends: "either",
+    cause: "the command of cluster.fence has failed or hangs, so the box that led may still reach robots",
+    advice:
+      "see that the named box is off, then run fleetgate fence-confirm with its name on the other one; stops pass meanwhile",
+  },
   DISK_FULL: {
     severity: 700,
     ...atOnce,
@@ -201,6 +209,7 @@ export type AlarmCode = Exclude<keyof typeof alarmRules, Numbered> | `${Numbered
 /** The alarms that only a member of a cluster may have. */
 export const alarmsOfCluster: ReadonlySet<string> = new Set<AlarmCode>([
   "QUORUM_LOST",
+  "FENCE_FAILED",
   "NO_STANDBY",
   "STORE_SPACE",
   "MEMBER_LOST",

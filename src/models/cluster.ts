@@ -16,6 +16,10 @@ export const clusterModel = z.strictObject({
     ),
   epoch: z.number().describe("Higher with each leader; 0: none is known."),
   leader: z.string().nullable().describe("The member that leads; null: none is known."),
+  unled_because: z
+    .string()
+    .nullable()
+    .describe("Why nobody leads; null: a member leads, or it is not known."),
   lag_ms: z
     .int()
     .min(0)
@@ -35,6 +39,7 @@ export function clusterPlaceOf(view: ClusterView): ClusterPlace {
     role: followRole(view)(),
     epoch: view.epoch(),
     leader: view.leader(),
+    unled_because: view.unledBecause(),
     lag_ms: Math.max(0, Math.round(view.lagMs())),
     robots_in_doubt: view.robotsInDoubt(),
     members: members.map(({ name }) => name),

@@ -43,7 +43,7 @@ async function lead(entries: Map<string, StoreEntry>, clock: ManualClock, forMs:
   const leader = createLeader({
     ...{ clock, times, mirror: mirror as unknown as Mirror, store: store as ClusterStore },
     identity: { member: "m", process },
-    self: { mayLead: () => true, isPublished: () => true },
+    self: { mayLead: () => true, isPublished: () => true, mustWait: () => false, hasLed: () => true },
     acquired: (_epoch, { totalMs }) => void totals.push(totalMs),
     lost() {},
   });

@@ -99,3 +99,16 @@ it("names what two boxes have not alike", () => {
   others = [{ ...right, facts: null }];
   expect(standing(62)).toEqual([]);
 });
+
+it("says on each member that a fence has failed, until somebody leads", () => {
+  isActive = false;
+  const fence = { of: "left", problem: null };
+  others = [{ ...right, facts: { ...facts, fence } }];
+  expect(standing(3)).toEqual([]);
+  others = [{ ...right, facts: { ...facts, fence: { ...fence, problem: "it cannot be started (ENOENT)" } } }];
+  expect(standing(3)).toEqual([
+    "FENCE_FAILED 800: right could not fence left: it cannot be started (ENOENT), so nobody leads",
+  ]);
+  others = [right];
+  expect(standing(3)).toEqual([]);
+});

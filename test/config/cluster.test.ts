@@ -53,6 +53,12 @@ it("gives the cluster its members, etcd with its certificates, and the time of t
       tls: { ca: ca.certificate, client: { certificate: client.certificate, key: client.key } },
     },
     leaseMs: 5_000,
+    fence: null,
+  });
+  const fenced = `${plant}  fence: { command: [/etc/fleetgate/fence, "a b"], timeoutSeconds: 60 }\n`;
+  expect((await folder.config(fenced)).cluster?.fence).toEqual({
+    command: ["/etc/fleetgate/fence", "a b"],
+    timeoutMs: 60_000,
   });
   expect(await folder.warnings(plant)).toEqual([]);
 });
@@ -160,6 +166,11 @@ describe("is refused", () => {
       "with a lease that a pause of the disk outlasts",
       `${plant}  leaseSeconds: 2\n`,
       "cluster.leaseSeconds: must be at least 3",
+    ],
+    [
+      "with a fence that a shell would have to find",
+      `${plant}  fence: { command: ["ipmitool off"] }\n`,
+      "cluster.fence.command: begin with the path of a program",
     ],
     [
       "with evidence that ends before a call of the other box has",

@@ -9,6 +9,7 @@ interface ClusterState {
   readonly isActive: boolean;
   readonly epoch: number;
   readonly leader: string | null;
+  readonly unledBecause: string | null;
   readonly lagMs: number;
   readonly robotsInDoubt: number;
 }
@@ -21,13 +22,17 @@ export const members: readonly ClusterMember[] = [
 /** A member that stands by, with all that the leader has. */
 export function createTestCluster(member: string, given: readonly ClusterMember[] = members): TestCluster {
   const listeners = new Set<() => void>();
-  let state: ClusterState = { isActive: false, epoch: 0, leader: null, lagMs: 0, robotsInDoubt: 0 };
+  let state: ClusterState = {
+    ...{ isActive: false, epoch: 0, leader: null, unledBecause: null },
+    ...{ lagMs: 0, robotsInDoubt: 0 },
+  };
   return {
     member,
     members: given,
     isActive: () => state.isActive,
     epoch: () => state.epoch,
     leader: () => state.leader,
+    unledBecause: () => state.unledBecause,
     lagMs: () => state.lagMs,
     robotsInDoubt: () => state.robotsInDoubt,
     onChange(listener) {

@@ -115,7 +115,8 @@ function waitingClients(found: JsonObject): readonly string[] {
 /** The place in the cluster, as one line. */
 export function clusterLine(found: JsonObject): string {
   const [member, role] = [textOf(found, "member"), textOf(found, "role")];
-  const leader = textOf(found, "leader") || "none is known";
+  const because = textOf(found, "unled_because");
+  const leader = textOf(found, "leader") || (because === "" ? "none is known" : `none: ${because}`);
   const lag = duration(numberOf(found, "lag_ms") / 1_000);
   const members = textsOf(found, "members").join(", ");
   const count = numberOf(found, "robots_in_doubt");

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import { createRunningTime, type RunningTime } from "../../platform/running-time.ts";
-import type { ClusterStore } from "./cluster-store.ts";
+import type { ClusterStore, StoreEntry, StorePut } from "./cluster-store.ts";
 import { type Epoch, ledBy } from "./epoch-writer.ts";
 import type { Mirror } from "./mirror.ts";
 import {
@@ -8,6 +8,7 @@ import {
   type BeatRecord,
   decode,
   LEADER_KEY,
+  LED_KEY,
   LEFT_KEY,
   type LeaderRecord,
   type LeftRecord,
@@ -23,6 +24,8 @@ export interface Leader {
   isActive(): boolean;
   /** Gives the leadership to another member. The process ends. */
   resign(why: LeftRecord["why"], note?: unknown): Promise<void>;
+  /** Gives back what it has acquired, before it has led. It stands by again. */
+  release(): Promise<void>;
   start(): void;
 }
 
@@ -35,8 +38,12 @@ export interface LeaderParts {
   readonly self: {
     /** It may lead now; false: another member should. */
     readonly mayLead: () => boolean;
+    /** It must not acquire a leadership that is free, yet. */
+    readonly mustWait: () => boolean;
     /** Every event of this gateway has arrived at its subscribers. */
     readonly isPublished: () => boolean;
+    /** It has led: nobody needs to fence it when it has resigned. */
+    readonly hasLed: () => boolean;
   };
   /** `time`: for how long members have led in all. No member's own running time counts, for they differ. */
   readonly acquired: (epoch: Epoch, time: RunningTime) => void;
@@ -53,6 +60,7 @@ export function createLeader(parts: LeaderParts): Leader {
   let provenAtMs = 0;
   let lease: string | null = null;
   let isResigning = false;
+  let isReleasing = false;
   let isSeeking = false;
   let cancelSeek: Cancel = () => {};
   let beats = 0;
@@ -79,11 +87,13 @@ export function createLeader(parts: LeaderParts): Leader {
     const mayLead = self.mayLead();
     const isWhole = mirror.revision() > 0 && !mirror.isAhead();
     if (isWhole && mayLead && isLedByOther()) await silence.look();
-    if (isWhole && !isLedByOther() && (mayLead || mirror.get(LEADER_KEY) !== undefined)) await acquire();
+    const mayAcquire = (mayLead && !self.mustWait()) || mirror.get(LEADER_KEY) !== undefined;
+    if (isWhole && !isLedByOther() && mayAcquire) await acquire();
     isSeeking = false;
     seekIn(times.proofMs / 2);
   }
 
+  const isOwn = (entry: StoreEntry) => decode<LeaderRecord>(entry).process === identity.process;
   function isLedByOther(): boolean {
     const known = mirror.get(LEADER_KEY);
     return known !== undefined && !isOwn(known);
@@ -93,40 +103,36 @@ export function createLeader(parts: LeaderParts): Leader {
     const askedAtMs = clock.monotonicMs();
     lease ??= await store.grant(times.leaseMs);
     if (lease === null) return;
-    const value = JSON.stringify(identity);
-    await store.commit({
-      guard: [{ key: LEADER_KEY, modified: 0 }],
-      parts: [{ when: [], puts: [{ key: LEADER_KEY, value, lease }] }],
-    });
+    const puts = [{ key: LEADER_KEY, value: JSON.stringify(identity), lease }];
+    await store.commit({ guard: [{ key: LEADER_KEY, modified: 0 }], parts: [{ when: [], puts }] });
     const read = await store.read(LEADER_KEY);
-    const own = read?.entries.find(isOwn);
-    if (read === null || own === undefined || read.revision < mirror.revision()) return;
-    epoch = { clusterId: read.clusterId, revision: own.created };
+    const found = read?.entries.find(isOwn);
+    if (read === null || found === undefined || read.revision < mirror.revision()) return;
+    const own: Epoch = { clusterId: read.clusterId, revision: found.created };
+    epoch = own;
     provenAtMs = askedAtMs;
     const beat = mirror.get(BEAT_KEY);
     const time = createRunningTime(beat === undefined ? 0 : decode<BeatRecord>(beat).runMs, clock);
-    clock.after(times.proofMs, () => void prove(time));
-    acquired(epoch, time);
-  }
-
-  function isOwn(entry: { readonly value: string }): boolean {
-    return decode<LeaderRecord>(entry).process === identity.process;
+    isReleasing = false;
+    clock.after(times.proofMs, () => void prove(own, time));
+    acquired(own, time);
   }
 
   /**
    * A transaction, and no renewal of the lease: a store without a quorum may answer those. Whoever watches
    * sees by what it puts that nothing is behind.
    */
-  async function prove(time: RunningTime): Promise<void> {
-    if (epoch === null) return;
+  async function prove(own: Epoch, time: RunningTime): Promise<void> {
+    if (epoch !== own || isReleasing) return;
     const askedAtMs = clock.monotonicMs();
     beats += 1;
     const beat: BeatRecord = { count: beats, runMs: time.totalMs(), isPublished: self.isPublished() };
     const puts = [{ key: BEAT_KEY, value: JSON.stringify(beat) }];
-    const result = await store.commit({ guard: [ledBy(epoch)], parts: [{ when: [], puts }] });
+    const result = await store.commit({ guard: [ledBy(own)], parts: [{ when: [], puts }] });
+    if (epoch !== own || isReleasing) return;
     if (result.kind === "done" && result.parts === null) return lost();
     if (result.kind === "done") provenAtMs = askedAtMs;
-    clock.after(times.proofMs, () => void prove(time));
+    clock.after(times.proofMs, () => void prove(own, time));
   }
 
   async function renew(): Promise<void> {
@@ -141,17 +147,41 @@ export function createLeader(parts: LeaderParts): Leader {
     async resign(why, note = null) {
       if (epoch === null) return;
       isResigning = true;
-      const left: LeftRecord = { ...identity, why, note };
-      const puts = [
-        { key: LEADER_KEY, value: null },
-        { key: LEFT_KEY, value: JSON.stringify(left) },
-      ];
+      const puts = lastWords({ ...identity, why, note }, self.hasLed());
       await store.commit({ guard: [ledBy(epoch)], parts: [{ when: [], puts }] });
       lost();
+    },
+    async release() {
+      if (epoch === null || isReleasing) return;
+      isReleasing = true;
+      const revision = await removeKey(parts, epoch);
+      // Before the mirror has it, the key would pass for an acquisition without an answer.
+      await mirror.reached(revision);
+      epoch = null;
+      seekIn(times.proofMs / 2);
     },
     start() {
       void seek();
       void renew();
     },
   };
+}
+
+/** `hasLed`: nobody needs to fence it from now on. */
+function lastWords(left: LeftRecord, hasLed: boolean): readonly StorePut[] {
+  return [
+    { key: LEADER_KEY, value: null },
+    { key: LEFT_KEY, value: JSON.stringify(left) },
+    ...(hasLed ? [{ key: LED_KEY, value: null }] : []),
+  ];
+}
+
+/** Resolves with a revision of the store at which the key of the epoch is gone. */
+async function removeKey({ store, clock, times }: LeaderParts, own: Epoch): Promise<number> {
+  const parts = [{ when: [], puts: [{ key: LEADER_KEY, value: null }] }];
+  for (;;) {
+    const result = await store.commit({ guard: [ledBy(own)], parts });
+    if (result.kind === "done") return result.revision;
+    await new Promise<void>((resolve) => void clock.after(times.retryMs, resolve));
+  }
 }

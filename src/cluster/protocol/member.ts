@@ -10,6 +10,7 @@ import type { RunningTime } from "../../platform/running-time.ts";
 import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
 import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
+import { createFencing, type Fencing, type RunFence } from "./fence.ts";
 import { createLeader } from "./leader.ts";
 import { createMirror, type Mirror, type SeenMark } from "./mirror.ts";
 import { createPresence } from "./presence.ts";
@@ -45,6 +46,7 @@ export interface Member extends SharedCommands {
   others(): readonly OtherMember[];
   /** The leader before this one; null: this one does not lead, or knows none. */
   takeover(): Takeover | null;
+  readonly fencing: Pick<Fencing, "state" | "confirm">;
   start(): void;
 }
 
@@ -65,6 +67,8 @@ export interface MemberParts {
      * this member is active. Their records age by `time`.
      */
     readonly takeOver: (tables: ReplicatedStore, time: RunningTime) => Promise<void>;
+    /** Fences the member that led before; absent or null: nobody is fenced. */
+    readonly fence?: RunFence | null;
     /** The leadership is lost: closes the sockets to the service, then ends the process. */
     readonly lost: () => void;
   };
@@ -102,8 +106,7 @@ export function createMember(parts: MemberParts): Member {
 
   /** A leader without a session lets a member lead that has one. */
   function lookAtSession(): void {
-    const isCut = session.isCut() && hasTakenOver;
-    if (isCut && presence.isOtherReady()) void leader.resign("cut");
+    if (session.isCut() && hasTakenOver && presence.isOtherReady()) void leader.resign("cut");
   }
   const leader = createLeader({
     store,
@@ -111,14 +114,21 @@ export function createMember(parts: MemberParts): Member {
     clock,
     times,
     identity,
-    self: { mayLead: session.mayLead, isPublished: leading.isPublished },
+    self: {
+      ...{ mayLead: session.mayLead, isPublished: leading.isPublished },
+      ...{ mustWait: () => fencing.mustWait(), hasLed: () => fencing.hasLed() },
+    },
     acquired,
     lost,
   });
   const presence = createPresence({
-    ...{ store, mirror, clock, ended },
-    ...{ member: identity.member, hasSession: leading.hasSession, facts: others.facts ?? (() => null) },
+    ...{ store, mirror, clock, ended, identity },
+    ...{ hasSession: leading.hasSession, facts: others.facts ?? (() => null) },
     leads: () => (hasTakenOver ? (leader.epoch()?.revision ?? null) : null),
+  });
+  const fencing = createFencing({
+    ...{ store, mirror, clock, times, identity, ended },
+    ...{ others: presence.others, run: leading.fence ?? null },
   });
   const isLeading = () => hasTakenOver && leader.isActive();
   const writer = createOpenWriter({ store, clock });
@@ -134,12 +144,7 @@ export function createMember(parts: MemberParts): Member {
   watchPublished({ mirror, clock }, (beforeMs) => {
     if (leader.epoch() === null) others.published(beforeMs);
   });
-  const holdsPrefix = tableKey(HOLDS, "");
-  mirror.subscribe((key, entry) => {
-    if (!key.startsWith(holdsPrefix)) return;
-    const value = entry === null ? undefined : (decode<unknown>(entry) ?? undefined);
-    others.table({ table: HOLDS, key: key.slice(holdsPrefix.length), value });
-  });
+  watchHolds(mirror, others.table);
 
   const leaderBefore = watchTakeover(mirror, clock, identity.process);
   let takeover: Takeover | null = null;
@@ -147,6 +152,10 @@ export function createMember(parts: MemberParts): Member {
   async function acquired(epoch: Epoch, time: RunningTime): Promise<void> {
     // All that the epochs before have written is of a lower revision than this epoch.
     await mirror.reached(epoch.revision);
+    const passed = await fencing.pass(epoch);
+    if (passed === "failed") void leader.release();
+    if (passed === "lost") lost();
+    if (passed !== "passed" || ended.aborted) return;
     const writer = createEpochWriter({ store, clock, epoch, lost });
     const conditionsOf = conditions(mirror, readStart);
     await leading.takeOver(
@@ -166,12 +175,9 @@ export function createMember(parts: MemberParts): Member {
     resign: leader.resign,
     others: presence.others,
     takeover: () => takeover,
+    fencing,
     doubtMs: times.doubtMs,
-    async isRecorded(commandId) {
-      const wanted = tableKey(COMMANDS, commandId);
-      const read = await store.read(wanted);
-      return read === null ? null : read.entries.some(({ key }) => key === wanted);
-    },
+    isRecorded: (commandId) => isRecorded(store, commandId),
     stopLeaves: stops.leaves,
     stoppedElsewhere: stops.forbids,
     stopAfter(commandId, robotId) {
@@ -180,10 +186,26 @@ export function createMember(parts: MemberParts): Member {
     },
     start() {
       mirror.start(ended);
+      presence.announce();
       leader.start();
       every(clock, times.proofMs, ended, lookAtSession);
     },
   };
+}
+
+async function isRecorded(store: ClusterStore, commandId: string): Promise<boolean | null> {
+  const wanted = tableKey(COMMANDS, commandId);
+  const read = await store.read(wanted);
+  return read === null ? null : read.entries.some(({ key }) => key === wanted);
+}
+
+function watchHolds(mirror: Mirror, receive: (change: TableChange) => void): void {
+  const prefix = tableKey(HOLDS, "");
+  mirror.subscribe((key, entry) => {
+    if (!key.startsWith(prefix)) return;
+    const value = entry === null ? undefined : (decode<unknown>(entry) ?? undefined);
+    receive({ table: HOLDS, key: key.slice(prefix.length), value });
+  });
 }
 
 /**

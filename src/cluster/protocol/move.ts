@@ -2,7 +2,16 @@ import type { Clock } from "../../platform/clock.ts";
 import { StoreFailed } from "../../platform/store.ts";
 import type { ClusterStore, StorePut, StoreRead } from "./cluster-store.ts";
 import { createEpochWriter, type Epoch, ledBy } from "./epoch-writer.ts";
-import { decode, LEADER_KEY, type LeaderRecord, MOVED_OUT, MOVING_IN, TABLES, unchanged } from "./records.ts";
+import {
+  decode,
+  LEADER_KEY,
+  LED_KEY,
+  type LeaderRecord,
+  MOVED_OUT,
+  MOVING_IN,
+  TABLES,
+  unchanged,
+} from "./records.ts";
 
 /** A record of a table, as it is kept. `value`: JSON. */
 export interface MovedRecord {
@@ -14,6 +23,12 @@ export interface MovedRecord {
 /** The records cannot be moved now. The message says why, and what to do. */
 export class MoveRefused extends Error {
   override readonly name = "MoveRefused";
+}
+
+/** What a record in the place of the leader's says of the journal; null: a member has written it. */
+export function journalMove({ member, process }: LeaderRecord): string | null {
+  if (process === MOVING_IN) return `${member} has not finished to move its journal into etcd`;
+  return process === MOVED_OUT ? `the journal is on ${member}, which is to run alone` : null;
 }
 
 interface MoveParts {
@@ -141,7 +156,9 @@ const TRIES = 5;
 async function release(store: ClusterStore, epoch: Epoch): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const guard = [ledBy(epoch)];
-    const parts = [{ when: [], puts: [{ key: LEADER_KEY, value: null }] }];
+    // Nobody runs who has led.
+    const puts = [LEADER_KEY, LED_KEY].map((key) => ({ key, value: null }));
+    const parts = [{ when: [], puts }];
     const result = await store.commit({ guard, parts });
     if (result.kind === "done") return;
   }

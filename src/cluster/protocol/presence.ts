@@ -2,7 +2,7 @@ import type { MemberFacts, OtherMember } from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import type { Mirror } from "./mirror.ts";
-import { decode, MEMBERS, type PresenceRecord } from "./records.ts";
+import { decode, type LeaderRecord, MEMBERS, type PresenceRecord } from "./records.ts";
 
 /** Tells the other members that this one is there, and knows which of them are. */
 export interface Presence {
@@ -18,8 +18,7 @@ export interface PresenceParts {
   readonly store: ClusterStore;
   readonly mirror: Mirror;
   readonly clock: Clock;
-  /** The name of this member. */
-  readonly member: string;
+  readonly identity: LeaderRecord;
   /** It has a session to the service. */
   readonly hasSession: () => boolean;
   /** The revision of the epoch that it leads, when it has taken over. */
@@ -37,7 +36,8 @@ const PERIOD_MS = 2_000;
 const GONE_MS = 3 * PERIOD_MS;
 
 export function createPresence(parts: PresenceParts): Presence {
-  const { store, mirror, clock, member, hasSession, leads, facts, ended } = parts;
+  const { store, mirror, clock, identity, hasSession, leads, facts, ended } = parts;
+  const { member, process } = identity;
   const heard = new Map<string, Heard>();
   let count = 0;
 
@@ -52,7 +52,7 @@ export function createPresence(parts: PresenceParts): Presence {
   function announce(): void {
     count += 1;
     const record: PresenceRecord = {
-      ...{ hasSession: hasSession(), count },
+      ...{ hasSession: hasSession(), count, process },
       ...{ leads: leads(), facts: facts(), atMs: clock.nowMs() },
     };
     const puts = [{ key: `${MEMBERS}${member}`, value: JSON.stringify(record) }];
@@ -70,7 +70,7 @@ export function createPresence(parts: PresenceParts): Presence {
 }
 
 function heardOf(name: string, record: PresenceRecord, clock: Clock): Heard {
-  const { hasSession, leads = null, facts = null, atMs } = record;
+  const { hasSession, process = null, leads = null, facts = null, atMs } = record;
   const clockAheadMs = atMs === undefined ? null : atMs - clock.nowMs();
-  return { name, hasSession, leads, facts, clockAheadMs, atMs: clock.monotonicMs() };
+  return { name, hasSession, process, leads, facts, clockAheadMs, atMs: clock.monotonicMs() };
 }

@@ -5,6 +5,8 @@ import type { StoreComparison, StoreEntry } from "./cluster-store.ts";
 export const LEADER_KEY = "leader";
 /** Which leader has given the leadership up. */
 export const LEFT_KEY = "left";
+/** Which process has led last, until it gives the leadership up. */
+export const LED_KEY = "led";
 /** What the leader puts each second. */
 export const BEAT_KEY = "beat";
 /** The newest stop of each robot. */
@@ -27,6 +29,12 @@ export const MOVING_IN = "journal to-cluster";
 /** The same: the records are with one gateway, which runs alone. */
 export const MOVED_OUT = "journal from-cluster";
 
+/** It has led, and nothing shows that it cannot reach the service any more. */
+export interface LedRecord extends LeaderRecord {
+  /** The revision of its epoch. */
+  readonly epoch: number;
+}
+
 /** What the leader says each second. */
 export interface BeatRecord {
   readonly count: number;
@@ -47,6 +55,7 @@ export interface LeftRecord extends LeaderRecord {
 export interface PresenceRecord {
   readonly hasSession: boolean;
   readonly count: number;
+  readonly process?: string;
   /** The revision of the epoch that it leads, when it has taken over. */
   readonly leads?: number | null;
   readonly facts?: MemberFacts | null;

@@ -1,7 +1,15 @@
 import type { Takeover } from "../../contracts/cluster.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Mirror } from "./mirror.ts";
-import { decode, LEADER_KEY, LEFT_KEY, type LeaderRecord, type LeftRecord } from "./records.ts";
+import {
+  decode,
+  LEADER_KEY,
+  LED_KEY,
+  LEFT_KEY,
+  type LeaderRecord,
+  type LedRecord,
+  type LeftRecord,
+} from "./records.ts";
 
 /** Follows who leads. Returns how the newest leader of another process has ended; null: none is known. */
 export function watchTakeover(
@@ -12,12 +20,9 @@ export function watchTakeover(
   let last: LeaderRecord | null = null;
   let freeSinceMs: number | null = null;
   mirror.subscribe((key, entry) => {
-    if (key !== LEADER_KEY) return;
-    if (entry === null) {
-      freeSinceMs = clock.monotonicMs();
-      return;
-    }
-    const record = decode<LeaderRecord>(entry);
+    if (key === LEADER_KEY && entry === null) freeSinceMs = clock.monotonicMs();
+    if (key !== LED_KEY || entry === null) return;
+    const record = decode<LedRecord>(entry);
     if (record.process !== process) last = record;
   });
   return () => {

@@ -36,6 +36,10 @@ export interface ProtocolTimes extends ProtocolOptions {
    * there has proven itself by then.
    */
   readonly answeringMs: number;
+  /** Nobody is fenced before nobody has led for so long: a process that was killed starts again. */
+  readonly fenceAfterMs: number;
+  /** The wait before another attempt to fence. */
+  readonly fencePauseMs: number;
   /** The wait before another attempt at what failed. */
   readonly retryMs: number;
 }
@@ -55,6 +59,8 @@ export function protocolTimes(options: ProtocolOptions): ProtocolTimes {
     unledMs: 30_000,
     proofMs: PROOF_MS,
     answeringMs: STORE_DEADLINE_MS + 1.5 * PROOF_MS,
+    fenceAfterMs: 5_000,
+    fencePauseMs: 15_000,
     retryMs: 250,
   };
 }

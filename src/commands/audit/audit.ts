@@ -26,6 +26,7 @@ export interface AuditRecord {
     | "counters"
     | "reload"
     | "handover"
+    | "fence"
     | "session"
     | "certificate"
     | "simulator";

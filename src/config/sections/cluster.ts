@@ -4,6 +4,7 @@ import { count, file, hostPort } from "../fields.ts";
 import { fileAt, type NamedFiles } from "../named-files.ts";
 
 const MOST_ENDPOINTS = 7;
+const MOST_ARGUMENTS = 50;
 
 const shortName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
   error: "use 1 to 63 letters, digits, - and _, the first a letter or digit",
@@ -57,6 +58,24 @@ export const clusterSection = z
       5,
       "How long a leader may be silent before the other box takes over, in seconds.",
     ),
+    fence: z
+      .strictObject({
+        command: z
+          .array(z.string())
+          .min(1)
+          .max(MOST_ARGUMENTS)
+          .refine(([program = ""]) => program.startsWith("/"), {
+            error: "begin with the path of a program, as /etc/fleetgate/fence: no shell reads it",
+          })
+          .describe(
+            "The program and its arguments. It cuts the power of the box that FLEETGATE_FENCE_MEMBER names, and ends with 0 when that is off.",
+          ),
+        timeoutSeconds: count(1, 300, 30, "How long it may take, in seconds. Then it has failed."),
+      })
+      .optional()
+      .describe(
+        "What must succeed before this box takes over from one that has not resigned. Without it nothing is cut off.",
+      ),
   })
   .describe("Two boxes that are one gateway. Leave the section out for a gateway on one machine.");
 
@@ -64,7 +83,7 @@ export type ClusterSection = z.output<typeof clusterSection>;
 
 /** What the section and its files say, as the cluster wants it. */
 export function clusterOptions(section: ClusterSection, files: NamedFiles): ClusterOptions {
-  const { name, member: own, members, etcd, leaseSeconds } = section;
+  const { name, member: own, members, etcd, leaseSeconds, fence } = section;
   return {
     name,
     member: own,
@@ -75,6 +94,7 @@ export function clusterOptions(section: ClusterSection, files: NamedFiles): Clus
     })),
     etcd: { endpoints: etcd.endpoints, tls: tls(files) },
     leaseMs: leaseSeconds * 1_000,
+    fence: fence ? { command: fence.command, timeoutMs: fence.timeoutSeconds * 1_000 } : null,
   };
 }
 

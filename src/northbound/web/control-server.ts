@@ -3,6 +3,7 @@ import type { Server } from "node:net";
 import { dirname } from "node:path";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Holds } from "../../contracts/acts.ts";
+import type { FenceControl } from "../../contracts/fence.ts";
 import type { HandoverControl } from "../../contracts/handover.ts";
 import type { ReloadConfiguration } from "../../contracts/reload.ts";
 import { quoted } from "../../domain/clip.ts";
@@ -19,6 +20,7 @@ import { addActRoutes } from "./acts.ts";
 import type { CheckTick } from "./command-envelope.ts";
 import { addCommandRoute, type WebCommands } from "./commands.ts";
 import { createWebConnections, listenerBounds } from "./connections.ts";
+import { addFenceRoute } from "./fence.ts";
 import type { FleetApi } from "./fleet-api.ts";
 import { addHandoverRoutes } from "./handover.ts";
 import { addMethodCheck } from "./host-check.ts";
@@ -87,6 +89,8 @@ interface MachineControls {
   readonly reload: ReloadConfiguration;
   /** Null: the gateway is no member of a cluster. */
   readonly handover: HandoverControl | null;
+  /** The same. */
+  readonly fence: FenceControl | null;
 }
 
 export interface ControlParts {
@@ -161,6 +165,7 @@ export function addControlRoutes(
   addReloadRoute(server, machine.reload);
   addRecordingRoute(server, machine.recorder);
   addHandoverRoutes(server, machine.handover);
+  addFenceRoute(server, machine.fence);
   api.addRoutes(server, { part: "control", senderOf });
   // Programs of this machine have no page that could have slept: a tick is checked only if one is given.
   const checkTick: CheckTick = (tick) => (tick === null ? {} : api.stream.ticks.check(tick));

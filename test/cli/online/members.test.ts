@@ -118,7 +118,7 @@ describe.skipIf(!hasEtcd)("a real etcd", () => {
     etcd = await startEtcd();
     const client = etcd.client();
     const cluster: ClusterOptions = {
-      ...{ name: "hall-1", member: "a", leaseMs: 5_000 },
+      ...{ name: "hall-1", member: "a", fence: null, leaseMs: 5_000 },
       members: ["a", "b"].map((name) => ({ name, opcuaUri: null })),
       etcd: { endpoints: etcd.endpoints, tls: null },
     };

@@ -56,7 +56,10 @@ export interface BoxParts {
   /** Its connections to etcd and to the service can go dead. */
   readonly isWired: boolean;
   readonly build: DaemonBuild;
-  /** Of its configuration, in place of those of the rounds; one that is undefined is left out. */
+  /**
+   * Of its configuration, in place of those of the rounds; one that is undefined is left out. Of `cluster` its
+   * keys are given.
+   */
   readonly sections: (name: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -71,7 +74,8 @@ export async function createBox(parts: BoxParts): Promise<Box> {
   const serviceWires = await Promise.all([grpc, https].map(startWire));
   const config = join(folder, "fleetgate.yaml");
   const ports = [...etcdWires, ...serviceWires].map((wire) => wire.port);
-  const document = { ...configuration(parts, socketPath, ports), ...parts.sections(name) };
+  const [usual, own] = [configuration(parts, socketPath, ports), parts.sections(name)];
+  const document = { ...usual, ...own, ...withUsual("cluster", usual.cluster, own) };
   await writeFile(config, stringify(document), { mode: 0o600 });
   const pool = new Pool("http://localhost", {
     ...{ socketPath, connections: 80, pipelining: 1 },
@@ -137,6 +141,12 @@ export async function createBox(parts: BoxParts): Promise<Box> {
       await Promise.all([...etcdWires, ...serviceWires].map((wire) => wire.close()));
     },
   };
+}
+
+/** Keys of a section that is given, beside the usual ones. */
+function withUsual(section: string, usual: object, own: Readonly<Record<string, unknown>>) {
+  const given = own[section];
+  return given instanceof Object ? { [section]: { ...usual, ...given } } : {};
 }
 
 function signal(daemon: Daemon | null, name: "SIGSTOP" | "SIGCONT"): void {

@@ -122,6 +122,7 @@ export async function createControlHarness(): Promise<ControlHarness> {
       },
       reload: async (by) => ({ applied: [by], refused: [], warnings: [], hash: "c0ffee" }),
       handover: null,
+      fence: null,
     },
     tail: createTail({
       attachTail(sink) {

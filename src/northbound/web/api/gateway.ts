@@ -32,6 +32,11 @@ export const handoverRequest = z.strictObject({
   drill: z.boolean().optional().describe("Whether it hands back."),
 });
 
+/** The body of `POST /api/v1/fence`. */
+export const fenceRequest = z.strictObject({
+  member: z.string().describe("The box that is off."),
+});
+
 export const problem = z.strictObject({
   type: z.literal("about:blank"),
   title: z.string(),

@@ -1,0 +1,36 @@
+import type { FenceState, OtherMember } from "../../contracts/cluster.ts";
+import type { Member } from "./member.ts";
+import { journalMove } from "./move.ts";
+import { decode, LEADER_KEY, type LeaderRecord } from "./records.ts";
+
+/** Which member leads. `because`: why nobody does, as a sentence; null: no reason is known. */
+export interface Leadership {
+  readonly leader: string | null;
+  readonly because: string | null;
+}
+
+/** What a member knows of who leads. The key of the leader has other holders too. */
+export function leadershipOf(member: Member, own: string): Leadership {
+  const entry = member.mirror.get(LEADER_KEY);
+  const record = entry === undefined ? null : decode<LeaderRecord>(entry);
+  if (member.isLeading()) return { leader: own, because: null };
+  const [fence] = fences(own, member.fencing.state(), member.others());
+  const because = fence === undefined ? record && journalMove(record) : fence.text;
+  return { leader: because === null ? (record?.member ?? null) : null, because };
+}
+
+/** The members that fence another one before they lead, or could not. */
+export function fences(
+  own: string,
+  state: FenceState | null,
+  others: readonly OtherMember[],
+): readonly { readonly hasFailed: boolean; readonly text: string }[] {
+  const all = [[own, state] as const, ...others.map(({ name, facts }) => [name, facts?.fence] as const)];
+  return all.flatMap(([name, fence]) => {
+    if (!fence) return [];
+    const { of, problem } = fence;
+    const text =
+      problem === null ? `${name} fences ${of} before it leads` : `${name} could not fence ${of}: ${problem}`;
+    return [{ hasFailed: problem !== null, text }];
+  });
+}

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { Clock } from "./clock.ts";
+import { plain } from "./plain-text.ts";
+
+/** How a program has ended. */
+export interface ProgramEnd {
+  /** Why it has not succeeded, as the end of a sentence; null: it has. */
+  readonly problem: string | null;
+  /** The end of what it has said, on one line. */
+  readonly said: string;
+}
+
+export interface ProgramParts {
+  /** Its path and its arguments. No shell reads them. */
+  readonly command: readonly string[];
+  /** Beside the `PATH` of a service. It gets nothing of this process's own. */
+  readonly env: Readonly<Record<string, string>>;
+  /** It is killed then, with all that it has started. */
+  readonly timeoutMs: number;
+}
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const MOST_CHARACTERS = 500;
+
+/** Runs a program to its end. Never rejects. */
+export function runProgram(
+  { command, env, timeoutMs }: ProgramParts,
+  clock: Pick<Clock, "after">,
+): Promise<ProgramEnd> {
+  const [program = "", ...args] = command;
+  return new Promise((resolve) => {
+    // A group of its own, so that it can be killed with its children.
+    const child = spawn(program, args, {
+      ...{ env: { PATH, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true },
+    });
+    const texts = [child.stdout, child.stderr].map(endOf);
+    const end = (problem: string | null) => {
+      cancel();
+      // A child that lives on may hold the pipes.
+      for (const { stream } of texts) stream.destroy();
+      resolve({
+        problem,
+        said: plain(
+          texts
+            .map(({ text }) => text().trim())
+            .join(" ")
+            .trim(),
+        ),
+      });
+    };
+    const cancel = clock.after(timeoutMs, () => {
+      if (child.pid !== undefined) killGroup(child.pid);
+      end(`it has not ended within ${timeoutMs / 1_000} s`);
+    });
+    child.on("error", (error) => end(`it cannot be started (${codeOf(error)})`));
+    child.on("exit", (code, signal) => {
+      if (code === 0) return end(null);
+      end(code === null ? `${signal} has ended it` : `it has ended with exit code ${code}`);
+    });
+  });
+}
+
+function endOf(stream: Readable): { readonly stream: Readable; readonly text: () => string } {
+  let text = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (more: string) => {
+    text = (text + more).slice(-MOST_CHARACTERS);
+  });
+  return { stream, text: () => text };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended at this moment.
+  }
+}
+
+function codeOf(error: Error): string {
+  return "code" in error ? String(error.code) : error.name;
+}

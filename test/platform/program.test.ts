@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
+import { runProgram } from "../../src/platform/program.ts";
+
+const LONG_MS = 20_000;
+const shell = (script: string, timeoutMs = LONG_MS) =>
+  runProgram({ command: ["/bin/sh", "-c", script], env: { OF: "box a" }, timeoutMs }, systemClock);
+
+it("says how a program has ended", async () => {
+  expect(await shell("echo done")).toEqual({ problem: null, said: "done" });
+  expect(await shell("echo no >&2; exit 3")).toEqual({
+    problem: "it has ended with exit code 3",
+    said: "no",
+  });
+  expect(await shell("kill -9 $$")).toMatchObject({ problem: "SIGKILL has ended it" });
+  const missing = runProgram({ command: ["/none"], env: {}, timeoutMs: LONG_MS }, systemClock);
+  expect(await missing).toEqual({ problem: "it cannot be started (ENOENT)", said: "" });
+});
+
+it("gives it its arguments as they are, and of the environment nothing else", async () => {
+  const command = ["/usr/bin/printf", "%s|", "$OF", "a b;c"];
+  expect((await runProgram({ command, env: {}, timeoutMs: LONG_MS }, systemClock)).said).toBe("$OF|a b;c|");
+  const { said } = await shell("env | cut -d= -f1 | sort | tr '\\n' ' '");
+  expect(said.split(" ").filter((name) => !["_", "PWD", "SHLVL"].includes(name))).toEqual(["OF", "PATH"]);
+});
+
+it("keeps the end of what it says, without control characters", async () => {
+  const { said } = await shell("head -c 1000000 /dev/zero | tr '\\0' x; printf '\\033[31mlast'");
+  expect(said).toHaveLength("\\u001b".length + 499);
+  expect(said).toMatch(/^x+\\u001b\[31mlast$/);
+});
+
+it("kills one that hangs, with all that it has started", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "fleetgate-program-"));
+  const { problem } = await shell(`sleep 1000 & echo $! >${folder}/child; wait`, 1_000);
+  expect(problem).toBe("it has not ended within 1 s");
+  const child = Number(readFileSync(join(folder, "child"), "utf8"));
+  const state = () => {
+    try {
+      return /^State:\s+(\w)/m.exec(readFileSync(`/proc/${child}/status`, "utf8"))?.[1] ?? "gone";
+    } catch {
+      return "gone";
+    }
+  };
+  await expect.poll(state).toBeOneOf(["gone", "Z"]);
+  rmSync(folder, { recursive: true });
+});
+
+it("does not wait for what a program that has ended leaves behind", async () => {
+  expect(await shell("sleep 5 & echo done")).toEqual({ problem: null, said: "done" });
+});
