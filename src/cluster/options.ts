@@ -19,6 +19,8 @@ export interface ClusterOptions {
   };
   /** How long etcd waits for a leader that is silent. */
   readonly leaseMs: number;
+  /** `warm`: a member that stands by has no session to the service. */
+  readonly standby: "hot" | "warm";
   /** What must succeed before this member takes over from one that has not resigned; null: nothing. */
   readonly fence: { readonly command: readonly string[]; readonly timeoutMs: number } | null;
 }

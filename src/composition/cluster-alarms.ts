@@ -26,7 +26,10 @@ const FULL_SEVERITY = 800;
 const nothing: AlarmCondition = { holds: false, text: "" };
 const found = (text: string): AlarmCondition => ({ holds: true, text });
 
-/** Raises the alarms of a cluster: all of them on the leader, those of a quorum and of a fence on every member. */
+/**
+ * Raises the alarms of a cluster: all of them on the leader, those of a quorum and of a fence on every
+ * member.
+ */
 export function createClusterAlarms(sight: ClusterSight, state: StateAlarm): { look(): void } {
   const { view, silenceMs, others, takeover, etcd, facts } = sight;
 

@@ -4,7 +4,7 @@ import type { ClusterOptions } from "../cluster/options.ts";
 import { keyPrefix } from "../cluster/options.ts";
 import { createMember, type Member } from "../cluster/protocol/member.ts";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
-import { LEADER_KEY } from "../cluster/protocol/records.ts";
+import { decode, LEADER_KEY, LEFT_KEY, type LeftRecord } from "../cluster/protocol/records.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
 import { leadershipOf } from "../cluster/protocol/unled.ts";
 import { startCompaction } from "../cluster/store/compaction.ts";
@@ -15,16 +15,18 @@ import { openDurableJournal } from "../commands/journal/durable-journal.ts";
 import { createMemberJournal, type MemberJournal } from "../commands/journal/member-journal.ts";
 import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
-import type { ClusterView, MemberFacts, SharedCommands } from "../contracts/cluster.ts";
+import type { ClusterView, MemberFacts, RobotStop, SharedCommands } from "../contracts/cluster.ts";
 import type { HandoverReport } from "../contracts/handover.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
 import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
+import type { TableChange } from "../platform/stores/table-store.ts";
 import { version } from "../version.ts";
 import type { ClusterSight } from "./cluster-alarms.ts";
 import { type HandoverParts, reportOf } from "./handover.ts";
+import { createStandbySession, type StandbySession } from "./standby-session.ts";
 
 /** This gateway as a member of a cluster. */
 export interface Cluster {
@@ -33,6 +35,8 @@ export interface Cluster {
   readonly view: ClusterView;
   readonly sight: ClusterSight;
   readonly handover: HandoverAccess;
+  /** Null: the session to the service is open at all times. */
+  readonly standby: StandbySession | null;
   /** An engineer knows that the member is off. Returns why that cannot be used. */
   readonly confirmFence: (member: string) => string | null;
   /** It leaves the cluster, or leads no more. */
@@ -75,6 +79,8 @@ export interface ClusterParts {
 /** Shorter than a permission holds: then what became of a write is known in time. */
 const ETCD_DEADLINE_MS = 1_500;
 const LOOK_MS = 100;
+/** A takeover waits so long for the session of a warm standby. */
+const SESSION_MS = 5_000;
 
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
   const { clock, random, sessionId, isFleetUp, events, configuration } = parts;
@@ -84,6 +90,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const { callDeadlineMs, evidenceMs } = config.dispatcher;
   const times = protocolTimes({ leaseMs: options.leaseMs, callDeadlineMs, evidenceMs });
   const ended = new AbortController();
+  const standby = options.standby === "warm" ? createStandbySession(clock, ended.signal) : null;
   let dispatcher: Dispatcher | null = null;
   let isAside = false;
   let doubtsOfTakeover = 0;
@@ -107,10 +114,12 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     readStart: startIn,
     seen: parts.seen,
     leading: {
-      hasSession: isFleetUp,
+      // A warm standby can open one, as far as it knows.
+      hasSession: () => isFleetUp() || (standby?.isOpen() === false && member.mirror.revision() > 0),
       fence: fenceCommand(options, clock, log),
       isPublished: () => events === null || events.length === 0,
       async takeOver(tables, time) {
+        await standby?.reached(isFleetUp, SESSION_MS);
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         journal.lead(openDurableJournal(tables, config.journal, time));
         tickets.lead(tables);
@@ -125,16 +134,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         parts.lost();
       },
     },
-    others: {
-      facts,
-      stop: (stop) => dispatcher?.elsewhere.stop(stop),
-      table(change) {
-        const found = holdIn(change);
-        if (found !== null) dispatcher?.elsewhere.hold(found.hold, found.isHeld);
-      },
-      published: (beforeMs) => events?.leaveBefore(beforeMs),
-      repeat: (stop) => dispatcher?.elsewhere.repeat(stop) ?? Promise.resolve(),
-    },
+    others: { facts, ...heard(() => dispatcher, events) },
   });
   const journal = createMemberJournal(member.tables);
   const tickets = createMemberTickets();
@@ -158,10 +158,11 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
         isAside = now;
       },
     },
-    ...{ tickets, confirmFence: member.fencing.confirm },
+    ...{ tickets, standby, confirmFence: member.fencing.confirm },
     join(joined) {
       dispatcher = joined;
       joined.standBy();
+      if (standby !== null) openAfterCut(standby, member, options.member);
       member.start();
       startCompaction({
         ...{ client, clock, isLeading: member.isLeading, revision: member.mirror.revision },
@@ -177,9 +178,34 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   };
 }
 
+/** What is done with what other members say. */
+function heard(dispatcher: () => Dispatcher | null, events: ClusterParts["events"]) {
+  return {
+    stop: (stop: RobotStop) => dispatcher()?.elsewhere.stop(stop),
+    table(change: TableChange) {
+      const found = holdIn(change);
+      if (found !== null) dispatcher()?.elsewhere.hold(found.hold, found.isHeld);
+    },
+    published: (beforeMs: number) => events?.leaveBefore(beforeMs),
+    repeat: (stop: RobotStop) => dispatcher()?.elsewhere.repeat(stop) ?? Promise.resolve(),
+  };
+}
+
+/**
+ * A member that has given way for lack of the service does not know that it could open a session. Else two
+ * warm members without the service would take turns.
+ */
+function openAfterCut(standby: StandbySession, { mirror }: Member, own: string): void {
+  mirror.subscribe((key, entry) => {
+    if (key !== LEFT_KEY || entry === null) return;
+    const { member, why } = decode<LeftRecord>(entry);
+    if (member === own && why === "cut") standby.open();
+  });
+}
+
 /** What is shown of the place of a member, and what tells its listeners of a change. */
 function createView(
-  { member: own, members }: ClusterOptions,
+  { member: own, members, standby }: ClusterOptions,
   member: Member,
   { proofMs }: ProtocolTimes,
   dispatcher: () => Dispatcher | null,
@@ -189,6 +215,7 @@ function createView(
   const view: ClusterView = {
     member: own,
     members,
+    standby,
     isActive: member.isLeading,
     epoch() {
       newestEpoch = Math.max(newestEpoch, member.mirror.get(LEADER_KEY)?.created ?? 0);

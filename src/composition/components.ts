@@ -37,8 +37,17 @@ export async function addComponents(
   const { fleet, fanOut, state, stages, pipeline, certificates, health, commands, noteWrongClock } = core;
   for (const component of [recordings.recorder, commands.journald, outbox])
     if (component !== null) components.push(component);
+  const standby = cluster?.standby ?? null;
   components.push(
-    opensFirst(fleet, config, begin),
+    standby === null
+      ? opensFirst(fleet, config, begin)
+      : standby.shown(
+          opensFirst(
+            fleet,
+            config,
+            begin.then(() => standby.opened),
+          ),
+        ),
     createQualityTicker(clock, () => pipeline.enter(state.tick())),
     createAlarmWatch({
       dataDir: config.gateway.dataDir,

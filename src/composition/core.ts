@@ -89,7 +89,7 @@ export function createCore(run: Run, components: readonly Component[]) {
   const commands: Commands = createCommands(run, {
     catalogue,
     meter,
-    port: fleet.port,
+    port: run.cluster?.standby?.port(fleet.port) ?? fleet.port,
     robot: state.robot,
     stages,
     enterAfter: (stage, batch) => pipeline.enterAfter(stage, batch),

@@ -16,6 +16,8 @@ export interface ClusterView {
   readonly member: string;
   /** All members, in the order of the configuration, which is the same on each of them. */
   readonly members: readonly ClusterMember[];
+  /** `warm`: a member that stands by has no session to the service, and no values. */
+  readonly standby: "hot" | "warm";
   /** It leads, and takes every command. False: it stands by, and takes stops only. */
   isActive(): boolean;
   /** The number of the newest epoch that it knows: a later leader has a higher one. 0: it knows none. */

@@ -29,6 +29,8 @@ afterEach(async () => {
 });
 
 const files = "ca: etcd-ca.pem, certificate: etcd.pem, key: etcd.key";
+const webhook =
+  "{ kind: webhook, listen: { port: 8443 }, publicUrl: https://g.example.com, certificate: etcd.pem, key: etcd.key }";
 const local = '"127.0.0.1:1", "[::1]:2", "localhost:3"';
 const plant = `${minimal}cluster:
   name: hall-1
@@ -53,6 +55,7 @@ it("gives the cluster its members, etcd with its certificates, and the time of t
       tls: { ca: ca.certificate, client: { certificate: client.certificate, key: client.key } },
     },
     leaseMs: 5_000,
+    standby: "hot",
     fence: null,
   });
   const fenced = `${plant}  fence: { command: [/etc/fleetgate/fence, "a b"], timeoutSeconds: 60 }\n`;
@@ -166,6 +169,11 @@ describe("is refused", () => {
       "with a lease that a pause of the disk outlasts",
       `${plant}  leaseSeconds: 2\n`,
       "cluster.leaseSeconds: must be at least 3",
+    ],
+    [
+      "with webhooks of a box that has no session",
+      `${plant.replace("robots: [cart-1]", `robots: [cart-1]\n  events: ${webhook}`)}  standby: warm\n`,
+      "cluster.standby: must be hot with fleet.events.kind: webhook",
     ],
     [
       "with a fence that a shell would have to find",

@@ -29,6 +29,7 @@ export function createTestCluster(member: string, given: readonly ClusterMember[
   return {
     member,
     members: given,
+    standby: "hot",
     isActive: () => state.isActive,
     epoch: () => state.epoch,
     leader: () => state.leader,

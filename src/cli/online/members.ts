@@ -32,7 +32,7 @@ export async function tryMembers(
   clock: Clock,
 ): Promise<readonly Part[]> {
   const heard = await listen(client, keyPrefix(cluster.name) + MEMBERS, cluster.members.length, clock);
-  return cluster.members.map(({ name }) => memberPart(name, cluster.member, heard.get(name), sections));
+  return cluster.members.map(({ name }) => memberPart(name, cluster, heard.get(name), sections));
 }
 
 async function listen(
@@ -78,7 +78,7 @@ function recordOf(value: Uint8Array): PresenceRecord | null {
 
 export function memberPart(
   name: string,
-  own: string,
+  { member: own, standby }: Pick<ClusterOptions, "member" | "standby">,
   heard: Heard | undefined,
   sections: Readonly<Record<string, string>> | null,
 ): Part {
@@ -88,7 +88,11 @@ export function memberPart(
   const { record, aheadMs } = heard;
   const { hasSession, leads = null, facts = null } = record;
   const role = leads === null ? "stands by" : "leads";
-  const session = hasSession ? "has a session to the fleet service" : "has NO session to the fleet service";
+  const isWarm = standby === "warm" && leads === null;
+  const ready = isWarm
+    ? "opens a session to the fleet service when it leads"
+    : "has a session to the fleet service";
+  const session = hasSession ? ready : "has NO session to the fleet service";
   const its = facts === null ? "" : `, has version ${facts.version}`;
   const clocks = aheadMs === null || name === own ? "" : `; its clock is ${skew(aheadMs)} this one`;
   const detail = `${role}${its}, ${session}${clocks}`;

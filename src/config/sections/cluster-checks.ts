@@ -13,7 +13,7 @@ const SAFE_ENDPOINTS = 3;
 /** Keys of `cluster` that contradict each other, or other sections. */
 export function clusterFindings(
   cluster: ClusterSection,
-  { commands, mqtt, opcua }: Partial<ConfigFile>,
+  { commands, fleet, mqtt, opcua }: Partial<ConfigFile>,
 ): readonly Finding[] {
   const findings: Finding[] = [
     ...memberFindings(cluster),
@@ -25,6 +25,13 @@ export function clusterFindings(
       wrong(
         ["commands", "evidenceMs"],
         `must be at least callDeadlineMs (${commands.callDeadlineMs}) with cluster: a call of the box that led before may arrive for so long`,
+      ),
+    );
+  if (cluster.standby === "warm" && fleet?.events.kind === "webhook")
+    findings.push(
+      wrong(
+        ["cluster", "standby"],
+        "must be hot with fleet.events.kind: webhook, which has subscriptions of its own at all times",
       ),
     );
   if (mqtt?.broker === "embedded")

@@ -58,6 +58,12 @@ export const clusterSection = z
       5,
       "How long a leader may be silent before the other box takes over, in seconds.",
     ),
+    standby: z
+      .enum(["hot", "warm"])
+      .default("hot")
+      .describe(
+        "hot: the box that stands by has a session to the fleet service, and live values. warm: it has none, and opens it when it takes over or a stop needs it.",
+      ),
     fence: z
       .strictObject({
         command: z
@@ -83,7 +89,7 @@ export type ClusterSection = z.output<typeof clusterSection>;
 
 /** What the section and its files say, as the cluster wants it. */
 export function clusterOptions(section: ClusterSection, files: NamedFiles): ClusterOptions {
-  const { name, member: own, members, etcd, leaseSeconds, fence } = section;
+  const { name, member: own, members, etcd, leaseSeconds, standby, fence } = section;
   return {
     name,
     member: own,
@@ -94,6 +100,7 @@ export function clusterOptions(section: ClusterSection, files: NamedFiles): Clus
     })),
     etcd: { endpoints: etcd.endpoints, tls: tls(files) },
     leaseMs: leaseSeconds * 1_000,
+    standby,
     fence: fence ? { command: fence.command, timeoutMs: fence.timeoutSeconds * 1_000 } : null,
   };
 }

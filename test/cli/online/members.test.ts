@@ -7,8 +7,9 @@ import { version } from "../../../src/version.ts";
 import { bytes, done, hasEtcd, startEtcd, type TestEtcd } from "../../cluster/etcd-harness.ts";
 
 const sections = { mqtt: "aa", fleet: "bb" };
+const hot = { member: "a", standby: "hot" } as const;
 const facts = { version, configuration: sections, handover: null };
-const said = { hasSession: true, count: 2, leads: null, facts, atMs: 0 };
+const said = { hasSession: true, count: 2, leads: null as number | null, facts, atMs: 0 };
 
 describe("what the gateway of a box says of itself", () => {
   it.each([
@@ -31,7 +32,7 @@ describe("what the gateway of a box says of itself", () => {
     // Of an earlier version.
     [{ hasSession: true, count: 2 }, null, "ok", /^stands by, has a session to the fleet service$/],
   ] as const)("%j", (record, aheadMs, state, detail) => {
-    expect(memberPart("b", "a", { record, aheadMs }, sections)).toMatchObject({
+    expect(memberPart("b", hot, { record, aheadMs }, sections)).toMatchObject({
       state,
       detail: expect.stringMatching(detail),
     });
@@ -39,13 +40,20 @@ describe("what the gateway of a box says of itself", () => {
 
   it("does not compare the box with itself, but for the file", () => {
     const record = { ...said, facts: { ...facts, configuration: {} } };
-    expect(memberPart("a", "a", { record, aheadMs: 9_000 }, sections)).toMatchObject({
+    expect(memberPart("a", hot, { record, aheadMs: 9_000 }, sections)).toMatchObject({
       state: "ok",
       advice: "reload or restart it, if this file is the new one",
     });
   });
 
-  it("may be nothing", () => expect(memberPart("b", "a", undefined, sections).state).toBe("skipped"));
+  it("may be a box without a session until it takes over", () => {
+    const warm = { ...hot, standby: "warm" } as const;
+    const detail = (record: typeof said) => memberPart("b", warm, { record, aheadMs: null }, sections).detail;
+    expect(detail({ ...said, leads: null })).toMatch(/opens a session to the fleet service when it leads/);
+    expect(detail({ ...said, leads: 7 })).toMatch(/has a session to the fleet service/);
+  });
+
+  it("may be nothing", () => expect(memberPart("b", hot, undefined, sections).state).toBe("skipped"));
 });
 
 describe("metrics of etcd", () => {
@@ -118,7 +126,7 @@ describe.skipIf(!hasEtcd)("a real etcd", () => {
     etcd = await startEtcd();
     const client = etcd.client();
     const cluster: ClusterOptions = {
-      ...{ name: "hall-1", member: "a", fence: null, leaseMs: 5_000 },
+      ...{ name: "hall-1", member: "a", standby: "hot", fence: null, leaseMs: 5_000 },
       members: ["a", "b"].map((name) => ({ name, opcuaUri: null })),
       etcd: { endpoints: etcd.endpoints, tls: null },
     };

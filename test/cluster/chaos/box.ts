@@ -57,8 +57,8 @@ export interface BoxParts {
   readonly isWired: boolean;
   readonly build: DaemonBuild;
   /**
-   * Of its configuration, in place of those of the rounds; one that is undefined is left out. Of `cluster` its
-   * keys are given.
+   * Of its configuration, in place of those of the rounds; one that is undefined is left out. Of `cluster`
+   * its keys are given.
    */
   readonly sections: (name: string) => Readonly<Record<string, unknown>>;
 }

@@ -25,10 +25,10 @@ export function showRedundantSet(server: OPCUAServer, cluster: ClusterView): voi
 }
 
 /**
- * A non-transparent redundant set, of which each server has its values at all times (OPC UA part 5, 6.3.9).
+ * A non-transparent redundant set. Hot: each server has its values at all times (OPC UA part 5, 6.3.9).
  * node-opcua's object has a type without a list of servers, and the list lies beside it.
  */
-function showMembers(addressSpace: AddressSpace, { members }: ClusterView): void {
+function showMembers(addressSpace: AddressSpace, { members, standby }: ClusterView): void {
   const object = addressSpace.findNode(standardId(ObjectIds.Server_ServerRedundancy)) as UAObject;
   const referenceType = standardId(ReferenceTypeIds.HasTypeDefinition);
   object.removeReference({ referenceType, nodeId: standardId(ObjectTypeIds.ServerRedundancyType) });
@@ -39,7 +39,7 @@ function showMembers(addressSpace: AddressSpace, { members }: ClusterView): void
   });
   show(addressSpace, VariableIds.Server_ServerRedundancy_RedundancySupport, {
     dataType: DataType.Int32,
-    value: EnumRedundancySupport.Hot,
+    value: standby === "hot" ? EnumRedundancySupport.Hot : EnumRedundancySupport.Warm,
   });
   show(addressSpace, VariableIds.Server_ServerRedundancy_ServerUriArray, {
     dataType: DataType.String,
