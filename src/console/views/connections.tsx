@@ -36,17 +36,19 @@ const roleEmphasis: Readonly<Record<NonNullable<Facts["cluster"]>["role"], Empha
 };
 
 function Cluster({ place }: { readonly place: NonNullable<Facts["cluster"]> }) {
-  const { member, role, epoch, leader, lag_ms, members } = place;
+  const { member, role, epoch, leader, unled_because, lag_ms, robots_in_doubt, members } = place;
+  const columns = ["This box", "Role", "Leader", "Epoch", "Behind", "Robots in doubt", "Boxes"];
   return (
-    <Table caption="Cluster" columns={["This box", "Role", "Leader", "Epoch", "Behind", "Boxes"]}>
+    <Table caption="Cluster" columns={columns}>
       <tr>
         <td class="id">{member}</td>
         <td>
           <Word word={role} emphasis={roleEmphasis[role]} />
         </td>
-        <td class="id">{leader ?? "none is known"}</td>
+        <td class={leader === null ? undefined : "id"}>{leader ?? unled_because ?? "none is known"}</td>
         <td>{epoch}</td>
         <td>{Math.floor(lag_ms / 1_000)} s</td>
+        <td>{robots_in_doubt === 0 ? "0" : <Word word={`${robots_in_doubt}`} emphasis="abnormal" />}</td>
         <td class="id">{members.join(", ")}</td>
       </tr>
     </Table>

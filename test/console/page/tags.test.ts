@@ -98,6 +98,7 @@ interface Answers {
   isFailing: boolean;
   certificate: Certificate;
   whyNot: string;
+  cluster: Connections["cluster"];
   readonly asked: URLSearchParams[];
   readonly decided: unknown[];
 }
@@ -112,7 +113,9 @@ describePages("tags and connections", (pages) => {
       const wanted = answers.tags.filter((tag) => address === null || tag.address === address);
       return reply.send(tags.parse({ count: wanted.length, next: null, tags: wanted, missing_robots: 2 }));
     });
-    server.get("/api/v1/connections", async () => connections.parse(facts));
+    server.get("/api/v1/connections", async () =>
+      connections.parse({ ...facts, ...(answers.cluster && { cluster: answers.cluster }) }),
+    );
     server.get("/api/v1/certificates", async () =>
       certificates.parse({
         count: 1,
@@ -136,6 +139,7 @@ describePages("tags and connections", (pages) => {
       isFailing: false,
       certificate: waiting,
       whyNot: "",
+      cluster: undefined,
       asked: [],
       decided: [],
     };
@@ -203,6 +207,21 @@ describePages("tags and connections", (pages) => {
     expect(await row(page, "web.tls.certificate").textContent()).toContain("◆ 5 days");
     expect(await row(page, "token for the fleet service").textContent()).toContain("● 10 min");
     await page.getByText("3.2 GB free").waitFor();
+  });
+
+  it("shows which box leads, or why none does, and robots in doubt", async () => {
+    const { page, answers } = await open("/connections");
+    await page.getByText("3.2 GB free").waitFor();
+    expect(await page.getByText("Robots in doubt").count()).toBe(0);
+    const place = { ...{ member: "box-a", epoch: 7, lag_ms: 0 }, members: ["box-a", "box-b"] };
+    const led = { leader: "box-a", unled_because: null, robots_in_doubt: 3 };
+    answers.cluster = { ...place, ...led, role: "leader" };
+    await page.getByText("Robots in doubt").waitFor();
+    expect(await row(page, "box-a, box-b").textContent()).toBe("box-a● leaderbox-a70 s◆ 3box-a, box-b");
+    const because = "box-a could not fence box-b: it has ended with exit code 1";
+    answers.cluster = { ...place, role: "standby", leader: null, unled_because: because, robots_in_doubt: 0 };
+    await page.getByText(because).waitFor();
+    expect(await row(page, "box-a, box-b").textContent()).toBe(`box-a● standby${because}70 s0box-a, box-b`);
   });
 
   it("lets a client in after the password was given again, and says when it was wrong", async () => {
