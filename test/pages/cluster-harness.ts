@@ -31,12 +31,12 @@ export function whatMachinesLack(): string | null {
   const isPossible = spawnSync("unshare", ["-mn", "sh", "-c", script]).status === 0;
   rmSync(trial, { recursive: true, force: true });
   if (!isPossible) return "the rights of root to mount, and ip (iproute2)";
-  const programs = ["etcd", "etcdctl", "nsenter", "setpriv"];
+  const programs = ["etcd", "etcdctl", "nsenter", "setpriv", "keepalived"];
   const missing = programs.filter((name) => spawnSync("which", [name]).status !== 0);
   return missing.length === 0 ? null : missing.join(", ");
 }
 
-/** What systemd does by the units of etcd (Debian's) and of the gateway. */
+/** What systemd does by the units of etcd and keepalived (Debian's) and of the gateway. */
 const systemctl = (base: string) => [
   "for unit; do :; done",
   `file=${base}/$unit-$MACHINE`,
@@ -45,10 +45,14 @@ const systemctl = (base: string) => [
   "etcd() { env -i PATH=$PATH ETCD_NAME=$MACHINE ETCD_DATA_DIR=/var/lib/etcd/default $(grep ^ETCD_ /etc/default/etcd) \\",
   "  setpriv --reuid etcd --regid etcd --clear-groups etcd >>$file.log 2>&1 & }",
   "fleetgate() { fleetgate-unit >>$file.log 2>&1 & }",
+  "keepalived() { command keepalived --dont-fork --log-console >>$file.log 2>&1 & }",
+  "signal() { kill -$1 $(cat /proc/$(cat $file.pid)/task/*/children); }",
   'case "$*" in',
   '"enable etcd") ;;',
-  '"stop etcd" | "stop fleetgate") stop ;;',
-  '"start etcd" | "restart --no-block etcd" | "restart fleetgate") stop; $unit; echo $! >$file.pid ;;',
+  '"kill --signal=STOP fleetgate") signal STOP ;;',
+  '"kill --signal=CONT fleetgate") signal CONT ;;',
+  '"stop etcd" | "stop fleetgate" | "stop keepalived") stop ;;',
+  '"start etcd" | "restart --no-block etcd" | "restart fleetgate" | "restart keepalived") stop; $unit; echo $! >$file.pid ;;',
   '*) echo "no unit: $*" >&2; exit 1 ;;',
   "esac",
 ];
@@ -67,7 +71,13 @@ const gatewayUnit = [
 const shims = (base: string) => ({
   sudo: ['exec "$@"'],
   // As the package of Debian does, it starts what it has installed.
-  apt: ['[ "$*" = "install etcd-server" ] && exec systemctl start etcd'],
+  apt: [
+    'case "$*" in',
+    '"install etcd-server") exec systemctl start etcd ;;',
+    '"install keepalived") ;;',
+    "*) exit 1 ;;",
+    "esac",
+  ],
   systemctl: systemctl(base),
   "fleetgate-unit": gatewayUnit,
   scp: [`exec cp -r "$2" "${base}/home/\${3%%:*}/\${3#*:}"`],
@@ -116,13 +126,19 @@ export async function openNetwork(machines: ReadonlyMap<string, string>): Promis
         holder,
         ["-m", "-n"],
         [
-          `ip link set lo up && ip addr add ${address}/24 dev e${at} && ip link set e${at} up`,
+          `ip link set e${at} name eth0`,
+          `ip link set lo up && ip addr add ${address}/24 dev eth0 && ip link set eth0 up`,
           `mount -t tmpfs none ${root}`,
           overlay("/etc", `${root}/etc`),
           overlay("/var/lib", `${root}/lib`),
+          overlay("/usr/bin", `${root}/bin`),
+          `cp ${join(base, "bin", "fleetgate")} /usr/bin/`,
+          "mount -t tmpfs none /run",
           "echo 127.0.0.1 localhost >/etc/hosts",
           ": >/etc/default/etcd",
           "mkdir -p /etc/fleetgate/secrets && echo fleetgate:x:64999: >>/etc/group",
+          // Its gateway runs as root.
+          "echo fleetgate:x:0:0::/:/bin/sh >>/etc/passwd",
         ].join("\n"),
       );
     }

@@ -24,6 +24,12 @@ const blocks = {
   active: "sudo fleetgate status --active",
   handover: "sudo fleetgate handover",
   drill: "sudo fleetgate handover --test",
+  keepalived: "sudo apt install keepalived",
+  address: "ip -brief address show eth0",
+  fence: "  fence:",
+  fenceProgram: "sudo tee /etc/fleetgate/fence",
+  fenceConfirm: "sudo fleetgate fence-confirm box-a",
+  hang: "sudo systemctl kill --signal=STOP fleetgate",
   leave: "sudo systemctl stop fleetgate",
   stop: "sudo systemctl stop etcd",
   anotherInit: "fleetgate init --cluster hall-2",
@@ -94,6 +100,8 @@ fleet:
   credentials: api-key.json
   ca: ca.pem
   locations: [plant-1]
+rights:
+  - { source: { protocol: cli, name: root }, role: engineer }
 END
 echo '{"api_key":"k","scope":"s","secret":"x"}' >/etc/fleetgate/api-key.json
 cp cluster/ca.pem /etc/fleetgate/
@@ -192,6 +200,97 @@ test.runIf(lack === null)("the leader hands over, and the drill comes back", asy
       .match(/ leads, after /g),
   ).toHaveLength(2);
   await become(first === 0 ? [1, 0] : [0, 1]);
+});
+
+/** When each box has had the address, in microseconds, by what `ip monitor` has written. */
+function timesOf(name: string): readonly (readonly [from: number, to: number])[] {
+  const times: (readonly [number, number])[] = [];
+  let sinceUs: number | null = null;
+  for (const line of network.machine(name).run("cat address.log").split("\n")) {
+    const at = /^\[([\d-]+T[\d:]+)\.(\d+)\]/.exec(line);
+    if (at === null || !line.includes(ADDRESS)) continue;
+    const us = Date.parse(`${at[1]}Z`) * 1_000 + Number(at[2]);
+    if (!line.includes("Deleted")) sinceUs ??= us;
+    else if (sinceUs !== null) {
+      times.push([sinceUs, us]);
+      sinceUs = null;
+    }
+  }
+  return sinceUs === null ? times : [...times, [sinceUs, Number.POSITIVE_INFINITY]];
+}
+const ADDRESS = "10.20.0.10/";
+const has = (name: string) => network.machine(name).run(block("address")).includes(ADDRESS);
+
+test.runIf(lack === null)("an address moves with the leader, and no two boxes have it", async () => {
+  for (const name of boxes) {
+    network.machine(name).run("(exec ip -ts monitor address >address.log 2>&1) & echo $! >monitor.pid");
+    network.machine(name).run(block("keepalived"));
+  }
+  async function onLeader(...wanted: readonly string[]): Promise<string> {
+    const found = () => {
+      const [holder = "", ...others] = boxes.filter(has);
+      const leads = codes()[boxes.indexOf(holder)] === 0;
+      return leads && others.length === 0 ? holder : "";
+    };
+    let holder = "";
+    await expect
+      .poll(
+        () => {
+          holder = found();
+          return holder;
+        },
+        { timeout: 90_000 },
+      )
+      .toBeOneOf([...wanted]);
+    return holder;
+  }
+  const first = await onLeader(...boxes);
+  const second = boxes.find((name) => name !== first) ?? "";
+  network.machine(first).run(block("handover"));
+  await onLeader(second);
+  // One that hangs answers nobody.
+  const hung = network.machine(second);
+  hung.run(block("hang"));
+  await onLeader(first);
+  hung.run(block("hang").replace("STOP", "CONT"));
+  await become([0, 1], [1, 0]);
+  await onLeader(...boxes);
+  const [one = [], other = []] = boxes.map(timesOf);
+  const both = one.flatMap(([from, to]) => other.filter(([start, end]) => start < to && from < end));
+  expect(both).toEqual([]);
+  expect([one.length, other.length]).not.toContain(0);
+  for (const name of boxes) network.machine(name).run("kill $(cat monitor.pid); systemctl stop keepalived");
+});
+
+/** A management controller that keeps what it was told. */
+const BMC = `#!/bin/sh
+echo "$*" >>/etc/fleetgate/bmc.log
+case "$*" in *status) echo "Chassis Power is $(cat /etc/fleetgate/bmc)" ;; *"power on") ;; *) echo off >/etc/fleetgate/bmc ;; esac`;
+
+test.runIf(lack === null)("a box that hangs is switched off before the other one leads", async () => {
+  for (const name of boxes) {
+    const machine = network.machine(name);
+    machine.run(`cat >/usr/bin/ipmitool <<'END'\n${BMC}\nEND\nchmod 755 /usr/bin/ipmitool`);
+    machine.run(block("fenceProgram"));
+    machine.run(`cat >>/etc/fleetgate/fleetgate.yaml <<'END'\n${block("fence")}END`);
+    machine.run(block("restart").split("\n")[0] ?? "");
+  }
+  await become([0, 1], [1, 0]);
+  const leader = boxes[codes().indexOf(0)] ?? "";
+  const other = network.machine(boxes.find((name) => name !== leader) ?? "");
+  expect(other.try(block("fenceConfirm")).out).toContain("no fence has failed here");
+  network.machine(leader).run(block("hang"));
+  await expect.poll(() => other.try(block("active")).code, { timeout: 60_000 }).toBe(0);
+  const asked = other.run("cat /etc/fleetgate/bmc.log").trimEnd().split("\n");
+  const usual = `-I lanplus -H ${leader}-bmc -U fence -f /etc/fleetgate/secrets/bmc chassis power`;
+  expect(asked).toEqual(["off", "status", "on"].map((each) => `${usual} ${each}`));
+  network.machine(leader).run(block("hang").replace("STOP", "CONT"));
+  await become([0, 1], [1, 0]);
+  for (const name of boxes) {
+    network.machine(name).run("sed -i '/^  fence:/,$d' /etc/fleetgate/fleetgate.yaml");
+    network.machine(name).run(block("restart").split("\n")[0] ?? "");
+  }
+  await become([0, 1], [1, 0]);
 });
 
 test.runIf(lack === null)("a box that has died is replaced", async () => {

@@ -60,6 +60,8 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
   [/^fleetgate init --cluster /, onThreeMachines],
   [/^sudo fleetgate status --active$/, onThreeMachines],
   [/^sudo fleetgate handover( --test)?$/, onThreeMachines],
+  [/^sudo fleetgate fence-confirm box-a$/, onThreeMachines],
+  [/^sudo systemctl (kill --signal=STOP fleetgate|restart keepalived)$/, onThreeMachines],
   [/^(sudo )?fleetgate journal (to|from)-cluster$/, onThreeMachines],
   [/^(sudo )?(systemctl|install) .*(\betcd\b|\bcluster\b)/, onThreeMachines],
   [/^npm ci && npm start -- --no-lively$/, { ...demoTest, has: '"--no-lively"' }],
