@@ -35,6 +35,7 @@ export const httpSection = [
   "| `GET /api/v1/alarms` | | the alarms that stand, the most urgent first ([operate.md](operate.md#alarms)) |",
   "| `POST /api/v1/reload` | | reads the configuration again ([operate.md](operate.md#changing-the-configuration)) |",
   '| `POST /api/v1/handover` | `{"to"?,"drill"?}` | lets the other box of a cluster lead: 202 when it has begun, 409 with the reason if it cannot ([cluster.md](cluster.md#hand-over)) |',
+  '| `POST /api/v1/fence` | `{"member"}` | says that this box of a cluster is off, though its fence has failed: 200, 403 without the role engineer, 409 if nothing waits for it ([cluster.md](cluster.md#cut-the-power-first)) |',
   "| `GET /api/v1/handover` | | how far the handover is |",
   '| `POST /api/v1/recordings` | | saves the last minutes; 201 with `{"path","bytes","from"}` ([operate.md](operate.md#a-plants-report)) |',
   '| `PUT /api/v1/alarms/{id}/acknowledgement` | | acknowledges an alarm; the answer is `{"id","acknowledged_by","message"}`; the message is empty, or says that it is not on the disk yet |',
