@@ -9,8 +9,15 @@ export interface Leadership {
   readonly because: string | null;
 }
 
+interface Place {
+  isLeading(): boolean;
+  others(): readonly OtherMember[];
+  readonly mirror: Pick<Member["mirror"], "get">;
+  readonly fencing: Pick<Member["fencing"], "state">;
+}
+
 /** What a member knows of who leads. The key of the leader has other holders too. */
-export function leadershipOf(member: Member, own: string): Leadership {
+export function leadershipOf(member: Place, own: string): Leadership {
   const entry = member.mirror.get(LEADER_KEY);
   const record = entry === undefined ? null : decode<LeaderRecord>(entry);
   if (member.isLeading()) return { leader: own, because: null };

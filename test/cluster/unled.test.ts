@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { MOVED_OUT, MOVING_IN } from "../../src/cluster/protocol/records.ts";
+import { leadershipOf } from "../../src/cluster/protocol/unled.ts";
+
+const leader = (process: string | null, isLeading = false) =>
+  leadershipOf(
+    {
+      isLeading: () => isLeading,
+      mirror: {
+        get: () =>
+          process === null
+            ? undefined
+            : { key: "", value: JSON.stringify({ member: "a", process }), created: 1, modified: 1 },
+      },
+      fencing: { state: () => null },
+      others: () => [],
+    },
+    "b",
+  );
+
+it("names the member that leads", () => {
+  expect(leader("process")).toEqual({ leader: "a", because: null });
+  expect(leader(null)).toEqual({ leader: null, because: null });
+  expect(leader(null, true)).toEqual({ leader: "b", because: null });
+});
+
+it("does not take the box with the journal for a leader", () => {
+  expect(leader(MOVED_OUT)).toEqual({
+    leader: null,
+    because: "the journal is on a, which is to run alone",
+  });
+  expect(leader(MOVING_IN)).toEqual({
+    leader: null,
+    because: "a has not finished to move its journal into etcd",
+  });
+});
