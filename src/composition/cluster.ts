@@ -11,7 +11,6 @@ import { startCompaction } from "../cluster/store/compaction.ts";
 import { watchEtcd } from "../cluster/store/etcd-health.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
 import type { Dispatcher } from "../commands/dispatcher.ts";
-import { openDurableJournal } from "../commands/journal/durable-journal.ts";
 import { createMemberJournal, type MemberJournal } from "../commands/journal/member-journal.ts";
 import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
@@ -121,7 +120,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       async takeOver(tables, time) {
         await standby?.reached(isFleetUp, SESSION_MS);
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
-        journal.lead(openDurableJournal(tables, config.journal, time));
+        await journal.lead(tables, config.journal, time);
         tickets.lead(tables);
         await dispatcher?.start();
         doubtsOfTakeover = view.robotsInDoubt();
@@ -137,15 +136,14 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     others: { facts, ...heard(() => dispatcher, events) },
   });
   const journal = createMemberJournal(member.tables);
+  member.onTable(journal.changed);
   const tickets = createMemberTickets();
 
   const { view, follow } = createView(options, member, times, () => dispatcher);
   const etcd = watchEtcd({ client, etcd: options.etcd, clock, signal: ended.signal });
   return {
     shared: { ...member, isLeading: () => !isAside && member.isLeading() },
-    journal,
-    view,
-    ended: ended.signal,
+    ...{ journal, view, ended: ended.signal },
     sight: {
       ...{ view, etcd, facts, silenceMs: options.leaseMs },
       ...{ others: member.others, takeover: member.takeover },

@@ -21,6 +21,7 @@ import {
   type LeftRecord,
   STOPS,
   stopKey,
+  TABLES,
   tableKey,
   unchanged,
 } from "./records.ts";
@@ -36,6 +37,8 @@ export interface Member extends SharedCommands {
   /** The tables as a standby knows them. It writes holds only. */
   readonly tables: OwnTableStore;
   readonly mirror: Pick<Mirror, "subscribe" | "get" | "revision" | "isAhead" | "lagMs">;
+  /** Calls it with each record of a table that changes, after `tables` has it. */
+  onTable(listener: (table: string, key: string) => void): void;
   /** The epoch that this process leads; null: it stands by. */
   epoch(): Epoch | null;
   /** It leads, has taken over, and the proof of that is no older than the lease. */
@@ -170,6 +173,7 @@ export function createMember(parts: MemberParts): Member {
   return {
     tables,
     mirror,
+    onTable: (listener) => followTables(mirror, listener),
     epoch: leader.epoch,
     isLeading,
     resign: leader.resign,
@@ -205,6 +209,14 @@ function watchHolds(mirror: Mirror, receive: (change: TableChange) => void): voi
     if (!key.startsWith(prefix)) return;
     const value = entry === null ? undefined : (decode<unknown>(entry) ?? undefined);
     receive({ table: HOLDS, key: key.slice(prefix.length), value });
+  });
+}
+
+function followTables(mirror: Mirror, listener: Parameters<Member["onTable"]>[0]): void {
+  mirror.subscribe((key) => {
+    if (!key.startsWith(TABLES)) return;
+    const end = key.indexOf("/", TABLES.length);
+    listener(key.slice(TABLES.length, end), key.slice(end + 1));
   });
 }
 

@@ -1,5 +1,7 @@
 import { type Cancel, type Clock, every } from "../../platform/clock.ts";
+import { createTimeSlices } from "../../platform/time-slices.ts";
 import type { ClusterStore, StoreChanges, StoreEntry } from "./cluster-store.ts";
+import { TABLES } from "./records.ts";
 
 /** `revision`: up to which the mirror knows all, when it has taken the change. */
 export type MirrorListener = (key: string, entry: StoreEntry | null, revision: number) => void;
@@ -50,7 +52,7 @@ interface MirrorParts {
 const NOTE_MS = 5_000;
 
 export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirror {
-  const entries = new Map<string, StoreEntry>();
+  const entries = createEntries();
   const listeners = new Set<MirrorListener>();
   let revision = 0;
   let heardAtMs = Number.NEGATIVE_INFINITY;
@@ -86,9 +88,13 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
     if (isAhead) return retry();
     clusterId = read.clusterId;
     const found = new Map(read.entries.map((entry) => [entry.key, entry]));
-    for (const key of [...entries.keys()]) if (!found.has(key)) set(key, null, read.revision);
+    // As changes that come one by one: a process that starts reads a long journal.
+    const slices = createTimeSlices();
+    for (const key of entries.keys()) if (!found.has(key)) set(key, null, read.revision);
     for (const [key, entry] of found) {
       if (entries.get(key)?.modified !== entry.modified) set(key, entry, read.revision);
+      const slice = slices.next();
+      if (slice !== undefined) await slice;
     }
     advance(read.revision);
     store.watch(revision + 1, receive, retry);
@@ -114,7 +120,7 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
 
   return {
     get: (key) => entries.get(key),
-    range: (prefix) => [...entries.values()].filter(({ key }) => key.startsWith(prefix)),
+    range: (prefix) => [...entries.values(prefix)].filter(({ key }) => key.startsWith(prefix)),
     revision: () => revision,
     lagMs: () => clock.monotonicMs() - heardAtMs,
     reached: (wanted) =>
@@ -131,6 +137,29 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
     start(ended) {
       void load();
       every(clock, NOTE_MS, ended, note);
+    },
+  };
+}
+
+/** Entries by key. Those of each table are together: a takeover reads some, and not all others for it. */
+function createEntries() {
+  const groups = new Map<string, Map<string, StoreEntry>>();
+  const groupOf = (key: string) => {
+    const name = key.startsWith(TABLES) ? key.slice(0, key.indexOf("/", TABLES.length) + 1) : "";
+    const found = groups.get(name) ?? new Map<string, StoreEntry>();
+    groups.set(name, found);
+    return found;
+  };
+  return {
+    get: (key: string) => groupOf(key).get(key),
+    set: (key: string, entry: StoreEntry) => void groupOf(key).set(key, entry),
+    delete: (key: string) => groupOf(key).delete(key),
+    keys: () => Array.from(groups.values(), (group) => [...group.keys()]).flat(),
+    /** Among them are all whose keys begin so. */
+    values: (prefix: string): Iterable<StoreEntry> => {
+      const isOfTable = prefix.startsWith(TABLES) && prefix.includes("/", TABLES.length);
+      if (isOfTable || !TABLES.startsWith(prefix.slice(0, TABLES.length))) return groupOf(prefix).values();
+      return Array.from(groups.values(), (group) => [...group.values()]).flat();
     },
   };
 }

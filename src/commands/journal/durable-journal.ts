@@ -5,18 +5,19 @@ import type { RunningTime } from "../../platform/running-time.ts";
 import { StoreFailed } from "../../platform/store.ts";
 import { RecordDamaged } from "../../platform/stores/record-seal.ts";
 import type { StoreFormat } from "../../platform/stores/store-marks.ts";
-import type { Codec, OwnTableStore, Table, TableChange } from "../../platform/stores/table-store.ts";
+import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
+import type { DamagedRecord, Journal, JournalLimits, JournalRecord } from "./journal.ts";
+import { createJournalIndex, type JournalIndex } from "./journal-index.ts";
+import type { JournalShares } from "./journal-shares.ts";
 import {
-  type DamagedRecord,
-  type EndedCommand,
-  type Journal,
-  type JournalLimits,
-  type JournalRecord,
-  type MadeMission,
-  madeBy,
-} from "./journal.ts";
-import { createJournalShares, type JournalShares } from "./journal-shares.ts";
-import { packRecord, recordCodec, type StoredRecord, storedClaims, unpackRecord } from "./stored-record.ts";
+  type JournalTables,
+  lacksRecord,
+  openJournalTables,
+  orderKey,
+  packRecord,
+  storedClaims,
+  unpackRecord,
+} from "./stored-record.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 
 /** A store of an older version is put aside as lost: its records are not read. */
@@ -28,7 +29,6 @@ const PRUNE_STEP = 200;
 const CHANGES_OF_RECORD = 2;
 /** How many outcomes that the disk had refused are written at once. */
 const MISSED_STEP = 200;
-const SEQUENCE_DIGITS = 15;
 /** Nobody reads it. */
 const probe: TableChange = { table: "probe", key: "probe", value: true };
 /**
@@ -38,10 +38,6 @@ const probe: TableChange = { table: "probe", key: "probe", value: true };
 const MAX_UNKEPT = 10_000;
 /** Identities that were not found and are likely to be written next: more than come in one turn. */
 const MAX_MISSING = 1_000;
-/** How many missions of earlier runs are attributed: more than a fleet can still have in hand. */
-const MAX_MADE = 20_000;
-/** How many ends of earlier runs are searched in the audit log: more than a crash can lose. */
-const MAX_ENDED = 10_000;
 
 /**
  * The journal on a store of its own. The table `commands` has the record of a command by its identity, and
@@ -51,16 +47,21 @@ const MAX_ENDED = 10_000;
  * @param time records age by it
  * @param loss why earlier records are lost, until an operator has confirmed it: meanwhile only stops are
  * recorded, so nothing else is sent
+ * @param index of all its records; otherwise each is read
  */
 export function openDurableJournal(
   store: OwnTableStore,
   limits: JournalLimits,
   time: RunningTime,
   loss: string | null = null,
+  index: JournalIndex = readIndex(store),
 ): Journal {
-  const shares = createJournalShares();
-  const tables = openTables(store);
-  const order = readOrder(tables, shares, time);
+  const { shares } = index;
+  const tables = openJournalTables(store);
+  time.atLeast(index.newestMs());
+  const unfinished = index.unfinished();
+  const made = index.made();
+  const ended = index.ended();
   const unkept = new BoundedMap<string, JournalRecord>(MAX_UNKEPT);
   const pending = new Map<string, JournalRecord>();
   /** Identities without a record: looking again would cost as much as writing it. */
@@ -68,9 +69,9 @@ export function openDurableJournal(
   /** Numbers of commands with nothing on the disk yet. */
   const unnumbered = new Map<string, number>();
   /** Numbers of unfinished commands: reading a record only for its number would cost more than its sync. */
-  const numbered = order.numbered;
+  const { numbered } = index;
   const { find, at, isDamaged } = createReader(tables);
-  let nextNumber = order.nextNumber;
+  let nextNumber = index.nextNumber();
 
   function numberOf(id: string): number | undefined {
     if (numbered.has(id)) return undefined;
@@ -116,9 +117,9 @@ export function openDurableJournal(
       return record;
     },
     isOnDisk: (id) => !pending.has(id) && unkept.get(id) === undefined,
-    unfinished: () => order.unfinished,
-    made: () => order.made,
-    ended: () => order.ended,
+    unfinished: () => unfinished,
+    made: () => made,
+    ended: () => ended,
     write,
     permits: (id) => store.permits?.("commands", id) ?? true,
     ...storedClaims(store),
@@ -141,23 +142,6 @@ export function openDurableJournal(
       };
     },
     close: () => store.close(),
-  };
-}
-
-interface JournalTables {
-  readonly commands: Table<StoredRecord>;
-  readonly order: Table<string>;
-}
-
-const identityCodec: Codec<string> = {
-  encode: (id) => id,
-  decode: (json) => (typeof json === "string" ? json : null),
-};
-
-function openTables(store: OwnTableStore): JournalTables {
-  return {
-    commands: store.table("commands", recordCodec, "confirm"),
-    order: store.table("order", identityCodec, "confirm"),
   };
 }
 
@@ -246,46 +230,20 @@ function createReader({ commands, order }: JournalTables) {
   };
 }
 
-function readOrder(tables: JournalTables, shares: JournalShares, time: RunningTime) {
-  const unfinished: JournalRecord[] = [];
-  const numbered = new Map<string, number>();
-  let made: MadeMission[] = [];
-  let ended: EndedCommand[] = [];
-  let nextNumber = 1;
+/** Reads all records. Throws if one cannot be read. */
+function readIndex(store: OwnTableStore): JournalIndex {
+  const tables = openJournalTables(store);
+  const index = createJournalIndex();
   for (const [key, id] of tables.order.entries()) {
-    nextNumber = Number(key) + 1;
     const stored = tables.commands.get(id);
-    // Both are written, and removed, in one step. Otherwise the record is missing, and would count as never
-    // sent.
-    if (stored === undefined || !Number.isSafeInteger(nextNumber)) {
-      throw new Error("the journal's order names a record that it does not have");
-    }
-    const record = unpackRecord(id, stored);
-    const { runningMs } = stored;
-    time.atLeast(runningMs);
-    if (record.outcome === null) {
-      unfinished.push(record);
-      numbered.set(record.id, nextNumber - 1);
-    } else shares.add(record, nextNumber - 1);
-    made.push(...madeBy(record));
-    if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
-    if (record.finalAtMs !== null) ended.push({ id: record.id, finalAtMs: record.finalAtMs, runningMs });
-    if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
+    if (stored === undefined || !Number.isSafeInteger(Number(key))) throw lacksRecord();
+    index.add(Number(key), id, stored);
   }
-  return { unfinished, numbered, made: made.slice(-MAX_MADE), ended: newest(ended), nextNumber };
-}
-
-/** By their ends: the first to come may have been the last to end. */
-function newest(ended: readonly EndedCommand[]): EndedCommand[] {
-  return [...ended].sort((a, b) => a.runningMs - b.runningMs || a.finalAtMs - b.finalAtMs).slice(-MAX_ENDED);
+  return index;
 }
 
 function isStop({ command }: JournalRecord): boolean {
   return command.effect === "stops";
-}
-
-function orderKey(number: number): string {
-  return String(number).padStart(SEQUENCE_DIGITS, "0");
 }
 
 const PRUNE_PERIOD_MS = 10_000;

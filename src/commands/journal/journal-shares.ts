@@ -1,5 +1,10 @@
 import type { Source } from "../../domain/command.ts";
-import type { JournalRecord } from "./journal.ts";
+
+/** What the shares must know of a record. */
+export interface SharedRecord {
+  readonly sentAtMs: number | null;
+  readonly command: { readonly source: Source };
+}
 
 /**
  * Shares the journal among sources: to which source each finished command belongs. If there are too many,
@@ -7,8 +12,8 @@ import type { JournalRecord } from "./journal.ts";
  * that sends without end does not make the gateway forget the commands of another one.
  */
 export interface JournalShares {
-  add(record: JournalRecord, number: number): void;
-  remove(record: JournalRecord, number: number): void;
+  add(record: SharedRecord, number: number): void;
+  remove(record: SharedRecord, number: number): void;
   /** Removes a number whose record cannot be read: that record is never dropped. */
   forget(number: number): void;
   /** The numbers of each source, in the order of their ends. */
@@ -29,7 +34,7 @@ type Numbers = Map<string, Set<number>>;
 export function createJournalShares(): JournalShares {
   const unsent: Numbers = new Map();
   const sent: Numbers = new Map();
-  const numbersOf = ({ sentAtMs }: JournalRecord) => (sentAtMs === null ? unsent : sent);
+  const numbersOf = ({ sentAtMs }: SharedRecord) => (sentAtMs === null ? unsent : sent);
   let size = 0;
 
   function take(bySource: Numbers, key: string, number: number): void {
@@ -42,12 +47,12 @@ export function createJournalShares(): JournalShares {
   return {
     add(record, number) {
       const bySource = numbersOf(record);
-      const key = keyOf(record.command.source);
+      const key = sourceKey(record.command.source);
       const numbers = bySource.get(key) ?? new Set();
       bySource.set(key, numbers.add(number));
       size += 1;
     },
-    remove: (record, number) => take(numbersOf(record), keyOf(record.command.source), number),
+    remove: (record, number) => take(numbersOf(record), sourceKey(record.command.source), number),
     forget(number) {
       for (const bySource of [unsent, sent]) {
         for (const key of bySource.keys()) take(bySource, key, number);
@@ -80,6 +85,6 @@ function firstOf(numbers: Iterable<number>, most: number): readonly number[] {
   return first;
 }
 
-function keyOf({ protocol, name }: Source): string {
+export function sourceKey({ protocol, name }: Source): string {
   return `${protocol}:${name}`;
 }

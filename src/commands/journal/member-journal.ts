@@ -1,12 +1,17 @@
+import type { RunningTime } from "../../platform/running-time.ts";
 import { StoreFailed } from "../../platform/store.ts";
-import type { TableStore } from "../../platform/stores/table-store.ts";
-import type { Journal } from "./journal.ts";
+import type { OwnTableStore, TableStore } from "../../platform/stores/table-store.ts";
+import { openDurableJournal } from "./durable-journal.ts";
+import type { Journal, JournalLimits } from "./journal.ts";
+import { followJournal } from "./journal-follower.ts";
 import { recordCodec, storedClaims, unpackRecord } from "./stored-record.ts";
 
 /** The journal of a member of a cluster. */
 export interface MemberJournal extends Journal {
-  /** This member leads from now on, and `journal` is its own. */
-  lead(journal: Journal): void;
+  /** A record of a table has changed. */
+  changed(table: string, key: string): void;
+  /** This member leads from now on: `tables` are its own, with all that `changed` was told of. */
+  lead(tables: OwnTableStore, limits: JournalLimits, time: RunningTime): Promise<void>;
 }
 
 /**
@@ -16,9 +21,12 @@ export interface MemberJournal extends Journal {
  */
 export function createMemberJournal(tables: TableStore): MemberJournal {
   let now = standbyJournal(tables);
+  // What a takeover must know of all records is ready before it.
+  const follower = followJournal(tables);
   return {
-    lead(journal) {
-      now = journal;
+    changed: follower.changed,
+    async lead(own, limits, time) {
+      now = openDurableJournal(own, limits, time, null, await follower.caughtUp());
     },
     find: (id) => now.find(id),
     isOnDisk: (id) => now.isOnDisk(id),

@@ -1,6 +1,6 @@
 import type { Source } from "../../domain/command.ts";
 import type { RobotId } from "../../domain/robot.ts";
-import type { Codec, TableChange, TableStore } from "../../platform/stores/table-store.ts";
+import type { Codec, Table, TableChange, TableStore } from "../../platform/stores/table-store.ts";
 import type { Journal, JournalRecord, StoredHold, StoredLease, StoredRun } from "./journal.ts";
 
 /** A record in the store: without its id, which is the key, without nulls, and with no text twice. */
@@ -50,6 +50,34 @@ export function unpackRecord(id: string, stored: StoredRecord): JournalRecord {
 /** Only the journal writes its store, so the outline is enough to recognise a record. */
 export const recordCodec: Codec<StoredRecord> = outline("digest", "command");
 const holdCodec: Codec<StoredHold> = outline("owner", "sinceMs");
+const identityCodec: Codec<string> = {
+  encode: (id) => id,
+  decode: (json) => (typeof json === "string" ? json : null),
+};
+
+/** The records of commands by their identities, and the identities by a number. */
+export interface JournalTables {
+  readonly commands: Table<StoredRecord>;
+  readonly order: Table<string>;
+}
+
+export function openJournalTables(store: TableStore): JournalTables {
+  return {
+    commands: store.table("commands", recordCodec, "confirm"),
+    order: store.table("order", identityCodec, "confirm"),
+  };
+}
+
+const SEQUENCE_DIGITS = 15;
+
+export function orderKey(number: number): string {
+  return String(number).padStart(SEQUENCE_DIGITS, "0");
+}
+
+/** Both are written, and removed, in one step. Otherwise the record would count as never sent. */
+export function lacksRecord(): Error {
+  return new Error("the journal's order names a record that it does not have");
+}
 
 /** A start, and how far it is. `ended`: it had been sent. `robotId` null: the service picks one. */
 export interface StartStage {

@@ -4,7 +4,6 @@ import { BEAT_KEY, decode, STOPS, tableKey } from "../../../src/cluster/protocol
 import type { ProtocolTimes } from "../../../src/cluster/protocol/times.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/commands/dispatcher.ts";
 import type { Intake } from "../../../src/commands/intake/intake.ts";
-import { openDurableJournal } from "../../../src/commands/journal/durable-journal.ts";
 import { createMemberJournal } from "../../../src/commands/journal/member-journal.ts";
 import { holdIn, type StoredRecord, startIn } from "../../../src/commands/journal/stored-record.ts";
 import { dispatcherDefaults, type Rights } from "../../../src/commands/options.ts";
@@ -224,7 +223,7 @@ export class World {
         hasSession: () => this.sim.nowMs >= machine.serviceCutUntilMs,
         isPublished: () => true,
         async takeOver(tables, time) {
-          journal.lead(openDurableJournal(tables, LIMITS, time));
+          await journal.lead(tables, LIMITS, time);
           await dispatcher.start();
         },
         lost: () => this.kill(index, random.between(100, 1_000)),
@@ -240,6 +239,7 @@ export class World {
       },
     });
     const journal = createMemberJournal(member.tables);
+    member.onTable(journal.changed);
     const dispatcher: Dispatcher = createDispatcher({
       config: {
         options: { ...dispatcherDefaults, ...serviceTimes, maxRunMs: null },
