@@ -2,9 +2,11 @@ import { createEtcdClient } from "../cluster/etcd/client.ts";
 import { fenceCommand } from "../cluster/fence-command.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { keyPrefix } from "../cluster/options.ts";
+import { createSharedClients } from "../cluster/protocol/clients.ts";
 import { createMember, type Member } from "../cluster/protocol/member.ts";
 import type { SeenMark } from "../cluster/protocol/mirror.ts";
 import { decode, LEADER_KEY, LEFT_KEY, type LeftRecord } from "../cluster/protocol/records.ts";
+import { createSharedTables, type MemberTables } from "../cluster/protocol/shared-tables.ts";
 import { type ProtocolTimes, protocolTimes } from "../cluster/protocol/times.ts";
 import { leadershipOf } from "../cluster/protocol/unled.ts";
 import { startCompaction } from "../cluster/store/compaction.ts";
@@ -16,12 +18,14 @@ import { holdIn, startIn } from "../commands/journal/stored-record.ts";
 import type { Config } from "../config/load.ts";
 import type { ClusterView, MemberFacts, RobotStop, SharedCommands } from "../contracts/cluster.ts";
 import type { HandoverReport } from "../contracts/handover.ts";
+import type { SharedClients } from "../contracts/shared-clients.ts";
 import type { Outbox } from "../delivery/outbox/outbox.ts";
 import { createMemberTickets, type TicketStore } from "../northbound/opcua/commands/ticket-store.ts";
 import type { RandomSource } from "../platform/backoff.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { TableChange } from "../platform/stores/table-store.ts";
+import type { WriteBehind } from "../platform/stores/write-behind.ts";
 import { version } from "../version.ts";
 import type { ClusterSight } from "./cluster-alarms.ts";
 import { type HandoverParts, reportOf } from "./handover.ts";
@@ -42,6 +46,9 @@ export interface Cluster {
   readonly ended: AbortSignal;
   /** Of the slots of OPC UA. */
   readonly tickets: TicketStore;
+  readonly clients: SharedClients;
+  /** Those of the box, and those that the members share. */
+  readonly tables: WriteBehind;
   /** Stands by from now on, and leads when nobody else does. */
   join(dispatcher: Dispatcher): void;
   /** Lets another member lead at once, when this one has ended its commands. */
@@ -64,6 +71,8 @@ export interface ClusterParts {
   readonly events: Pick<Outbox, "length" | "leaveBefore"> | null;
   /** What this box has seen of the store. */
   readonly seen: SeenMark;
+  /** Those of this box. */
+  readonly tables: WriteBehind;
   /** There is a session to the service. */
   readonly isFleetUp: () => boolean;
   /** A few digits of each section of the configuration that the members should have alike. */
@@ -80,12 +89,13 @@ const ETCD_DEADLINE_MS = 1_500;
 const LOOK_MS = 100;
 /** A takeover waits so long for the session of a warm standby. */
 const SESSION_MS = 5_000;
+/** Without news for so long, beyond what is usual, a standby does not know what the leader has written. */
+const UNHEARD_MS = 1_000;
 
 export function createCluster(options: ClusterOptions, config: Config, parts: ClusterParts): Cluster {
   const { clock, random, sessionId, isFleetUp, events, configuration } = parts;
   const log = parts.log.child({ part: "cluster" });
-  const client = createEtcdClient({ ...options.etcd, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
-  const prefix = keyPrefix(options.name);
+  const { client, store } = openEtcd(options, { clock, random, log });
   const { callDeadlineMs, evidenceMs } = config.dispatcher;
   const times = protocolTimes({ leaseMs: options.leaseMs, callDeadlineMs, evidenceMs });
   const ended = new AbortController();
@@ -106,9 +116,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   });
 
   const member = createMember({
-    store: createEtcdStore({ client, prefix, clock, log }),
-    clock,
-    times,
+    ...{ store, clock, times },
     identity: { member: options.member, process: sessionId },
     readStart: startIn,
     seen: parts.seen,
@@ -117,11 +125,12 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
       hasSession: () => isFleetUp() || (standby?.isOpen() === false && member.mirror.revision() > 0),
       fence: fenceCommand(options, clock, log),
       isPublished: () => events === null || events.length === 0,
-      async takeOver(tables, time) {
+      async takeOver(tables, time, aside) {
         await standby?.reached(isFleetUp, SESSION_MS);
         log.info({ epoch: member.epoch()?.revision }, "this member leads from now on");
         await journal.lead(tables, config.journal, time);
         tickets.lead(tables);
+        shared.lead(aside);
         await dispatcher?.start();
         doubtsOfTakeover = view.robotsInDoubt();
       },
@@ -140,6 +149,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
   const tickets = createMemberTickets();
 
   const { view, follow } = createView(options, member, times, () => dispatcher);
+  const shared = shareTables(parts, options, member, view, ended.signal);
   const etcd = watchEtcd({ client, etcd: options.etcd, clock, signal: ended.signal });
   return {
     shared: { ...member, isLeading: () => !isAside && member.isLeading() },
@@ -151,12 +161,13 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     handover: {
       others: member.others,
       own: ownHandover,
-      resign: (note) => member.resign("planned", note),
+      resign: (note) => shared.settled().then(() => member.resign("planned", note)),
       standAside(now) {
         isAside = now;
       },
     },
-    ...{ tickets, standby, confirmFence: member.fencing.confirm },
+    ...{ tickets, standby, tables: shared, confirmFence: member.fencing.confirm },
+    clients: createSharedClients(store, member.mirror),
     join(joined) {
       dispatcher = joined;
       joined.standBy();
@@ -170,6 +181,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     },
     async leave() {
       ended.abort();
+      await shared.settled();
       await member.resign("planned");
       client.close();
     },
@@ -198,6 +210,29 @@ function openAfterCut(standby: StandbySession, { mirror }: Member, own: string):
     if (key !== LEFT_KEY || entry === null) return;
     const { member, why } = decode<LeftRecord>(entry);
     if (member === own && why === "cut") standby.open();
+  });
+}
+
+function openEtcd(
+  { name, etcd: { endpoints, tls } }: ClusterOptions,
+  { clock, random, log }: Pick<ClusterParts, "clock" | "random" | "log">,
+) {
+  const client = createEtcdClient({ endpoints, tls, deadlineMs: ETCD_DEADLINE_MS, clock, random, log });
+  return { client, store: createEtcdStore({ client, prefix: keyPrefix(name), clock, log }) };
+}
+
+function shareTables(
+  { tables, clock, log }: ClusterParts,
+  { member: own }: ClusterOptions,
+  { tables: written, onTable }: Member,
+  view: ClusterView,
+  ended: AbortSignal,
+): MemberTables {
+  const isOtherLeading = () => ![null, own].includes(view.leader()) && view.lagMs() < UNHEARD_MS;
+  return createSharedTables({
+    own: tables,
+    written: { tables: written, onTable, isOtherLeading },
+    ...{ clock, log, ended },
   });
 }
 

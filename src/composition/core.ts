@@ -56,7 +56,7 @@ export function createCore(run: Run, components: readonly Component[]) {
     log,
   });
   const holdState = (robotId: string | null) => commands.dispatcher.holds.holdState(robotId);
-  const stages = createStages(config, run.stores.tables, holdState, sessionId, clock);
+  const stages = createStages(run, holdState, (batch) => pipeline.enterAfter("stations", batch));
   const { alarmRegistry } = stages;
   const link = createLinkWatch(alarmRegistry.state, clock);
   const clockAlarm = createClockAlarm(

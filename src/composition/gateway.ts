@@ -156,15 +156,13 @@ async function openRun(
   const stores = await prepareStores(config, { clock, time, log, isOnTrial });
   const sessionId = randomUUID();
   const outbox = await stores.openOutbox(sessionId);
+  const cluster = await clusterOf(config, surroundings, {
+    ...{ sessionId, ...ofCluster, events: outbox, seen: stores.seen, tables: stores.tables },
+  });
   return {
     sessionId,
-    stores,
-    cluster: await clusterOf(config, surroundings, {
-      sessionId,
-      ...ofCluster,
-      events: outbox,
-      seen: stores.seen,
-    }),
+    stores: cluster === null ? stores : { ...stores, tables: { ...stores.tables, ...cluster.tables } },
+    cluster,
     outbox,
     recordings: createRecordings(config, { clock, time, log }),
     readiness: createReadiness(),
@@ -178,7 +176,8 @@ async function clusterOf(
   {
     seen,
     ...parts
-  }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events" | "configuration"> & Pick<Stores, "seen">,
+  }: Pick<ClusterParts, "sessionId" | "isFleetUp" | "events" | "configuration" | "tables"> &
+    Pick<Stores, "seen">,
 ): Promise<Cluster | null> {
   if (config.cluster === null || seen === null) return null;
   if (leadershipLost === undefined) throw new Error("a member of a cluster must be able to end its process");

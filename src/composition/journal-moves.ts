@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createEtcdClient } from "../cluster/etcd/client.ts";
 import { type ClusterOptions, keyPrefix } from "../cluster/options.ts";
 import { type MovedRecord, MoveRefused, moveIn, moveOut } from "../cluster/protocol/move.ts";
+import { BEGUN_KEY, BEGUN_TABLE, sharedTables } from "../cluster/protocol/shared-tables.ts";
 import { createEtcdStore } from "../cluster/store/etcd-store.ts";
 import { journalFormat } from "../commands/journal/durable-journal.ts";
 import type { Config } from "../config/load.ts";
@@ -16,8 +17,9 @@ import { openRunningTime } from "../platform/running-time.ts";
 import { openKeptStore } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
 import { DATA_FILE, readLoss, type StoreFormat, syncFolder } from "../platform/stores/store-marks.ts";
-import type { Codec } from "../platform/stores/table-store.ts";
+import { type Codec, replacement } from "../platform/stores/table-store.ts";
 import { refuseOwnJournal } from "./stores.ts";
+import { tablesFormat } from "./tables.ts";
 
 /** What was moved. */
 export interface Moved {
@@ -62,6 +64,7 @@ export async function moveToCluster(config: Config, clock: Clock): Promise<Moved
         records.push({ table, key, value: table === COMMANDS ? agedBy(value, 0) : value });
     await store.close();
   }
+  records.push(...(await readShared(dataDir)));
   const { store, close } = openEtcd(cluster, clock);
   await moveIn({ store, clock, member: cluster.member }, records).finally(close);
   const at = new Date(clock.nowMs()).toISOString().replaceAll(":", "");
@@ -96,6 +99,7 @@ export async function moveFromCluster(config: Config, clock: Clock): Promise<Mov
         await store.write(own.slice(from, from + STEP), true);
       await store.close();
     }
+    await writeShared(dataDir, records);
     for (const [name] of stores) {
       // One without commands: `refuseOwnJournal` has seen to it.
       await rm(join(dataDir, name), { recursive: true, force: true });
@@ -106,6 +110,33 @@ export async function moveFromCluster(config: Config, clock: Clock): Promise<Mov
   };
   await moveOut({ store: etcd, clock, member: cluster.member }, keep).finally(close);
   return moved;
+}
+
+/** What the members share beside the record of commands. */
+async function readShared(dataDir: string): Promise<readonly MovedRecord[]> {
+  const folder = join(dataDir, "tables");
+  if (!existsSync(join(folder, DATA_FILE))) return [];
+  const store = createLmdbStore(openKeptStore(folder, tablesFormat), silentLog);
+  const records = sharedTables.flatMap((table) =>
+    Array.from(store.table(table, asIs, "begin empty").entries(), ([key, value]) => ({ table, key, value })),
+  );
+  await store.close();
+  return [...records, { table: BEGUN_TABLE, key: BEGUN_KEY, value: true }];
+}
+
+/** In place of what the box has. Its robots stay: they have nodes. */
+async function writeShared(dataDir: string, records: readonly MovedRecord[]): Promise<void> {
+  if (!records.some(({ table }) => table === BEGUN_TABLE)) return;
+  const folder = join(dataDir, "tables");
+  await makeFolder(folder);
+  const store = createLmdbStore(openKeptStore(folder, tablesFormat), silentLog);
+  const content = sharedTables.map((name) => [
+    name,
+    Object.fromEntries(records.filter(({ table }) => table === name).map(({ key, value }) => [key, value])),
+  ]);
+  const changes = replacement(store, Object.fromEntries(content));
+  await store.write(changes.filter(({ table, value }) => table !== "robots" || value !== undefined));
+  await store.close();
 }
 
 /** It is as old as it was, and is kept for longer: running times of different gateways cannot be compared. */

@@ -1,7 +1,8 @@
 import { pathText } from "../config/finding.ts";
 import type { ReloadRefusal } from "../contracts/reload.ts";
 import { stopRequest } from "../fleet/stop-request.ts";
-import { openMemory } from "../northbound/opcua/opcua-store.ts";
+import type { SharedFolderParts } from "../northbound/opcua/certificate-store/shared-clients.ts";
+import { type OpcUaStore, openMemory } from "../northbound/opcua/opcua-store.ts";
 import type { OpcUaOptions } from "../northbound/opcua/options.ts";
 import type { OpcUaServer } from "../northbound/opcua/server.ts";
 import type { Now } from "../platform/live.ts";
@@ -23,6 +24,7 @@ export async function opcua(
   const log = surroundings.log.child({ part: "opcua" });
   const { ticketsFolder, ticketsLoss, tables } = stores;
   const retry = startRetry("opcua", clock, run);
+  const shareClients = await sharingOf(cluster, { tables, clock, log });
   const server = createOpcUaServer(options, {
     commands: {
       commander: intake,
@@ -49,7 +51,10 @@ export async function opcua(
       alarms: { storeProblem: stages.alarmStore.storeProblem, shown: stages.alarms.visibleAlarms },
     },
     timeRequest: (task) => work.time("opcua", task),
-    openMemory: () => openMemory(ticketsFolder, tables, log, ticketsLoss, cluster?.tickets ?? null),
+    openMemory: () => ({
+      ...openMemory(ticketsFolder, tables, log, ticketsLoss, cluster?.tickets ?? null),
+      shareClients,
+    }),
     retry,
     clock,
     random: surroundings.random,
@@ -67,6 +72,16 @@ export async function opcua(
   ]);
   fanOut.attachSink(server.name, server, QUEUE);
   return retry.shown(server);
+}
+
+/** Its code is loaded only if there is a cluster. */
+async function sharingOf(
+  cluster: Run["cluster"],
+  parts: Omit<SharedFolderParts, "folder" | "clients">,
+): Promise<OpcUaStore["shareClients"]> {
+  if (cluster === null) return undefined;
+  const { shareClients } = await import("../northbound/opcua/certificate-store/shared-clients.ts");
+  return (folder, signal) => shareClients({ ...parts, folder, clients: cluster.clients }, signal);
 }
 
 /** A reload cannot change the server's name. */

@@ -217,6 +217,11 @@ export const alarmsOfCluster: ReadonlySet<string> = new Set<AlarmCode>([
   "CONFIG_DIFFERS",
 ]);
 
+/** Whether each box of a cluster has such an alarm for itself: it is about the box, not about the fleet. */
+export function isOfBox({ code, source }: Pick<Alarm, "code" | "source">): boolean {
+  return source.kind === "gateway" && code !== "OUTCOME_UNKNOWN";
+}
+
 /** The rule of a code. */
 export function alarmRule(code: AlarmCode): AlarmRule {
   return alarmRules[ruleName(code)];

@@ -5,7 +5,7 @@ import {
   type AlarmSource,
   alarmSourceKey,
   alarmsOfCluster,
-  byUrgency,
+  isOfBox,
   ofGateway,
 } from "../domain/alarm.ts";
 import {
@@ -22,6 +22,8 @@ import {
 import type { FleetEvent } from "../domain/event.ts";
 import type { RobotId } from "../domain/robot.ts";
 import type { Clock } from "../platform/clock.ts";
+import { type AlarmFollower, createAlarmFollower } from "./alarm-follower.ts";
+import { type AlarmPages, createAlarmPages } from "./alarm-pages.ts";
 
 /** The registry of all alarms of the fleet and the gateway: active, acknowledged and returned ones. */
 export interface AlarmRegistry extends AlarmConditionSink {
@@ -39,6 +41,20 @@ export interface AlarmRegistry extends AlarmConditionSink {
   all(): readonly Alarm[];
   /** All that a restart must know. */
   kept(): KeptAlarms;
+  /** What another member of a cluster has, which leads. */
+  readonly followed: FollowedAlarms;
+}
+
+/** Takes what the leader of a cluster has. */
+export interface FollowedAlarms extends Pick<AlarmFollower, "alarm"> {
+  /** This member leads. The leaders before have used numbers up to `lastId`. */
+  lead(lastId: number): void;
+}
+
+/** What differs for a member of a cluster. */
+export interface AlarmSharing {
+  /** Another member leads: what is no alarm of this box alone begins and ends there. */
+  isFollowing(): boolean;
 }
 
 /** The registry as a file keeps it. */
@@ -65,12 +81,14 @@ const followsFromLink: ReadonlySet<AlarmCode> = new Set(["ROBOT_LOST"]);
 
 /**
  * @param kept the alarms that an earlier run has kept
- * @param nextEventId names an event
+ * @param eventId names an event
+ * @param sharing absent: this gateway is the only one
  */
 export function createAlarmRegistry(
   clock: Clock,
   kept: KeptAlarms,
-  nextEventId: () => string,
+  eventId: (transition: AlarmTransition) => string,
+  sharing: AlarmSharing | null = null,
 ): AlarmRegistry {
   const pages = createAlarmPages();
   const outOfService = new Set(kept.outOfService);
@@ -79,10 +97,12 @@ export function createAlarmRegistry(
   let { lastId } = kept;
   /** Whether something was set since time was last considered. */
   let isDirty = true;
+  let wasFollowing = false;
   /** When time alone next changes an alarm, by the monotonic clock. */
   let nextDueMs = Number.POSITIVE_INFINITY;
   for (const alarm of kept.alarms) pages.put(keptInstance(alarm, clock.monotonicMs()));
 
+  const report = (each: AlarmTransition) => void events.push(eventOf(each, moment(), eventId(each)));
   const moment = (): AlarmMoment => ({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
 
   function settle(before: AlarmInstance, { instance, transition }: AlarmStep): void {
@@ -91,7 +111,15 @@ export function createAlarmRegistry(
     if (instance !== null) pages.put(instance);
     else pages.remove(before);
     if ((instance?.alarm ?? null) !== before.alarm) changed.set(alarmSourceKey(before.source), before.source);
-    if (transition !== null) events.push(eventOf(transition, moment(), nextEventId()));
+    if (transition !== null) report(transition);
+  }
+
+  const note = (source: AlarmSource) => void changed.set(alarmSourceKey(source), source);
+  const followed = createAlarmFollower(pages, clock, note, report);
+
+  /** Whether it begins and ends with the leader's. */
+  function isFollower(alarm: Pick<Alarm, "code" | "source">): boolean {
+    return sharing?.isFollowing() === true && !isOfBox(alarm);
   }
 
   function nextId(code: AlarmCode): string {
@@ -99,18 +127,12 @@ export function createAlarmRegistry(
     return `${code}-${lastId.toString(36)}`;
   }
 
-  function isSuppressed({ source, code }: AlarmInstance): boolean {
-    if (source.kind === "robot" && outOfService.has(source.robotId)) return true;
-    if (!followsFromLink.has(code)) return false;
-    const link = pages.find(ofGateway, "FLEET_LINK_DOWN");
-    return link !== null && (link.condition.holds || link.alarm?.isActive === true);
-  }
-
   function settleDue(now: AlarmMoment): void {
     isDirty = false;
     nextDueMs = Number.POSITIVE_INFINITY;
     for (const instance of pages.instances()) {
-      const isResting = isSuppressed(instance);
+      if (isFollower(instance)) continue;
+      const isResting = isSuppressed(instance, outOfService, pages);
       const step = dueAlarm(instance, now, isResting, () => nextId(instance.code));
       settle(instance, step);
       const dueAtMs = step.instance === null || isResting ? null : alarmDueAtMs(step.instance);
@@ -119,11 +141,21 @@ export function createAlarmRegistry(
   }
 
   return {
+    followed: {
+      alarm: followed.alarm,
+      lead(newest) {
+        lastId = Math.max(lastId, newest);
+        isDirty = true;
+        followed.end((code) => ofOneRun.has(code));
+      },
+    },
     state(source, code, condition) {
       const before = pages.find(source, code);
       if (before === null && !condition.holds) return;
       const step = stateAlarm(before, { code, source }, condition, moment());
-      if (before !== null) settle(before, step);
+      if (before !== null && step.instance !== null && isFollower(before))
+        followed.condition(before, step.instance);
+      else if (before !== null) settle(before, step);
       else if (step.instance !== null) {
         pages.put(step.instance);
         isDirty = true;
@@ -146,6 +178,9 @@ export function createAlarmRegistry(
     },
     isOutOfService: (robotId) => outOfService.has(robotId),
     take() {
+      const isFollowing = sharing?.isFollowing() === true;
+      isDirty ||= isFollowing !== wasFollowing;
+      wasFollowing = isFollowing;
       if (isDirty || clock.monotonicMs() >= nextDueMs) settleDue(moment());
       if (changed.size === 0 && events.length === 0) return nothingNew;
       const sources = [...changed.values()];
@@ -160,6 +195,17 @@ export function createAlarmRegistry(
   };
 }
 
+function isSuppressed(
+  { source, code }: AlarmInstance,
+  outOfService: ReadonlySet<RobotId>,
+  pages: AlarmPages,
+): boolean {
+  if (source.kind === "robot" && outOfService.has(source.robotId)) return true;
+  if (!followsFromLink.has(code)) return false;
+  const link = pages.find(ofGateway, "FLEET_LINK_DOWN");
+  return link !== null && (link.condition.holds || link.alarm?.isActive === true);
+}
+
 /** A kept alarm stays as it was until its condition is set or cleared. */
 function keptInstance(alarm: Alarm, changedAtMs: number): AlarmInstance {
   const { code, source, text, severity, isActive } = alarm;
@@ -172,48 +218,4 @@ function eventOf({ from, to, alarm }: AlarmTransition, { nowMs }: AlarmMoment, e
   const { source } = alarm;
   const robotId = source.kind === "robot" ? source.robotId : "";
   return { kind: "alarm", eventId, robotId, atMs: nowMs, from, to, alarm };
-}
-
-/** Alarms with their conditions, by source and code. */
-export interface AlarmPages {
-  find(source: AlarmSource, code: AlarmCode): AlarmInstance | null;
-  put(instance: AlarmInstance): void;
-  remove(instance: AlarmInstance): void;
-  /** A copy: its entries may be put and removed meanwhile. */
-  instances(source?: AlarmSource): readonly AlarmInstance[];
-  /** The alarms of one source or of all, the most urgent first. */
-  active(source?: AlarmSource): readonly Alarm[];
-}
-
-function createAlarmPages(): AlarmPages {
-  const pages = new Map<string, Map<AlarmCode, AlarmInstance>>();
-
-  function instances(source?: AlarmSource): readonly AlarmInstance[] {
-    if (source !== undefined) return [...(pages.get(alarmSourceKey(source))?.values() ?? [])];
-    return Array.from(pages.values(), (page) => [...page.values()]).flat();
-  }
-
-  return {
-    // It runs for every message. Reading the size of an empty map is cheaper than making a key.
-    find: (source, code) =>
-      pages.size === 0 ? null : (pages.get(alarmSourceKey(source))?.get(code) ?? null),
-    put(instance) {
-      const key = alarmSourceKey(instance.source);
-      const page = pages.get(key);
-      if (page === undefined) pages.set(key, new Map([[instance.code, instance]]));
-      else page.set(instance.code, instance);
-    },
-    remove({ source, code }) {
-      const key = alarmSourceKey(source);
-      const page = pages.get(key);
-      page?.delete(code);
-      if (page?.size === 0) pages.delete(key);
-    },
-    instances,
-    active: (source) =>
-      instances(source)
-        .map(({ alarm }) => alarm)
-        .filter((alarm) => alarm !== null)
-        .sort(byUrgency),
-  };
 }

@@ -1,8 +1,9 @@
-import { type Alarm, type AlarmSource, isAlarmCode } from "../domain/alarm.ts";
+import { type Alarm, type AlarmSource, isAlarmCode, isOfBox } from "../domain/alarm.ts";
+import type { RobotId } from "../domain/robot.ts";
 import { isJsonObject } from "../platform/json.ts";
 import { type Codec, differences } from "../platform/stores/table-store.ts";
 import type { WriteBehind } from "../platform/stores/write-behind.ts";
-import type { KeptAlarms } from "./alarm-registry.ts";
+import type { AlarmRegistry, KeptAlarms } from "./alarm-registry.ts";
 
 /** Keeps the alarms over a restart. Never throws. */
 export interface AlarmStore {
@@ -10,40 +11,111 @@ export interface AlarmStore {
   keep(alarms: KeptAlarms): void;
   /** Null: all is on the disk; otherwise, also if the disk has not answered in time, words for a user. */
   storeProblem(): Promise<string | null>;
+  /**
+   * Gives the registry what the leader of a cluster keeps, and then calls `changed`. Without a cluster it
+   * does nothing.
+   */
+  follow(registry: Pick<AlarmRegistry, FollowedParts>, changed: () => void): void;
 }
+
+type FollowedParts = "followed" | "isOutOfService" | "putOutOfService" | "kept";
 
 const NOT_STORED = "it is done, and not on the disk yet: a restart before that would not know it";
 const LAST_ID = "last";
 
 export function createAlarmStore(tables: WriteBehind): AlarmStore {
+  const { shared = null } = tables;
   const alarms = tables.table("alarms", alarmCodec, "begin empty");
+  /** Those that a box of a cluster has for itself. */
+  const ofBox = tables.table("box-alarms", alarmCodec, "begin empty");
   const outOfService = tables.table("out-of-service", flagCodec, "begin empty");
   const ids = tables.table("alarm-ids", numberCodec, "begin empty");
-  let kept: KeptAlarms = {
-    alarms: Array.from(alarms.entries(), ([, alarm]) => alarm),
+  const loaded: KeptAlarms = {
+    alarms: [...(shared === null ? [] : ofBox.entries()), ...alarms.entries()].map(([, alarm]) => alarm),
     outOfService: Array.from(outOfService.entries(), ([robotId]) => robotId),
     lastId: ids.get(LAST_ID) ?? 0,
   };
+  const isHere = (alarm: Alarm) => shared !== null && isOfBox(alarm);
+  const isShared = (alarm: Alarm) => !isHere(alarm);
+  /** What the tables have. */
+  let kept = { ...contentOf(loaded, isShared), lastId: loaded.lastId };
+  let keptHere = contentOf(loaded, isHere).alarms;
+
+  function keep(now: KeptAlarms): void {
+    const here = contentOf(now, isHere).alarms;
+    tables.keep(differences(ofBox, keptHere, here));
+    keptHere = here;
+    if (shared?.isLeading() === false) return;
+    const next = { ...contentOf(now, isShared), lastId: now.lastId };
+    tables.keep([
+      ...differences(alarms, kept.alarms, next.alarms),
+      ...differences(outOfService, kept.outOfService, next.outOfService),
+      ...(kept.lastId === next.lastId ? [] : [ids.put(LAST_ID, next.lastId)]),
+    ]);
+    kept = next;
+  }
+
   return {
-    load: () => kept,
-    keep(now) {
-      tables.keep([
-        ...differences(alarms, byId(kept), byId(now)),
-        ...differences(outOfService, flags(kept), flags(now)),
-        ...(kept.lastId === now.lastId ? [] : [ids.put(LAST_ID, now.lastId)]),
-      ]);
-      kept = now;
-    },
+    load: () => loaded,
+    keep,
     storeProblem: async () => ((await tables.flushed()) ? null : NOT_STORED),
+    follow(registry, changed) {
+      const { followed } = registry;
+      const leads = (lead: () => void) => ({ settled: changed, lead });
+      function putOutOfService(robotId: RobotId, isOut: boolean): void {
+        if (isOut) kept.outOfService.set(robotId, true);
+        else kept.outOfService.delete(robotId);
+        if (registry.isOutOfService(robotId) !== isOut) registry.putOutOfService(robotId, isOut);
+      }
+      function take(id: string, value: unknown): void {
+        const alarm = value === undefined ? null : alarmCodec.decode(value);
+        if (alarm === null) kept.alarms.delete(id);
+        else kept.alarms.set(id, alarm);
+        followed.alarm(id, alarm);
+      }
+
+      shared?.follow("alarm-ids", {
+        ...leads(() => {}),
+        all(content) {
+          for (const value of content.values()) noteLastId(value);
+        },
+        changed: (_key, value) => noteLastId(value),
+      });
+      shared?.follow("out-of-service", {
+        ...leads(() => {}),
+        all(content) {
+          const gone = registry.kept().outOfService.filter((robotId) => !content.has(robotId));
+          for (const robotId of gone) putOutOfService(robotId, false);
+          for (const robotId of content.keys()) putOutOfService(robotId, true);
+        },
+        changed: (robotId, value) => putOutOfService(robotId, value !== undefined),
+      });
+      shared?.follow("alarms", {
+        ...leads(() => {
+          followed.lead(kept.lastId);
+          keep(registry.kept());
+        }),
+        all(content) {
+          const known = registry.kept().alarms.filter(isShared);
+          for (const { id } of known) if (!content.has(id)) take(id, undefined);
+          for (const [id, value] of content) take(id, value);
+        },
+        changed: take,
+      });
+    },
   };
+
+  function noteLastId(value: unknown): void {
+    kept = { ...kept, lastId: Math.max(kept.lastId, numberCodec.decode(value) ?? 0) };
+  }
 }
 
-function byId({ alarms }: KeptAlarms): ReadonlyMap<string, Alarm> {
-  return new Map(alarms.map((alarm) => [alarm.id, alarm]));
-}
-
-function flags({ outOfService }: KeptAlarms): ReadonlyMap<string, true> {
-  return new Map(outOfService.map((robotId) => [robotId, true]));
+/** The alarms of one kind, and the robots that are out of service. */
+function contentOf({ alarms, outOfService }: KeptAlarms, isOne: (alarm: Alarm) => boolean) {
+  return {
+    alarms: new Map(alarms.filter(isOne).map((alarm) => [alarm.id, alarm])),
+    outOfService: new Map(outOfService.map((robotId): [RobotId, true] => [robotId, true])),
+  };
 }
 
 const alarmCodec: Codec<Alarm> = {

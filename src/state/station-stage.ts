@@ -16,16 +16,14 @@ import {
   aborted,
   followVisits,
   noCounters,
-  type StationCounters,
   type StationVisits,
   type VisibleStation,
 } from "../domain/station-visits.ts";
 import type { Clock } from "../platform/clock.ts";
-import { isJsonObject } from "../platform/json.ts";
 import type { Live } from "../platform/live.ts";
-import type { Codec } from "../platform/stores/table-store.ts";
-import type { WriteBehind } from "../platform/stores/write-behind.ts";
+import type { SharedTables, WriteBehind } from "../platform/stores/write-behind.ts";
 import { createStationRobots, type SeenRobot, stationRobot } from "./station-robots.ts";
+import { createStationStore, type StationStore, stationCodec } from "./station-store.ts";
 
 type PlacedStation = { readonly name: string; readonly destinations: readonly string[] };
 
@@ -46,17 +44,22 @@ interface Station {
   readonly candidates: Map<RobotId, StationCandidate>;
   sight: StationSight;
   visits: StationVisits;
+  /** The leader of a cluster knows of a visit. */
+  isVisitedThere: boolean;
 }
 
 /**
  * @param stations those of the configuration
  * @param tables those that have the counters
+ * @param enter publishes what the leader of a cluster has counted
  */
 export function createStationStage(
   stations: Live<readonly PlacedStation[]>,
   tables: WriteBehind,
   clock: Clock,
+  enter: (batch: Batch) => void = () => {},
 ): StationStage {
+  const { shared = null } = tables;
   const memory = createStationStore(tables, clock.nowMs);
   const robots = createStationRobots();
   const registry = new Map(stations.now().map((place): [string, Station] => [place.name, opened(place)]));
@@ -64,8 +67,15 @@ export function createStationStage(
 
   function opened(place: PlacedStation): Station {
     const visits = memory.load(place.name);
-    return { place, candidates: new Map(), sight: unknownSight, visits };
+    return { place, candidates: new Map(), sight: unknownSight, visits, isVisitedThere: false };
   }
+
+  /** The visit goes on; what it counts is counted by the leader of a cluster, if another member leads. */
+  function counted(before: StationVisits, next: StationVisits): StationVisits {
+    return shared?.isFollowing() === true ? { ...next, counters: before.counters } : next;
+  }
+
+  if (shared !== null) followLeader(shared, registry, memory, enter);
 
   /** The change of a station whose published value is different now; null: it is not. */
   function refresh(station: Station): StateChange | null {
@@ -75,7 +85,7 @@ export function createStationStage(
     station.sight = sightOf([...candidates.values()], fleetQuality, shownBefore);
     const robot = visits.visit === null ? undefined : robots.of(visits.visit.robotId);
     const visitor = robot && { robot, place: placeAt(destinations, robot) };
-    station.visits = followVisits(visits, station.sight, visitor, clock.monotonicMs());
+    station.visits = counted(visits, followVisits(visits, station.sight, visitor, clock.monotonicMs()));
     if (
       station.visits.counters !== visits.counters ||
       (station.visits.visit === null) !== (visits.visit === null)
@@ -208,49 +218,42 @@ function shownOf({ sight, visits: { counters } }: Station): VisibleStation {
   return { sight, counters };
 }
 
-/** What is kept of a station. */
-interface KeptStation {
-  readonly counters: StationCounters;
-  /** Whether a robot was there. */
-  readonly isVisited: boolean;
-}
+/** Makes the counters those of the leader of a cluster, which counts. */
+function followLeader(
+  shared: SharedTables,
+  registry: ReadonlyMap<string, Station>,
+  memory: StationStore,
+  enter: (batch: Batch) => void,
+): void {
+  const followed = new Set<Station>();
 
-/** Keeps the counters of stations over a restart. */
-function createStationStore(tables: WriteBehind, nowMs: () => number) {
-  const table = tables.table("stations", stationCodec, "begin empty");
-  const kept = new Map(table.entries());
-  return {
-    /**
-     * The counters of an earlier run. A visit that was under way then is aborted. Missing counters begin now.
-     */
-    load(station: string): StationVisits {
-      const { counters, isVisited } = kept.get(station) ?? {
-        counters: noCounters(nowMs()),
-        isVisited: false,
-      };
-      return { visit: null, counters: isVisited ? aborted(counters) : counters };
-    },
-    keep(station: string, { visit, counters }: StationVisits): void {
-      tables.keep([table.put(station, { counters, isVisited: visit !== null })]);
-    },
-    /** A station that is removed, and comes back with another reload, begins anew. */
-    forget(stations: readonly string[]): void {
-      for (const station of stations) kept.delete(station);
-      tables.keep(stations.map(table.remove));
-    },
-  };
-}
+  function take(name: string, value: unknown): void {
+    const station = registry.get(name);
+    const kept = value === undefined ? null : stationCodec.decode(value);
+    if (station === undefined || kept === null) return;
+    station.visits = { ...station.visits, counters: kept.counters };
+    station.isVisitedThere = kept.isVisited;
+    followed.add(station);
+  }
 
-const stationCodec: Codec<KeptStation> = {
-  encode: ({ counters, isVisited }) => ({ ...counters, isVisited }),
-  decode(json) {
-    if (!isJsonObject(json) || typeof json.isVisited !== "boolean") return null;
-    const counters: Record<string, number> = {};
-    for (const name of Object.keys(noCounters(0))) {
-      const value = json[name];
-      if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return null;
-      counters[name] = value;
-    }
-    return { counters: { ...noCounters(0), ...counters }, isVisited: json.isVisited };
-  },
-};
+  shared.follow("stations", {
+    all(content) {
+      for (const [name, value] of content) take(name, value);
+    },
+    changed: take,
+    settled() {
+      const changes = Array.from(followed, changeOf);
+      followed.clear();
+      if (changes.length > 0) enter({ changes, events: [] });
+    },
+    lead() {
+      for (const station of registry.values()) {
+        const { place, visits, isVisitedThere } = station;
+        // The robot of that visit is not seen here: the visit was cut off, as by a restart.
+        const isCut = isVisitedThere && visits.visit === null;
+        if (isCut) station.visits = { visit: null, counters: aborted(visits.counters) };
+        memory.keep(place.name, station.visits);
+      }
+    },
+  });
+}

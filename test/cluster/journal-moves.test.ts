@@ -6,6 +6,7 @@ import { LEADER_KEY } from "../../src/cluster/protocol/records.ts";
 import { journalFormat, openDurableJournal } from "../../src/commands/journal/durable-journal.ts";
 import { moveFromCluster, moveToCluster } from "../../src/composition/journal-moves.ts";
 import { refuseOwnJournal } from "../../src/composition/stores.ts";
+import { tablesFormat } from "../../src/composition/tables.ts";
 import type { Config } from "../../src/config/load.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
@@ -42,6 +43,20 @@ async function record(dataDir: string, runMs: number, ...ids: readonly string[])
   await journal.close();
 }
 
+function openTables(dataDir: string) {
+  const folder = join(dataDir, "tables");
+  mkdirSync(folder, { recursive: true });
+  return createLmdbStore(openKeptStore(folder, tablesFormat), silentLog);
+}
+
+async function countersIn(dataDir: string): Promise<ReadonlyArray<readonly [string, unknown]>> {
+  const tables = openTables(dataDir);
+  const codec = { encode: (value: unknown) => value, decode: (json: unknown) => json };
+  const counters = [...tables.table("stations", codec, "confirm").entries()];
+  await tables.close();
+  return counters;
+}
+
 describe.skipIf(!hasEtcd)("the journal of a gateway that becomes a cluster", () => {
   let etcd: TestEtcd;
   const folders: string[] = [];
@@ -71,6 +86,9 @@ describe.skipIf(!hasEtcd)("the journal of a gateway that becomes a cluster", () 
   it("goes into etcd, and back to one box, whole and not too old", async () => {
     const [a, b] = boxes();
     await record(a.gateway.dataDir, 400 * DAY_MS, "job-1", "job-2");
+    const tables = openTables(a.gateway.dataDir);
+    await tables.write([{ table: "stations", key: "dock", value: 7 }]);
+    await tables.close();
     expect(() => refuseOwnJournal(a.gateway.dataDir)).toThrow("fleetgate journal to-cluster");
     expect(await moveToCluster(a, systemClock)).toEqual({ commands: 2, slots: 0 });
     expect(() => refuseOwnJournal(a.gateway.dataDir)).not.toThrow();
@@ -83,6 +101,7 @@ describe.skipIf(!hasEtcd)("the journal of a gateway that becomes a cluster", () 
     expect(done(await etcd.client().range({ keys: { key: leaderKey() } })).value.entries).toEqual([]);
 
     expect(await moveFromCluster(b, systemClock)).toEqual({ commands: 2, slots: 0 });
+    expect(await countersIn(b.gateway.dataDir)).toEqual([["dock", 7]]);
     expect(await idsIn(b.gateway.dataDir)).toEqual(["job-1", "job-2"]);
     // From now on it runs alone, and comes back later.
     await record(b.gateway.dataDir, 0, "job-3");

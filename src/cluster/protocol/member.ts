@@ -7,7 +7,7 @@ import type {
 } from "../../contracts/cluster.ts";
 import { type Clock, every } from "../../platform/clock.ts";
 import type { RunningTime } from "../../platform/running-time.ts";
-import type { OwnTableStore, TableChange } from "../../platform/stores/table-store.ts";
+import type { OwnTableStore, TableChange, TableStore } from "../../platform/stores/table-store.ts";
 import type { ClusterStore, StoreComparison } from "./cluster-store.ts";
 import { createEpochWriter, createOpenWriter, type Epoch } from "./epoch-writer.ts";
 import { createFencing, type Fencing, type RunFence } from "./fence.ts";
@@ -36,7 +36,7 @@ import type { ProtocolTimes } from "./times.ts";
 export interface Member extends SharedCommands {
   /** The tables as a standby knows them. It writes holds only. */
   readonly tables: OwnTableStore;
-  readonly mirror: Pick<Mirror, "subscribe" | "get" | "revision" | "isAhead" | "lagMs">;
+  readonly mirror: Pick<Mirror, "subscribe" | "get" | "range" | "revision" | "isAhead" | "lagMs">;
   /** Calls it with each record of a table that changes, after `tables` has it. */
   onTable(listener: (table: string, key: string) => void): void;
   /** The epoch that this process leads; null: it stands by. */
@@ -67,9 +67,9 @@ export interface MemberParts {
     readonly isPublished: () => boolean;
     /**
      * It leads, and knows all that the epochs before have written. Takes the tables over; when it resolves,
-     * this member is active. Their records age by `time`.
+     * this member is active. Their records age by `time`. What is written to `aside` delays no command.
      */
-    readonly takeOver: (tables: ReplicatedStore, time: RunningTime) => Promise<void>;
+    readonly takeOver: (tables: ReplicatedStore, time: RunningTime, aside: TableStore) => Promise<void>;
     /** Fences the member that led before; absent or null: nobody is fenced. */
     readonly fence?: RunFence | null;
     /** The leadership is lost: closes the sockets to the service, then ends the process. */
@@ -159,12 +159,12 @@ export function createMember(parts: MemberParts): Member {
     if (passed === "failed") void leader.release();
     if (passed === "lost") lost();
     if (passed !== "passed" || ended.aborted) return;
-    const writer = createEpochWriter({ store, clock, epoch, lost });
-    const conditionsOf = conditions(mirror, readStart);
-    await leading.takeOver(
-      createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended }),
-      time,
-    );
+    const writtenBy = (conditionsOf: ReturnType<typeof conditions>) => {
+      const writer = createEpochWriter({ store, clock, epoch, lost });
+      return createReplicatedStore({ mirror, writer, clock, times, conditionsOf, ended });
+    };
+    const aside = writtenBy(() => []);
+    await leading.takeOver(writtenBy(conditions(mirror, readStart)), time, aside);
     takeover = leaderBefore();
     hasTakenOver = true;
     presence.announce();

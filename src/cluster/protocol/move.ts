@@ -12,6 +12,7 @@ import {
   TABLES,
   unchanged,
 } from "./records.ts";
+import { BEGUN_TABLE, sharedTables } from "./shared-tables.ts";
 
 /** A record of a table, as it is kept. `value`: JSON. */
 export interface MovedRecord {
@@ -46,7 +47,7 @@ export async function moveIn(parts: MoveParts, records: readonly MovedRecord[]):
   const { store, member } = parts;
   const before = await readAll(store);
   const leader = leaderIn(before);
-  const has = before.entries.some(({ key }) => key.startsWith(TABLES));
+  const has = before.entries.some(({ key }) => isOfCommands(key));
   const isOwn = leader?.member === member && (leader.process === MOVING_IN || leader.process === MOVED_OUT);
   if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
   // What it has moved out before is not true any more, and what a crash has left of a move in is the same.
@@ -96,6 +97,11 @@ export async function moveOut(
   const known = new Map(entries.map((entry) => [entry.key, entry]));
   const removals = entries.map(({ key }) => ({ key, value: null }));
   await writeAll(parts, epoch, removals, (key) => known.get(key));
+}
+
+/** Whether it is in a table of which no two become one. A leader without a command has others. */
+function isOfCommands(key: string): boolean {
+  return key.startsWith(TABLES) && ![...sharedTables, BEGUN_TABLE].includes(key.split("/")[1] ?? "");
 }
 
 function leads({ member, process }: LeaderRecord): string {

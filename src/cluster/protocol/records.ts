@@ -14,6 +14,8 @@ export const STOPS = "stop/";
 /** What each member says of itself. */
 export const MEMBERS = "member/";
 export const TABLES = "table/";
+/** Decisions on clients of OPC UA. */
+export const CLIENTS = "client/";
 
 export const stopKey = (robotId: RobotId) => `${STOPS}${robotId}`;
 export const tableKey = (table: string, key: string) => `${TABLES}${table}/${key}`;

@@ -164,6 +164,7 @@ export function openAddressSpace(
     },
     changed: () => robots.show(space.counts()),
   });
+  memory.robots.onSeenElsewhere((seen) => space.add(knownRobots([], seen)));
   const notGood = () => ages.robotsNotGood() + space.counts().missingNotGood;
   const showLevelNow = () => showLevel(clock.nowMs(), facts.fleetLinkUp(), notGood());
   const tick = () => {

@@ -18,6 +18,8 @@ export interface OpcUaStore {
   /** Since when and why tickets are lost; null: they are not, or an operator has confirmed it. */
   readonly ticketsLost: StoreLoss | null;
   readonly robots: RobotRegister;
+  /** Shares what operators decide on clients in the store in this folder; absent: there is no cluster. */
+  readonly shareClients?: ((folder: string, signal: AbortSignal) => void) | undefined;
   /** Waits for the writes under way. Refuses later ones. */
   close(): Promise<void>;
 }

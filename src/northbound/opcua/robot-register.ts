@@ -20,21 +20,57 @@ export interface RobotRegister {
   readonly seen: readonly SeenRobot[];
   /** Keeps new data of a robot. */
   note(robot: SeenRobot): void;
+  /** Calls it with robots that another member of a cluster has seen, and this one has not. */
+  onSeenElsewhere(listener: (robots: readonly SeenRobot[]) => void): void;
 }
 
 export function openRobotRegister(tables: WriteBehind): RobotRegister {
+  const { shared = null } = tables;
   const table = tables.table("robots", robotCodec, "begin empty");
   const known = new Map<RobotId, SeenRobot>(table.entries());
   const seen = [...known.values()];
+  /** Those of which the leader of a cluster has all. */
+  const there = new Set<RobotId>();
+  let elsewhere: SeenRobot[] = [];
+
+  /** Whether the robot is new, or something of it. */
+  function note(robot: SeenRobot): boolean {
+    const { robotId } = robot;
+    const before = known.get(robotId);
+    const next = merged(before, robot);
+    if (next === before) return false;
+    known.set(robotId, next);
+    there.delete(robotId);
+    tables.keep([table.put(robotId, next)]);
+    return true;
+  }
+
+  function noteElsewhere(value: unknown): void {
+    const robot = value === undefined ? null : robotCodec.decode(value);
+    if (robot === null) return;
+    if (note(robot)) elsewhere.push(robot);
+    if (merged(robot, known.get(robot.robotId) ?? robot) === robot) there.add(robot.robotId);
+  }
+
   return {
     seen,
-    note(robot) {
-      const { robotId } = robot;
-      const before = known.get(robotId);
-      const next = merged(before, robot);
-      if (next === before) return;
-      known.set(robotId, next);
-      tables.keep([table.put(robotId, next)]);
+    note,
+    onSeenElsewhere(listener) {
+      shared?.follow("robots", {
+        all(content) {
+          for (const value of content.values()) noteElsewhere(value);
+        },
+        changed: (_robotId, value) => noteElsewhere(value),
+        settled() {
+          const robots = elsewhere;
+          elsewhere = [];
+          if (robots.length > 0) listener(robots);
+        },
+        lead() {
+          const missing = [...known].filter(([robotId]) => !there.has(robotId));
+          tables.keep(missing.map(([robotId, robot]) => table.put(robotId, robot)));
+        },
+      });
     },
   };
 }

@@ -145,6 +145,7 @@ export function createOpcUaServer(options: OpcUaOptions, parts: OpcUaParts): Opc
         const opened = await openServer(options, parts, pki.path, signal, ready);
         if (opened === null) return;
         ({ server, clients, uris, rejected, bounds } = opened);
+        if (!pki.isTemporary) memory.shareClients?.(join(pki.path, "server"), signal);
         // A PLC that comes back asks for its nodes at once, and may never ask again for a missing one.
         const nodeParts = { commands, views, memory, registry, clock, random, log };
         gateway = openAddressSpace(server, space, options, nodeParts, signal);

@@ -12,34 +12,82 @@ export interface WriteBehind extends Pick<TableStore, "table"> {
    * answered in time.
    */
   flushed(): Promise<boolean>;
+  /** Absent: no other member of a cluster has the tables. */
+  readonly shared?: SharedTables;
+}
+
+/** Tables that the members of a cluster share: the leader writes them, and the others follow it. */
+export interface SharedTables {
+  /** This member leads. False: what it keeps of these tables is dropped. */
+  isLeading(): boolean;
+  /** Another member leads, and its values count. False with `isLeading` false: nobody does. */
+  isFollowing(): boolean;
+  follow(table: string, follower: TableFollower): void;
+}
+
+/** Takes the leader's values of a table, until this member leads. Values are JSON. */
+export interface TableFollower {
+  /** The whole content of the table. */
+  all(content: ReadonlyMap<string, unknown>): void;
+  /** `value` undefined: the record is gone. */
+  changed(key: string, value: unknown): void;
+  /** After the other calls of a turn. */
+  settled(): void;
+  /** This member leads: its own values count from now on. */
+  lead(): void;
+}
+
+/** How often a store is written that others use too. */
+export interface WritePace {
+  /** From one write to the next, while there is more than fits into one, and otherwise. */
+  readonly fullMs: number;
+  readonly pauseMs: number;
+  readonly mostChanges: number;
 }
 
 const RETRY_MS = 5_000;
 /** After this time, callers get the answer that the disk has not answered. */
 const ANSWER_MS = 1_000;
 
-export function createWriteBehind(store: TableStore, clock: Pick<Clock, "after">, log: Log): WriteBehind {
+/** @param pace absent: all that waits is written at once */
+export function createWriteBehind(
+  store: TableStore,
+  clock: Pick<Clock, "after">,
+  log: Log,
+  pace: WritePace | null = null,
+): WriteBehind {
   /** The newest change of each record. */
   let waiting = new Map<string, TableChange>();
   let writing: Promise<void> | null = null;
-  let retry: Cancel | null = null;
+  /** What begins the next write. */
+  let later: Cancel | null = null;
   let isRefused = false;
 
   function begin(): void {
     if (writing !== null || waiting.size === 0) return;
-    retry?.();
-    retry = null;
+    later?.();
+    later = null;
     writing = write().finally(() => {
       writing = null;
-      if (!isRefused) begin();
+      if (isRefused) return;
+      if (pace === null) begin();
+      else beginIn(waiting.size > 0 ? pace.fullMs : pace.pauseMs);
+    });
+  }
+
+  function beginIn(delayMs: number): void {
+    later = clock.after(delayMs, () => {
+      later = null;
+      begin();
     });
   }
 
   async function write(): Promise<void> {
     // The present turn ends first: its other changes belong to the same write.
     await null;
-    const taken = waiting;
-    waiting = new Map();
+    const all = [...waiting];
+    const taken = new Map(all.slice(0, pace?.mostChanges));
+    waiting = new Map(all.slice(taken.size));
     try {
       await store.write([...taken.values()]);
       if (isRefused) log.info({}, "what a restart must know is kept again");
@@ -50,15 +98,17 @@ export function createWriteBehind(store: TableStore, clock: Pick<Clock, "after">
       if (!isRefused) log.warn({ tables, cause }, "what a restart must know is not kept");
       isRefused = true;
       waiting = new Map([...taken, ...waiting]);
-      retry = clock.after(RETRY_MS, begin);
+      beginIn(RETRY_MS);
     }
   }
 
-  /** The write under way, and the one that takes what has come since. */
-  async function twoWrites(): Promise<boolean> {
-    begin();
-    await writing;
-    await writing;
+  /** The write under way, and those that take what has come since. */
+  async function writesUntilNow(): Promise<boolean> {
+    const rest = Math.ceil(waiting.size / (pace?.mostChanges ?? Number.POSITIVE_INFINITY));
+    for (let writes = 0; writes <= Math.max(1, rest); writes += 1) {
+      begin();
+      await writing;
+    }
     return !isRefused;
   }
 
@@ -66,8 +116,8 @@ export function createWriteBehind(store: TableStore, clock: Pick<Clock, "after">
     table: store.table,
     keep(changes) {
       for (const change of changes) waiting.set(`${change.table}/${change.key}`, change);
-      begin();
+      if (pace === null || later === null) begin();
     },
-    flushed: () => noLaterThan(clock, ANSWER_MS, twoWrites(), false),
+    flushed: () => noLaterThan(clock, ANSWER_MS, writesUntilNow(), false),
   };
 }

@@ -48,7 +48,7 @@ export function certificatesOf(content: Buffer): readonly X509Certificate[] {
   return sources.map((source) => new X509Certificate(source));
 }
 
-function thumbprintOf(certificate: X509Certificate): string {
+export function thumbprintOf(certificate: X509Certificate): string {
   return createHash("sha1").update(certificate.raw).digest("hex");
 }
 

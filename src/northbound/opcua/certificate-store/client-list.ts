@@ -35,15 +35,7 @@ export function createClientList(
   /** One decision at a time: two at once could move one file twice. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  async function find(store: string): Promise<readonly Found[]> {
-    const nowMs = clock.nowMs();
-    const stored = await readStore(store, nowMs);
-    return stored.flatMap(({ place, path, since, content }) =>
-      "damage" in content || (place !== "rejected" && place !== "trusted")
-        ? []
-        : [{ place, path, since, facts: content.facts, warnings: applicationWarnings(content.facts, nowMs) }],
-    );
-  }
+  const find = (store: string) => findClients(store, clock.nowMs());
 
   async function decide(thumbprint: string, isTrusted: boolean): Promise<CertificateDecision> {
     const store = storeNow();
@@ -73,6 +65,16 @@ export function createClientList(
       return decision;
     },
   };
+}
+
+/** The certificates of clients that are trusted or wait for approval. */
+export async function findClients(store: string, nowMs: number): Promise<readonly Found[]> {
+  const stored = await readStore(store, nowMs);
+  return stored.flatMap(({ place, path, since, content }) =>
+    "damage" in content || (place !== "rejected" && place !== "trusted")
+      ? []
+      : [{ place, path, since, facts: content.facts, warnings: applicationWarnings(content.facts, nowMs) }],
+  );
 }
 
 /** Each certificate once: a copy among the trusted ones means that its client is trusted. */

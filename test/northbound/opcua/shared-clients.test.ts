@@ -1,0 +1,135 @@
+import "reflect-metadata";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { X509CertificateGenerator } from "@peculiar/x509";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import type { SharedClient, SharedClients } from "../../../src/contracts/shared-clients.ts";
+import { shareClients } from "../../../src/northbound/opcua/certificate-store/shared-clients.ts";
+import { silentLog as log } from "../../../src/platform/log.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { createMemoryDisk } from "../../support/memory-tables.ts";
+
+let pem: string;
+let thumbprint: string;
+beforeAll(async () => {
+  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" } as const;
+  const keys = await crypto.subtle.generateKey(
+    { ...algorithm, publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2_048 },
+    true,
+    ["sign", "verify"],
+  );
+  const name = [{ CN: ["line 1"] }];
+  const made = await X509CertificateGenerator.createSelfSigned({ name, signingAlgorithm: algorithm, keys });
+  pem = made.toString("pem");
+  thumbprint = createHash("sha1").update(Buffer.from(made.rawData)).digest("hex");
+});
+
+/** The store of the cluster. */
+let decisions: Map<string, SharedClient & { readonly revision: number }>;
+let isAway = false;
+let revision = 0;
+const clients: SharedClients = {
+  decisions: () => (isAway ? null : decisions),
+  async decide(key, client, since) {
+    if (isAway || (decisions.get(key)?.revision ?? 0) !== since) return null;
+    revision += 1;
+    decisions.set(key, { ...client, revision });
+    return revision;
+  },
+};
+
+let folder: string;
+const ending = new AbortController();
+const clock = createManualClock();
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "fleetgate-shared-clients-"));
+  decisions = new Map();
+  isAway = false;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const TRUSTED = join("trusted", "certs");
+const REJECTED = "rejected";
+
+/** A box with its store, and its disk. */
+function openBox(name: string, disk = createMemoryDisk()) {
+  const store = join(folder, name);
+  for (const place of [TRUSTED, REJECTED]) mkdirSync(join(store, place), { recursive: true });
+  shareClients({ folder: store, clients, tables: disk.open(), clock, log }, ending.signal);
+  const file = () => `line 1[${thumbprint}].pem`;
+  return {
+    disk,
+    hasTrusted: () => readdirSync(join(store, TRUSTED)).some((each) => each.includes(thumbprint)),
+    waits: () => writeFileSync(join(store, REJECTED, file()), pem),
+    /** As `fleetgate certs` does it. */
+    decide(isTrusted: boolean) {
+      const [from, to] = isTrusted ? [REJECTED, TRUSTED] : [TRUSTED, REJECTED];
+      const [found = ""] = readdirSync(join(store, from)).filter((each) => each.includes(thumbprint));
+      renameSync(join(store, from, found), join(store, to, found));
+    },
+    rejectedFiles: () => readdirSync(join(store, REJECTED)).length,
+  };
+}
+
+async function look(times = 2): Promise<void> {
+  for (let count = 0; count < times; count += 1) {
+    clock.advance(2_000);
+    // Files are read and moved in real time.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+}
+
+it("a client that is trusted on one box is trusted on the other, and no more when it is rejected", async () => {
+  const [a, b] = [openBox("a"), openBox("b")];
+  a.waits();
+  await look();
+  expect(decisions.size).toBe(0);
+  a.decide(true);
+  await look();
+  expect([a.hasTrusted(), b.hasTrusted()]).toEqual([true, true]);
+  b.decide(false);
+  await look();
+  expect([a.hasTrusted(), b.hasTrusted()]).toEqual([false, false]);
+  expect([a.rejectedFiles(), b.rejectedFiles()]).toEqual([1, 1]);
+  expect(decisions.get(thumbprint)).toMatchObject({ isTrusted: false, pem: "" });
+});
+
+it("what was decided while the store was away is told later, the last decision", async () => {
+  const [a, b] = [openBox("a"), openBox("b")];
+  a.waits();
+  b.waits();
+  isAway = true;
+  a.decide(true);
+  await look();
+  isAway = false;
+  await look();
+  expect(b.hasTrusted()).toBe(true);
+  expect(b.rejectedFiles()).toBe(0);
+});
+
+it("a box that comes back takes what was decided without it", async () => {
+  const a = openBox("a");
+  a.waits();
+  a.decide(true);
+  await look();
+  // Another box has rejected it meanwhile.
+  revision += 1;
+  decisions.set(thumbprint, { isTrusted: false, pem: "", revision });
+  await look();
+  expect(a.hasTrusted()).toBe(false);
+
+  const b = openBox("b");
+  b.waits();
+  b.decide(true);
+  await look();
+  expect(b.hasTrusted()).toBe(false);
+});
+
+it("a file that is not the certificate of its record is not trusted", async () => {
+  const a = openBox("a");
+  decisions.set("0".repeat(40), { isTrusted: true, pem, revision: 1 });
+  await look();
+  expect(a.hasTrusted()).toBe(false);
+});
