@@ -30,15 +30,20 @@ export function createAlarmStore(tables: WriteBehind): AlarmStore {
   const ofBox = tables.table("box-alarms", alarmCodec, "begin empty");
   const outOfService = tables.table("out-of-service", flagCodec, "begin empty");
   const ids = tables.table("alarm-ids", numberCodec, "begin empty");
+  const isHere = (alarm: Alarm) => shared !== null && isOfBox(alarm);
+  const isShared = (alarm: Alarm) => !isHere(alarm);
+  /** A gateway that has run alone has those of its box there, too. */
+  const before = new Map(alarms.entries());
   const loaded: KeptAlarms = {
-    alarms: [...(shared === null ? [] : ofBox.entries()), ...alarms.entries()].map(([, alarm]) => alarm),
+    alarms: [
+      ...(shared === null ? [] : Array.from(ofBox.entries(), ([, alarm]) => alarm)),
+      ...[...before.values()].filter(isShared),
+    ],
     outOfService: Array.from(outOfService.entries(), ([robotId]) => robotId),
     lastId: ids.get(LAST_ID) ?? 0,
   };
-  const isHere = (alarm: Alarm) => shared !== null && isOfBox(alarm);
-  const isShared = (alarm: Alarm) => !isHere(alarm);
   /** What the tables have. */
-  let kept = { ...contentOf(loaded, isShared), lastId: loaded.lastId };
+  let kept = { ...contentOf(loaded, isShared), alarms: before, lastId: loaded.lastId };
   let keptHere = contentOf(loaded, isHere).alarms;
 
   function keep(now: KeptAlarms): void {

@@ -13,8 +13,7 @@ const robot: AlarmSource = { kind: "robot", robotId: "r1" };
 const by = { protocol: "web", name: "eva" } as const;
 
 /** The alarms of one box. The leader's tables reach the follower. */
-function openBox() {
-  const disk = createMemoryDisk();
+function openBox(disk = createMemoryDisk()) {
   const followers = new Map<string, TableFollower>();
   let role: "leads" | "follows" | "alone" = "alone";
   const shared = {
@@ -121,6 +120,22 @@ it("what only the leader has found, and what is put out of service, is known to 
   expect(b.ids(ofGateway)).toEqual(a.ids(ofGateway));
   // Its condition is found anew, or is over.
   expect(b.registry.of(robot)).toMatchObject([{ code: "FOREIGN_MISSIONS", isActive: false }]);
+});
+
+it("what a gateway that ran alone has kept about its box is not shared", async () => {
+  const disk = createMemoryDisk();
+  const alone = createAlarmStore(disk.open());
+  const registry = createAlarmRegistry(clock, alone.load(), () => "e");
+  registry.state(ofGateway, "DISK_FULL", { holds: true, text: "it is full" });
+  registry.state(robot, "ROBOT_LOST", { holds: true, text: "it is lost" });
+  registry.take();
+  alone.keep(registry.kept());
+  await new Promise(setImmediate);
+  const member = openBox(disk);
+  expect(member.registry.all().map(({ code }) => code)).toEqual(["ROBOT_LOST"]);
+  member.lead();
+  await new Promise(setImmediate);
+  expect([...disk.records.keys()].filter((key) => key.includes("DISK_FULL"))).toEqual([]);
 });
 
 it("an alarm about a box is that box's own", async () => {
