@@ -6,11 +6,11 @@ import { dirname, join } from "node:path";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRobotPool } from "../contract/contract-harness.ts";
-import type { Box } from "./chaos/box.ts";
+import { type Box, CLUSTER } from "./chaos/box.ts";
 import { openPlant, type Plant } from "./chaos/plant.ts";
 import { request } from "./chaos/request.ts";
 import { boxNames, openScene, type Scene } from "./chaos/scene.ts";
-import { hasEtcd } from "./etcd-harness.ts";
+import { done, hasEtcd, text } from "./etcd-harness.ts";
 
 const LONG_MS = 300_000;
 const SOON = { timeout: 60_000, interval: 250 };
@@ -141,6 +141,12 @@ describe.skipIf(!hasEtcd)("what the members of a cluster share", () => {
       await expect.poll(() => isIn(leader, "trusted/certs", thumbprint), SOON).toBe(true);
 
       const counted = await counters(leader);
+      const sessions = async () => {
+        const keys = { prefix: `/fleetgate/${CLUSTER}/table/brokers/` };
+        const [broker] = done(await scene.etcd.client().range({ keys })).value.entries;
+        return (JSON.parse(text(broker?.value ?? new Uint8Array())) as { sessions: unknown[] }).sessions;
+      };
+      expect(await sessions()).toHaveLength(1);
       await leader.kill();
       await expect.poll(() => standby.isLeading(), SOON).toBe(true);
       expect(await alarmOf(standby)).toMatchObject({ id });
@@ -152,6 +158,9 @@ describe.skipIf(!hasEtcd)("what the members of a cluster share", () => {
       await expect.poll(() => cycles(standby), SOON).toBe(2);
       await expect.poll(() => counters(leader), SOON).toEqual(await counters(standby));
       expect(await alarmOf(leader)).toMatchObject({ id });
+
+      // So the successor knows whose retained topics it may clear.
+      await expect.poll(async () => (await sessions()).length, SOON).toBe(2);
 
       certs(leader, "reject", thumbprint);
       await expect.poll(() => isIn(standby, "trusted/certs", thumbprint), SOON).toBe(false);
