@@ -8,6 +8,10 @@ import { freePorts, type SectionRun } from "./section-run.ts";
 /** What a section says of the gateway that it measures; everything else is the product's default. */
 export interface GatewayOptions {
   readonly id: string;
+  /** Where its files are, beside those of others of this id; by the id without it. */
+  readonly folder?: string;
+  /** Further sections of its configuration. */
+  readonly sections?: object;
   /** The `fleet` section. */
   readonly fleet: object;
   readonly mqttPort: number;
@@ -53,9 +57,10 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
   const build = options.build ?? ownBuild;
   const opcuaPort = await freePorts();
   const webPort = opcuaPort + 1;
-  const path = join(run.folder, `${options.id}.yaml`);
+  const name = options.folder ?? options.id;
+  const path = join(run.folder, `${name}.yaml`);
   const document = {
-    gateway: { id: options.id, dataDir: dataFolder(run, options.id) },
+    gateway: { id: options.id, dataDir: dataFolder(run, name) },
     log: { level: options.logLevel ?? "warn" },
     fleet: options.fleet,
     mqtt: mqttSection(run, options),
@@ -67,6 +72,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     ...(options.operators === true
       ? { rights: [{ source: { protocol: "mqtt", name: "*" }, role: "operator" }] }
       : {}),
+    ...options.sections,
   };
   writeFileSync(path, stringify(document, { aliasDuplicateObjects: false }));
   const child = run.start("gateway", build.script, ["run", "--config", path], {
@@ -83,7 +89,7 @@ export async function startGateway(run: SectionRun, options: GatewayOptions): Pr
     child,
     opcuaPort,
     webUrl: `http://127.0.0.1:${webPort}`,
-    socketPath: join(dataFolder(run, options.id), "control.sock"),
+    socketPath: join(dataFolder(run, name), "control.sock"),
     async health() {
       const response = await fetch(`http://127.0.0.1:${webPort}/healthz`);
       return (await response.json()) as GatewayHealth;

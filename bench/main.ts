@@ -17,6 +17,7 @@ import { ratioLines } from "./ratio.ts";
 import { type Findings, reachLines } from "./report.ts";
 import { SectionRun } from "./section-run.ts";
 import { measureService } from "./service/section.ts";
+import { measureShards } from "./shards/section.ts";
 import { measureStart } from "./start/section.ts";
 
 const { values: options } = parseArgs({
@@ -50,6 +51,7 @@ type SectionName =
   | "outbox"
   | "start"
   | "cluster"
+  | "shards"
   | "console";
 const sections: Partial<Record<SectionName, Section>> =
   options.against === undefined ? alone() : comparing(buildAt(options.against));
@@ -66,6 +68,7 @@ function alone(): Record<SectionName, Section> {
     outbox: (run) => measureOutbox(run, size),
     start: (run) => measureStart(run, size),
     cluster: (run) => measureCluster(run, { rounds, seconds, quick: size.quick }),
+    shards: (run) => measureShards(run, size),
     console: (run) => measureConsole(run, { ...size, minutes }),
   };
 }

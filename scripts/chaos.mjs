@@ -6,7 +6,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const ALL = "kill,kill-late,pause,cut-etcd,cut-service,etcd-leader,split";
+const ALL = [
+  ...["kill", "kill-late", "pause", "pause-slow", "cut-etcd", "cut-service", "etcd-leader", "split"],
+  ...["lease", "mute-etcd", "handover"],
+].join();
 const { values: options } = parseArgs({
   options: {
     rounds: { type: "string", default: "40" },
@@ -45,6 +48,7 @@ function print(rounds) {
     const judged = own.filter((round) => round.failed === undefined);
     const sum = (of) => judged.reduce((total, round) => total + of(round), 0);
     const times = judged.flatMap(({ takeoverMs }) => takeoverMs ?? []).sort((a, b) => a - b);
+    const conveyors = judged.flatMap(({ conveyorMs }) => conveyorMs ?? []);
     const held = judged.flatMap(({ heldStartsMs }) => heldStartsMs).sort((a, b) => a - b);
     const load = judged.map((round) => Math.round(round.load)).join(" ");
     console.log(
@@ -52,6 +56,9 @@ function print(rounds) {
         `${kind}: ${judged.length} rounds, ${own.length - judged.length} not judged, ${sum((r) => r.commands)} commands`,
         `  first start after the fault: p50 ${times[times.length >> 1]} ms, max ${times.at(-1)} ms; none in ${judged.length - times.length}; load ${load}`,
         `  broken: ${sum((r) => r.broken.length)}, open: ${sum((r) => r.open)}, outcomes without a record: ${sum((r) => r.unrecordedStarts)}`,
+        `  starts after their outcome was told: ${sum((r) => r.lateStarts)}`,
+        `  a conveyor that was not watched: ${conveyors.length} times, ${longest(conveyors)} ms at most`,
+        `  a value shown as good after it had changed: ${longest(judged.map(({ shownMs }) => shownMs))} ms at most`,
         `  holds: ${sum((r) => r.holds)}, starts after them: ${held.length}, the last after ${held.at(-1) ?? 0} ms`,
         `  refused by a standby, and sent: ${sum((r) => r.standbyRefusedButSent)}, late bytes: ${sum((r) => r.lateBytes)}`,
       ].join("\n"),
@@ -68,6 +75,10 @@ function print(rounds) {
     console.log(`${what}: outcome, and how many were sent 0, 1 and more times`);
     for (const [name, counts] of outcomes) console.log(`  ${name.padEnd(36)} ${counts.join("  ")}`);
   }
+}
+
+function longest(times) {
+  return times.length === 0 ? 0 : Math.max(...times);
 }
 
 function add(sums, table) {

@@ -46,14 +46,18 @@ export async function streamsOpen(
 }
 
 /** Waits until every robot has its nodes on OPC UA. */
-export async function nodesBuilt(gateway: Gateway, robots: number): Promise<void> {
+export async function nodesBuilt(
+  gateway: Gateway,
+  robots: number,
+  withinMs = START_TIMEOUT_MS,
+): Promise<void> {
   await until(
     "all nodes built",
     async () => {
       const health = await gateway.health().catch(() => null);
       return health?.components.opcua?.figures?.robots === robots;
     },
-    START_TIMEOUT_MS,
+    withinMs,
     LOOK_MS,
   );
 }

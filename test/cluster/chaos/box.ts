@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Pool } from "undici";
 import { stringify } from "yaml";
+import { protocolTimes } from "../../../src/cluster/protocol/times.ts";
 import type { Endpoints } from "../../../src/simulator/simulator.ts";
 import { type Daemon, type DaemonBuild, startDaemon } from "../../daemon/daemon.ts";
 import { bareWire, type LateWire, startLateWire } from "./late-wire.ts";
@@ -10,6 +11,13 @@ import { bareWire, type LateWire, startLateWire } from "./late-wire.ts";
 /** How long etcd waits for a leader that is silent. */
 export const LEASE_MS = 5_000;
 export const CLUSTER = "chaos";
+const CALL_MS = 3_000;
+/** For so long a robot takes no start after a takeover, if one of an earlier leader may still arrive. */
+export const DOUBT_MS = protocolTimes({
+  leaseMs: LEASE_MS,
+  callDeadlineMs: CALL_MS,
+  evidenceMs: CALL_MS,
+}).doubtMs;
 /** As in the unit. */
 const RESTART_MS = 1_000;
 /** The only code, beside that of a kill, with which a box of these rounds may end. */
@@ -30,6 +38,8 @@ export interface Box {
   takeFaults(): readonly string[];
   /** The number of the process that runs, or ran last. */
   life(): number;
+  /** Resolves when the process has ended that runs now, with the time on the monotonic clock. */
+  ended(): Promise<number>;
   /** Of the process that runs; null: none does. */
   pid(): number | null;
   isLeading(): boolean;
@@ -51,6 +61,7 @@ export interface BoxParts {
   readonly folder: string;
   readonly fleet: Endpoints;
   readonly robots: readonly string[];
+  readonly stations: object;
   /** The ports of etcd's members. */
   readonly etcdPorts: readonly number[];
   /** Its connections to etcd and to the service can go dead. */
@@ -86,11 +97,14 @@ export async function createBox(parts: BoxParts): Promise<Box> {
   let daemon: Daemon | null = null;
   let life = 0;
   let isOver = false;
+  let ended: Promise<number> = Promise.reject(new Error("it was not started"));
+  ended.catch(() => {});
 
   function start(): void {
     life += 1;
     const started = startDaemon(config, [], parts.build);
     daemon = started;
+    ended = started.ended.then(() => performance.now());
     void started.ended.then(async (code) => {
       earlier.push(`${started.said()}--- life ${life} of ${name} has ended: ${code}\n`);
       daemon = null;
@@ -112,6 +126,7 @@ export async function createBox(parts: BoxParts): Promise<Box> {
     serviceWires,
     takeFaults: () => faults.splice(0),
     life: () => life,
+    ended: () => ended,
     pid: () => daemon?.pid ?? null,
     isLeading() {
       const said = daemon?.said() ?? "";
@@ -154,7 +169,7 @@ function signal(daemon: Daemon | null, name: "SIGSTOP" | "SIGCONT"): void {
 }
 
 function configuration(
-  { name, members, fleet, robots, etcdPorts }: BoxParts,
+  { name, members, fleet, robots, stations, etcdPorts }: BoxParts,
   socketPath: string,
   ports: readonly number[],
 ) {
@@ -169,9 +184,10 @@ function configuration(
       robots,
       times: { rosterPollMs: 1_000, connectMs: 1_000, backoffBaseMs: 20, backoffCapMs: 500 },
     },
+    stations,
     control: { socket: socketPath },
     // A robot in doubt is locked for 1.25 times the deadline and L: a round must see what follows.
-    commands: { callDeadlineMs: 3_000, evidenceMs: 3_000, settleMs: 200, pollMs: 300, drainMs: 500 },
+    commands: { callDeadlineMs: CALL_MS, evidenceMs: CALL_MS, settleMs: 200, pollMs: 300, drainMs: 500 },
     rights: ["cli", "mqtt", "opcua"].map((protocol) => ({
       source: { protocol, name: "*" },
       role: "engineer",

@@ -17,6 +17,8 @@ export interface BoxTold extends Told {
   readonly duplicate: boolean;
   /** On the monotonic clock. */
   readonly atMs: number;
+  /** The last entry of the service's record when it was told. */
+  readonly seq: number;
 }
 
 /** A command of a round. */
@@ -50,7 +52,6 @@ export interface Clients {
   askAgain(withinMs: number): Promise<void>;
 }
 
-const EXPIRES_IN_MS = 10_000;
 const WAIT_SECONDS = 2;
 const AGAIN_MS = 150;
 const LOOK_MS = 10;
@@ -76,6 +77,7 @@ export interface ClientParts {
   readonly random: () => number;
   /** Of the first command. */
   readonly firstNumber: number;
+  readonly expiresInMs: number;
 }
 
 export function createClients({
@@ -86,6 +88,7 @@ export function createClients({
   lines,
   random,
   firstNumber,
+  expiresInMs,
 }: ClientParts): Clients {
   const commands: Command[] = [];
   const held: HeldTime[] = [];
@@ -103,13 +106,16 @@ export function createClients({
   /** Publishes until the box that leads replies. */
   async function askMqtt(command: Command): Promise<void> {
     const { id, operation, request: wish } = command;
-    const asked = { id, expires_in_ms: EXPIRES_IN_MS, request: wish };
+    const asked = { id, expires_in_ms: expiresInMs, request: wish };
     for (let copies = 1; performance.now() < untilMs; copies += 1) {
       const askedAtMs = performance.now();
       const reply = await mqtt.ask(userOf(id), operation, asked, REPLY_MS);
       // Nobody knows which life has replied: it counts as one of its own.
       replies += 1;
-      const told = reply === null ? null : toldOf({ status: 200, body: reply }, "mqtt", -replies, askedAtMs);
+      const told =
+        reply === null
+          ? null
+          : toldOf({ status: 200, body: reply }, { box: "mqtt", life: -replies, askedAtMs }, log);
       // What is refused before it is recorded binds nobody: an earlier copy, which comes late, may be taken.
       const isOfCopy = copies > 1 && told?.outcome === "refused" && !told.duplicate;
       if (told !== null && isOfCommand(told) && !isOfCopy) {
@@ -128,9 +134,9 @@ export function createClients({
       const life = lifeOf(box.name, box.life());
       const askedAtMs = performance.now();
       const headers = { "fleetgate-user": userOf(id), prefer: `wait=${WAIT_SECONDS}` };
-      const body = { operation, request: wish, expires_in_ms: EXPIRES_IN_MS };
+      const body = { operation, request: wish, expires_in_ms: expiresInMs };
       const answer = await request(box, "PUT", `commands/${id}`, headers, body);
-      const told = answer === null ? null : toldOf(answer, box.name, life, askedAtMs);
+      const told = answer === null ? null : toldOf(answer, { box: box.name, life, askedAtMs }, log);
       const isTaken = answer !== null && told?.code !== "STANDBY" && answer.body.duplicate === false;
       // Nobody knows which one, if it was started again meanwhile.
       if (isTaken) command.takenBy = life === lifeOf(box.name, box.life()) ? life : null;
@@ -185,7 +191,7 @@ export function createClients({
         replies += 1;
         command.told.push({
           ...{ ...end, box: "slot", life: -replies, message: "", askedAtMs, duplicate: false },
-          atMs: performance.now(),
+          ...{ atMs: performance.now(), seq: log.read() },
         });
       }
       await wait(Math.max(0, beganMs + everyMs - performance.now()));
@@ -263,13 +269,17 @@ export const lifeOf = (box: string, life: number): number => 2 * life + (box ===
 const userOf = (id: string): string => `user-${Number(id.slice(1)) % USERS}`;
 
 /** Null: no outcome yet. */
-function toldOf({ status, body }: Answer, box: string, life: number, askedAtMs: number): BoxTold | null {
+function toldOf(
+  { status, body }: Answer,
+  asked: Pick<BoxTold, "box" | "life" | "askedAtMs">,
+  log: ServiceLog,
+): BoxTold | null {
   const { outcome, code, message, detail, duplicate } = body;
   if (status === 202 || typeof outcome !== "string") return null;
   const text = String(message ?? detail ?? "");
   return {
-    ...{ box, life, outcome, code: String(code), message: text },
-    ...{ askedAtMs, duplicate: duplicate === true, atMs: performance.now() },
+    ...{ ...asked, outcome, code: String(code), message: text },
+    ...{ duplicate: duplicate === true, atMs: performance.now(), seq: log.read() },
   };
 }
 

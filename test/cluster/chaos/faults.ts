@@ -1,7 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Box, LEASE_MS } from "./box.ts";
+import { keyPrefix } from "../../../src/cluster/options.ts";
+import { LEADER_KEY } from "../../../src/cluster/protocol/records.ts";
+import { type Box, CLUSTER, DOUBT_MS, LEASE_MS } from "./box.ts";
 import type { LateWire } from "./late-wire.ts";
 import { portsOf } from "./ports-of.ts";
+import { request } from "./request.ts";
 import type { Scene } from "./scene.ts";
 
 /** A fault that struck. */
@@ -77,8 +80,59 @@ const kinds = {
     await leader.kill();
     return { lastsMs: LEASE_MS + random() * 4_000, heal: async () => healed(wires) };
   },
+  /**
+   * The leader stands still with permissions on their way to it, and goes on when its successor has told what
+   * became of them.
+   */
+  async "pause-slow"(_scene, leader, random) {
+    const wires = leader.etcdWires;
+    for (let answers = 0; answers < SLOW_ANSWERS; answers += 1) {
+      for (const wire of wires) wire.mute();
+      await wait(SLOW_MS);
+      // The process has what was delivered, and is stopped before it can look at it.
+      const delivered = healed(wires);
+      if (answers === SLOW_ANSWERS - 1) leader.pause();
+      await delivered;
+    }
+    const heal = async () => {
+      leader.resume();
+      return 0;
+    };
+    return { lastsMs: LEASE_MS + DOUBT_MS + 3_000 + random() * 3_000, heal };
+  },
+  /** The leader's lease ends, though it is well: etcd has lost a renewal. */
+  async lease({ etcd }) {
+    const client = etcd.client();
+    const read = await client.range({ keys: { key: `${keyPrefix(CLUSTER)}${LEADER_KEY}` } });
+    const lease = read.kind === "done" ? read.value.entries[0]?.lease : undefined;
+    if (lease === undefined) throw new Error("etcd does not know the leader");
+    await client.revokeLease(lease);
+    client.close();
+    return { lastsMs: 0, heal: async () => 0 };
+  },
+  /** What the leader writes is in etcd, and the answers do not come, for less than its proof holds. */
+  async "mute-etcd"(_scene, { etcdWires }, random) {
+    for (const wire of etcdWires) wire.mute();
+    return { lastsMs: MUTE_MS + random() * 1_000, heal: () => healed(etcdWires) };
+  },
+  /** The leader hands over, as `fleetgate handover` asks it to, while a conveyor turns. */
+  async handover(_scene, leader) {
+    const answer = await request(leader, "POST", "handover", {}, {});
+    if (answer?.status !== 202) throw new Error(`no handover: ${JSON.stringify(answer)}`);
+    await leader.ended();
+    return { lastsMs: 0, heal: async () => 0 };
+  },
 } as const satisfies Record<string, Strike>;
 
+/** Calls are under way then. */
+const SENDING_MS = 300;
+/** Longer than two writes in a row are waited for. */
+const MUTE_MS = 3_200;
+const SLOW_MS = 150;
+const SLOW_ANSWERS = 7;
+
+/** The leader goes on to lead. */
+export const keepsLeading: ReadonlySet<Kind> = new Set<Kind>(["etcd-leader", "mute-etcd"]);
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly Kind[];
 
@@ -89,8 +143,6 @@ export async function strike(scene: Scene, kind: Kind, random: () => number): Pr
   return { ...struck, leader, life, text: `${kind} of ${leader.name}, life ${life}` };
 }
 
-/** Calls are under way then. */
-const SENDING_MS = 300;
 const beyondLease = (random: () => number): number => LEASE_MS + 1_000 + random() * 7_000;
 
 function cut(wires: readonly LateWire[], lastsMs: number): Pick<Struck, "lastsMs" | "heal"> {
@@ -99,8 +151,9 @@ function cut(wires: readonly LateWire[], lastsMs: number): Pick<Struck, "lastsMs
 }
 
 /** @returns the bytes that arrive late */
-function healed(wires: readonly LateWire[]): number {
-  return wires.reduce((late, wire) => late + wire.heal(), 0);
+async function healed(wires: readonly LateWire[]): Promise<number> {
+  const late = await Promise.all(wires.map((wire) => wire.heal()));
+  return late.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 export async function leaderOf<M extends { readonly endpoint: string }>(members: readonly M[]): Promise<M> {

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 
 /**
  * A wire that goes dead, as a network does that drops packets: nothing is closed, and what was sent meanwhile
@@ -9,17 +10,23 @@ export interface LateWire {
   readonly port: number;
   /** @param dropsFrom whether what this client sends, by its port, is dropped; every client unless told */
   die(dropsFrom?: (clientPort: number) => boolean): void;
+  /** What clients send arrives, and the answers do not. */
+  mute(): void;
   /** Resolves when something waits, or when something that waited was taken back by a reset. */
   next(what: "held" | "reset"): Promise<void>;
-  /** Delivers all that waits, in its order. @returns the bytes that arrive late */
-  heal(): number;
+  /**
+   * Delivers all that waits, in its order. The packets of a client come one after the other: a call that it
+   * has canceled meanwhile arrives before its cancellation. Resolves with the bytes that arrive late.
+   */
+  heal(): Promise<number>;
   close(): Promise<void>;
 }
 
 interface Connection {
   readonly client: Socket;
   readonly server: Socket;
-  isDead: boolean;
+  /** Those whose bytes do not arrive. */
+  readonly silent: Set<Socket>;
   /** What waits for the wire to be healed, in order. */
   readonly waiting: Waiting[];
 }
@@ -38,24 +45,47 @@ export async function bareWire(target: number): Promise<LateWire> {
       throw new Error("this wire cannot go dead");
     },
     next: () => new Promise(() => {}),
-    heal: () => 0,
+    mute() {
+      throw new Error("this wire cannot go mute");
+    },
+    heal: () => Promise.resolve(0),
     close: () => Promise.resolve(),
   };
+}
+
+const PACE_MS = 2;
+
+/** What comes meanwhile is delivered after that. */
+async function deliver({ client, silent, waiting }: Connection): Promise<number> {
+  let late = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    late += next.act();
+    if (next.from === client && waiting.length > 0) await wait(PACE_MS);
+  }
+  silent.clear();
+  return late;
 }
 
 /** Stands before `port` of this machine. */
 export async function startLateWire(target: number): Promise<LateWire> {
   const connections = new Set<Connection>();
   let dropsFrom: ((clientPort: number) => boolean) | null = null;
+  let isMute = false;
   const happening = new EventEmitter();
+
+  function silence(connection: Connection): void {
+    const { client, server, silent } = connection;
+    if (dropsFrom?.(Number(client.remotePort)) === true) silent.add(client).add(server);
+    if (isMute) silent.add(server);
+  }
 
   function join(client: Socket): void {
     const server = connect({ host: "127.0.0.1", port: target, noDelay: true });
-    const isDead = dropsFrom?.(Number(client.remotePort)) ?? false;
-    const connection: Connection = { client, server, isDead, waiting: [] };
+    const connection: Connection = { client, server, silent: new Set(), waiting: [] };
+    silence(connection);
     connections.add(connection);
     const later = (from: Socket, act: () => number) => {
-      if (!connection.isDead) return void act();
+      if (!connection.silent.has(from)) return void act();
       connection.waiting.push({ from, act });
       happening.emit("held");
     };
@@ -93,19 +123,20 @@ export async function startLateWire(target: number): Promise<LateWire> {
     port: (listening.address() as AddressInfo).port,
     die(from = () => true) {
       dropsFrom = from;
-      for (const connection of connections) connection.isDead ||= from(Number(connection.client.remotePort));
+      for (const connection of connections) silence(connection);
+    },
+    mute() {
+      isMute = true;
+      for (const connection of connections) silence(connection);
     },
     async next(what) {
       await once(happening, what);
     },
-    heal() {
+    async heal() {
       dropsFrom = null;
-      let late = 0;
-      for (const connection of connections) {
-        connection.isDead = false;
-        for (const { act } of connection.waiting.splice(0)) late += act();
-      }
-      return late;
+      isMute = false;
+      const late = await Promise.all([...connections].map(deliver));
+      return late.reduce((sum, bytes) => sum + bytes, 0);
     },
     async close() {
       listening.close();

@@ -4,14 +4,13 @@ import { CLUSTER } from "./box.ts";
 /** Clients at the plant's broker, which do not know how many boxes there are. */
 export interface MqttClient {
   /** Publishes a command of this client. Resolves with what is replied; null: nothing within this time. */
-  ask(name: string, operation: string, command: MqttCommand, withinMs: number): Promise<MqttReply | null>;
+  ask(
+    name: string,
+    operation: string,
+    command: { readonly id: string } & object,
+    withinMs: number,
+  ): Promise<MqttReply | null>;
   close(): Promise<void>;
-}
-
-export interface MqttCommand {
-  readonly id: string;
-  readonly expires_in_ms: number;
-  readonly request: object;
 }
 
 export type MqttReply = Readonly<Record<string, unknown>>;

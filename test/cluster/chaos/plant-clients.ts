@@ -1,7 +1,8 @@
 import type { TestRobot } from "../../contract/contract-harness.ts";
+import { type ConveyorLine, openConveyorLine } from "./conveyor-line.ts";
 import { type MqttClient, openMqttClient } from "./mqtt-client.ts";
 import type { Plant } from "./plant.ts";
-import { boxNames } from "./scene.ts";
+import { boxNames, type Scene } from "./scene.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
 
 /** The clients of a plant, over all rounds. */
@@ -9,17 +10,25 @@ export interface PlantClients {
   readonly mqtt: MqttClient;
   /** A PLC for each robot. */
   readonly lines: ReadonlyMap<string, SlotLine>;
+  readonly conveyor: ConveyorLine;
   close(): Promise<void>;
 }
 
-export async function openPlantClients(plant: Plant, robots: readonly TestRobot[]): Promise<PlantClients> {
+export async function openPlantClients(
+  plant: Plant,
+  { robots, simulator }: Scene,
+  cart: TestRobot,
+): Promise<PlantClients> {
   const mqtt = await openMqttClient(plant.brokerUrl);
   const urls = boxNames.map((box) => `opc.tcp://localhost:${plant.opcuaPort(box)}`);
   const lines = new Map(robots.map(({ id }) => [id, createSlotLine(urls, id)]));
+  const conveyor = openConveyorLine(simulator, mqtt, cart);
   return {
     mqtt,
     lines,
+    conveyor,
     async close() {
+      conveyor.close();
       await Promise.all([...lines.values()].map((line) => line.close()));
       await mqtt.close();
     },

@@ -16,13 +16,13 @@ export interface Planted {
 export const planted: readonly Planted[] = [
   {
     name: "no guard",
-    kinds: ["pause", "split"],
+    kinds: ["lease"],
     line: /guard: \[ledBy\(epoch\)\],(\s*parts: group)/,
     becomes: "guard: [],$1",
   },
   {
     name: "no L",
-    kinds: ["pause"],
+    kinds: ["pause-slow"],
     line: /askedAtMs \+ times\.permissionMs/,
     becomes: "Number.POSITIVE_INFINITY",
   },
@@ -34,19 +34,19 @@ export const planted: readonly Planted[] = [
   },
   {
     name: "sending after an unsure write",
-    kinds: ["etcd-leader", "split"],
+    kinds: ["split"],
     line: /return settle\(own, puts, result\.askedAtMs\)/,
     becomes: "return permit(puts, result.askedAtMs)",
   },
   {
     name: "no tombstone",
-    kinds: ["etcd-leader", "split"],
+    kinds: ["mute-etcd"],
     line: /const closing = puts\.map/,
     becomes: 'if (puts.length > 0) throw new StoreFailed("planted");\nconst closing = puts.map',
   },
   {
     name: "telling before recording",
-    kinds: ["kill", "cut-etcd"],
+    kinds: ["cut-etcd"],
     line: /await (journal\.write\(recordOf\w*\(job, outcome, finalAtMs\)\))/,
     becomes: "void $1.catch(() => {})",
   },

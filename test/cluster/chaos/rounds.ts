@@ -1,11 +1,13 @@
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createRobotPool } from "../../contract/contract-harness.ts";
 import { builtHere, type DaemonBuild } from "../../daemon/daemon.ts";
 import { type Kind, kindNames } from "./faults.ts";
 import { openPlant } from "./plant.ts";
 import { openPlantClients, type PlantClients } from "./plant-clients.ts";
 import { type RoundResult, runRound } from "./round.ts";
 import { boxNames, openScene, type Scene } from "./scene.ts";
+import { quality } from "./shown-values.ts";
 
 export interface RoundsPlan {
   readonly kinds: readonly Kind[];
@@ -66,6 +68,7 @@ export async function runRounds({
           round = { kind, seed: ownSeed, failed: String(error) };
         }
         results.push(round);
+        process.stderr.write(`${lineOf(round)}\n`);
         if (untilBroken && !("failed" in round) && round.broken.length > 0) return results;
         if (report !== null) await keep(report, round, scene);
         if ("failed" in round) {
@@ -80,6 +83,19 @@ export async function runRounds({
   return results;
 }
 
+/** Of what is broken, so much is told while the rounds go on. */
+const TOLD = 3;
+
+function lineOf(round: Round): string {
+  const what = `${round.kind}, seed ${round.seed}`;
+  if ("failed" in round) return `${what}: not judged: ${round.failed}`;
+  const { seconds, commands, load, broken } = round;
+  const times = `${seconds.join(", ")} s, load ${Math.round(load)}`;
+  return [`${what}: ${commands} commands, ${times}, broken: ${broken.length}`, ...broken.slice(0, TOLD)].join(
+    "\n  ",
+  );
+}
+
 interface Opened {
   readonly scene: Scene;
   readonly clients: PlantClients;
@@ -88,8 +104,10 @@ interface Opened {
 
 async function open(build: DaemonBuild): Promise<Opened> {
   const plant = await openPlant(boxNames);
-  const scene = await openScene({ sections: plant.sections, build });
-  const clients = await openPlantClients(plant, scene.robots);
+  const cart = createRobotPool()("cart");
+  const sections = (box: string) => ({ ...plant.sections(box), quality });
+  const scene = await openScene({ cart, sections, build });
+  const clients = await openPlantClients(plant, scene, cart);
   return {
     scene,
     clients,

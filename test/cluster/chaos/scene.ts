@@ -8,6 +8,7 @@ import { builtHere, type DaemonBuild } from "../../daemon/daemon.ts";
 import { type RunningSimulator, startSimulator } from "../../support/simulator.ts";
 import { startEtcd, type TestEtcd } from "../etcd-harness.ts";
 import { type Box, type BoxParts, createBox } from "./box.ts";
+import { stationsOf } from "./conveyor-line.ts";
 import { bareWire, type LateWire, startLateWire } from "./late-wire.ts";
 import { openServiceLog, type ServiceLog } from "./service-log.ts";
 
@@ -32,6 +33,8 @@ export interface Scene {
 /** Each is that of the rounds of faults, if it is left out. */
 export interface SceneOptions {
   readonly robots?: readonly TestRobot[];
+  /** The cart of a line; there is none unless it is given. */
+  readonly cart?: TestRobot;
   readonly service?: Partial<SimulatorOptions>;
   readonly build?: DaemonBuild;
   readonly sections?: BoxParts["sections"];
@@ -77,9 +80,11 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     cleanups.push(() => etcd.close());
     const log = openServiceLog(simulator);
     cleanups.push(async () => log.close());
+    const carts = options.cart === undefined ? [] : [options.cart];
     const parts = {
       ...{ members: boxNames, folder, fleet: simulator.endpoints, isWired, sections },
-      robots: robots.map(({ id }) => id),
+      robots: [...robots, ...carts].map(({ id }) => id),
+      stations: Object.assign({}, ...carts.map(stationsOf)),
       etcdPorts: etcd.endpoints.map((endpoint) => Number(endpoint.split(":").at(-1))),
       build: options.build ?? builtHere,
     };

@@ -18,6 +18,8 @@ export interface Verdict {
   readonly holds: number;
   /** Starts of robots whose hold was stored: how long after that each came, in milliseconds. */
   readonly heldStartsMs: readonly number[];
+  /** Starts that arrived after their outcome was told. */
+  readonly lateStarts: number;
   /** Starts that a standby refused as "not sent", and that had arrived before it was asked. */
   readonly standbyRefusedButSent: number;
   /** Starts whose outcome was told although it was not recorded. */
@@ -33,6 +35,7 @@ const PERMITTED_MS = 2_500;
 export function verdictOf(commands: readonly Command[], held: readonly HeldTime[], log: ServiceLog): Verdict {
   log.read();
   const starts = commands.filter(({ isStop }) => !isStop);
+  const late = starts.flatMap((start) => lateArrivals(start, log));
   const heldStarts = held.flatMap((time) => startsWhileHeld(time, commands, log));
   return {
     commands: commands.length,
@@ -45,11 +48,13 @@ export function verdictOf(commands: readonly Command[], held: readonly HeldTime[
     broken: [
       ...commands.flatMap((command) => brokenOf(command, log)),
       ...mixedEpochs(starts, log),
+      ...late,
       ...heldStarts.filter(({ lateMs }) => lateMs > PERMITTED_MS).map(({ text }) => text),
     ],
     open: commands.filter(({ told }) => told.length === 0).length,
     holds: held.length,
     heldStartsMs: heldStarts.map(({ lateMs }) => Math.round(lateMs)),
+    lateStarts: late.length,
     standbyRefusedButSent: starts.filter((start) => wasRefusedByStandby(start, log)).length,
     unrecordedStarts: starts.filter(({ told }) => told.some((each) => !isFinal(each))).length,
   };
@@ -101,6 +106,18 @@ function mixedEpochs(starts: readonly Command[], { arrivals }: ServiceLog): read
     }
   }
   return broken;
+}
+
+/** A start that arrives when its sender has been told what became of it. */
+function lateArrivals(start: Command, { arrivals }: ServiceLog): readonly string[] {
+  const told = start.told.find(isFinal);
+  if (told === undefined) return [];
+  return arrivals
+    .filter(({ token, seq }) => token === start.token && seq > told.seq)
+    .map(
+      ({ atMs }) =>
+        `${start.id} came ${Math.round(atMs - told.atMs)} ms after it was told: ${storyOf(start, told.atMs)}`,
+    );
 }
 
 function changedOf([first, ...later]: readonly BoxTold[]): string[] {

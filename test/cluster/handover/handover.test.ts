@@ -4,23 +4,38 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HandoverReport } from "../../../src/contracts/handover.ts";
+import { createRobotPool } from "../../contract/contract-harness.ts";
 import type { Box } from "../chaos/box.ts";
-import { openScene, type Scene } from "../chaos/scene.ts";
+import { type ConveyorLine, openConveyorLine } from "../chaos/conveyor-line.ts";
+import { type MqttClient, openMqttClient } from "../chaos/mqtt-client.ts";
+import { openPlant, type Plant } from "../chaos/plant.ts";
+import { boxNames, openScene, type Scene } from "../chaos/scene.ts";
 import { hasEtcd } from "../etcd-harness.ts";
 
 const LONG_MS = 240_000;
 /** What a busy machine may need for what is asked to take a second. */
 const BUSY_MS = 4_000;
+const TURNS_MS = 3_000;
 const refusedMs: number[] = [];
 
+let plant: Plant;
 let scene: Scene;
+let mqtt: MqttClient;
+let conveyor: ConveyorLine;
 beforeAll(async () => {
   if (!hasEtcd) return;
-  scene = await openScene();
+  const cart = createRobotPool()("cart");
+  plant = await openPlant(boxNames);
+  scene = await openScene({ cart, sections: (box) => ({ mqtt: plant.sections(box).mqtt }) });
   await scene.whole();
+  mqtt = await openMqttClient(plant.brokerUrl);
+  conveyor = openConveyorLine(scene.simulator, mqtt, cart);
 }, LONG_MS);
 afterAll(async () => {
+  conveyor?.close();
+  await mqtt?.close();
   await scene?.close();
+  await plant?.close();
 });
 
 interface Ended {
@@ -165,6 +180,26 @@ describe.skipIf(!hasEtcd)("a handover", () => {
       standby.resume();
       expect(alone).toEqual([4, `fleetgate: ${standby.name} does not stand by: start its gateway\n`]);
       expect(audited(leader).map(({ outcome }) => outcome)).toEqual(expect.arrayContaining(["refused"]));
+    },
+    LONG_MS,
+  );
+
+  test(
+    "waits for a conveyor that a line has leased, until the line stops it",
+    async () => {
+      await scene.whole();
+      const leader = scene.leader();
+      await conveyor.roll();
+      const handing = handover(leader, "--json");
+      // Long enough for a handover that does not wait.
+      await wait(TURNS_MS);
+      expect([conveyor.isTurning(), leader.isLeading()]).toEqual([true, true]);
+      await conveyor.stop();
+      const { code, out, err } = await handing;
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      const [leg] = (JSON.parse(out) as HandoverReport).legs;
+      expect(leg).toMatchObject({ to: otherThan(leader).name, conveyors_stopped: 0 });
+      expect(leg?.waited_ms).toBeGreaterThan(TURNS_MS / 2);
     },
     LONG_MS,
   );

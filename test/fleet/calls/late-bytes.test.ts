@@ -34,7 +34,7 @@ test("a command that was given up at its deadline does not arrive later", async 
   const ending = await harness.port.call("CreateMission", request, 300);
   expect(ending).toMatchObject({ kind: "unknown", code: "DEADLINE_EXCEEDED" });
   await harness.until("its connection is not used again", () => harness.health().state !== "up");
-  wire.heal();
+  await wire.heal();
   await harness.until("the service is reached", () => harness.health().state === "up");
   expect(arrived()).toBe(0);
   expect(await harness.port.call("CreateMission", request, 10_000)).toMatchObject({ kind: "ok" });
@@ -50,7 +50,7 @@ test("a command under way does not arrive after the process has cut its connecti
   harness.cut();
   expect(await ending).toMatchObject({ kind: "unknown" });
   await reset;
-  wire.heal();
+  await wire.heal();
   await harness.until("the service is reached", () => harness.health().state === "up");
   expect(arrived()).toBe(0);
 });
