@@ -12,11 +12,13 @@ import { bareWire, type LateWire, startLateWire } from "./late-wire.ts";
 export const LEASE_MS = 5_000;
 export const CLUSTER = "chaos";
 const CALL_MS = 3_000;
+/** So long a successor seeks what became of a start. */
+export const EVIDENCE_MS = 3_000;
 /** For so long a robot takes no start after a takeover, if one of an earlier leader may still arrive. */
 export const DOUBT_MS = protocolTimes({
   leaseMs: LEASE_MS,
   callDeadlineMs: CALL_MS,
-  evidenceMs: CALL_MS,
+  evidenceMs: EVIDENCE_MS,
 }).doubtMs;
 /** As in the unit. */
 const RESTART_MS = 1_000;
@@ -187,7 +189,7 @@ function configuration(
     stations,
     control: { socket: socketPath },
     // A robot in doubt is locked for 1.25 times the deadline and L: a round must see what follows.
-    commands: { callDeadlineMs: CALL_MS, evidenceMs: CALL_MS, settleMs: 200, pollMs: 300, drainMs: 500 },
+    commands: { callDeadlineMs: CALL_MS, evidenceMs: EVIDENCE_MS, settleMs: 200, pollMs: 300, drainMs: 500 },
     rights: ["cli", "mqtt", "opcua"].map((protocol) => ({
       source: { protocol, name: "*" },
       role: "engineer",

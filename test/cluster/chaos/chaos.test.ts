@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hasEtcd } from "../etcd-harness.ts";
 import { type Kind, kindNames } from "./faults.ts";
@@ -51,7 +53,9 @@ describe.skipIf(!hasEtcd)("two boxes that are one gateway", () => {
     async (mistake) => {
       const { kinds } = mistake;
       const build = await plant(mistake);
-      const rounds = await runRounds({ ...plan, kinds, build, report: null, untilBroken: true });
+      const report = join(".chaos", mistake.name.replaceAll(" ", "-"), "rounds.jsonl");
+      await rm(dirname(report), { recursive: true, force: true });
+      const rounds = await runRounds({ ...plan, kinds, build, report, untilBroken: true });
       const broken = rounds.flatMap((round) => ("failed" in round ? [] : round.broken));
       process.stderr.write(`${mistake.name}: ${broken.length} broken in ${rounds.length} rounds\n`);
       expect(broken).not.toEqual([]);

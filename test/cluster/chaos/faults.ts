@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { keyPrefix } from "../../../src/cluster/options.ts";
 import { LEADER_KEY } from "../../../src/cluster/protocol/records.ts";
-import { type Box, CLUSTER, DOUBT_MS, LEASE_MS } from "./box.ts";
+import { type Box, CLUSTER, DOUBT_MS, EVIDENCE_MS, LEASE_MS } from "./box.ts";
 import type { LateWire } from "./late-wire.ts";
 import { portsOf } from "./ports-of.ts";
 import { request } from "./request.ts";
@@ -13,15 +13,20 @@ export interface Struck {
   readonly leader: Box;
   /** Its process. */
   readonly life: number;
-  /** How long it lasts. */
+  /** How long it lasts; the time begins when another box leads, if `isFromTakeover`. */
   readonly lastsMs: number;
+  readonly isFromTakeover?: boolean;
   /** What was done to it. */
   readonly text: string;
   /** Ends it. @returns the bytes that arrive late */
   heal(): Promise<number>;
 }
 
-type Strike = (scene: Scene, leader: Box, random: () => number) => Promise<Pick<Struck, "lastsMs" | "heal">>;
+type Strike = (
+  scene: Scene,
+  leader: Box,
+  random: () => number,
+) => Promise<Pick<Struck, "lastsMs" | "isFromTakeover" | "heal">>;
 
 const kinds = {
   /** `kill -9` of the leader. */
@@ -70,15 +75,16 @@ const kinds = {
     return { lastsMs: beyondLease(random), heal: async () => healed([...wires, ...toOthers]) };
   },
   /**
-   * The leader is cut from the service and killed. What it has sent comes after its successor leads, while
-   * that one still waits for it.
+   * The leader is cut from the service and killed. What it has sent comes when its successor has found no
+   * evidence of it, and still waits for it.
    */
   async "kill-late"(_scene, leader, random) {
     const wires = leader.serviceWires;
     for (const wire of wires) wire.die();
     await wait(SENDING_MS);
     await leader.kill();
-    return { lastsMs: LEASE_MS + random() * 4_000, heal: async () => healed(wires) };
+    const lastsMs = EVIDENCE_MS + 1_000 + random() * 2_500;
+    return { lastsMs, isFromTakeover: true, heal: async () => healed(wires) };
   },
   /**
    * The leader stands still with permissions on their way to it, and goes on when its successor has told what
@@ -98,7 +104,7 @@ const kinds = {
       leader.resume();
       return 0;
     };
-    return { lastsMs: LEASE_MS + DOUBT_MS + 3_000 + random() * 3_000, heal };
+    return { lastsMs: DOUBT_MS + 3_000 + random() * 3_000, isFromTakeover: true, heal };
   },
   /** The leader's lease ends, though it is well: etcd has lost a renewal. */
   async lease({ etcd }) {
@@ -139,7 +145,7 @@ export const kindNames = Object.keys(kinds) as readonly Kind[];
 export async function strike(scene: Scene, kind: Kind, random: () => number): Promise<Struck> {
   const leader = scene.leader();
   const life = leader.life();
-  const struck = await kinds[kind](scene, leader, random);
+  const struck: Awaited<ReturnType<Strike>> = await kinds[kind](scene, leader, random);
   return { ...struck, leader, life, text: `${kind} of ${leader.name}, life ${life}` };
 }
 

@@ -21,12 +21,6 @@ export const planted: readonly Planted[] = [
     becomes: "guard: [],$1",
   },
   {
-    name: "no L",
-    kinds: ["pause-slow"],
-    line: /askedAtMs \+ times\.permissionMs/,
-    becomes: "Number.POSITIVE_INFINITY",
-  },
-  {
     name: "no wait for robots in doubt",
     kinds: ["kill-late"],
     line: /doubtMs: Math\.max\(/,
@@ -39,15 +33,9 @@ export const planted: readonly Planted[] = [
     becomes: "return permit(puts, result.askedAtMs)",
   },
   {
-    name: "no tombstone",
-    kinds: ["mute-etcd"],
-    line: /const closing = puts\.map/,
-    becomes: 'if (puts.length > 0) throw new StoreFailed("planted");\nconst closing = puts.map',
-  },
-  {
     name: "telling before recording",
     kinds: ["cut-etcd"],
-    line: /await (journal\.write\(recordOf\w*\(job, outcome, finalAtMs\)\))/,
+    line: /await (journal\.write\(recordOf[\w$]*\(job, outcome, finalAtMs\)\))/,
     becomes: "void $1.catch(() => {})",
   },
 ];

@@ -77,7 +77,7 @@ export async function runRound(
   const struck = await strike(scene, kind, random);
   const struckMs = performance.now();
   const endOfLeader = struck.leader.ended();
-  const healed = wait(struck.lastsMs).then(struck.heal);
+  const healed = lasting(struck, boxes).then(struck.heal);
   const takeover = () => firstStart(clients.commands, struck, kind, struckMs);
   while (takeover() === null && performance.now() < struckMs + TAKEOVER_MS) await wait(LOOK_MS);
   const lateBytes = await healed;
@@ -95,7 +95,7 @@ export async function runRound(
   return {
     kind,
     seed,
-    fault: `${struck.text}, for ${Math.round(struck.lastsMs)} ms`,
+    fault: `${struck.text}, ${Math.round(struck.lastsMs)} ms`,
     takeoverMs: takeoverMs === null ? null : Math.round(takeoverMs),
     conveyorMs: unwatchedMs(log, turnsBefore, kind === "handover" ? await endOfLeader : struckMs),
     shownMs,
@@ -110,6 +110,14 @@ export async function runRound(
       ...faults,
     ],
   };
+}
+
+/** Resolves when the fault is over. */
+async function lasting({ leader, lastsMs, isFromTakeover }: Struck, boxes: Scene["boxes"]): Promise<void> {
+  const untilMs = performance.now() + TAKEOVER_MS;
+  const isTaken = () => boxes.some((box) => box !== leader && box.isLeading());
+  while (isFromTakeover === true && !isTaken() && performance.now() < untilMs) await wait(LOOK_MS);
+  await wait(lastsMs);
 }
 
 /**

@@ -8,6 +8,7 @@ import { openPlantClients, type PlantClients } from "./plant-clients.ts";
 import { type RoundResult, runRound } from "./round.ts";
 import { boxNames, openScene, type Scene } from "./scene.ts";
 import { quality } from "./shown-values.ts";
+import { STORY } from "./verdict.ts";
 
 export interface RoundsPlan {
   readonly kinds: readonly Kind[];
@@ -58,7 +59,7 @@ export async function runRounds({
       for (const kind of kinds) {
         const ownSeed = seed + kindNames.indexOf(kind) * SEEDS_OF_KIND + number;
         if (isDone(kind, ownSeed)) continue;
-        opened ??= await open(build);
+        opened ??= await open(build, rate);
         const { scene, clients } = opened;
         let round: Round;
         try {
@@ -69,8 +70,8 @@ export async function runRounds({
         }
         results.push(round);
         process.stderr.write(`${lineOf(round)}\n`);
-        if (untilBroken && !("failed" in round) && round.broken.length > 0) return results;
         if (report !== null) await keep(report, round, scene);
+        if (untilBroken && !("failed" in round) && round.broken.length > 0) return results;
         if ("failed" in round) {
           await opened.close();
           opened = null;
@@ -84,16 +85,36 @@ export async function runRounds({
 }
 
 /** Of what is broken, so much is told while the rounds go on. */
-const TOLD = 3;
+const TOLD = 2;
+/** Names of what a round may break, and the words by which it is known. */
+const kindsOfBroken = [
+  ["sent twice", /was sent \d+ times/],
+  ["sent though it was told that it was not", /it was sent|it had its effect/],
+  ["late start", /after it was told/],
+  ["mixed epochs", /after one of its successor/],
+  ["changed final", /, then /],
+  ["start of a held robot", /after its hold/],
+  ["never ends", /does not end|has no outcome/],
+  ["shown as good", /shown as good/],
+] as const;
+
+/** How often a round has broken what. */
+function countsOf(broken: readonly string[]): string {
+  const names = broken.map(
+    (text) => kindsOfBroken.find(([, words]) => words.test(text.split(STORY)[0] ?? ""))?.[0] ?? "other",
+  );
+  return [...new Set(names)]
+    .map((name) => `${name} ${names.filter((each) => each === name).length}`)
+    .join(", ");
+}
 
 function lineOf(round: Round): string {
   const what = `${round.kind}, seed ${round.seed}`;
   if ("failed" in round) return `${what}: not judged: ${round.failed}`;
   const { seconds, commands, load, broken } = round;
-  const times = `${seconds.join(", ")} s, load ${Math.round(load)}`;
-  return [`${what}: ${commands} commands, ${times}, broken: ${broken.length}`, ...broken.slice(0, TOLD)].join(
-    "\n  ",
-  );
+  const told = broken.slice(0, TOLD).map((text) => `\n  ${text}`);
+  const found = broken.length === 0 ? "nothing broken" : countsOf(broken);
+  return `${what}: ${commands} commands, ${seconds.join(", ")} s, load ${Math.round(load)}: ${found}${told.join("")}`;
 }
 
 interface Opened {
@@ -102,12 +123,12 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function open(build: DaemonBuild): Promise<Opened> {
+async function open(build: DaemonBuild, rate: number): Promise<Opened> {
   const plant = await openPlant(boxNames);
   const cart = createRobotPool()("cart");
   const sections = (box: string) => ({ ...plant.sections(box), quality });
   const scene = await openScene({ cart, sections, build });
-  const clients = await openPlantClients(plant, scene, cart);
+  const clients = await openPlantClients(plant, scene, cart, rate);
   return {
     scene,
     clients,

@@ -17,7 +17,7 @@ export interface SlotLine {
   close(): Promise<void>;
 }
 
-const CYCLE_MS = 60;
+const CYCLE_MS = 120;
 /** A box that is paused, or gone, does not answer. */
 const ANSWER_MS = 1_500;
 const ASK_AFTER_MS = 5_000;

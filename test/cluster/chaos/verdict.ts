@@ -31,6 +31,8 @@ export interface Verdict {
  * time of the bytes.
  */
 const PERMITTED_MS = 2_500;
+/** Between what is broken and how it came. */
+export const STORY = " | ";
 
 export function verdictOf(commands: readonly Command[], held: readonly HeldTime[], log: ServiceLog): Verdict {
   log.read();
@@ -84,8 +86,7 @@ function brokenOf(command: Command, log: ServiceLog): readonly string[] {
   );
   if (refused !== undefined && sent > 0 && !command.isStop)
     broken.push(`${command.id} ${command.operation} was refused ${refused.code}, and was sent ${sent} times`);
-  if (broken.length === 0) return broken;
-  return [...broken, `${command.robotId}: ${storyOf(command, command.askedAtMs)}`];
+  return broken.map((text) => `${text}${STORY}${command.robotId}: ${storyOf(command, command.askedAtMs)}`);
 }
 
 /** A start of a process arrives after one of its successor for the same robot. */
@@ -102,7 +103,9 @@ function mixedEpochs(starts: readonly Command[], { arrivals }: ServiceLog): read
     if (place === -1) before.push(start.takenBy);
     else if (place < before.length - 1) {
       const story = storyOf(start, atMs);
-      broken.push(`a start of ${robotId} by life ${start.takenBy} came after one of its successor: ${story}`);
+      broken.push(
+        `a start of ${robotId} by life ${start.takenBy} came after one of its successor${STORY}${story}`,
+      );
     }
   }
   return broken;
@@ -116,7 +119,7 @@ function lateArrivals(start: Command, { arrivals }: ServiceLog): readonly string
     .filter(({ token, seq }) => token === start.token && seq > told.seq)
     .map(
       ({ atMs }) =>
-        `${start.id} came ${Math.round(atMs - told.atMs)} ms after it was told: ${storyOf(start, told.atMs)}`,
+        `${start.id} came ${Math.round(atMs - told.atMs)} ms after it was told${STORY}${storyOf(start, told.atMs)}`,
     );
 }
 
@@ -151,7 +154,10 @@ function startsWhileHeld(
       const lateMs = atMs - fromMs;
       const own = commands.find((command) => command.token === token);
       const story = own === undefined ? "" : storyOf(own, fromMs);
-      return { lateMs, text: `a start of ${robotId} came ${Math.round(lateMs)} ms after its hold: ${story}` };
+      return {
+        lateMs,
+        text: `a start of ${robotId} came ${Math.round(lateMs)} ms after its hold${STORY}${story}`,
+      };
     });
 }
 
