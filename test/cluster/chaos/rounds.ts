@@ -88,8 +88,8 @@ export async function runRounds({
 const TOLD = 2;
 /** Names of what a round may break, and the words by which it is known. */
 const kindsOfBroken = [
-  ["sent twice", /was sent \d+ times/],
-  ["sent though it was told that it was not", /it was sent|it had its effect/],
+  ["sent twice", /^\S+ \S+ was sent \d+ times/],
+  ["sent though it was told that it was not", /and was sent \d|it was sent|it had its effect/],
   ["late start", /after it was told/],
   ["mixed epochs", /after one of its successor/],
   ["changed final", /, then /],
