@@ -137,6 +137,11 @@ const MUTE_MS = 3_200;
 const SLOW_MS = 150;
 const SLOW_ANSWERS = 7;
 
+/**
+ * For how long a connection may be silent, in the configuration of both boxes. Values that are stale after a
+ * pause would keep a start from leaving.
+ */
+export const silenceMsOf = (kind: Kind): number => (kind === "pause-slow" ? 30_000 : 4_000);
 /** The leader goes on to lead. */
 export const keepsLeading: ReadonlySet<Kind> = new Set<Kind>(["etcd-leader", "mute-etcd"]);
 export type Kind = keyof typeof kinds;

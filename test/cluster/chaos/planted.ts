@@ -17,8 +17,14 @@ export const planted: readonly Planted[] = [
   {
     name: "no guard",
     kinds: ["lease"],
-    line: /guard: \[ledBy\(epoch\)\],(\s*parts: group)/,
-    becomes: "guard: [],$1",
+    line: /return createWriter\(parts, \[ledBy\(epoch\)\], lost\)/,
+    becomes: "return createWriter(parts, [], lost)",
+  },
+  {
+    name: "no L",
+    kinds: ["pause-slow"],
+    line: /askedAtMs \+ times\.permissionMs/,
+    becomes: "Number.POSITIVE_INFINITY",
   },
   {
     name: "no wait for robots in doubt",

@@ -2,12 +2,12 @@ import { loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom } from "../../../src/simulator/world/random.ts";
 import { type Command, createClients, lifeOf } from "./clients.ts";
-import { type Kind, keepsLeading, type Struck, strike } from "./faults.ts";
+import { type Kind, keepsLeading, type Struck, silenceMsOf, strike } from "./faults.ts";
 import { openRecords } from "./open-records.ts";
 import type { PlantClients } from "./plant-clients.ts";
 import type { Scene } from "./scene.ts";
 import type { ServiceLog } from "./service-log.ts";
-import { followShownValues, SHOWN_MS } from "./shown-values.ts";
+import { followShownValues, shownForMs } from "./shown-values.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 export interface RoundPlan {
@@ -106,7 +106,9 @@ export async function runRound(
     broken: [
       ...verdict.broken,
       ...unended.map((id) => `the record of ${id} does not end`),
-      ...(shownMs > SHOWN_MS + LATE_MS ? [`a value was shown as good for ${shownMs} ms too long`] : []),
+      ...(shownMs > shownForMs(silenceMsOf(kind)) + LATE_MS
+        ? [`a value was shown as good for ${shownMs} ms too long`]
+        : []),
       ...faults,
     ],
   };

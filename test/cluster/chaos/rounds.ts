@@ -2,12 +2,11 @@ import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createRobotPool } from "../../contract/contract-harness.ts";
 import { builtHere, type DaemonBuild } from "../../daemon/daemon.ts";
-import { type Kind, kindNames } from "./faults.ts";
+import { type Kind, kindNames, silenceMsOf } from "./faults.ts";
 import { openPlant } from "./plant.ts";
 import { openPlantClients, type PlantClients } from "./plant-clients.ts";
 import { type RoundResult, runRound } from "./round.ts";
 import { boxNames, openScene, type Scene } from "./scene.ts";
-import { quality } from "./shown-values.ts";
 import { STORY } from "./verdict.ts";
 
 export interface RoundsPlan {
@@ -55,12 +54,17 @@ export async function runRounds({
   let opened: Opened | null = null;
   let firstNumber = 1;
   try {
-    for (let number = 0; number < rounds; number += 1) {
-      for (const kind of kinds) {
-        const ownSeed = seed + kindNames.indexOf(kind) * SEEDS_OF_KIND + number;
+    // Those of one configuration follow each other.
+    for (const silenceMs of new Set(kinds.map(silenceMsOf))) {
+      const own = kinds.filter((kind) => silenceMsOf(kind) === silenceMs);
+      await opened?.close();
+      opened = null;
+      for (let at = 0; at < rounds * own.length; at += 1) {
+        const kind = own[at % own.length] as Kind;
+        const ownSeed = seed + kindNames.indexOf(kind) * SEEDS_OF_KIND + Math.floor(at / own.length);
         if (isDone(kind, ownSeed)) continue;
-        opened ??= await open(build, rate);
-        const { scene, clients } = opened;
+        opened ??= await open(build, rate, silenceMs);
+        const { scene, clients }: Opened = opened;
         let round: Round;
         try {
           round = await runRound(scene, clients, { kind, seed: ownSeed, rate, firstNumber });
@@ -123,10 +127,10 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function open(build: DaemonBuild, rate: number): Promise<Opened> {
+async function open(build: DaemonBuild, rate: number, silenceMs: number): Promise<Opened> {
   const plant = await openPlant(boxNames);
   const cart = createRobotPool()("cart");
-  const sections = (box: string) => ({ ...plant.sections(box), quality });
+  const sections = (box: string) => ({ ...plant.sections(box), quality: { streamSilenceMs: silenceMs } });
   const scene = await openScene({ cart, sections, build });
   const clients = await openPlantClients(plant, scene, cart, rate);
   return {

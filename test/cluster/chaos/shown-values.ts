@@ -9,11 +9,8 @@ export interface ShownValues {
   end(): Promise<number>;
 }
 
-const SILENCE_MS = 4_000;
-/** Of the configuration of both boxes. */
-export const quality = { streamSilenceMs: SILENCE_MS } as const;
 /** The longest time for which values may be shown as good (docs/install.md, How soon a loss shows). */
-export const SHOWN_MS = SILENCE_MS + Math.min(SILENCE_MS / 4, 1_000);
+export const shownForMs = (silenceMs: number): number => silenceMs + Math.min(silenceMs / 4, 1_000);
 
 const CHANGE_MS = 250;
 const LOOK_MS = 50;
