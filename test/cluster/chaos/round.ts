@@ -7,7 +7,7 @@ import { openRecords } from "./open-records.ts";
 import type { PlantClients } from "./plant-clients.ts";
 import type { Scene } from "./scene.ts";
 import type { ServiceLog } from "./service-log.ts";
-import { followShownValues, shownForMs } from "./shown-values.ts";
+import { followShownValues, type ShownValues, shownForMs } from "./shown-values.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 export interface RoundPlan {
@@ -54,10 +54,23 @@ const LATE_MS = 2_000;
 /** How often the first start is looked for. */
 const LOOK_MS = 50;
 
-export async function runRound(
+export async function runRound(scene: Scene, clients: PlantClients, plan: RoundPlan): Promise<RoundResult> {
+  const over = new AbortController();
+  const shown = followShownValues(scene.simulator, scene.boxes, scene.robots[0]?.id ?? "");
+  try {
+    return await play(scene, clients, plan, over, shown);
+  } finally {
+    over.abort();
+    await shown.end();
+  }
+}
+
+async function play(
   scene: Scene,
   { mqtt, lines, conveyor }: PlantClients,
   plan: RoundPlan,
+  over: AbortController,
+  shown: ShownValues,
 ): Promise<RoundResult> {
   const { kind, seed, rate, firstNumber } = plan;
   const random = seededRandom(seed);
@@ -65,12 +78,11 @@ export async function runRound(
   const seconds = () => Math.round((performance.now() - beganMs) / 1_000);
   await scene.whole();
   await conveyor.roll();
+  shown.begin();
   const wholeSeconds = seconds();
   const { boxes, robots, log } = scene;
   const expiresInMs = kind === "pause-slow" ? LONG_EXPIRY_MS : EXPIRY_MS;
   const clients = createClients({ boxes, robots, log, mqtt, lines, random, firstNumber, expiresInMs });
-  const shown = followShownValues(scene.simulator, boxes, robots[0]?.id ?? "");
-  const over = new AbortController();
   const sending = clients.send(rate, over.signal);
   await wait(2_000 + random() * 2_000);
   const turnsBefore = log.turns.length;

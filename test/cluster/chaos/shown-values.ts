@@ -5,6 +5,8 @@ import { request } from "./request.ts";
 
 /** How old the values are that the boxes show as good. */
 export interface ShownValues {
+  /** Forgets what was shown until now. */
+  begin(): void;
   /** For how long a value was shown as good after it had changed, at the longest, in milliseconds. */
   end(): Promise<number>;
 }
@@ -48,6 +50,9 @@ export function followShownValues(
   }
   const following = Promise.all(boxes.map(follow));
   return {
+    begin() {
+      oldestMs = 0;
+    },
     async end() {
       over.abort();
       clearInterval(changing);
