@@ -112,6 +112,6 @@ export const httpSection = [
   "| `expires_in_ms` or `expires_at` | a program says how long its start makes sense |",
   "| or `tick`, the id of the newest tick that its page had | a page that slept must not start what it does not see: a tick older than 10 s is refused as NO_EXPIRY |",
   "",
-  "A stop needs neither. One that names a tick is refused as NO_EXPIRY 5 s after it, so that a page's stop never comes",
-  "late: `GET /api/v1/robots/{robot}/pause` gives the tick of that moment, without the stream too.",
+  "A stop needs neither. With a tick it is refused as NO_EXPIRY 5 s later, so that a page's stop never comes late.",
+  "`GET /api/v1/robots/{robot}/pause` gives the tick of that moment, without the stream too.",
 ];

@@ -2,8 +2,8 @@ import { dirname, join, resolve } from "node:path";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { dataDir } from "./load.ts";
 import { CREDENTIAL_PREFIX, type Environment, namedPaths } from "./named-files.ts";
-import { readConfigDocument } from "./read-document.ts";
 import { ownAuthority } from "./own-authority.ts";
+import { readConfigDocument } from "./read-document.ts";
 import { configSchema } from "./schema.ts";
 
 const MOST_BYTES = 65_536;
@@ -13,7 +13,7 @@ export interface BackupFiles {
   readonly gatewayId: string;
   /** Absolute. */
   readonly dataDir: string;
-  /** Absolute: every file that a key names, also systemd credentials, and the gateway's own CA beside them. */
+  /** Absolute: every file that a key names, also systemd credentials, and the gateway's own CA. */
   readonly named: readonly string[];
   /** The paths of the systemd credentials among them, by the name in the configuration. */
   readonly credentials: Readonly<Record<string, string>>;

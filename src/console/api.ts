@@ -11,10 +11,19 @@ const ANSWER_MS = 10_000;
  * limit its page would wait for minutes and say nothing.
  */
 export function fetchWithin(ms = ANSWER_MS) {
-  return (address: string, request: RequestInit): Promise<Response> => {
-    const limit = AbortSignal.timeout(ms);
-    const signal = request.signal == null ? limit : AbortSignal.any([request.signal, limit]);
-    return fetch(address, { ...request, signal });
+  return async (address: string, request: RequestInit): Promise<Response> => {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new DOMException("", "TimeoutError")), ms);
+    const { signal } = limit;
+    try {
+      const both = request.signal == null ? signal : AbortSignal.any([request.signal, signal]);
+      const response = await fetch(address, { ...request, signal: both });
+      const body = await response.blob();
+      return new Response(body.size === 0 ? null : body, response);
+    } finally {
+      // A timer that runs on would keep all that waits for the answer.
+      clearTimeout(timer);
+    }
   };
 }
 

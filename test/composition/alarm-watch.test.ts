@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createAlarmWatch } from "../../src/composition/alarm-watch.ts";
 import { createOwnCertificates, type OwnCertificates } from "../../src/config/certificate-files.ts";
 import { ofGateway } from "../../src/domain/alarm.ts";
-import { serverCertificate } from "../support/server-certificate.ts";
 import { createLive } from "../../src/platform/live.ts";
 import type { AlarmRegistry } from "../../src/state/alarm-registry.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { serverCertificate } from "../support/server-certificate.ts";
 import { emptyAlarmBook } from "../support/test-alarms.ts";
 
 const DAY_MS = 86_400_000;

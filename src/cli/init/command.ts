@@ -201,7 +201,12 @@ async function certificatesOf(id: string, names: readonly string[], nowMs: numbe
   // A common name has at most 64 characters.
   const commonName = `Fleetgate ${id}`.slice(0, 64);
   const authority = await createAuthority(commonName, certificateLife.authorityMs, nowMs);
-  const order = { commonName: names[0] ?? "", names, uses: ["server"], lifeMs: certificateLife.leafMs } as const;
+  const order = {
+    commonName: names[0] ?? "",
+    names,
+    uses: ["server"],
+    lifeMs: certificateLife.leafMs,
+  } as const;
   const pair = await issueCertificate(authority, order, nowMs);
   return { authority, pair, request: await signingRequestFor(pair) };
 }

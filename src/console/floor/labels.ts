@@ -30,9 +30,9 @@ export interface Layout {
   readonly labels: readonly Label[];
 }
 
-export const LABEL_HEIGHT = 14;
+const LABEL_HEIGHT = 14;
 /** Half of a mark's side, without its heading. */
-export const MARK_REACH = 10;
+const MARK_REACH = 10;
 /** From the centre of a mark to what stands beside it. */
 const BESIDE = 16;
 /** From the centre of a stack: its badge is at the upper right. */
@@ -152,7 +152,7 @@ function placed(
   };
 }
 
-/** A box that a line from this direction meets there. Whole pixels: drawing text between them takes longer. */
+/** A box that a line from this direction meets there. Whole pixels: text between them takes longer. */
 function boxAt(x: number, y: number, right: number, down: number, width: number): Box {
   const left = Math.round(right === 0 ? x - width / 2 : right > 0 ? x : x - width);
   const top = Math.round(down === 0 || right !== 0 ? y - LABEL_HEIGHT / 2 : down > 0 ? y : y - LABEL_HEIGHT);

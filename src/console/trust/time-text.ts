@@ -61,7 +61,7 @@ export function wallTimeMs({ ageWhenSentMs, receivedAt }: Dated, now: Moment): n
   return (isSet ? heardMs : receivedAt.wallMs) - Math.max(0, ageWhenSentMs);
 }
 
-/** The same moment told again is not another one: then the earlier record stays, and its time does not jitter. */
+/** The same moment, told again, keeps its earlier record: then its time does not jitter. */
 export function steady(before: Dated | null, dated: Dated, now: Moment, withinMs: number): Dated {
   if (before === null) return dated;
   return Math.abs(ageMs(before, now) - ageMs(dated, now)) < withinMs ? before : dated;

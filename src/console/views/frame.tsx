@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { silenceOf } from "../fleet/fleet.ts";
 import { tagAddress } from "../route.ts";
+import type { Store } from "../store.ts";
 import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
 import { usePage } from "./context.ts";
@@ -52,7 +53,7 @@ function Inside() {
         </section>
       )}
       <div class="values">
-        <ServiceState />
+        {serviceState(store)}
         <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <Inner />}</main>
         <div class="veil" aria-hidden="true">
           <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
@@ -62,9 +63,11 @@ function Inside() {
   );
 }
 
-/** Whether anything comes of the fleet service: without it, the gateway's own signs of life say little. */
-function ServiceState() {
-  const { store } = usePage();
+/**
+ * Whether anything comes of the fleet service: without it, the gateway's own signs of life say little. No
+ * component: see `Whole` in main.tsx.
+ */
+function serviceState(store: Store) {
   const fleet = store.fleet.value;
   if (fleet === null || !store.isLive.value) return null;
   const now = store.now.value;

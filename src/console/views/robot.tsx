@@ -73,6 +73,7 @@ export function Robot({ robotId }: { readonly robotId: string }) {
   const { robot } = known;
   const now = store.now.value;
   const silence = silenceOf(fleet, now);
+  const heard = silence === null ? "" : `heard ${ageText(ageMs(silence, now))} ago`;
   return (
     <>
       <h1>
@@ -80,12 +81,10 @@ export function Robot({ robotId }: { readonly robotId: string }) {
       </h1>
       <p class="first">{firstText(known, silence, now)}</p>
       <Commanding known={known} />
-      <div class={silence === null ? undefined : "unconfirmed"}>
-        <Facts known={known} silence={silence} />
-        <Queue robot={robot} />
-        <Chain robot={robot} />
-        <Conveyors robot={robot} />
-      </div>
+      <Facts known={known} silence={silence} />
+      <Queue robot={robot} heard={heard} />
+      <Chain robot={robot} heard={heard} />
+      <Conveyors robot={robot} heard={heard} />
       {robot.alarms.length > 0 && <AlarmTable caption="Alarms of this robot" alarms={robot.alarms} />}
       <RobotEvents robotId={robotId} />
       <CommandLog caption="Commands of this robot" robotId={robotId} />
@@ -119,7 +118,7 @@ function Facts({ known, silence }: { readonly known: KnownRobot; readonly silenc
   const seen = ageText(ageMs(seenOf(known, store.fleet.value?.list ?? null), now));
   const isConfirmed = silence === null && place?.listed === true;
   return (
-    <dl>
+    <dl class={silence === null ? undefined : "unconfirmed"}>
       <dt>Quality</dt>
       <dd>
         {robot.quality}
@@ -169,12 +168,18 @@ function batteryText({ battery_state: battery }: BatteryState): string {
   return `${battery.charge_percent} %, ${codeWord(battery.state, "STATE_")}`;
 }
 
-function Queue({ robot }: { readonly robot: RobotFacts }) {
+interface PartProps {
+  readonly robot: RobotFacts;
+  /** How old it is, of a service that is silent; empty: it is not. */
+  readonly heard: string;
+}
+
+function Queue({ robot, heard }: PartProps) {
   const { mission: value } = robot;
   if (value?.state == null) return <p>Its missions are not known.</p>;
   const { missions: queue, current_mission_index: current } = value.state;
-  if (queue.length === 0) return <p>No mission{qualityNote(value.quality)}.</p>;
-  const caption = `Missions${qualityNote(value.quality)}`;
+  if (queue.length === 0) return <p>No mission{qualityNote(value.quality, heard)}.</p>;
+  const caption = `Missions${qualityNote(value.quality, heard)}`;
   return (
     <Table caption={caption} columns={["", "Mission", "State", "Goals", "Owner"]}>
       {queue.map((mission, at) => (
@@ -210,14 +215,14 @@ function goalsText({ goals, current_goal_index: current }: MissionView): string 
   return goals.map((goal, at) => (at === current ? `[${goalText(goal)}]` : goalText(goal))).join(" → ");
 }
 
-function Chain({ robot }: { readonly robot: RobotFacts }) {
+function Chain({ robot, heard }: PartProps) {
   const chain = robot.task_chain;
   if (chain?.state == null) return null;
   const { task_chain_state: facts, task_states: tasks } = chain.state;
   const current = chain.current_task_index;
   return (
     <Table
-      caption={`Task chain ${facts?.id ?? ""}: ${sentence(facts?.status ?? "")}${qualityNote(chain.quality)}`}
+      caption={`Task chain ${facts?.id ?? ""}: ${sentence(facts?.status ?? "")}${qualityNote(chain.quality, heard)}`}
       columns={["", "Task", "Point", "Status"]}
     >
       {tasks.map((task, at) => (
@@ -232,10 +237,13 @@ function Chain({ robot }: { readonly robot: RobotFacts }) {
   );
 }
 
-function Conveyors({ robot }: { readonly robot: RobotFacts }) {
+function Conveyors({ robot, heard }: PartProps) {
   if (robot.conveyors.length === 0) return null;
   return (
-    <Table caption="Conveyors" columns={["Conveyor", "Motion", "Load", "Health", "Quality"]}>
+    <Table
+      caption={`Conveyors${qualityNote("good", heard)}`}
+      columns={["Conveyor", "Motion", "Load", "Health", "Quality"]}
+    >
       {robot.conveyors.map(({ index, state, quality }) => (
         <tr key={index}>
           <td>{index}</td>
@@ -254,6 +262,7 @@ function doubtedText(quality: string): string {
   return quality === "good" ? "" : `${quality}, `;
 }
 
-function qualityNote(quality: string): string {
-  return quality === "good" ? "" : ` (${quality})`;
+function qualityNote(quality: string, heard: string): string {
+  const notes = [quality === "good" ? "" : quality, heard].filter((note) => note !== "");
+  return notes.length === 0 ? "" : ` (${notes.join(", ")})`;
 }

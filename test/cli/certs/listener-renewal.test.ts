@@ -5,7 +5,11 @@ import { afterEach, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { activateNextOfListeners, makeNextOfListeners } from "../../../src/cli/certs/listener-renewal.ts";
 import { ownAuthority } from "../../../src/config/own-authority.ts";
-import { createAuthority, isIssuedBy, issueCertificate } from "../../../src/platform/certificate-authority.ts";
+import {
+  createAuthority,
+  isIssuedBy,
+  issueCertificate,
+} from "../../../src/platform/certificate-authority.ts";
 import { clientCertificate, newPlant, removePlants } from "./certs-harness.ts";
 
 afterEach(removePlants);
@@ -77,7 +81,9 @@ it("says whose CA has no key, when somebody keeps that elsewhere", async () => {
   const { placed, problems } = await makeNextOfListeners({ config }, Date.now());
   expect(placed).toEqual([]);
   expect(problems).toEqual([
-    expect.stringContaining(`mqtt.certificate: the key of its CA is not in ${join(folder, ownAuthority.key)}`),
+    expect.stringContaining(
+      `mqtt.certificate: the key of its CA is not in ${join(folder, ownAuthority.key)}`,
+    ),
     expect.stringContaining("web.tls.certificate"),
   ]);
 });

@@ -40,7 +40,11 @@ it("opens the console by TLS and a log-in, with the certificate of the broker", 
   expect(authority.ca && certificate.verify(authority.publicKey)).toBe(true);
   // Nobody but its owner reads it: the gateway does not need it.
   expect(statSync(join(folder, "etc/secrets/gateway-ca.key")).mode & 0o777).toBe(0o600);
-  for (const line of ["https://gw1.plant:8080, for anna", certificate.fingerprint256, authority.fingerprint256])
+  for (const line of [
+    "https://gw1.plant:8080, for anna",
+    certificate.fingerprint256,
+    authority.fingerprint256,
+  ])
     expect(out).toContain(line);
   const request = new Pkcs10CertificateRequest(readFileSync(join(folder, "etc/gateway.csr"), "utf8"));
   expect(await request.verify()).toBe(true);

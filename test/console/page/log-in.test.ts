@@ -65,7 +65,7 @@ describePages("a gateway with users", (pages) => {
     await page.getByRole("button", { name: "Send to charge…" }).click();
     await page.getByRole("button", { name: "Send to charge cart-1" }).click();
     const asked = page.getByRole("list", { name: "Asked from this browser" });
-    await asked.getByText(/Send to charge: asked, no answer yet/).waitFor();
+    await asked.getByText(/Send to charge: not known whether it was taken/).waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     gateway.answer = charging;
     const before = gateway.asked.length;

@@ -154,7 +154,7 @@ describePages("the console", (pages) => {
         },
       ],
     });
-    await page.getByText(/at P1 \(lost, was here at \d\d:\d\d:\d\d\)/).waitFor();
+    await page.getByText(/at P1 \(lost, seen \d+ (s|min) ago\)/).waitFor();
     await page.getByText("◆ lost").waitFor();
   });
 
@@ -162,7 +162,7 @@ describePages("the console", (pages) => {
     const { page } = await open([standingRobot("cart-1")], "/", (gateway) => {
       gateway.isFleetLinkUp = false;
     });
-    await page.getByText("The gateway does not reach the fleet service.").waitFor();
+    await page.getByRole("alert").filter({ hasText: "Fleet service not reached" }).waitFor();
   });
 
   it("says on every page that it is open", async () => {
