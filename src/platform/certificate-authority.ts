@@ -58,7 +58,7 @@ export interface CertificateOrder {
   readonly lifeMs: number;
 }
 
-/** A certificate that `authority` signs, with its own key. It ends with the authority's at the latest. */
+/** A certificate of a new key that `authority` signs. It ends with the authority's at the latest. */
 export async function issueCertificate(
   authority: KeyedCertificate,
   order: CertificateOrder,
@@ -87,7 +87,7 @@ export function isIssuedBy(authority: string, certificate: string): boolean {
   return issuer.ca && issued.checkIssued(issuer) && issued.verify(issuer.publicKey);
 }
 
-/** A signing request (PKCS #10, PEM) to another authority for a server's certificate: same names and key. */
+/** A request (PKCS #10, PEM) to another authority for a server's certificate: the same names and key. */
 export async function signingRequestFor(pair: KeyedCertificate): Promise<string> {
   const keys = await keysOf(pair);
   const names = namesOf(pair.certificate);

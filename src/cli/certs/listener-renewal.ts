@@ -86,6 +86,12 @@ async function pairsOf(location: GatewayLocation, nowMs: number): Promise<readon
   const pairs: ListenerPair[] = [];
   for (const { key: name, path, content, keyFile } of files) {
     if (!listenerKeys.has(name) || "problem" in content || keyFile === null) continue;
+    const shared = pairs.findIndex((pair) => pair.path === path);
+    const before = pairs[shared];
+    if (before !== undefined) {
+      pairs[shared] = { ...before, name: `${before.name}, ${name}` };
+      continue;
+    }
     const key = await textOf(keyFile);
     if (key !== null) pairs.push({ name, path, certificate: content.text, key, keyFile });
   }

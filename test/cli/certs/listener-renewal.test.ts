@@ -67,6 +67,17 @@ it("makes the next certificate of each listener, and uses it when told to", asyn
   expect(await activateNextOfListeners({ config }, Date.now())).toEqual([]);
 });
 
+it("makes one for two listeners that share a certificate, as init does it", async () => {
+  const { config, folder } = await plantOf2010();
+  const document = parse(readFileSync(config, "utf8"));
+  const { certificate, key } = document.mqtt;
+  writeFileSync(config, stringify({ ...document, web: { tls: { certificate, key } } }));
+  const { placed } = await makeNextOfListeners({ config }, Date.now());
+  expect(placed.map(({ name, path }) => [name, path])).toEqual([
+    ["mqtt.certificate, web.tls.certificate", join(folder, "mqtt-broker.next.pem")],
+  ]);
+});
+
 it("leaves the certificates of the plant alone", async () => {
   const { config, folder } = await plantOf2010();
   const foreign = await clientCertificate("plant");
