@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
+import { font } from "../scripts/console-packages.mjs";
 import { licenceOf } from "./licences.mjs";
 import { run } from "./run.mjs";
 import { folderOf } from "./slim-tree.mjs";
@@ -65,7 +66,7 @@ function putDocumentation(root, stage, put, { version, epoch, packages, copyrigh
     if (entry.isFile()) put(`${doc}/${relative(join(root, "docs"), path)}`, readFileSync(path));
   }
   for (const name of ["CHANGELOG.md", "SECURITY.md"]) put(`${doc}/${name}`, readFileSync(join(root, name)));
-  put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}`);
+  put(`${doc}/copyright`, `${copyright}${packages.map(copyrightOf).join("")}${fontCopyright}`);
   put(`${doc}/changelog.gz`, gzipSync(changelog(version, epoch), { level: 9 }));
   const examples = join(root, "config", "examples");
   cpSync(join(root, "config"), join(stage, doc, "examples"), {
@@ -85,6 +86,16 @@ function changelog(version, epoch) {
   return `fleetgate (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${maintainer}  ${at}\n`;
 }
 const maintainer = "Fleetgate maintainers <maintainers@fleetgate.invalid>";
+
+const fontCopyright = [
+  "",
+  `Files: usr/lib/fleetgate/${font.folder}/*`,
+  "Copyright: The Inter Project Authors",
+  `License: ${font.licence}`,
+  " The font is a part of usr/lib/fleetgate/dist/console.",
+  " The text is in this folder.",
+  "",
+].join("\n");
 
 function copyrightOf(packed) {
   const { name: packageName, from, isBundled } = packed;

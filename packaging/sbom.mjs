@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { consolePackages } from "../scripts/console-packages.mjs";
+import { consolePackages, font } from "../scripts/console-packages.mjs";
 import { makerOf, organisation } from "./contact.mjs";
 import { contentsOfLmdb } from "./contents.mjs";
 import { licenceOf } from "./licences.mjs";
@@ -39,7 +39,8 @@ export function sbomOf({ root, tree, manifest, packages, node, at }) {
   const inLmdb = contentsOfLmdb(root).map(library);
   const nodeJs = nodeComponent(node.version);
   const ofNpm = new Map(packages.map((packed) => [packed.path, npmComponent(packed)]));
-  const owners = ownersOf(packages, ofNpm, nodeJs);
+  const inter = library(font);
+  const owners = ownersOf(packages, ofNpm, nodeJs, inter);
   const files = filesOf(tree).map((path) => {
     const owner = owners(path) ?? product;
     const contents = insideOf({ tree, path, ofNpm, inNode, inLmdb });
@@ -56,7 +57,7 @@ export function sbomOf({ root, tree, manifest, packages, node, at }) {
   const asked = (path) => dependenciesOf(locked, path).flatMap((each) => ofNpm.get(each) ?? []);
   for (const [path, component] of ofNpm) link(component, asked(path));
   const inConsole = consolePackages.flatMap((name) => ofNpm.get(`node_modules/${name}`) ?? []);
-  link(product, [nodeJs, ...asked(""), ...inConsole]);
+  link(product, [nodeJs, inter, ...asked(""), ...inConsole]);
   link(nodeJs, inNode);
 
   const components = unique([
@@ -64,6 +65,7 @@ export function sbomOf({ root, tree, manifest, packages, node, at }) {
     ...inNode,
     ...inLmdb,
     ...ofNpm.values(),
+    inter,
     ...files.map(({ component }) => component),
   ]);
   return withSerialNumber({
@@ -85,7 +87,7 @@ export function sbomOf({ root, tree, manifest, packages, node, at }) {
     // Node.js names its larger libraries, not those inside them.
     compositions: [
       { aggregate: "incomplete", dependencies: [nodeJs, ...inNode, ...inLmdb].map(refOf) },
-      { aggregate: "complete", dependencies: [product, ...ofNpm.values()].map(refOf).filter(isFirst) },
+      { aggregate: "complete", dependencies: [product, inter, ...ofNpm.values()].map(refOf).filter(isFirst) },
       { aggregate: "complete", dependencies: files.map(({ component }) => refOf(component)) },
     ],
   });
@@ -171,12 +173,13 @@ function nodeComponent(version) {
 }
 
 /** A function that names the component that a file of the tree is of; undefined for Fleetgate's own. */
-function ownersOf(packages, ofNpm, nodeJs) {
+function ownersOf(packages, ofNpm, nodeJs, inter) {
   const folders = packages.map((packed) => [`${folderOf(packed)}/`, ofNpm.get(packed.path)]);
   // The longest first: a package may lie in another one's folder.
   folders.sort(([one], [other]) => other.length - one.length);
   return (path) => {
     if (/^bin\/(node|LICENSE-node)$/.test(path)) return nodeJs;
+    if (path.startsWith(`${font.folder}/`) || path.endsWith(".woff2")) return inter;
     return folders.find(([folder]) => path.startsWith(folder))?.[1];
   };
 }

@@ -2,7 +2,7 @@
 // typings and sources), one binary of lmdb, the one nodeset that the OPC UA server loads, and Node.js.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { consolePackages } from "../scripts/console-packages.mjs";
+import { consolePackages, font } from "../scripts/console-packages.mjs";
 import { unbundled } from "../scripts/unbundled.mjs";
 import { isLicence, missingLicence } from "./licences.mjs";
 import { npmPackage } from "./npm-package.mjs";
@@ -11,7 +11,7 @@ import { run } from "./run.mjs";
 /** What Node.js loads. A licence is kept too: its terms ask for that. */
 const loaded = /\.(c?js|mjs|json|node)$/;
 /** What browsers load, of the console. */
-const shown = /\.(html|css|svg)$/;
+const shown = /\.(html|css|svg|woff2)$/;
 const left = /(\.d\.[cm]?ts|\.map|\.test\.c?js|tsconfig.*\.json|package-lock\.json|\.tsbuildinfo)$/;
 /** Folders of a package that only its authors use. Deeper down, they may be code: `yaml/dist/doc`. */
 const authorsOnly = /^node_modules\/(@[^/]+\/)?[^/]+\/(test|tests|__tests__|benchmarks?|examples?|docs?)\//;
@@ -42,6 +42,8 @@ export function laySlimTree(root, target, arch, node, packages) {
     mkdirSync(join(target, folder), { recursive: true });
     writeFileSync(join(target, folder, "LICENSE"), text);
   }
+  mkdirSync(join(target, font.folder), { recursive: true });
+  cpSync(join(root, font.licenceText), join(target, font.folder, "LICENSE"));
   cpSync(join(root, "package.json"), join(target, "package.json"));
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
   strip(target, arch);

@@ -14,3 +14,14 @@ export const consolePackages = [
   "preact",
   "uplot",
 ];
+
+/** The font of the console: cut to the letters of Western Europe, and to the weights 400 to 700. */
+export const font = {
+  name: "inter",
+  version: "4.001",
+  licence: "OFL-1.1",
+  url: "https://rsms.me/inter/",
+  licenceText: "src/console/fonts/OFL.txt",
+  /** Of its licence in a package. */
+  folder: "licences/inter",
+};

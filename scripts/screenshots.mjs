@@ -1,4 +1,6 @@
 // Makes the pictures of the console in docs/images/, from the demo's fleet: npm run screenshots
+// With a folder it also makes one of every page at three widths, light and dark, to look at them one by one:
+// npm run screenshots -- --all FOLDER
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -6,16 +8,40 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const images = join(root, "docs", "images");
-/** The demo takes five ports in a row. */
-const basePort = process.argv[2] ?? "23443";
+const { values: options } = parseArgs({
+  options: {
+    // The demo takes five ports in a row.
+    "base-port": { type: "string", default: "23443" },
+    all: { type: "string" },
+  },
+});
+const basePort = options["base-port"];
 /** Long enough for a robot to have left a trail. */
 const DRIVE_MS = 14_000;
+/** For the lists of a page, which it reads after it is live. */
+const SETTLE_MS = 1_500;
 
 const viewport = { width: 1_200, height: 680 };
+const telephone = { width: 390, height: 780 };
+const screens = [{ width: 1_440, height: 900 }, { width: 1_024, height: 768 }, telephone];
+const pages = {
+  floor: "/",
+  chosen: "/?robot=cart-02",
+  robot: "/robots/cart-01",
+  commands: "/commands",
+  command: "/commands/web%3Aopen%2Fshift-1",
+  send: "/send?operation=CreateMission&robot=cart-02",
+  alarms: "/alarms",
+  stations: "/stations",
+  tags: "/tags?robot=cart-01",
+  connections: "/connections",
+  simulator: "/simulator",
+};
 const goals = (...names) => names.map((destinationId) => ({ destinationId }));
 const traverse = (robotId, ...names) => ({
   operation: "CreateMission",
@@ -51,15 +77,35 @@ try {
   await page.goto(`${web}/?robot=cart-01`);
   await page.getByText("● live").waitFor();
   await page.waitForTimeout(DRIVE_MS);
-  const other = await browser.newPage({ viewport });
-  other.setDefaultTimeout(120_000);
-  await other.goto(`${web}/robots/cart-02`);
-  await other.getByRole("button", { name: "Pause cart-02" }).click();
-  await other.getByText(/Stands since .*: its mission is paused/).waitFor();
+  const show = async (path, size, colorScheme) => {
+    const other = await browser.newPage({ viewport: size, colorScheme });
+    other.setDefaultTimeout(120_000);
+    await other.goto(`${web}${path}`);
+    await other.getByText("● live").waitFor();
+    return other;
+  };
+  const dark = await show("/robots/cart-02", viewport, "dark");
+  await dark.getByRole("button", { name: "Pause cart-02" }).click();
+  await dark.getByText(/Stands since .*: its mission is paused/).waitFor();
+  await page.getByText("◆ paused").first().waitFor();
+  const inHand = await show("/?robot=cart-02", telephone, "light");
+  const stations = await show("/stations", viewport, "light");
   mkdirSync(images, { recursive: true });
-  await other.screenshot({ path: join(images, "robot.png") });
-  await page.getByText("◆ paused").waitFor();
-  await page.screenshot({ path: join(images, "floor.png") });
+  const pictures = { floor: page, robot: dark, telephone: inHand, stations };
+  await page.waitForTimeout(SETTLE_MS);
+  for (const [name, shown] of Object.entries(pictures))
+    await shown.screenshot({ path: join(images, `${name}.png`) });
+  if (options.all !== undefined) {
+    mkdirSync(options.all, { recursive: true });
+    for (const size of screens)
+      for (const theme of ["light", "dark"])
+        for (const [name, path] of Object.entries(pages)) {
+          const shown = await show(path, size, theme);
+          await shown.waitForTimeout(SETTLE_MS);
+          await shown.screenshot({ path: join(options.all, `${name}-${size.width}-${theme}.png`) });
+          await shown.close();
+        }
+  }
 } finally {
   await browser.close();
   if (demo.kill()) await once(demo, "exit");

@@ -6,7 +6,7 @@ import { openPage } from "./browser.ts";
 const OPENINGS = 11;
 
 export interface FirstView {
-  /** Script and style, as they come over the network. */
+  /** Script, style and font, as they come over the network. */
   readonly kilobytes: number;
   /** From the address to all robots in the list, without the veil: the median and the slowest. */
   readonly usableMs: number;
@@ -49,5 +49,5 @@ const usableAfterMs = (robots: number) => `new Promise((resolve) => {
 })`;
 
 const encodedBytes = `performance.getEntriesByType("resource")
-  .filter(({ name }) => /\\.(js|css)$/.test(new URL(name).pathname))
+  .filter(({ name }) => /\\.(js|css|woff2)$/.test(new URL(name).pathname))
   .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;

@@ -44,6 +44,11 @@ export function put<T>(path: string, body?: object): Promise<Answer<T>> {
   return answerOf<T>(path, { method: "PUT", ...(body === undefined ? {} : jsonOf(body)) });
 }
 
+/** `DELETE` of an address under `/api/v1`. */
+export function remove<T>(path: string): Promise<Answer<T>> {
+  return answerOf<T>(path, { method: "DELETE" });
+}
+
 /** `POST` of an address under `/api/v1`. */
 export function post<T>(path: string, body: object): Promise<Answer<T>> {
   return answerOf<T>(path, { method: "POST", ...jsonOf(body) });

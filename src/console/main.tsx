@@ -1,13 +1,16 @@
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { fetchWithin } from "./api.ts";
+import type { FleetMap } from "../northbound/web/api/floor.ts";
+import { fetchWithin, get } from "./api.ts";
 import { type Asked, createAskedCommands, hasEnded, type Wanted } from "./commanding/asked.ts";
 import { ANSWER_MS, sendUntilKnown } from "./commanding/send.ts";
+import { createMapStore } from "./fleet/maps.ts";
 import { routeOf, subjectOf } from "./route.ts";
 import { askerOf, createSessions } from "./session/session.ts";
 import { createStore, showTitle } from "./store.ts";
 import { sleep, visibilityChange } from "./stream/browser.ts";
 import { followStream, StreamEnded } from "./stream/stream.ts";
+import { createThemes } from "./theme.ts";
 import { createLiveness } from "./trust/liveness.ts";
 import type { Moment } from "./trust/time-text.ts";
 import { PageContext } from "./views/context.ts";
@@ -17,12 +20,18 @@ import { Frame } from "./views/frame.tsx";
 const LOOK_MS = 500;
 
 const now = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
+const themes = createThemes(
+  document.documentElement,
+  localStorage,
+  matchMedia("(prefers-color-scheme: dark)"),
+);
 const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const store = createStore({
   liveness: createLiveness(document.documentElement, now),
   now,
   isMotionReduced: () => lessMotion.matches,
 });
+const maps = createMapStore(store.fleet, (mapId) => get<FleetMap>(`/maps/${mapId}`));
 const route = signal(routeOf(location));
 addEventListener("popstate", () => {
   route.value = routeOf(location);
@@ -132,7 +141,7 @@ connect();
 setInterval(store.look, LOOK_MS);
 showTitle(store, document, () => subjectOf(route.value));
 const { now: session, logOut } = sessions;
-const page = { store, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
+const page = { store, themes, maps, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
 
 /**
  * Rendered once. A component that renders itself must not be the child of an element that stays: Preact keeps

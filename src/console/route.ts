@@ -23,6 +23,7 @@ export type Route =
   | { readonly view: "commands"; readonly filter: CommandFilter }
   | { readonly view: "command"; readonly key: string }
   | { readonly view: "send"; readonly operation: string | null; readonly robotId: string | null }
+  | { readonly view: "stations" }
   | { readonly view: "alarms" }
   | ({ readonly view: "tags" } & TagFilter)
   | { readonly view: "tag"; readonly protocol: string; readonly address: string }
@@ -40,6 +41,7 @@ export function routeOf(address: { readonly pathname: string; readonly search: s
       ? { view: "commands", filter: filterIn(address.search) }
       : { view: "command", key: name };
   if (first === "send" && name === "") return sendRoute(new URLSearchParams(address.search));
+  if (first === "stations" && name === "") return { view: "stations" };
   if (first === "alarms" && name === "") return { view: "alarms" };
   if (first === "tags") return tagRoute(name, new URLSearchParams(address.search));
   if (first === "connections" && name === "") return { view: "connections" };

@@ -17,6 +17,8 @@ export interface Store {
   readonly isLive: Signal<boolean>;
   /** Renewed each second. */
   readonly now: Signal<Moment>;
+  /** The gateway's clock as the newest tick had it; null: none was received. */
+  readonly clock: Signal<GatewayClock | null>;
   /** The newest tick, which a start must name; null: none was received. */
   readonly tickId: Signal<string | null>;
   /** Handles an event of the stream. */
@@ -27,6 +29,12 @@ export interface Store {
   look(): void;
   /** Clears everything: the user may no longer see it. */
   forget(): void;
+}
+
+/** A time of the gateway's clock, and when the page heard it. */
+export interface GatewayClock {
+  readonly atMs: number;
+  readonly heardAt: Moment;
 }
 
 export interface StoreParts {
@@ -45,6 +53,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   const isLive = signal(false);
   const time = signal(now());
   const tickId = signal<string | null>(null);
+  const clock = signal<GatewayClock | null>(null);
   const byTime = createBacklog();
   const byCount = createBacklog();
   let ticks = 0;
@@ -82,6 +91,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     if (known === null || coming !== null) return;
     fleet.value = ticked(known, message, reception());
     tickId.value = message.id;
+    clock.value = { atMs: Date.parse(message.at) + delayMs(), heardAt: moment };
     liveness.tick(delayMs());
     look();
   }
@@ -110,6 +120,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     isLive,
     now: time,
     tickId,
+    clock,
     look,
     beginAnew() {
       canResume = false;
@@ -120,6 +131,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
       canResume = false;
       coming = null;
       tickId.value = null;
+      clock.value = null;
       liveness.lose();
       look();
     },

@@ -2,6 +2,7 @@ import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { RequestField } from "../../northbound/web/api/operation.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import { pointName } from "../fleet/maps.ts";
 
 /** Values that fields of a form may name. */
 export interface Offers {
@@ -43,7 +44,7 @@ export function offersOf(fleet: Fleet, points: readonly MapPoint[], robot: Robot
   const asked = robot === null ? all : [robot];
   const queues = all.flatMap(({ mission }) => mission?.state?.missions ?? []);
   const goals = queues.flatMap(({ goals: own }) => own);
-  const named = points.map(({ alias, code }) => (alias === "" ? code : alias));
+  const named = points.map(pointName);
   const seen = goals.flatMap((goal) => ("destination_id" in goal ? [goal.destination_id] : []));
   return {
     destinations: distinct([...named, ...seen]),

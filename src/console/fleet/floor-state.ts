@@ -3,6 +3,7 @@ import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { inDrawingOrder } from "../floor/labels.ts";
 import type { FloorPoint, FloorRobot, FloorState } from "../floor/scene.ts";
 import { type Fleet, type KnownRobot, seenOf } from "./fleet.ts";
+import { pointName } from "./maps.ts";
 import { wordOf } from "./words.ts";
 
 type PointTypes = FloorSettings["point_types"];
@@ -58,7 +59,7 @@ function shownPoints(map: FleetMap | null, types: PointTypes): readonly FloorPoi
 /** The service does not define the types of points: only the configuration can. */
 function shownPoint({ x, y, alias, code, type }: MapPoint, types: PointTypes): FloorPoint {
   const shape = types.find((each) => each.type === type)?.shape ?? "dot";
-  return { x, y, name: alias === "" ? code : alias, shape };
+  return { x, y, name: pointName({ alias, code }), shape };
 }
 
 function floorRobot(

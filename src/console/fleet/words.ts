@@ -4,6 +4,7 @@ import type { Command } from "../../northbound/web/api/command.ts";
 import type { Expiry } from "../../northbound/web/api/connection.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
+import type { ListedAlarms } from "../../northbound/web/api/stream.ts";
 import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { TagFilter } from "../route.ts";
@@ -145,6 +146,19 @@ export function whyNotAcknowledged(
   if (robots === null) return null;
   if (robotId === undefined) return "only operators of all robots may acknowledge it";
   return robots.includes(robotId) ? null : "only operators of its robot may acknowledge it";
+}
+
+/**
+ * How many alarms nobody has acknowledged. Of those that are not listed nothing else is known, so they count.
+ */
+export function needsSomebody({ count, alarms }: ListedAlarms): number {
+  return count - alarms.filter(({ acknowledged_by: by }) => by !== null).length;
+}
+
+/** Colour is for what stands: an alarm that has returned only waits to be seen. */
+export function alarmEmphasis({ active, priority }: AlarmView): Emphasis {
+  if (!active) return "normal";
+  return priority === "urgent" || priority === "high" ? "alarm" : "abnormal";
 }
 
 /** How many alarms are in each state, in words. */

@@ -1,22 +1,14 @@
 import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
-import { type Label, layoutOf, type MarkAt, type PointAt, type Spots } from "./labels.ts";
+import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";
+import { type Palette, paletteOf } from "./palette.ts";
 import { pictureTransform } from "./picture.ts";
-import type { PointShape, Scene } from "./scene.ts";
-import { createSprites, emphasisColours, type Sprites } from "./sprites.ts";
-import { NEAR_PIXELS, type Stack } from "./stacks.ts";
+import type { FloorPoint, PointShape, Scene } from "./scene.ts";
+import { createSprites, type Sprites } from "./sprites.ts";
+import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
 
 type Ink = CanvasRenderingContext2D;
-
-const colours = {
-  ground: "#fff",
-  point: "#b0b7bb",
-  pointName: "#5f6a70",
-  trail: "#90a4ae",
-  text: "#263238",
-  chosen: "#0d47a1",
-} as const;
 
 /** With more points than this, their names would cover each other. */
 const NAMED_POINTS = 400;
@@ -26,8 +18,8 @@ const MOST_WIDTHS = 5_000;
 const NAMES_MS = 1_000;
 /** The part of a label's box below the line. */
 const BELOW_LINE = 3;
-const font = "12px system-ui, sans-serif";
-const badgeFont = "bold 10px system-ui, sans-serif";
+const font = "12px Inter, system-ui, sans-serif";
+const badgeFont = "600 10px Inter, system-ui, sans-serif";
 /** From the centre of a mark to that of its badge, in both directions. */
 const BADGE = 9;
 
@@ -45,8 +37,9 @@ export interface Picture {
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
 export function createPainter(ink: Ink, ratio: number): Painter {
-  const sprites = createSprites(ratio);
-  const ground = createGround(ratio);
+  const colours = paletteOf(ink.canvas);
+  const sprites = createSprites(ratio, colours);
+  const ground = createGround(ratio, colours);
   const widthOf = createWidths(ink);
   const spots: Spots = new Map();
   let named: { readonly of: readonly unknown[]; readonly atMs: number; readonly names: readonly Label[] } = {
@@ -77,11 +70,12 @@ export function createPainter(ink: Ink, ratio: number): Painter {
       ground.draw(ink, { points: scene.points, names: named.names, picture }, camera, size);
       ink.font = font;
       ink.lineWidth = 1.5;
+      ink.strokeStyle = colours.trail;
       drawLine(ink, scene.trail, camera, []);
       if (scene.direction !== null) drawLine(ink, scene.direction, camera, [6, 6]);
       for (const place of scene.ahead) drawRing(ink, place, camera);
-      drawMarks(ink, sprites, stacks);
-      drawLabels(ink, labels);
+      drawMarks(ink, sprites, colours, stacks);
+      drawLabels(ink, colours, labels);
     },
   };
 }
@@ -115,7 +109,7 @@ interface Ground {
 }
 
 /** The part that stands still while marks move: it is drawn once for each view of the map. */
-function createGround(ratio: number) {
+function createGround(ratio: number, colours: Palette) {
   const canvas = document.createElement("canvas");
   const own = canvas.getContext("2d", { alpha: false });
   let drawn: readonly unknown[] = [];
@@ -133,17 +127,17 @@ function createGround(ratio: number) {
         if (picture !== null) drawPicture(own, picture, camera);
         own.font = font;
         own.lineWidth = 1.5;
-        drawPoints(own, points, camera, size);
+        drawPoints(own, colours, points, camera, size);
         own.fillStyle = colours.pointName;
         for (const { text, left, bottom } of names) own.fillText(text, left, bottom - BELOW_LINE);
-        drawScale(own, camera, size);
+        drawScale(own, colours, camera, size);
       }
       ink.drawImage(canvas, 0, 0, size.width, size.height);
     },
   };
 }
 
-function drawPoints(ink: Ink, points: Scene["points"], camera: Camera, size: Size): void {
+function drawPoints(ink: Ink, colours: Palette, points: Scene["points"], camera: Camera, size: Size): void {
   ink.fillStyle = colours.point;
   const seen = points
     .map((point) => ({ ...toPixels(camera, point), shape: point.shape }))
@@ -188,7 +182,6 @@ function drawPicture(ink: Ink, { image, layout }: Picture, camera: Camera): void
 
 function drawLine(ink: Ink, places: readonly Place[], camera: Camera, dashes: number[]): void {
   if (places.length < 2) return;
-  ink.strokeStyle = colours.trail;
   ink.setLineDash(dashes);
   ink.beginPath();
   for (const place of places) {
@@ -201,27 +194,26 @@ function drawLine(ink: Ink, places: readonly Place[], camera: Camera, dashes: nu
 
 function drawRing(ink: Ink, place: Place, camera: Camera): void {
   const { x, y } = toPixels(camera, place);
-  ink.strokeStyle = colours.trail;
   ink.beginPath();
   ink.arc(x, y, 6, 0, 2 * Math.PI);
   ink.stroke();
 }
 
 /** All marks, then all badges: switching between them for each takes longer. */
-function drawMarks(ink: Ink, sprites: Sprites, stacks: readonly Stack[]): void {
+function drawMarks(ink: Ink, sprites: Sprites, colours: Palette, stacks: readonly Stack[]): void {
   // By need: the first ones are drawn last.
   for (let at = stacks.length - 1; at >= 0; at -= 1) {
     const stack = stacks[at];
     if (stack !== undefined) sprites.draw(ink, stack.mark, stack.x, stack.y);
   }
-  for (const stack of stacks) if (stack.chosenName !== null) drawFrame(ink, stack);
-  for (const stack of stacks) if (stack.count > 1) drawBadge(ink, stack);
+  for (const stack of stacks) if (stack.chosenName !== null) drawFrame(ink, colours, stack);
+  for (const stack of stacks) if (stack.count > 1) drawBadge(ink, colours, stack);
 }
 
 /** How many robots are here. */
-function drawBadge(ink: Ink, { mark, x, y, count }: Stack): void {
+function drawBadge(ink: Ink, colours: Palette, { mark, x, y, count }: Stack): void {
   const [right, top] = [x + BADGE, y - BADGE];
-  ink.fillStyle = emphasisColours[mark.emphasis];
+  ink.fillStyle = colours[mark.emphasis];
   ink.beginPath();
   ink.arc(right, top, BADGE - 1, 0, 2 * Math.PI);
   ink.fill();
@@ -235,7 +227,7 @@ function drawBadge(ink: Ink, { mark, x, y, count }: Stack): void {
 }
 
 /** All lines, then all names. */
-function drawLabels(ink: Ink, labels: readonly Label[]): void {
+function drawLabels(ink: Ink, colours: Palette, labels: readonly Label[]): void {
   ink.font = font;
   ink.lineWidth = 1;
   ink.strokeStyle = colours.trail;
@@ -252,10 +244,12 @@ function drawLabels(ink: Ink, labels: readonly Label[]): void {
   }
 }
 
-function drawFrame(ink: Ink, { x, y }: Stack): void {
-  ink.lineWidth = 1.5;
+function drawFrame(ink: Ink, colours: Palette, { x, y }: Stack): void {
+  ink.lineWidth = 2;
   ink.strokeStyle = colours.chosen;
-  ink.strokeRect(x - 14, y - 14, 28, 28);
+  ink.beginPath();
+  ink.arc(x, y, 15, 0, 2 * Math.PI);
+  ink.stroke();
 }
 
 /** The widths of texts, cached: measuring a thousand in each frame takes longer than drawing them. */
@@ -272,7 +266,7 @@ function createWidths(ink: Ink): (text: string) => number {
 }
 
 /** A length, and the directions of the axes. */
-function drawScale(ink: Ink, camera: Camera, { height }: Size): void {
+function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size): void {
   const length = scaleLength(camera);
   const [left, bottom] = [16, height - 16];
   ink.strokeStyle = colours.pointName;
@@ -313,4 +307,19 @@ export function robotNear(
   if (chosen === undefined) return mark.robotId;
   const ids = stack.map((each) => each.mark.robotId).sort();
   return ids[(ids.indexOf(chosen.mark.robotId) + 1) % ids.length] ?? null;
+}
+
+/** The point nearest to a place of the drawing, within a finger's width; null: none. */
+export function pointNear(
+  { points }: Scene,
+  camera: Camera,
+  at: { readonly x: number; readonly y: number },
+): FloorPoint | null {
+  let [nearest, nearestPixels]: [FloorPoint | null, number] = [null, 22];
+  for (const point of points) {
+    const { x, y } = toPixels(camera, point);
+    const pixels = Math.hypot(x - at.x, y - at.y);
+    if (pixels <= nearestPixels) [nearest, nearestPixels] = [point, pixels];
+  }
+  return nearest;
 }

@@ -1,14 +1,7 @@
 import type { Size } from "./camera.ts";
 import type { Emphasis, FloorPoint, Mark } from "./scene.ts";
-import { type Stack, stacksOf } from "./stacks.ts";
+import { type MarkAt, type Stack, stacksOf } from "./stacks.ts";
 import { type Box, createTaken, type Taken } from "./taken.ts";
-
-/** A mark on the drawing. */
-export interface MarkAt {
-  readonly mark: Mark;
-  readonly x: number;
-  readonly y: number;
-}
 
 /** A point on the drawing. */
 export interface PointAt extends Pick<FloorPoint, "name"> {

@@ -1,11 +1,5 @@
+import type { Palette } from "./palette.ts";
 import type { Emphasis, Mark } from "./scene.ts";
-
-/** Normal is grey: colours are for states that need attention. */
-export const emphasisColours: Readonly<Record<Emphasis, string>> = {
-  normal: "#546e7a",
-  abnormal: "#8a5a00",
-  alarm: "#b71c1c",
-};
 
 type PictureInk = OffscreenCanvasRenderingContext2D;
 
@@ -24,7 +18,7 @@ export interface Sprites {
 }
 
 /** @param ratio pixels of the screen for each pixel of the drawing */
-export function createSprites(ratio: number): Sprites {
+export function createSprites(ratio: number, colours: Palette): Sprites {
   const pictures = new Map<string, ImageBitmap>();
 
   function pictureOf(mark: Mark): ImageBitmap {
@@ -36,7 +30,7 @@ export function createSprites(ratio: number): Sprites {
     const canvas = new OffscreenCanvas(pixels, pixels);
     const ink = canvas.getContext("2d");
     ink?.setTransform(ratio, 0, 0, ratio, REACH * ratio, REACH * ratio);
-    if (ink !== null) drawPicture(ink, mark, heading);
+    if (ink !== null) drawPicture(ink, colours, mark, heading);
     const picture = canvas.transferToImageBitmap();
     pictures.set(key, picture);
     return picture;
@@ -63,11 +57,11 @@ function headingOf({ place: { headingRadians } }: Mark): number | null {
   return Math.round((turns - Math.floor(turns)) * HEADINGS) % HEADINGS;
 }
 
-function drawPicture(ink: PictureInk, mark: Mark, heading: number | null): void {
-  const colour = emphasisColours[mark.emphasis];
+function drawPicture(ink: PictureInk, colours: Palette, mark: Mark, heading: number | null): void {
+  const colour = colours[mark.emphasis];
   ink.lineWidth = 1.5;
   ink.strokeStyle = colour;
-  ink.fillStyle = mark.isHollow ? "#fff" : colour;
+  ink.fillStyle = mark.isHollow ? colours.ground : colour;
   ink.beginPath();
   outline(ink, mark.emphasis);
   ink.fill();

@@ -1,10 +1,16 @@
-import type { MarkAt } from "./labels.ts";
-import type { Emphasis } from "./scene.ts";
+import type { Emphasis, Mark } from "./scene.ts";
+
+/** A mark on the drawing. */
+export interface MarkAt {
+  readonly mark: Mark;
+  readonly x: number;
+  readonly y: number;
+}
 
 /** Marks that would cover each other, as one: the most severe is drawn, and a badge counts them. */
 export interface Stack {
   /** The mark that is drawn. */
-  readonly mark: MarkAt["mark"];
+  readonly mark: Mark;
   readonly x: number;
   readonly y: number;
   readonly count: number;

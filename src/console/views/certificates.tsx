@@ -8,7 +8,7 @@ import type {
 import { put } from "../api.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Table, Time, Word } from "./parts.tsx";
+import { Table, type TableRow, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
 /** A certificate that is to be decided on. */
@@ -37,7 +37,7 @@ export function Certificates() {
     if (certificate !== null) decided.value = { certificate, at: now() };
   };
   return (
-    <section aria-label="OPC UA clients">
+    <section class="stack" aria-label="OPC UA clients">
       <h2>Certificates of OPC UA clients</h2>
       <Confirmed polled={polled}>
         {facts !== null && (
@@ -47,19 +47,14 @@ export function Certificates() {
             {facts.count > 0 && (
               <Table
                 caption="Certificates of OPC UA clients, those that wait first"
-                columns={["Client", "State", "Decide", "Ends", "Thumbprint"]}
-              >
-                {asDecided(facts.certificates, decided.value, polled.askedAt).map((certificate) => (
-                  <Row
-                    key={certificate.thumbprint}
-                    certificate={certificate}
-                    mayDecide={facts.why_not === "" && !certificate.configured}
-                    choose={(button) => {
-                      chosen.value = { certificate, button };
-                    }}
-                  />
-                ))}
-              </Table>
+                columns={[{ name: "Client", class: "title wide" }, "State", "Decide", "Ends", "Thumbprint"]}
+                rows={asDecided(facts.certificates, decided.value, polled.askedAt).map((certificate) => ({
+                  key: certificate.thumbprint,
+                  cells: cellsOf(certificate, facts.why_not === "" && !certificate.configured, (button) => {
+                    chosen.value = { certificate, button };
+                  }),
+                }))}
+              />
             )}
           </>
         )}
@@ -92,44 +87,37 @@ function asDecided(
   return listed.map((each) => (each.thumbprint === certificate.thumbprint ? certificate : each));
 }
 
-function Row(props: {
-  readonly certificate: Certificate;
-  readonly mayDecide: boolean;
-  readonly choose: (button: HTMLButtonElement) => void;
-}) {
-  const { certificate, mayDecide, choose } = props;
+function cellsOf(
+  certificate: Certificate,
+  mayDecide: boolean,
+  choose: (button: HTMLButtonElement) => void,
+): TableRow["cells"] {
   const isTrusted = certificate.state === "trusted";
-  return (
-    <tr>
-      <td>
-        <span class="id">{certificate.subject}</span>
-        {certificate.authority && <strong> An authority: it lets in all clients that it has signed.</strong>}
-        <br />
-        <small class="id">{certificate.application_uri}</small>
-        {certificate.warnings.map((warning) => (
-          <p key={warning}>◆ {warning}</p>
-        ))}
-      </td>
-      <td>
-        <Word
-          word={isTrusted ? "let in" : "waits, or was rejected"}
-          emphasis={isTrusted ? "normal" : "abnormal"}
-        />
-        {certificate.configured && <small> by the configuration</small>}
-      </td>
-      <td>
-        {mayDecide && (
-          <button type="button" onClick={({ currentTarget }) => choose(currentTarget)}>
-            {isTrusted ? "Reject" : "Approve"}…<span class="unseen"> {certificate.subject}</span>
-          </button>
-        )}
-      </td>
-      <td>
-        <Time iso={certificate.valid_to} isDated />
-      </td>
-      <td class="id">{certificate.thumbprint}</td>
-    </tr>
-  );
+  return [
+    <>
+      <span class="id">{certificate.subject}</span>
+      {certificate.authority && <strong> An authority: it lets in all clients that it has signed.</strong>}
+      <br />
+      <small class="id">{certificate.application_uri}</small>
+      {certificate.warnings.map((warning) => (
+        <p key={warning}>◆ {warning}</p>
+      ))}
+    </>,
+    <>
+      <Word
+        word={isTrusted ? "let in" : "waits, or was rejected"}
+        emphasis={isTrusted ? "normal" : "abnormal"}
+      />
+      {certificate.configured && <small> by the configuration</small>}
+    </>,
+    mayDecide && (
+      <button type="button" onClick={({ currentTarget }) => choose(currentTarget)}>
+        {isTrusted ? "Reject" : "Approve"}…<span class="unseen"> {certificate.subject}</span>
+      </button>
+    ),
+    <Time iso={certificate.valid_to} isDated />,
+    <span class="id">{certificate.thumbprint}</span>,
+  ];
 }
 
 /** The second step, with all that must be compared. It asks for the password, which is not kept. */
@@ -172,7 +160,7 @@ function Decision(props: {
           ? "Compare the thumbprint with the one that the client's tool shows. The client is let in at its next attempt."
           : "The client is kept out, and its sessions end within seconds."}
       </p>
-      <label>
+      <label class="field">
         Your password{" "}
         <input
           ref={field}
@@ -182,14 +170,20 @@ function Decision(props: {
           maxLength={256}
           required
         />
-      </label>{" "}
-      <button type="submit" disabled={isSent.value}>
-        {name}
-      </button>{" "}
-      <button type="button" onClick={() => close(null)}>
-        Back
-      </button>
-      {problem.value !== "" && <p role="status">{problem.value}</p>}
+      </label>
+      <div class="line-up">
+        <button type="submit" class="primary" disabled={isSent.value}>
+          {name}
+        </button>
+        <button type="button" onClick={() => close(null)}>
+          Back
+        </button>
+      </div>
+      {problem.value !== "" && (
+        <p class="wrong" role="status">
+          {problem.value}
+        </p>
+      )}
     </form>
   );
 }

@@ -6,7 +6,7 @@ import { operationText, sentence } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";
-import { Link, Table, Time, Word } from "./parts.tsx";
+import { Ago, Link, Table, Time, Word } from "./parts.tsx";
 
 /** The newest commands first: those in the gateway's memory, and those of the stream. */
 export function CommandLog(props: {
@@ -22,7 +22,11 @@ export function CommandLog(props: {
   return (
     <>
       {problem !== "" && <p class="warning">◆ The log could not be read: {problem}.</p>}
-      {shown.length === 0 ? <p>{props.caption}: none.</p> : <CommandTable {...props} commands={shown} />}
+      {shown.length === 0 ? (
+        <p class="muted">{props.caption}: none.</p>
+      ) : (
+        <CommandTable {...props} commands={shown} />
+      )}
     </>
   );
 }
@@ -58,29 +62,30 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
   return (
     <Table
       caption={caption}
-      columns={["Command", "Robot", "State", "Source", "Accepted", "Sent", "Final", "Says"]}
-    >
-      {commands.map((command) => (
-        <tr key={commandKey(command)}>
-          <td>
-            <Link to={commandAddress(commandKey(command))}>{operationText(command)}</Link>
-          </td>
-          <td>
-            {command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>}
-          </td>
-          <td>
-            <Word {...commandWord(command)} />
-          </td>
-          <td>{sourceText(command)}</td>
-          {[command.accepted_at, command.sent_at, command.final_at].map((at, stage) => (
-            <td key={stage}>
-              <Time iso={at} isDated={stage === 0} />
-            </td>
-          ))}
-          <td>{saysText(command)}</td>
-        </tr>
-      ))}
-    </Table>
+      columns={[
+        { name: "Command", class: "title wide" },
+        "Robot",
+        "State",
+        "Source",
+        { name: "Accepted", class: "fixed" },
+        "Sent",
+        "Final",
+        { name: "Says", class: "wide" },
+      ]}
+      rows={commands.map((command) => ({
+        key: commandKey(command),
+        cells: [
+          <Link to={commandAddress(commandKey(command))}>{operationText(command)}</Link>,
+          command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>,
+          <Word {...commandWord(command)} />,
+          sourceText(command),
+          <Ago iso={command.accepted_at} />,
+          <Time iso={command.sent_at} />,
+          <Time iso={command.final_at} />,
+          saysText(command),
+        ],
+      }))}
+    />
   );
 }
 

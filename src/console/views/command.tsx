@@ -2,7 +2,7 @@ import type { Command as CommandFacts } from "../../northbound/web/api/command.t
 import { operationText } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
 import { commandWord, sourceText, useCommands } from "./command-log.tsx";
-import { Link, Table, Time, Word } from "./parts.tsx";
+import { Ago, Card, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 
 /** All stages of one command. */
 export function Command({ commandKey }: { readonly commandKey: string }) {
@@ -27,7 +27,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
       </h1>
       <p class="first">{command.meaning ?? "Its outcome is not final yet."}</p>
       {command.outcome === "unknown" && (
-        <p>
+        <p class="warning">
           ◆ Look at{" "}
           {command.robot_id === null ? (
             "the robots that it may concern"
@@ -37,42 +37,49 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
           {" before anything is sent again: what it does now, and where it stands."}
         </p>
       )}
-      <dl>
-        <dt>Robot</dt>
-        <dd>
-          {command.robot_id === null ? (
-            "none"
-          ) : (
-            <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
-          )}
-        </dd>
-        <dt>Source</dt>
-        <dd>{sourceText(command)}</dd>
-        <dt>Request id</dt>
-        <dd class="id">{command.request_id ?? "none"}</dd>
-        <dt>Code</dt>
-        <dd>{command.code ?? "–"}</dd>
-        <dt>Message</dt>
-        <dd>{command.message ?? "–"}</dd>
-        <dt>Mission</dt>
-        <dd class="id">{command.mission_id ?? "–"}</dd>
-        <dt>Evidence</dt>
-        <dd>{command.evidence ?? "–"}</dd>
-        <dt>Found later</dt>
-        <dd>{command.found_later ?? "–"}</dd>
-        <dt>Request</dt>
-        <dd class="id">{command.request ?? "could not be read"}</dd>
-      </dl>
-      <Table caption="Stages" columns={["Stage", "Time"]}>
-        {stagesOf(command).map(([stage, at]) => (
-          <tr key={stage}>
-            <td>{stage}</td>
-            <td>
-              <Time iso={at} isDated />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <div class="columns">
+        <Card title="Who, and what became of it">
+          <dl class="facts">
+            <dt>Robot</dt>
+            <dd>
+              {command.robot_id === null ? (
+                "none"
+              ) : (
+                <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
+              )}
+            </dd>
+            <dt>Source</dt>
+            <dd>{sourceText(command)}</dd>
+            <dt>Code</dt>
+            <dd>{command.code ?? "–"}</dd>
+            <dt>Message</dt>
+            <dd>{command.message ?? "–"}</dd>
+            <dt>Mission</dt>
+            <dd class="id">{command.mission_id ?? "–"}</dd>
+            <dt>Evidence</dt>
+            <dd>{command.evidence ?? "–"}</dd>
+            <dt>Found later</dt>
+            <dd>{command.found_later ?? "–"}</dd>
+          </dl>
+        </Card>
+        <Table
+          caption="Stages"
+          columns={["Stage", "Time", "Ago"]}
+          rows={stagesOf(command).map(([stage, at]) => ({
+            key: stage,
+            cells: [stage, <Time iso={at} isDated />, at !== null && <Ago iso={at} />],
+          }))}
+        />
+      </div>
+      <Card title="What was asked">
+        <dl class="facts">
+          <dt>Request id</dt>
+          <dd class="id">{command.request_id ?? "none"}</dd>
+          <dt>Request</dt>
+          <dd class="id">{command.request ?? "could not be read"}</dd>
+        </dl>
+        <TimeZone />
+      </Card>
     </>
   );
 }

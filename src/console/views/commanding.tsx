@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { Holders } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
@@ -10,6 +10,8 @@ import type { KnownRobot } from "../fleet/fleet.ts";
 import { sendAddress } from "../route.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
+import { GoTo } from "./go-to.tsx";
+import { Icon, type IconName } from "./icons.tsx";
 import { Link } from "./parts.tsx";
 import { type Intent, useSecondStep } from "./second-step.tsx";
 import { isAllowed, useRights } from "./use-rights.ts";
@@ -18,7 +20,12 @@ import { isAllowed, useRights } from "./use-rights.ts";
 const PAUSE_MS = 2_000;
 
 /** The actions on a robot: a stop by one click, all others by two. */
-export function Commanding({ known }: { readonly known: KnownRobot }) {
+export function Commanding(props: {
+  readonly known: KnownRobot;
+  /** A destination that was pressed on the map. */
+  readonly target?: Signal<string | null>;
+}) {
+  const { known, target } = props;
   const { robot } = known;
   const { rights, problem } = useRights(robot.robot_id);
   const own = rights.value;
@@ -27,9 +34,9 @@ export function Commanding({ known }: { readonly known: KnownRobot }) {
       {own?.robot == null ? (
         <Pause robotId={robot.robot_id} />
       ) : (
-        <p>You may not command this robot: {own.robot}.</p>
+        <p class="says">You may not command this robot: {own.robot}.</p>
       )}
-      {own !== null && own.robot === null && <Actions robot={robot} rights={own} />}
+      {own !== null && own.robot === null && <Actions robot={robot} rights={own} target={target} />}
       {problem.value !== "" && <p class="warning">◆ What you may send is not known: {problem.value}.</p>}
       <AskedList robot={robot} />
     </section>
@@ -37,7 +44,12 @@ export function Commanding({ known }: { readonly known: KnownRobot }) {
 }
 
 /** The actions that the robot's state and the user's rights allow, each with a second step. */
-function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Rights }) {
+function Actions(props: {
+  readonly robot: Robot;
+  readonly rights: Rights;
+  readonly target: Signal<string | null> | undefined;
+}) {
+  const { robot, rights, target } = props;
   const { store, ask } = usePage();
   const { robot_id: robotId } = robot;
   const { begin, step } = useSecondStep();
@@ -52,25 +64,51 @@ function Actions({ robot, rights }: { readonly robot: Robot; readonly rights: Ri
         send: () => ask(robotId, label, wanted),
       }),
     );
+  const mayMove = rights.moves === null;
   return (
     <>
-      {[...commands, ...holds].map((intent) => (
-        <button
-          type="button"
-          key={`${intent.label} ${intent.concerns}`}
-          disabled={!store.isLive.value}
-          onClick={() => begin(intent)}
-        >
-          {intent.label}
-          {intent.concerns !== undefined && ` on ${intent.concerns}`}…
-        </button>
-      ))}
-      <Link to={sendAddress(null, robotId)}>Another command…</Link>
-      {rights.moves !== null && <p>You may stop it, and not move it: {rights.moves}.</p>}
-      {problem !== "" && <p role="status">{problem}</p>}
+      <div class="line-up">
+        {mayMove && isAllowed(rights, "CreateMission") && (
+          <GoTo robot={robot} target={target} begin={begin} />
+        )}
+        {[...commands, ...holds].map((intent) => (
+          <button
+            type="button"
+            key={`${intent.label} ${intent.concerns}`}
+            disabled={!store.isLive.value}
+            onClick={() => begin(intent)}
+          >
+            <Icon name={iconOf(intent.label)} />
+            {intent.label}
+            {intent.concerns !== undefined && ` on ${intent.concerns}`}…
+          </button>
+        ))}
+        {mayMove && robot.conveyors.length > 0 && isAllowed(rights, "ControlConveyor") && (
+          <Link class="button" to={sendAddress("ControlConveyor", robotId)}>
+            <Icon name="conveyor" />
+            Conveyor…
+          </Link>
+        )}
+        <Link class="button quiet" to={sendAddress(null, robotId)}>
+          <Icon name="expert" />
+          Expert: another command…
+        </Link>
+      </div>
       {step}
+      {rights.moves !== null && <p class="says">You may stop it, and not move it: {rights.moves}.</p>}
+      {problem !== "" && (
+        <p class="warning" role="status">
+          {problem}
+        </p>
+      )}
     </>
   );
+}
+
+function iconOf(label: string): IconName {
+  if (label.startsWith("Resume")) return "play";
+  if (label.startsWith("Cancel")) return "cancel";
+  return label.startsWith("Send to charge") ? "charge" : "hold";
 }
 
 /** A hold is a level: the same again changes nothing. */
@@ -85,6 +123,8 @@ function useHolds(robot: Robot, rights: Rights) {
     (action): Intent => ({
       ...action,
       robotId: robot.robot_id,
+      // A hold of the user's own means the same whatever the robot does.
+      isSteady: action.body.hold,
       send: () => void set(action),
     }),
   );
@@ -115,12 +155,18 @@ function Pause({ robotId }: { readonly robotId: string }) {
     isBegun.value = false;
   };
   return (
-    <p>
+    <div class="stop">
       <button type="button" class="pause" disabled={isAsked || isBegun.value} onClick={() => void pause()}>
+        <Icon name="pause" />
         {label}
       </button>{" "}
-      <strong>Not an emergency stop.</strong>
-      {problem.value !== "" && <span role="status"> {problem.value}</span>}
-    </p>
+      <small>Not an emergency stop.</small>
+      {problem.value !== "" && (
+        <span class="wrong" role="status">
+          {" "}
+          {problem.value}
+        </span>
+      )}
+    </div>
   );
 }

@@ -4,7 +4,9 @@ import { getLines } from "../api.ts";
 import { type CommandFilter, commandsAddress } from "../route.ts";
 import { CommandLog, isWanted } from "./command-log.tsx";
 import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
 import { viewLater } from "./later.tsx";
+import { TimeZone } from "./parts.tsx";
 
 const LatencyHours = viewLater(() => import("./trends.tsx").then((module) => module.LatencyHours));
 
@@ -29,7 +31,13 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
   };
   return (
     <>
-      <h1>Commands</h1>
+      <div class="heading">
+        <div>
+          <h1>Commands</h1>
+          <TimeZone />
+        </div>
+        <Download filter={filter} />
+      </div>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Robot <input value={filter.robot} onInput={set("robot")} />
@@ -51,7 +59,6 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
             ))}
           </select>
         </label>
-        <Download filter={filter} />
       </form>
       <details
         onToggle={(event) => {
@@ -77,12 +84,13 @@ function Download({ filter }: { readonly filter: CommandFilter }) {
     saveAs("commands.jsonl", lines.map((line) => `${line}\n`).join(""));
   };
   return (
-    <p>
+    <div class="line-up">
+      {problem.value !== "" && <span role="status"> {problem.value}</span>}
       <button type="button" onClick={() => void download()}>
+        <Icon name="download" />
         Download as JSON lines
       </button>
-      {problem.value !== "" && <span role="status"> {problem.value}</span>}
-    </p>
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@ import type { Connection, Connections as Facts } from "../../northbound/web/api/
 import { figuresText, leftWord } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { Certificates } from "./certificates.tsx";
-import { Table, Time, Word } from "./parts.tsx";
+import { Ago, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
 /** The connections of the gateway to others, and what will end. */
@@ -11,15 +11,20 @@ export function Connections() {
   const facts = polled.value;
   return (
     <>
-      <h1>Connections</h1>
+      <div>
+        <h1>Connections</h1>
+        <TimeZone />
+      </div>
       <Confirmed polled={polled}>
         {facts !== null && (
           <>
             {facts.cluster !== undefined && <Cluster place={facts.cluster} />}
             <Parts connections={facts.connections} />
             <Peers connections={facts.connections} />
-            <Queues queues={facts.queues} />
-            <Expiries expiries={facts.expiries} />
+            <div class="columns">
+              <Queues queues={facts.queues} />
+              <Expiries expiries={facts.expiries} />
+            </div>
             <Disk disk={facts.disk} />
           </>
         )}
@@ -39,38 +44,44 @@ function Cluster({ place }: { readonly place: NonNullable<Facts["cluster"]> }) {
   const { member, role, epoch, leader, unled_because, lag_ms, robots_in_doubt, members } = place;
   const columns = ["This box", "Role", "Leader", "Epoch", "Behind", "Robots in doubt", "Boxes"];
   return (
-    <Table caption="Cluster" columns={columns}>
-      <tr>
-        <td class="id">{member}</td>
-        <td>
-          <Word word={role} emphasis={roleEmphasis[role]} />
-        </td>
-        <td class={leader === null ? undefined : "id"}>{leader ?? unled_because ?? "none is known"}</td>
-        <td>{epoch}</td>
-        <td>{Math.floor(lag_ms / 1_000)} s</td>
-        <td>{robots_in_doubt === 0 ? "0" : <Word word={`${robots_in_doubt}`} emphasis="abnormal" />}</td>
-        <td class="id">{members.join(", ")}</td>
-      </tr>
-    </Table>
+    <Table
+      caption="Cluster"
+      columns={columns}
+      rows={[
+        {
+          key: member,
+          cells: [
+            <span class="id">{member}</span>,
+            <Word word={role} emphasis={roleEmphasis[role]} />,
+            <span class={leader === null ? undefined : "id"}>
+              {leader ?? unled_because ?? "none is known"}
+            </span>,
+            epoch,
+            `${Math.floor(lag_ms / 1_000)} s`,
+            robots_in_doubt === 0 ? "0" : <Word word={`${robots_in_doubt}`} emphasis="abnormal" />,
+            <span class="id">{members.join(", ")}</span>,
+          ],
+        },
+      ]}
+    />
   );
 }
 
 function Parts({ connections }: { readonly connections: readonly Connection[] }) {
   return (
-    <Table caption="Connections of the gateway" columns={["Part", "State", "Since", "Why"]}>
-      {connections.map(({ name, state, since, detail }) => (
-        <tr key={name}>
-          <td>{partNames[name] ?? name}</td>
-          <td>
-            <Word word={state} emphasis={partEmphasis[state]} />
-          </td>
-          <td>
-            <Time iso={since} isDated />
-          </td>
-          <td>{detail}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption="Connections of the gateway"
+      columns={["Part", "State", "Since", { name: "Why", class: "wide" }]}
+      rows={connections.map(({ name, state, since, detail }) => ({
+        key: name,
+        cells: [
+          partNames[name] ?? name,
+          <Word word={state} emphasis={partEmphasis[state]} />,
+          <Ago iso={since} />,
+          detail,
+        ],
+      }))}
+    />
   );
 }
 
@@ -119,24 +130,28 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
       )}
       <Table
         caption="Who is connected"
-        columns={["What", "User or name", "Program", "Address", "State", "Since", "Why"]}
-      >
-        {peers.map(({ part, peer }, index) => (
-          <tr key={`${part} ${index}`}>
-            <td>{kinds[peer.kind]}</td>
-            <td class="id">{peer.name}</td>
-            <td class="id">{peer.client}</td>
-            <td class="id">{peer.address}</td>
-            <td>
-              <Word word={peer.state} emphasis={peerEmphasis[peer.state]} />
-            </td>
-            <td>
-              <Time iso={peer.since} isDated />
-            </td>
-            <td>{peer.detail}</td>
-          </tr>
-        ))}
-      </Table>
+        columns={[
+          "What",
+          "User or name",
+          "Program",
+          { name: "Address", class: "fixed" },
+          "State",
+          "Since",
+          "Why",
+        ]}
+        rows={peers.map(({ part, peer }, index) => ({
+          key: `${part} ${index}`,
+          cells: [
+            kinds[peer.kind],
+            <span class="id">{peer.name}</span>,
+            <span class="id">{peer.client}</span>,
+            <span class="number">{peer.address}</span>,
+            <Word word={peer.state} emphasis={peerEmphasis[peer.state]} />,
+            <Ago iso={peer.since} />,
+            peer.detail,
+          ],
+        }))}
+      />
     </>
   );
 }
@@ -144,36 +159,32 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
 /** Without figures that are 0. */
 function Queues({ queues }: Pick<Facts, "queues">) {
   return (
-    <Table caption="Queues, and what they dropped since the start" columns={["Queue", "Figures"]}>
-      {queues.map(({ name, figures }) => (
-        <tr key={name}>
-          <td>{name}</td>
-          <td>{figuresText(figures)}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption="Queues, and what they dropped since the start"
+      columns={["Queue", { name: "Figures", class: "wide" }]}
+      rows={queues.map(({ name, figures }) => ({ key: name, cells: [name, figuresText(figures)] }))}
+    />
   );
 }
 
 function Expiries({ expiries }: Pick<Facts, "expiries">) {
   if (expiries.length === 0) return null;
   return (
-    <Table caption="What expires" columns={["What", "Ends", "Left"]}>
-      {expiries.map((expiry) => (
-        <tr key={`${expiry.name} ${expiry.path}`}>
-          <td title={expiry.path ?? undefined}>
+    <Table
+      caption="What expires"
+      columns={["What", "Ends", "Left"]}
+      rows={expiries.map((expiry) => ({
+        key: `${expiry.name} ${expiry.path}`,
+        cells: [
+          <span title={expiry.path ?? undefined}>
             {expiry.kind === "token" ? "token for the " : "certificate "}
             {expiry.name}
-          </td>
-          <td>
-            <Time iso={expiry.ends_at} isDated />
-          </td>
-          <td>
-            <Word {...leftWord(expiry)} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+          </span>,
+          <Time iso={expiry.ends_at} isDated />,
+          <Word {...leftWord(expiry)} />,
+        ],
+      }))}
+    />
   );
 }
 

@@ -2,14 +2,18 @@ import type { ReadonlySignal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { AskedCommands, Wanted } from "../commanding/asked.ts";
+import type { MapStore } from "../fleet/maps.ts";
 import type { Route } from "../route.ts";
 import type { SessionState } from "../session/session.ts";
 import type { Store } from "../store.ts";
+import type { Themes } from "../theme.ts";
 import type { Moment } from "../trust/time-text.ts";
 
 /** The dependencies of every view. */
 export interface Page {
   readonly store: Store;
+  readonly themes: Themes;
+  readonly maps: MapStore;
   readonly route: ReadonlySignal<Route>;
   readonly session: ReadonlySignal<SessionState>;
   readonly now: () => Moment;

@@ -2,7 +2,7 @@ import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, type Size, type Zoom, zoomed } from "../floor/camera.ts";
-import { createPainter, type Painter, type Picture, robotNear } from "../floor/draw.ts";
+import { createPainter, type Painter, type Picture, pointNear, robotNear } from "../floor/draw.ts";
 import { fitted } from "../floor/picture.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
 import type { Moment } from "../trust/time-text.ts";
@@ -13,6 +13,9 @@ export interface DrawingProps {
   readonly picture: Picture | null;
   readonly now: () => Moment;
   readonly choose: (robotId: string) => void;
+  /** A press on a point of the map, where no robot is. */
+  readonly choosePoint: (name: string) => void;
+  readonly theme: "light" | "dark";
 }
 
 /** The drawing of the floor. The list beside it has the same in words. */
@@ -98,6 +101,13 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     plan();
   }
 
+  /** Other colours, or letters that have come later than the first picture. */
+  function paintAnew(): void {
+    painter = ink === null ? null : createPainter(ink, devicePixelRatio);
+    plan();
+  }
+  void document.fonts.ready.then(paintAnew);
+
   const behaviour = zoom<HTMLCanvasElement, unknown>()
     .scaleExtent([0.5, 40])
     .on("zoom", (event: D3ZoomEvent<HTMLCanvasElement, unknown>) => {
@@ -108,15 +118,20 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
   const resized = new ResizeObserver(fit);
   resized.observe(canvas);
   const onClick = ({ offsetX: x, offsetY: y }: MouseEvent) => {
-    const robotId = last === null ? null : robotNear(last.scene, last.camera, { x, y });
-    if (robotId !== null) shown?.choose(robotId);
+    if (last === null) return;
+    const robotId = robotNear(last.scene, last.camera, { x, y });
+    if (robotId !== null) return shown?.choose(robotId);
+    const point = pointNear(last.scene, last.camera, { x, y });
+    if (point !== null) shown?.choosePoint(point.name);
   };
   canvas.addEventListener("click", onClick);
   const onKey = arrowKeys(behaviour, selection);
   canvas.addEventListener("keydown", onKey);
   return {
     show(props) {
+      const isOtherTheme = shown !== null && shown.theme !== props.theme;
       shown = props;
+      if (isOtherTheme) paintAnew();
       plan();
     },
     zoomBy: (factor) => behaviour.scaleBy(selection, factor),

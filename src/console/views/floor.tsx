@@ -1,26 +1,26 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { MapSummary } from "../../northbound/web/api/floor.ts";
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { get } from "../api.ts";
 import { type Fleet, silenceOf } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
+import { byMap } from "../fleet/list.ts";
 import type { Picture } from "../floor/draw.ts";
 import { noticeOf, type PointShape } from "../floor/scene.ts";
 import { floorAddress } from "../route.ts";
+import { ChosenRobot } from "./chosen-robot.tsx";
 import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
-import { Link } from "./parts.tsx";
+import { Link, Word } from "./parts.tsx";
 import { RobotList } from "./robot-list.tsx";
-import { useMap } from "./use-map.ts";
 
-/** Where the robots are, as a drawing and as a list. */
+/** Where the robots are, as a drawing and as a list. The chosen robot stands beside the map. */
 export function Floor(props: { readonly mapId: number | null; readonly chosenId: string | null }) {
-  const { store, go, now } = usePage();
-  const search = useSignal("");
+  const { store, maps, themes, go, now } = usePage();
+  const target = useSignal<string | null>(null);
   const fleet = store.fleet.value;
   const mapId = fleet === null ? null : shownMapId(fleet, props);
-  const { map, problem } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
+  const { map = null, problem = null } = maps.known.value.get(mapId ?? -1) ?? {};
   const { settings, picture, problem: settingsProblem } = useFloorSettings(mapId);
   const isLive = store.isLive.value;
   // Each second, positions may have become too old.
@@ -36,41 +36,41 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
     const isChosen = robotId === props.chosenId;
     // It may be on another map than the shown one.
     const itsMap = fleet.robots.get(robotId)?.robot.place?.map_id ?? mapId;
+    target.value = null;
     go(isChosen ? floorAddress(mapId, null) : floorAddress(itsMap, robotId), "replace");
   };
   const notice = noticeOf(state) ?? problem ?? settingsProblem;
+  const chosen = fleet.robots.get(props.chosenId ?? "");
   return (
-    <>
+    <div class="floor">
       <h1 class="unseen">Floor</h1>
-      <MapChoice maps={[...fleet.maps.values()]} mapId={mapId} chosenId={props.chosenId} />
-      <div class="floor">
-        <section aria-label="Map">
-          {notice !== null && <p class="notice">{notice}</p>}
-          <FloorDrawing state={state} picture={picture} now={now} choose={choose} />
-          <Legend types={settings.point_types} />
-        </section>
-        <section aria-label="List of robots">
-          <label class="search">
-            Search{" "}
-            <input
-              type="search"
-              value={search.value}
-              onInput={({ currentTarget }) => {
-                search.value = currentTarget.value;
-              }}
-            />
-          </label>
-          <RobotList
-            fleet={fleet}
-            floor={state}
-            now={moment}
-            search={search.value}
-            chosenId={props.chosenId}
-            choose={choose}
+      <section class="map" aria-label="Map">
+        {notice !== null && <p class="warning">◆ {notice}</p>}
+        <FloorDrawing
+          state={state}
+          picture={picture}
+          theme={themes.shown.value}
+          now={now}
+          choose={choose}
+          choosePoint={(name) => {
+            target.value = name;
+          }}
+        />
+        <MapChoice fleet={fleet} mapId={mapId} chosenId={props.chosenId} />
+        <Legend types={settings.point_types} />
+      </section>
+      <div class="panel">
+        {chosen !== undefined && (
+          <ChosenRobot
+            key={chosen.robot.robot_id}
+            known={chosen}
+            target={target}
+            close={() => choose(chosen.robot.robot_id)}
           />
-        </section>
+        )}
+        <RobotList fleet={fleet} floor={state} now={moment} chosenId={props.chosenId} choose={choose} />
       </div>
-    </>
+    </div>
   );
 }
 
@@ -113,19 +113,26 @@ function Legend({ types }: { readonly types: FloorSettings["point_types"] }) {
   );
 }
 
+/** A tab for each hall, with the number of its robots. */
 function MapChoice(props: {
-  readonly maps: readonly MapSummary[];
+  readonly fleet: Fleet;
   readonly mapId: number | null;
   readonly chosenId: string | null;
 }) {
-  if (props.maps.length < 2) return null;
+  const { maps, robots } = props.fleet;
+  if (maps.size < 2) return null;
+  const counts = byMap(robots.values());
   return (
-    <nav aria-label="Maps">
-      {props.maps.map(({ map_id: id, name }) => (
-        <Link key={id} to={floorAddress(id, props.chosenId)} current={id === props.mapId}>
-          {name ?? `map ${id}`}
-        </Link>
-      ))}
+    <nav class="tabs" aria-label="Maps">
+      {[...maps.values()].map(({ map_id: id, name }) => {
+        const [all, unusual] = counts.get(id) ?? [0, 0];
+        return (
+          <Link key={id} to={floorAddress(id, props.chosenId)} current={id === props.mapId}>
+            {name ?? `map ${id}`} <span class="number">{all}</span>
+            {unusual > 0 && <Word word={`${unusual}`} emphasis="abnormal" />}
+          </Link>
+        );
+      })}
     </nav>
   );
 }

@@ -1,15 +1,16 @@
-import { useSignal } from "@preact/signals";
 import { silenceOf } from "../fleet/fleet.ts";
 import { tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";
 import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
+import { Bar } from "./bar.tsx";
 import { usePage } from "./context.ts";
 import { Floor } from "./floor.tsx";
 import { viewLater } from "./later.tsx";
-import { Link } from "./parts.tsx";
+import { LogIn } from "./log-in.tsx";
+import { Empty, Link } from "./parts.tsx";
+import { Rail } from "./rail.tsx";
 import { Robot } from "./robot.tsx";
-import { Send } from "./send.tsx";
 
 const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "Command");
 const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands), "Commands");
@@ -19,6 +20,8 @@ const Connections = viewLater(
 );
 const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneTag), "Tag");
 const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags), "Tags");
+const Send = viewLater(() => import("./send.tsx").then((module) => module.Send), "Send a command");
+const Stations = viewLater(() => import("./stations.tsx").then((module) => module.Stations), "Stations");
 const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator), "Simulator");
 
 /** The whole page: the common part of all views, and the view of the address. */
@@ -37,29 +40,27 @@ export function Frame() {
 
 /** The page of a user with access. */
 function Inside() {
-  const { store } = usePage();
+  const { store, route } = usePage();
   const fleet = store.fleet.value;
   return (
-    <>
-      <header>
-        <p class="gateway">{fleet?.gatewayId ?? "Fleetgate"}</p>
-        <Views />
-        <LoggedIn />
-        <LiveState />
-      </header>
-      {fleet?.isOpen === true && (
-        <section class="open" aria-label="Access">
-          Open, without a log-in: every program of this machine may read, and command as the rights allow.
-        </section>
-      )}
-      <div class="values">
+    <div class={route.value.view === "floor" ? "shell whole" : "shell"}>
+      <Bar />
+      <Rail />
+      <div class="notices">
+        {fleet?.isOpen === true && (
+          <section class="notice" aria-label="Access" title={OPEN}>
+            {OPEN}
+          </section>
+        )}
         {serviceState(store)}
-        <main>{fleet === null ? <p>Nothing has been heard of the gateway yet.</p> : <Inner />}</main>
+      </div>
+      <div class="values">
+        <main>{fleet === null ? <Unheard /> : <Inner />}</main>
         <div class="veil" aria-hidden="true">
           <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
         </div>
       </div>
-    </>
+    </div>
   );
 }
 
@@ -75,40 +76,21 @@ function serviceState(store: Store) {
   if (silence === null && fleet.isFleetLinkUp) return null;
   const since = silence === null ? "" : ` since ${timeOfDay(wallTimeMs(silence, now))}`;
   return (
-    <p class="warning alarm" role="alert">
+    <p class="notice grave" role="alert">
       ▲ {fleet.isFleetLinkUp ? "Fleet service silent" : "Fleet service not reached"}
       {since}. Robots are shown as they were last. <Link to="/connections">Connections</Link>
     </p>
   );
 }
 
-function Views() {
-  const { store, route } = usePage();
-  const { view } = route.value;
-  const alarms = store.isLive.value ? (store.fleet.value?.alarms.count ?? 0) : 0;
+const OPEN =
+  "Open, without a log-in: every program of this machine may read, and command as the rights allow.";
+
+function Unheard() {
   return (
-    <nav aria-label="Views">
-      <Link to="/" current={view === "floor"}>
-        Floor
-      </Link>
-      <Link to="/commands" current={view === "commands"}>
-        Commands
-      </Link>
-      <Link to="/alarms" current={view === "alarms"}>
-        Alarms{alarms > 0 && <span class="while-live"> ({alarms})</span>}
-      </Link>
-      <Link to="/tags" current={view === "tags" || view === "tag"}>
-        Tags
-      </Link>
-      <Link to="/connections" current={view === "connections"}>
-        Connections
-      </Link>
-      {store.fleet.value?.hasSimulator === true && (
-        <Link to="/simulator" current={view === "simulator"}>
-          Simulator
-        </Link>
-      )}
-    </nav>
+    <Empty icon="connections" title="Nothing has been heard of the gateway yet.">
+      <p>The page connects by itself, and goes on as soon as the gateway answers.</p>
+    </Empty>
   );
 }
 
@@ -131,6 +113,8 @@ function View() {
       return <Command key={shown.key} commandKey={shown.key} />;
     case "send":
       return <Send operation={shown.operation} robotId={shown.robotId} />;
+    case "stations":
+      return <Stations />;
     case "alarms":
       return <Alarms />;
     case "tags":
@@ -148,97 +132,4 @@ function View() {
 
 function Nothing() {
   return <h1>There is no such page.</h1>;
-}
-
-/** Whether the values are live, in words: the veil alone would not reach every reader. */
-function LiveState() {
-  const { store, reconnect } = usePage();
-  const stream = store.stream.value;
-  if (stream.state === "ended") {
-    return (
-      <p class="live lost" role="status">
-        ✕ {stream.reason}{" "}
-        <button type="button" onClick={reconnect}>
-          Connect again
-        </button>
-      </p>
-    );
-  }
-  if (store.isLive.value) {
-    return (
-      <p class="live ticking" role="status">
-        <span class="while-live">
-          <span>● live</span>
-          <Clock />
-        </span>
-      </p>
-    );
-  }
-  return (
-    <p class="live lost" role="status">
-      ✕ not live{stream.state === "waiting" ? `: ${stream.reason}` : ""}
-    </p>
-  );
-}
-
-/** Separate from the state, whose text a screen reader would otherwise repeat each second. */
-function Clock() {
-  const { store } = usePage();
-  return (
-    <span class="clock" aria-hidden="true">
-      {timeOfDay(store.now.value.wallMs)}
-    </span>
-  );
-}
-
-/** The page of a gateway with users until somebody has logged in. */
-function LogIn({ reason }: { readonly reason: string }) {
-  const { logIn } = usePage();
-  const isBegun = useSignal(false);
-  const problem = useSignal("");
-  const send = async (event: SubmitEvent) => {
-    event.preventDefault();
-    if (isBegun.peek()) return;
-    isBegun.value = true;
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    problem.value = (await logIn(`${form.get("user")}`, `${form.get("password")}`)) ?? "";
-    isBegun.value = false;
-  };
-  return (
-    <form class="log-in" aria-label="Log in" onSubmit={(event) => void send(event)}>
-      <h1>Log in</h1>
-      {reason !== "" && <p role="status">{reason}</p>}
-      <label>
-        User <input name="user" autocomplete="username" maxLength={64} required />
-      </label>
-      <label>
-        Password{" "}
-        <input name="password" type="password" autocomplete="current-password" maxLength={256} required />
-      </label>
-      <button type="submit" disabled={isBegun.value}>
-        Log in
-      </button>
-      {problem.value !== "" && <p role="alert">Not logged in: {problem.value}.</p>}
-    </form>
-  );
-}
-
-/** The logged-in user, and the way to log out. */
-function LoggedIn() {
-  const { session, logOut } = usePage();
-  const problem = useSignal("");
-  const now = session.value;
-  if (now.state !== "user") return null;
-  const leave = async () => {
-    problem.value = (await logOut()) ?? "";
-  };
-  return (
-    <p class="user">
-      {now.name} ({now.role}){" "}
-      <button type="button" onClick={() => void leave()}>
-        Log out
-      </button>
-      {problem.value !== "" && <span role="alert"> Not logged out: {problem.value}.</span>}
-    </p>
-  );
 }

@@ -1,7 +1,8 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChild, ComponentChildren } from "preact";
 import type { Emphasis } from "../floor/scene.ts";
-import { dateAndTime, timeOfDay } from "../trust/time-text.ts";
+import { ageText, dateAndTime, elapsedMs, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
+import { Icon, type IconName } from "./icons.tsx";
 
 /** A link within the page. */
 export function Link(props: {
@@ -50,32 +51,136 @@ export function Time({ iso, isDated = false }: { readonly iso: string | null; re
   );
 }
 
-/** A table that scrolls by itself on a narrow screen, below a fixed caption. */
+/** How long ago a moment of the gateway's clock was, by that clock; the moment itself as a tooltip. */
+export function Ago({ iso }: { readonly iso: string | null }) {
+  const { store } = usePage();
+  const clock = store.clock.value;
+  if (iso === null || clock === null) return <Time iso={iso} isDated />;
+  const forMs = clock.atMs + elapsedMs(clock.heardAt, store.now.value) - Date.parse(iso);
+  return (
+    <time dateTime={iso} title={`${dateAndTime(Date.parse(iso))}, ${zone} (${iso} UTC)`}>
+      {ageText(forMs)} ago
+    </time>
+  );
+}
+
+/** The time zone of all times of the page. */
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Names the zone once for a page. */
+export function TimeZone() {
+  return <small>Times are those of {zone}.</small>;
+}
+
+/** A column: its heading, and a class for its cells. */
+export type Column = string | { readonly name: string; readonly class: string };
+
+export interface TableRow {
+  readonly key: string;
+  readonly class?: string;
+  /** As many as there are columns. */
+  readonly cells: readonly ComponentChild[];
+}
+
+/** A table that scrolls by itself below a fixed caption; on a narrow screen, a card for each row. */
 export function Table(props: {
   readonly caption: string;
-  readonly columns: readonly string[];
-  readonly children: ComponentChildren;
+  readonly columns: readonly Column[];
+  readonly rows: readonly TableRow[];
+  /** The first cell names its row. */
+  readonly isNamed?: boolean;
 }) {
+  const { caption, rows, isNamed = false } = props;
+  const columns = props.columns.map((each, at) =>
+    // The first cell is the title of a card.
+    typeof each === "string" ? { name: each, class: at === 0 ? "title" : "" } : each,
+  );
   return (
-    <>
+    <div class="table">
       <p class="caption" aria-hidden="true">
-        {props.caption}
+        {caption}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
-      <section class="scroll" tabIndex={0} aria-label={props.caption}>
-        <table aria-label={props.caption}>
+      <section class="scroll" tabIndex={0} aria-label={caption}>
+        <table aria-label={caption}>
           <thead>
             <tr>
-              {props.columns.map((column) => (
-                <th key={column} scope="col">
-                  {column === "" ? <span class="unseen">Place in the queue</span> : column}
+              {columns.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name === "" ? <span class="unseen">Place in the queue</span> : name}
                 </th>
               ))}
             </tr>
           </thead>
-          <tbody>{props.children}</tbody>
+          <tbody>
+            {rows.map(({ key, class: own, cells }) => (
+              <tr key={key} class={own}>
+                {cells.map((cell, at) =>
+                  at === 0 && isNamed ? (
+                    <th key={at} scope="row" data-label={columns[at]?.name} class={columns[at]?.class}>
+                      {cell}
+                    </th>
+                  ) : (
+                    <td key={at} data-label={columns[at]?.name} class={columns[at]?.class}>
+                      {cell}
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
         </table>
       </section>
-    </>
+    </div>
+  );
+}
+
+/** Nothing to show: why, and what can be done. */
+export function Empty(props: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <Icon name={props.icon} />
+      <strong>{props.title}</strong>
+      {props.children}
+    </div>
+  );
+}
+
+/** A part of a page with a heading. */
+export function Card({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** A charge as a bar; the number stands beside it. */
+export function Charge({ percent }: { readonly percent: number }) {
+  const ref = (bar: HTMLElement | null) => {
+    // An attribute would be refused: the page's policy allows no styles in markup.
+    if (bar !== null) bar.style.width = `${Math.min(100, Math.max(0, percent))}%`;
+  };
+  return (
+    <span class={percent < 20 ? "meter low" : "meter"} aria-hidden="true">
+      <i ref={ref} />
+    </span>
+  );
+}
+
+const SHORT_ID = 8;
+
+/** The beginning of a long id; all of it as a tooltip, and for those who select it. */
+export function ShortId({ id }: { readonly id: string }) {
+  if (id.length <= SHORT_ID + 4) return <span class="id">{id}</span>;
+  return (
+    <span class="id" title={id}>
+      {id.slice(0, SHORT_ID)}…
+    </span>
   );
 }

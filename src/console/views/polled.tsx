@@ -47,7 +47,11 @@ export function Confirmed({
   const ageMs = askedAt === null ? 0 : elapsedMs(askedAt, now);
   const isOld = askedAt !== null && ageMs > MOST_AGE_MS;
   if (value === null || askedAt === null)
-    return problem === "" ? <p>Reading.</p> : <p class="warning">◆ It could not be read: {problem}.</p>;
+    return problem === "" ? (
+      <p class="muted">Reading.</p>
+    ) : (
+      <p class="warning">◆ It could not be read: {problem}.</p>
+    );
   return (
     <>
       {(isOld || problem !== "") && (
@@ -56,7 +60,7 @@ export function Confirmed({
           {problem === "" ? "" : `: ${problem}`}. What follows was true then.
         </p>
       )}
-      <div class={isOld ? "unconfirmed" : undefined}>{children}</div>
+      <div class={isOld ? "stack unconfirmed" : "stack"}>{children}</div>
     </>
   );
 }

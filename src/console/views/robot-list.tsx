@@ -1,62 +1,143 @@
+import { useSignal } from "@preact/signals";
 import { Component, createRef } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Fleet, type KnownRobot, silenceOf } from "../fleet/fleet.ts";
+import { createOrder, type ExceptionName, exceptions, hasWords } from "../fleet/list.ts";
 import { currentGoalText, wordOf } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
 import type { Moment } from "../trust/time-text.ts";
-import { Link, Word } from "./parts.tsx";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+import { Empty, Link, Word } from "./parts.tsx";
 
 /** Of a block of rows: with larger blocks, more than a screenful would be laid out. */
 const BLOCK_ROWS = 20;
 
-const order = new Intl.Collator(undefined, { numeric: true });
+const chips: ReadonlyArray<readonly [ExceptionName, string]> = [
+  ["alarm", "Alarm"],
+  ["paused", "Paused"],
+  ["offline", "Offline"],
+  ["low", "Low battery"],
+  ["idle", "No mission"],
+];
 
 interface ListProps {
   readonly fleet: Fleet;
   readonly floor: FloorState;
   readonly now: Moment;
-  readonly search: string;
   readonly chosenId: string | null;
   readonly choose: (robotId: string) => void;
 }
 
-/** The robots in words, beside the floor: for the keyboard, for screen readers, and for small screens. */
+/** The robots in words, what needs somebody first: also for the keyboard and for screen readers. */
 export function RobotList(props: ListProps) {
-  const { fleet, floor, now, search, chosenId, choose } = props;
-  const sorted = useRef<readonly string[]>([]);
-  sorted.current = inOrder(sorted.current, fleet);
-  const wanted = sorted.current.flatMap((robotId) =>
-    isFound(robotId, search) ? (fleet.robots.get(robotId) ?? []) : [],
-  );
+  const { fleet, floor, now, chosenId, choose } = props;
+  const { maps } = usePage();
+  const search = useSignal("");
+  const chip = useSignal<ExceptionName | null>(null);
+  const inOrder = useRef<ReturnType<typeof createOrder> | null>(null);
+  inOrder.current ??= createOrder();
+  const all = inOrder.current(fleet);
   const isSilent = silenceOf(fleet, now) !== null;
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
+  const nameOf = ({ point, map_id: mapId }: NonNullable<Robot["place"]>) => maps.nameOf(mapId, point);
+  const placeOf = (known: KnownRobot) =>
+    placeText(known, onFloor.get(known.robot.robot_id), floor, now, nameOf);
+  const { value: name } = chip;
+  const wanted = all.filter(
+    (known) =>
+      (name === null || exceptions[name](known.robot)) &&
+      (search.value.trim() === "" || hasWords(search.value, textsOf(known, placeOf(known)))),
+  );
   return (
-    <>
-      <p class="count">{countText(fleet, wanted.length, isSilent)}</p>
+    <section class="list" aria-label="List of robots">
+      <div class="list-head">
+        <label class="search">
+          <span class="unseen">Search</span>
+          <Icon name="search" />
+          <input
+            type="search"
+            placeholder="Name, state or place"
+            value={search.value}
+            onInput={({ currentTarget }) => {
+              search.value = currentTarget.value;
+            }}
+          />
+        </label>
+        <Chips
+          all={all}
+          chosen={name}
+          choose={(next) => {
+            chip.value = next;
+          }}
+        />
+        <p class="count">{countText(all, wanted.length, isSilent)}</p>
+      </div>
       {/* biome-ignore lint/a11y/useSemanticElements: in a ul nothing may lie between the list and its rows */}
-      <div class="robots" role="list" aria-label="Robots" data-chosen={chosenId ?? ""}>
+      <div
+        ref={useChosenInSight()}
+        class="robots"
+        role="list"
+        aria-label="Robots"
+        data-chosen={chosenId ?? ""}
+      >
         {inBlocks(wanted).map((block, at) => (
           <div key={`${at}`} class="block">
             {block.map((known) => {
               const { robot } = known;
               const { robot_id: robotId } = robot;
-              const place = placeText(known, onFloor.get(robotId), floor, now);
               const isChosen = robotId === chosenId;
-              return <Row key={robotId} {...{ robot, place, isChosen, isSilent, choose }} />;
+              return <Row key={robotId} {...{ robot, place: placeOf(known), isChosen, isSilent, choose }} />;
             })}
           </div>
         ))}
       </div>
-    </>
+      {wanted.length === 0 && <Nobody isFleetEmpty={all.length === 0} />}
+    </section>
   );
 }
 
-/** Sorted anew only if there are other robots: sorting takes longer than the rest of a change. */
-function inOrder(before: readonly string[], { robots }: Fleet): readonly string[] {
-  const isSame = before.length === robots.size && before.every((robotId) => robots.has(robotId));
-  return isSame ? before : [...robots.keys()].sort(order.compare);
+/** The exceptions that there are: one press leaves their robots. */
+function Chips(props: {
+  readonly all: readonly KnownRobot[];
+  readonly chosen: ExceptionName | null;
+  readonly choose: (name: ExceptionName | null) => void;
+}) {
+  const { all, chosen, choose } = props;
+  const counted = chips.map(
+    ([name, label]) => [name, label, all.filter(({ robot }) => exceptions[name](robot)).length] as const,
+  );
+  const shown = counted.filter(([name, , count]) => count > 0 || name === chosen);
+  if (shown.length === 0) return null;
+  return (
+    <fieldset class="chips">
+      <legend class="unseen">Exceptions</legend>
+      {shown.map(([name, label, count]) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === chosen}
+          onClick={() => choose(name === chosen ? null : name)}
+        >
+          {label} <span class="number">{count}</span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Nobody({ isFleetEmpty }: { readonly isFleetEmpty: boolean }) {
+  if (!isFleetEmpty) return <Empty icon="search" title="No robot matches." />;
+  return (
+    <Empty icon="robot" title="There is no robot yet.">
+      <p>
+        The gateway takes those of <span class="id">fleet.robots</span>, or all that the fleet service lists.{" "}
+        <Link to="/connections">Connections</Link> says whether the service answers.
+      </p>
+    </Empty>
+  );
 }
 
 /** The browser lays out only the blocks near the visible part, and finds these in each frame. */
@@ -94,37 +175,75 @@ class Row extends Component<RowProps> {
     if (this.props.isChosen && !before.isChosen) this.#show();
   }
 
-  /** Scrolls only the list: on a small screen the page stays at the map. */
   #show(): void {
     const row = this.#row.current;
     const list = row?.closest(".robots");
-    if (row == null || list == null) return;
-    const [seen, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
-    if (at.top < seen.top) list.scrollTop -= seen.top - at.top;
-    else if (at.bottom > seen.bottom) list.scrollTop += at.bottom - seen.bottom;
+    if (row != null && list != null) showIn(list, row);
   }
 
   override render({ robot, place, isChosen, isSilent }: RowProps) {
+    const shown = wordOf(robot, isSilent);
     const old = isSilent ? "unconfirmed" : undefined;
     return (
       // biome-ignore lint/a11y/useSemanticElements: see the list
       <div ref={this.#row} role="listitem" class={isChosen ? "row chosen" : "row"}>
         <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
         <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
-          {isChosen ? "shown" : "show"}
-          <span class="unseen"> {robot.robot_id} on the floor</span>
+          <span class="unseen">
+            {isChosen ? "shown" : "show"} {robot.robot_id} on the floor
+          </span>
         </button>
-        <Word {...wordOf(robot, isSilent)} />
-        <span class={old}>{currentGoalText(robot)}</span>
-        <span class={old}>{place}</span>
-        <span class={old}>{batteryOf(robot)}</span>
+        <Word {...shown} />
+        {shown.emphasis !== "normal" && robot.standing.text !== "" && (
+          <span class={isSilent ? "why unconfirmed" : "why"}>{robot.standing.text}</span>
+        )}
+        <span class="does">
+          <span class={old}>{currentGoalText(robot)}</span> · <span class={old}>{place}</span>
+        </span>
+        <span class={isSilent ? "charge unconfirmed" : "charge"}>{batteryOf(robot)}</span>
       </div>
     );
   }
 }
 
-function isFound(robotId: string, search: string): boolean {
-  return robotId.toLowerCase().includes(search.trim().toLowerCase());
+/**
+ * Scrolls only the list: on a small screen the page stays at the map. The browser knows the heights of blocks
+ * when they are seen, so it is scrolled once more when they are known.
+ */
+function showIn(list: Element, row: Element, times = 3): void {
+  const [seen, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (at.top < seen.top) list.scrollTop -= Math.ceil(seen.top - at.top);
+  else if (at.bottom > seen.bottom) list.scrollTop += Math.ceil(at.bottom - seen.bottom);
+  else return;
+  if (times > 1) requestAnimationFrame(() => showIn(list, row, times - 1));
+}
+
+/** The chosen row stays in sight when what stands above the list grows. */
+function useChosenInSight() {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const shown = list.current;
+    if (shown === null) return;
+    const resized = new ResizeObserver(() => {
+      const row = shown.querySelector(".chosen");
+      if (row !== null) showIn(shown, row);
+    });
+    resized.observe(shown);
+    return () => resized.disconnect();
+  }, []);
+  return list;
+}
+
+function textsOf({ robot }: KnownRobot, place: string): readonly string[] {
+  return [
+    robot.robot_id,
+    robot.family,
+    wordOf(robot).word,
+    robot.standing.text,
+    place,
+    currentGoalText(robot),
+    robot.place?.map_name ?? "",
+  ];
 }
 
 function placeText(
@@ -132,15 +251,20 @@ function placeText(
   onFloor: FloorRobot | undefined,
   { isLive, pollMs }: FloorState,
   now: Moment,
+  nameOf: (place: NonNullable<Robot["place"]>) => string,
 ): string {
   if (place === null || onFloor === undefined || pollMs === null) return "place not known";
   const doubt = doubtOf(onFloor, isLive, pollMs, now);
-  const where = pointText(place);
+  const where = pointText(place, nameOf);
   return doubt === null ? where : `${where} (${doubt})`;
 }
 
-function pointText({ point, x, y }: NonNullable<Robot["place"]>): string {
-  if (point !== "") return `at ${point}`;
+function pointText(
+  place: NonNullable<Robot["place"]>,
+  nameOf: (place: NonNullable<Robot["place"]>) => string,
+): string {
+  const { point, x, y } = place;
+  if (point !== "") return `at ${nameOf(place)}`;
   return x === null || y === null ? "place not known" : `x ${x.toFixed(1)}, y ${y.toFixed(1)}`;
 }
 
@@ -150,12 +274,11 @@ function batteryOf({ battery }: Robot): string {
   return `${battery.state.battery_state.charge_percent} %${doubt}`;
 }
 
-function countText({ robots }: Fleet, found: number, isSilent: boolean): string {
-  const each = [...robots.values()];
-  const unusual = each.filter(({ robot }) => wordOf(robot).emphasis !== "normal").length;
-  const good = each.filter(({ robot }) => robot.quality === "good").length;
-  const counted = robots.size === 1 ? "1 robot" : `${robots.size} robots`;
+function countText(all: readonly KnownRobot[], found: number, isSilent: boolean): string {
+  const unusual = all.filter(({ robot }) => wordOf(robot).emphasis !== "normal").length;
+  const good = all.filter(({ robot }) => robot.quality === "good").length;
+  const counted = all.length === 1 ? "1 robot" : `${all.length} robots`;
   const known = isSilent ? "none known to be good now" : `${good} good`;
-  const all = `${counted}, ${known}${unusual === 0 ? "" : `, ${unusual} to look at`}`;
-  return found === robots.size ? all : `${found} of ${all}`;
+  const text = `${counted}, ${known}${unusual === 0 ? "" : `, ${unusual} to look at`}`;
+  return found === all.length ? text : `${found} of ${text}`;
 }

@@ -4,6 +4,7 @@ import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
 import { commandKey, type Fleet, silenceOf } from "../fleet/fleet.ts";
+import type { MapStore } from "../fleet/maps.ts";
 import { operationText } from "../fleet/words.ts";
 import { ageMs, ageText, elapsedMs, type Moment } from "../trust/time-text.ts";
 import { sourceText } from "./command-log.tsx";
@@ -25,6 +26,10 @@ export interface Intent {
   readonly request?: string;
   /** Its object, if it is not the robot alone. */
   readonly concerns?: string;
+  /** Instead of its label and its robot, in the second step. */
+  readonly title?: string;
+  /** A change of the robot's state does not end the second step. */
+  readonly isSteady?: boolean;
   /** The robot that it concerns; null: none that the page knows. */
   readonly robotId: string | null;
   readonly send: () => void;
@@ -86,7 +91,8 @@ function basisText(robot: Robot | undefined): string {
 /** Why a first step no longer counts; null: it does. */
 function lapseOf(step: FirstStep, robot: Robot | undefined, isLive: boolean, now: Moment): string | null {
   if (!isLive) return "the values are not live";
-  if (basisText(robot) !== step.basis) return "the robot's state has changed";
+  if (step.intent.isSteady !== true && basisText(robot) !== step.basis)
+    return "the robot's state has changed";
   return elapsedMs(step.at, now) >= LAPSE_MS ? "15 s have passed" : null;
 }
 
@@ -96,7 +102,7 @@ function SecondStep(props: {
   readonly robot: Robot | null;
   readonly close: () => void;
 }) {
-  const { store } = usePage();
+  const { store, maps } = usePage();
   const { robot, step, close } = props;
   const { intent } = step;
   const named = intent.concerns ?? robot?.robot_id;
@@ -111,17 +117,21 @@ function SecondStep(props: {
     close();
     intent.send();
   };
-  const box = useRef<HTMLDivElement>(null);
-  // On a small screen it would begin below the visible part, and lapse there.
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [step]);
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Escape") close();
+  };
   return (
-    <div ref={box} class="second" role="alertdialog" aria-label={`${intent.label}: second step`}>
+    <div
+      ref={useFocus(step)}
+      class="second"
+      role="alertdialog"
+      tabIndex={-1}
+      aria-label={`${intent.label}: second step`}
+      onKeyDown={onKey}
+    >
       <p>
-        <strong>
-          {intent.label}
-          {named !== undefined && `: ${named}`}
-        </strong>
-        {intent.concerns === undefined && whereText(robot)}
+        <strong>{intent.title ?? (named === undefined ? intent.label : `${intent.label}: ${named}`)}</strong>
+        {intent.concerns === undefined && whereText(robot, maps)}
         {silence !== null && `, last heard of ${ageText(ageMs(silence, store.now.value))} ago`}. Effect:{" "}
         {intent.effect}.
       </p>
@@ -135,27 +145,48 @@ function SecondStep(props: {
         </p>
       )}
       {intent.request !== undefined && <p class="id">{intent.request}</p>}
-      <button type="button" onKeyDown={refuseEnter} onClick={send}>
-        {intent.label}
-        {named !== undefined && ` ${named}`}
-      </button>{" "}
-      <button type="button" onClick={close}>
-        Do not send
-      </button>{" "}
-      <span aria-hidden="true">lapses in {Math.max(0, Math.ceil(leftMs / 1_000))} s</span>
+      <div class="line-up">
+        <button type="button" class="primary" onKeyDown={refuseEnter} onClick={send}>
+          {intent.label}
+          {named !== undefined && ` ${named}`}
+        </button>
+        <button type="button" onClick={close}>
+          Do not send
+        </button>
+        <small aria-hidden="true">lapses in {Math.max(0, Math.ceil(leftMs / 1_000))} s</small>
+      </div>
     </div>
   );
+}
+
+/**
+ * The step has the focus while it is there, and then gives it back. It is not modal: *Pause* is in reach
+ * meanwhile.
+ */
+function useFocus(step: FirstStep) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current?.focus();
+    // On a small screen it would begin below the visible part, and lapse there.
+    box.current?.scrollIntoView({ block: "nearest" });
+    return () => {
+      const isElsewhere = document.activeElement !== document.body && document.activeElement !== null;
+      if (before instanceof HTMLElement && !isElsewhere) before.focus();
+    };
+  }, [step]);
+  return box;
 }
 
 function leaseText({ station, owner }: NonNullable<Robot["lease"]>): string {
   return `Station ${station} has a lease on it (${owner}).`;
 }
 
-function whereText(robot: Robot | null): string {
+function whereText(robot: Robot | null, maps: MapStore): string {
   if (robot === null) return ", no robot that is known here";
   const { place } = robot;
   if (place === null) return ", whose place is not known";
-  return place.point === "" ? `, on map ${place.map_name}` : `, at ${place.point}`;
+  return place.point === "" ? `, on map ${place.map_name}` : `, at ${maps.nameOf(place.map_id, place.point)}`;
 }
 
 function recentOf(robotId: string, received: Fleet["recent"], now: Moment): readonly Command[] {

@@ -20,7 +20,6 @@ import { usePage } from "./context.ts";
 import { Link } from "./parts.tsx";
 import { RequestFields } from "./request-form.tsx";
 import { useSecondStep } from "./second-step.tsx";
-import { useMap } from "./use-map.ts";
 import { isAllowed, useRights } from "./use-rights.ts";
 
 interface SendProps {
@@ -38,7 +37,7 @@ export function Send({ operation: wanted, robotId }: SendProps) {
   const operation = open.find(({ name }) => name === wanted);
   return (
     <>
-      <h1>Send a command</h1>
+      <h1>Expert: any command</h1>
       <Refusals rights={own} problem={problem.value === "" ? unread : problem.value} robotId={robotId} />
       {robotId !== null && (
         <p>
@@ -46,7 +45,7 @@ export function Send({ operation: wanted, robotId }: SendProps) {
         </p>
       )}
       {open.length > 0 && (
-        <label>
+        <label class="field">
           Operation{" "}
           <select
             value={operation?.name ?? ""}
@@ -66,7 +65,9 @@ export function Send({ operation: wanted, robotId }: SendProps) {
       {operation !== undefined && own?.robot == null && (
         <OperationForm key={`${operation.name} ${robotId}`} operation={operation} robotId={robotId} />
       )}
-      <AskedList robot={null} />
+      <section class="commanding" aria-label="Sent before">
+        <AskedList robot={null} />
+      </section>
     </>
   );
 }
@@ -82,7 +83,7 @@ function Refusals({
   readonly robotId: string | null;
 }) {
   if (problem !== "") return <p class="warning">◆ What you may send is not known: {problem}.</p>;
-  if (rights === null) return <p>Reading what you may send.</p>;
+  if (rights === null) return <p class="muted">Reading what you may send.</p>;
   const refused = rights.operations.filter((each) => each.refused !== null);
   return (
     <>
@@ -110,7 +111,7 @@ function Refusals({
 
 function OperationForm(props: { readonly operation: Operation; readonly robotId: string | null }) {
   const { operation, robotId } = props;
-  const { store } = usePage();
+  const { store, maps } = usePage();
   const fleet = store.fleet.value;
   const chosen = fleet?.robots.get(robotId ?? "")?.robot ?? null;
   const fill = (request: unknown) => {
@@ -120,7 +121,7 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
   const value = useSignal<FormObject>(fill({}));
   const { problem, begin, changed, step, isAsking } = useCheckedSend(operation);
   const mapId = chosen?.place?.map_id ?? fleet?.maps.keys().next().value ?? null;
-  const { map } = useMap(mapId, fleet?.maps.get(mapId ?? -1)?.read_at ?? "");
+  const { map } = maps.known.value.get(mapId ?? -1) ?? {};
   if (fleet === null) return null;
   const points: readonly MapPoint[] = map?.points ?? [];
   const set = (next: FormObject) => {
@@ -128,18 +129,18 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
     value.value = next;
   };
   return (
-    <form class="request" onSubmit={(event) => event.preventDefault()}>
+    <form class="request card" onSubmit={(event) => event.preventDefault()}>
       <p>
         {operation.summary} Needs the role {operation.role}.
       </p>
-      <p>
+      <div class="line-up">
         Begin with{" "}
         {operation.examples.map(({ title, request }) => (
           <button type="button" key={title} onClick={() => set(fill(request))}>
             {title}
           </button>
         ))}
-      </p>
+      </div>
       <RequestFields
         fields={operation.fields}
         path=""
@@ -154,6 +155,7 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
       )}
       <button
         type="button"
+        class="primary"
         disabled={!store.isLive.value || isAsking}
         onClick={() => void begin(requestOf(operation.fields, value.value))}
       >

@@ -81,7 +81,9 @@ export function Simulator() {
           </select>
         </label>
       </form>
-      <p role="status">{said.value}</p>
+      <p class="says" role="status">
+        {said.value}
+      </p>
       {problem.value !== "" && <p class="warning">◆ The simulator does not answer: {problem.value}.</p>}
       {received.value === null ? (
         <p>Its faults are not known yet.</p>
@@ -101,31 +103,33 @@ function FaultTable(props: {
   return (
     <Table
       caption="Faults of the simulated service"
-      columns={["Fault", "Of", "State", "", "What it does", "Where to look"]}
-    >
-      {faultRows(received.states.active, chosenId).map((row) => (
-        <tr key={row.key}>
-          <th scope="row">{row.fault.label}</th>
-          <td>
-            {row.robotId === null ? "the service" : <Link to={robotAddress(row.robotId)}>{row.robotId}</Link>}
-          </td>
-          <td>
-            <State row={row} receivedAt={received.receivedAt} />
-          </td>
-          <td>
-            <button type="button" onClick={() => void change(row)}>
-              {row.active === null ? "Begin" : "End"}
-              <span class="unseen">
-                {" "}
-                {row.fault.label} {row.robotId}
-              </span>
-            </button>
-          </td>
-          <td>{row.fault.does}</td>
-          <td>{row.fault.look}</td>
-        </tr>
-      ))}
-    </Table>
+      isNamed
+      columns={[
+        "Fault",
+        "Of",
+        "State",
+        "Switch",
+        { name: "What it does", class: "wide" },
+        { name: "Where to look", class: "wide" },
+      ]}
+      rows={faultRows(received.states.active, chosenId).map((row) => ({
+        key: row.key,
+        cells: [
+          row.fault.label,
+          row.robotId === null ? "the service" : <Link to={robotAddress(row.robotId)}>{row.robotId}</Link>,
+          <State row={row} receivedAt={received.receivedAt} />,
+          <button type="button" onClick={() => void change(row)}>
+            {row.active === null ? "Begin" : "End"}
+            <span class="unseen">
+              {" "}
+              {row.fault.label} {row.robotId}
+            </span>
+          </button>,
+          row.fault.does,
+          row.fault.look,
+        ],
+      }))}
+    />
   );
 }
 

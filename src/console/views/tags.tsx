@@ -1,9 +1,12 @@
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
+import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
 import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/words.ts";
 import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
 import { usePage } from "./context.ts";
-import { Link, Table, Time, Word } from "./parts.tsx";
+import { Icon } from "./icons.tsx";
+import { Ago, Empty, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
 /** The shown page of a search; another search begins with its first page. */
@@ -38,13 +41,17 @@ export function Tags({ query }: { readonly query: TagFilter }) {
   const next = polled.value?.next ?? null;
   return (
     <>
-      <h1>Tags</h1>
+      <div>
+        <h1>Tags</h1>
+        <TimeZone />
+      </div>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Search{" "}
           <input
             type="search"
             maxLength={256}
+            placeholder="Words of its address"
             value={query.text}
             onInput={(event) => ask({ text: event.currentTarget.value })}
           />
@@ -67,30 +74,74 @@ export function Tags({ query }: { readonly query: TagFilter }) {
           </select>
         </label>
       </form>
-      <Confirmed polled={polled}>
-        <Counted page={polled.value} />
-        {query.robot.trim() !== "" && polled.value?.count === 0 && (
-          <p>Write the id of the robot as a whole, with its capital letters.</p>
-        )}
-        <TagTable tags={polled.value?.tags ?? []} />
-      </Confirmed>
-      <p>
-        <button
-          type="button"
-          disabled={now.before.length === 0}
-          onClick={() => turn(now.before.at(-1) ?? "", now.before.slice(0, -1))}
-        >
-          Page before
-        </button>{" "}
-        <button
-          type="button"
-          disabled={next === null}
-          onClick={() => turn(next ?? "", [...now.before, now.cursor])}
-        >
-          Next page
-        </button>
-      </p>
+      <div class="tree">
+        <Branches query={query} />
+        <div class="stack">
+          <Confirmed polled={polled}>
+            <Counted page={polled.value} />
+            {query.robot.trim() !== "" && polled.value?.count === 0 && (
+              <p class="says">Write the id of the robot as a whole, with its capital letters.</p>
+            )}
+            {foldersOf(polled.value?.tags ?? []).map((folder) => (
+              <Folder key={`${folder.protocol} ${folder.name}`} folder={folder} />
+            ))}
+          </Confirmed>
+          <div class="line-up">
+            <button
+              type="button"
+              disabled={now.before.length === 0}
+              onClick={() => turn(now.before.at(-1) ?? "", now.before.slice(0, -1))}
+            >
+              Page before
+            </button>
+            <button
+              type="button"
+              disabled={next === null}
+              onClick={() => turn(next ?? "", [...now.before, now.cursor])}
+            >
+              Next page
+            </button>
+          </div>
+        </div>
+      </div>
     </>
+  );
+}
+
+const order = new Intl.Collator(undefined, { numeric: true });
+/** More would be no help: the fields above find every robot. */
+const MOST_BRANCHES = 300;
+
+/** The robots and stations as the first branches of the tree: each leaves its own tags. */
+function Branches({ query }: { readonly query: TagFilter }) {
+  const { store } = usePage();
+  const fleet = store.fleet.value;
+  const robots = [...(fleet?.robots.keys() ?? [])].sort(order.compare).slice(0, MOST_BRANCHES);
+  const stations = [...(fleet?.stations.keys() ?? [])].sort(order.compare);
+  const { protocol } = query;
+  const isAll = query.robot === "" && query.text === "";
+  return (
+    <nav class="branches" aria-label="Tags of">
+      <Link to={tagsAddress({ protocol })} current={isAll}>
+        All
+      </Link>
+      {robots.length > 0 && <h2>Robots</h2>}
+      {robots.map((robot) => (
+        <Link key={robot} to={tagsAddress({ protocol, robot })} current={query.robot === robot}>
+          {robot}
+        </Link>
+      ))}
+      {stations.length > 0 && <h2>Stations</h2>}
+      {stations.map((station) => (
+        <Link
+          key={station}
+          to={tagsAddress({ protocol, text: `station ${station}` })}
+          current={query.text === `station ${station}`}
+        >
+          {station}
+        </Link>
+      ))}
+    </nav>
   );
 }
 
@@ -104,31 +155,39 @@ function Counted({ page }: { readonly page: TagPage | null }) {
   );
 }
 
-function TagTable({ tags }: { readonly tags: readonly Tag[] }) {
-  if (tags.length === 0) return null;
+/** The tags of one folder. */
+function Folder({ folder: { name, protocol, tags } }: { readonly folder: TagFolder }) {
+  const caption = `${name === "" ? "At the top" : name} (${protocol === "opcua" ? "OPC UA" : "MQTT"})`;
   return (
-    <Table caption="Tags" columns={["Address", "Value", "Quality", "Source time", "Received", "Of"]}>
-      {tags.map((tag) => (
-        <tr key={`${tag.protocol} ${tag.address}`}>
-          <td class="id address">
-            <Link to={tagAddress(tag)}>{tag.address}</Link> <Copy text={tag.address} />
-          </td>
-          <td class="id">{valueStart(tag)}</td>
-          <td>
-            <Word {...qualityWord(tag)} />
-          </td>
-          <td>
-            <Time iso={tag.source_time} isDated />
-          </td>
-          <td>
-            <Time iso={tag.received_at} isDated />
-          </td>
-          <td>
-            <Subject tag={tag} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption={caption}
+      columns={[
+        { name: "Address", class: "title wide" },
+        "Value",
+        "Quality",
+        "Source time",
+        { name: "Received", class: "fixed" },
+        "Of",
+      ]}
+      rows={tags.map((tag) => ({
+        key: tag.address,
+        cells: [
+          <div class="beside">
+            <Link to={tagAddress(tag)}>
+              <strong>{tagName(tag)}</strong>
+              <br />
+              <small class="id">{tag.address}</small>
+            </Link>
+            <Copy text={tag.address} />
+          </div>,
+          <span class="id">{valueStart(tag)}</span>,
+          <Word {...qualityWord(tag)} />,
+          <Time iso={tag.source_time} />,
+          <Ago iso={tag.received_at} />,
+          <Subject tag={tag} />,
+        ],
+      }))}
+    />
   );
 }
 
@@ -147,11 +206,18 @@ export function OneTag({ protocol, address }: { readonly protocol: string; reado
   return (
     <>
       <h1>{address}</h1>
-      <p>
+      <div class="line-up">
         {protocolNames[protocol]} <Copy text={address} />
-      </p>
+      </div>
       <Confirmed polled={polled}>
-        {tag === undefined ? <p>There is no such tag now.</p> : <TagFacts tag={tag} />}
+        {tag === undefined ? (
+          <Empty icon="tags" title="There is no such tag now." />
+        ) : (
+          <div class="columns">
+            <TagFacts tag={tag} />
+            <Sparkline key={tag.address} tag={tag} />
+          </div>
+        )}
       </Confirmed>
     </>
   );
@@ -159,7 +225,7 @@ export function OneTag({ protocol, address }: { readonly protocol: string; reado
 
 function TagFacts({ tag }: { readonly tag: Tag }) {
   return (
-    <dl>
+    <dl class="facts card">
       <dt>Value</dt>
       <dd class="id">{valueText(tag)}</dd>
       <dt>Quality</dt>
@@ -184,6 +250,36 @@ function TagFacts({ tag }: { readonly tag: Tag }) {
   );
 }
 
+/** A value of half an hour, as it is asked for each other second. */
+const MOST_VALUES = 900;
+
+/** The numbers that the page has read since it was opened. */
+function Sparkline({ tag: { value, quality, age_ms: age } }: { readonly tag: Tag }) {
+  const seen = useRef<number[]>([]);
+  const isNumber = typeof value === "number" && Number.isFinite(value);
+  useEffect(() => {
+    if (isNumber && quality === "good") seen.current = [...seen.current.slice(1 - MOST_VALUES), value];
+  }, [value, age]);
+  const values = seen.current;
+  if (!isNumber || values.length < 2) return null;
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const span = most - least || 1;
+  const points = values.map((each, at) => {
+    const x = (100 * at) / (values.length - 1);
+    return `${x.toFixed(1)},${(38 - (36 * (each - least)) / span).toFixed(1)}`;
+  });
+  return (
+    <figure class="card">
+      <figcaption>
+        Since the page was opened: {least} to {most}
+      </figcaption>
+      <svg class="spark" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
+        <polyline points={points.join(" ")} vector-effect="non-scaling-stroke" />
+      </svg>
+    </figure>
+  );
+}
+
 /** Puts a text onto the clipboard. */
 function Copy({ text }: { readonly text: string }) {
   const said = useSignal("");
@@ -192,8 +288,9 @@ function Copy({ text }: { readonly text: string }) {
   };
   return (
     <>
-      <button type="button" onClick={() => void copy()}>
-        Copy<span class="unseen"> {text}</span>
+      <button type="button" class="quiet icon-only" title="Copy" onClick={() => void copy()}>
+        <Icon name="copy" />
+        <span class="unseen">Copy {text}</span>
       </button>
       {said.value !== "" && <span role="status"> {said.value}</span>}
     </>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { BatteryTrend, LatencyTrend } from "../../northbound/web/api/trend.ts";
 import { get } from "../api.ts";
+import { tokenColour } from "../floor/palette.ts";
 import {
   batterySeries,
   latencySeries,
@@ -22,7 +23,7 @@ const LOOK_MS = 30_000;
 export function BatteryHours({ robotId }: { readonly robotId: string }) {
   const { trend, problem } = useTrend<BatteryTrend>(`/robots/${encodeURIComponent(robotId)}/battery-trend`);
   return (
-    <section aria-label="Battery over hours">
+    <section class="card" aria-label="Battery over hours">
       <h2>Battery over hours</h2>
       {problem !== "" && <p class="warning">◆ It could not be read: {problem}.</p>}
       {trend !== null && <BatteryChart trend={trend} />}
@@ -44,7 +45,7 @@ function BatteryChart({ trend }: { readonly trend: BatteryTrend }) {
 export function LatencyHours() {
   const { trend, problem } = useTrend<LatencyTrend>("/command-latency");
   return (
-    <section aria-label="Duration of commands over hours">
+    <section class="card" aria-label="Duration of commands over hours">
       <p>
         From acceptance to outcome, of commands of all protocols that were sent, in steps of five minutes. A
         command with the outcome unknown has no duration.
@@ -142,7 +143,13 @@ const HEIGHT = 200;
 /** Seconds between the labels of the time axis. They name minutes: closer ones would be equal. */
 const wholeMinutes = [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720].map((minutes) => 60 * minutes);
 /** Dark and dashed beside light and solid: not by colour alone. */
-const strokes = [{ stroke: "#0d47a1" }, { stroke: "#7a4f00", dash: [6, 4] }] as const;
+const strokes = [{ stroke: token("--accent") }, { stroke: token("--abnormal"), dash: [6, 4] }] as const;
+const font = "12px Inter, system-ui, sans-serif";
+
+/** The colour when it is drawn: it differs between light and dark. */
+function token(name: string) {
+  return (chart: uPlot) => tokenColour(chart.root, name);
+}
 
 /** The lowest and highest value of the axis; null: by the values. */
 const ranges: Readonly<Record<ChartKind, readonly [number, number] | null>> = {
@@ -161,6 +168,7 @@ const drawn = new Map<ChartKind, uPlot>();
  * the same.
  */
 function Chart({ kind, series }: ChartProps) {
+  const { themes } = usePage();
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
@@ -177,12 +185,14 @@ function Chart({ kind, series }: ChartProps) {
   }, []);
   useEffect(() => {
     drawn.get(kind)?.setData([series.at, ...series.lines] as unknown as uPlot.AlignedData);
-  }, [series]);
+  }, [series, themes.shown.value]);
   return <div ref={place} class="chart" aria-hidden="true" />;
 }
 
 function optionsOf(kind: ChartKind, { lines }: Series, width: number): uPlot.Options {
   const range = ranges[kind];
+  const line = { stroke: token("--line"), width: 1 };
+  const axis = { stroke: token("--muted"), font, grid: line, ticks: line };
   return {
     width,
     height: HEIGHT,
@@ -193,10 +203,11 @@ function optionsOf(kind: ChartKind, { lines }: Series, width: number): uPlot.Opt
     },
     axes: [
       {
+        ...axis,
         incrs: wholeMinutes,
         values: (_chart, splits) => splits.map((at) => timeOfDay(at * 1_000).slice(0, 5)),
       },
-      { size: 60 },
+      { ...axis, size: 60 },
     ],
     series: [
       {},

@@ -12,6 +12,7 @@ const pages = [
   "/commands",
   "/commands/*",
   "/send",
+  "/stations",
   "/alarms",
   "/tags",
   "/tags/*",
@@ -25,17 +26,19 @@ const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
 };
 
 /**
- * Only scripts, styles and pictures of the gateway itself; nothing inline, and no text becomes markup or
- * script.
+ * Only scripts, styles, fonts and pictures of the gateway itself; nothing inline, and no text becomes markup
+ * or script.
  */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  boxOf,
-  type Label,
-  layoutOf,
-  type MarkAt,
-  type PointAt,
-  type Spots,
-} from "../../../src/console/floor/labels.ts";
-import { NEAR_PIXELS } from "../../../src/console/floor/stacks.ts";
+import { boxOf, type Label, layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
+import { type MarkAt, NEAR_PIXELS } from "../../../src/console/floor/stacks.ts";
 import type { Box } from "../../../src/console/floor/taken.ts";
 
 const size = { width: 400, height: 300 };

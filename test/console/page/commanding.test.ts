@@ -174,7 +174,7 @@ describePages("a robot's page", (pages) => {
     await page.getByRole("button", { name: "Send to charge…" }).click();
     const second = page.getByRole("alertdialog");
     expect(await second.textContent()).toMatch(
-      /Send to charge: cart-1, at P1\. Effect: it drives to a charger\.No station has a lease on it\./,
+      /Send to charge: cart-1, at Station A\. Effect: it drives to a charger\.No station has a lease on it\./,
     );
     expect(gateway.asked).toEqual([]);
     const send = second.getByRole("button", { name: "Send to charge cart-1" });
@@ -240,7 +240,7 @@ describePages("a robot's page", (pages) => {
         ],
       },
     });
-    await page.getByRole("link", { name: "Alarms (1)" }).click();
+    await page.getByRole("link", { name: "Alarms 1 unacknowledged" }).click();
     await page.getByText("active, unacknowledged").waitFor();
     await page.getByRole("button", { name: "Acknowledge battery critical" }).click();
     await expect.poll(() => gateway.acknowledged).toEqual(["a1"]);

@@ -5,9 +5,9 @@ import { createCatalogue } from "../../../src/fleet/operations.ts";
 import type { AlarmView } from "../../../src/models/alarm.ts";
 import { acknowledgement } from "../../../src/northbound/web/api/alarm.ts";
 import { type Command, commandRequest, commands } from "../../../src/northbound/web/api/command.ts";
-import { type FleetMap, map } from "../../../src/northbound/web/api/floor.ts";
+import { type FleetMap, map, type Station } from "../../../src/northbound/web/api/floor.ts";
 import { type FloorSettings, floorSettings } from "../../../src/northbound/web/api/floor-settings.ts";
-import { holdRequest } from "../../../src/northbound/web/api/hold.ts";
+import { endedLease, holdRequest } from "../../../src/northbound/web/api/hold.ts";
 import { type Check, check, type Rights, rights } from "../../../src/northbound/web/api/rights.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { type SessionFacts, session } from "../../../src/northbound/web/api/session.ts";
@@ -53,6 +53,9 @@ export interface FakeGateway extends AsyncDisposable {
   /** The holds that were asked for, on a robot and on all. */
   readonly held: unknown[];
   readonly heldAll: unknown[];
+  /** The stations of snapshots, and the robots whose leases were ended. */
+  stations: Station[];
+  readonly leasesEnded: string[];
   /** The alarms that were acknowledged. */
   readonly acknowledged: string[];
   /** The number of the configuration, in snapshots and ticks. */
@@ -177,6 +180,13 @@ export async function openFakeGateway(
   };
   server.put("/api/v1/robots/:robot/hold", async ({ body }) => hold(gateway.held, body));
   server.put("/api/v1/hold", async ({ body }) => hold(gateway.heldAll, body));
+  server.delete<{ Params: { robot: string } }>(
+    "/api/v1/robots/:robot/lease",
+    async ({ params: { robot } }) => {
+      gateway.leasesEnded.push(robot);
+      return endedLease.parse({ station: "dock", owner: "opcua:line1" });
+    },
+  );
   server.get("/api/v1/robots/:robot/pause", async () => ({
     commands: gateway.pause,
     tick: PRESS_TICK,
@@ -239,7 +249,7 @@ export async function openFakeGateway(
       poll_ms: gateway.pollMs,
       robot_count: gateway.robots.length,
       maps: [summary],
-      stations: [],
+      stations: gateway.stations,
       alarms: { count: gateway.alarms.length, alarms: gateway.alarms },
       hold: { held: false, by: [], stored: true },
     };
@@ -264,6 +274,8 @@ export async function openFakeGateway(
     checked: [],
     held: [],
     heldAll: [],
+    stations: [],
+    leasesEnded: [],
     acknowledged: [],
     configuration: 0,
     robots: [...robots],

@@ -36,7 +36,7 @@ describePages("a command by a form", (pages) => {
     await next(page).click();
     const second = page.getByRole("alertdialog");
     expect(await second.textContent()).toMatch(
-      /CreateMission: cart-1, at P1\. Effect: the robot may move\. Gives a mission.*"destinationId":"Station A"/,
+      /CreateMission: cart-1, at Station A\. Effect: the robot may move\. Gives a mission.*"destinationId":"Station A"/,
     );
     expect(gateway.asked).toEqual([]);
     await second.getByRole("button", { name: "CreateMission cart-1" }).click();
@@ -255,7 +255,7 @@ describePages("a command by a form", (pages) => {
     await lift.click();
     const second = page.getByRole("alertdialog");
     expect(await second.textContent()).toMatch(
-      /^Lift the hold of opcua:plc1: cart-1, at P1\. Effect: opcua:plc1 has said that it must not move/,
+      /^Lift the hold of opcua:plc1: cart-1, at Station A\. Effect: opcua:plc1 has said that it must not move/,
     );
     heldBy("opcua:plc2", "web:omar (all)");
     await page

@@ -41,7 +41,7 @@ describePages("a fleet service that is silent, and no stream has ended", (pages)
     const { page } = await openSilent("/");
     await page.getByText("1 robot, none known to be good now").waitFor();
     const row = page.getByRole("list", { name: "Robots" }).getByRole("listitem");
-    const place = row.getByText(/^at P1 \(seen \d+ s ago\)$/);
+    const place = row.getByText(/^at Station A \(seen \d+ s ago\)$/);
     expect(await place.getAttribute("class")).toBe("unconfirmed");
     const before = await place.textContent();
     await expect.poll(() => place.textContent()).not.toBe(before);
@@ -52,7 +52,7 @@ describePages("a fleet service that is silent, and no stream has ended", (pages)
     const { page } = await openSilent("/robots/cart-1");
     await page.getByText(/^Nothing heard of it for \d+ s\. Last: Moves since \d\d:\d\d:\d\d\.$/).waitFor();
     await page.getByText(/^good \d+ s ago, not known now$/).waitFor();
-    await page.getByText(/^at P1, x 0\.0, y 0\.0, map Hall 1 \(seen \d+ s ago\) /).waitFor();
+    await page.getByText(/^at Station A, x 0\.0, y 0\.0, map Hall 1 \(seen \d+ s ago\) /).waitFor();
     await page.getByRole("heading", { name: "last: moves" }).waitFor();
   });
 });

@@ -1,0 +1,91 @@
+import { useSignal } from "@preact/signals";
+import { timeOfDay } from "../trust/time-text.ts";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+
+/** The line above all views: which gateway, whether its values are live, and who is logged in. */
+export function Bar() {
+  const { store } = usePage();
+  return (
+    <header class="bar">
+      <p class="gateway">{store.fleet.value?.gatewayId ?? "Fleetgate"}</p>
+      <LiveState />
+      <LoggedIn />
+      <ThemeSwitch />
+    </header>
+  );
+}
+
+function ThemeSwitch() {
+  const { themes } = usePage();
+  const isDark = themes.shown.value === "dark";
+  return (
+    <button type="button" class="quiet icon-only" onClick={themes.toggle}>
+      <Icon name={isDark ? "day" : "night"} />
+      <span class="unseen">{isDark ? "Light colours" : "Dark colours"}</span>
+    </button>
+  );
+}
+
+/** Whether the values are live, in words: the veil alone would not reach every reader. */
+function LiveState() {
+  const { store, reconnect } = usePage();
+  const stream = store.stream.value;
+  if (stream.state === "ended") {
+    return (
+      <p class="live lost" role="status">
+        ✕ {stream.reason}{" "}
+        <button type="button" onClick={reconnect}>
+          Connect again
+        </button>
+      </p>
+    );
+  }
+  if (store.isLive.value) {
+    return (
+      <p class="live ticking" role="status">
+        <span class="while-live">
+          <span>● live</span>
+          <Clock />
+        </span>
+      </p>
+    );
+  }
+  return (
+    <p class="live lost" role="status">
+      ✕ not live{stream.state === "waiting" ? `: ${stream.reason}` : ""}
+    </p>
+  );
+}
+
+/** Separate from the state, whose text a screen reader would otherwise repeat each second. */
+function Clock() {
+  const { store } = usePage();
+  return (
+    <span class="clock" aria-hidden="true">
+      {timeOfDay(store.now.value.wallMs)}
+    </span>
+  );
+}
+
+/** The logged-in user, and the way to log out. */
+function LoggedIn() {
+  const { session, logOut } = usePage();
+  const problem = useSignal("");
+  const now = session.value;
+  if (now.state !== "user") return null;
+  const leave = async () => {
+    problem.value = (await logOut()) ?? "";
+  };
+  return (
+    <p class="user">
+      <span class="name">
+        {now.name} ({now.role})
+      </span>
+      <button type="button" class="quiet" onClick={() => void leave()}>
+        Log out
+      </button>
+      {problem.value !== "" && <span role="alert"> Not logged out: {problem.value}.</span>}
+    </p>
+  );
+}

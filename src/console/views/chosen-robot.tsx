@@ -1,0 +1,51 @@
+import type { Signal } from "@preact/signals";
+import type { KnownRobot } from "../fleet/fleet.ts";
+import { alarmEmphasis, sentence, wordOf } from "../fleet/words.ts";
+import { robotAddress } from "../route.ts";
+import { Commanding } from "./commanding.tsx";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+import { Link, Word } from "./parts.tsx";
+import { firstText, MainFacts, useSilence } from "./robot-facts.tsx";
+
+/** The robot that is chosen on the floor: why it stands, what it has to do, and what can be done. */
+export function ChosenRobot(props: {
+  readonly known: KnownRobot;
+  /** The destination that was pressed on the map. */
+  readonly target: Signal<string | null>;
+  readonly close: () => void;
+}) {
+  const { store } = usePage();
+  const { known, target, close } = props;
+  const { robot } = known;
+  const silence = useSilence();
+  const active = robot.alarms.filter((alarm) => alarm.active);
+  return (
+    <section class="chosen-robot" aria-label={`Chosen robot: ${robot.robot_id}`}>
+      <div class="heading">
+        <h2>{robot.robot_id}</h2>
+        <Word {...wordOf(robot, silence !== null)} />
+        <span class="line-up">
+          <Link class="button" to={robotAddress(robot.robot_id)}>
+            Details<span class="unseen"> of {robot.robot_id}</span>
+          </Link>
+          <button type="button" class="quiet icon-only" onClick={close}>
+            <Icon name="cancel" />
+            <span class="unseen">Close</span>
+          </button>
+        </span>
+      </div>
+      <p class="first">{firstText(known, silence, store.now.value)}</p>
+      {active.map((alarm) => (
+        <div key={alarm.id} class={`alert ${alarmEmphasis(alarm)}`}>
+          <strong>
+            {sentence(alarm.code)}: {alarm.text}
+          </strong>
+          <span>{alarm.advice}</span>
+        </div>
+      ))}
+      <MainFacts known={known} silence={silence} />
+      <Commanding known={known} target={target} />
+    </section>
+  );
+}

@@ -1,0 +1,178 @@
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Check } from "../../northbound/web/api/rights.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
+import { post } from "../api.ts";
+import { hasWords } from "../fleet/list.ts";
+import { pointName } from "../fleet/maps.ts";
+import { usePage } from "./context.ts";
+import { Icon } from "./icons.tsx";
+import type { Intent } from "./second-step.tsx";
+
+/** Of the list below the field: what is not in it is found by more letters. */
+const MOST_OFFERED = 50;
+const order = new Intl.Collator(undefined, { numeric: true });
+
+/** A mission to one place, for a robot of any family. */
+function missionTo(robotId: string, destinationId: string) {
+  return {
+    operation: "CreateMission",
+    request: { robotId, mission: { baseMission: { navigateMission: { goal: { destinationId } } } } },
+  };
+}
+
+/** Sends a robot to a place: chosen from a list with search, or pressed on the map. */
+export function GoTo(props: {
+  readonly robot: Robot;
+  readonly target: Signal<string | null> | undefined;
+  readonly begin: (intent: Intent) => void;
+}) {
+  const { store } = usePage();
+  const { robot, target } = props;
+  const isOpen = useSignal(false);
+  const { problem, goTo } = useGoTo(robot, props.begin);
+  const wasPressed = target?.value ?? null;
+  useEffect(() => {
+    if (wasPressed === null || target === undefined) return;
+    target.value = null;
+    void goTo(wasPressed);
+  }, [wasPressed]);
+  return (
+    <>
+      <button
+        type="button"
+        aria-expanded={isOpen.value}
+        disabled={!store.isLive.value}
+        onClick={() => {
+          isOpen.value = !isOpen.peek();
+        }}
+      >
+        <Icon name="goTo" />
+        Go to…
+      </button>
+      {isOpen.value && (
+        <Picker
+          robot={robot}
+          pick={(name) => {
+            isOpen.value = false;
+            if (name !== null) void goTo(name);
+          }}
+        />
+      )}
+      {problem.value !== "" && (
+        <p class="wrong" role="alert">
+          ◆ {problem.value}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Asks the gateway first: what it refuses never becomes a second step. */
+function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
+  const { ask } = usePage();
+  const problem = useSignal("");
+  const { robot_id: robotId } = robot;
+  const goTo = async (name: string) => {
+    problem.value = "";
+    const wanted = missionTo(robotId, name);
+    const answer = await post<Check>("/check", wanted);
+    if ("problem" in answer) problem.value = `Not checked: ${answer.problem}`;
+    else if (answer.value.outcome === "refused") problem.value = `Not sent: ${answer.value.message}`;
+    else {
+      const label = `Go to ${name}`;
+      begin({
+        label,
+        title: `${robotId} → ${name}`,
+        effect: "it drives there, as soon as the fleet service has taken the mission",
+        // It passes places meanwhile. The fleet service refuses a mission beside another one.
+        isSteady: true,
+        robotId,
+        send: () => ask(robotId, label, wanted),
+      });
+    }
+  };
+  return { problem, goTo };
+}
+
+/** A field with a list below it: arrow keys choose, Enter takes, Escape closes. */
+function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: string | null) => void }) {
+  const text = useSignal("");
+  const at = useSignal(0);
+  const field = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const offered = useDestinations(robot).filter((name) => hasWords(text.value, [name]));
+  const shown = offered.slice(0, MOST_OFFERED);
+  const chosen = Math.min(at.value, shown.length - 1);
+  useSignalEffect(() => {
+    list.current?.children[at.value]?.scrollIntoView({ block: "nearest" });
+  });
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") pick(null);
+    else if (event.key === "Enter") pick(shown[chosen] ?? null);
+    else if (step !== undefined) at.value = Math.max(0, Math.min(shown.length - 1, chosen + step));
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="picker stack">
+      <label class="search">
+        <span class="unseen">Destination</span>
+        <Icon name="search" />
+        <input
+          ref={field}
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="destinations"
+          aria-activedescendant={shown.length === 0 ? undefined : `destination-${chosen}`}
+          autocomplete="off"
+          placeholder="Destination"
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+            at.value = 0;
+          }}
+          onKeyDown={onKey}
+        />
+      </label>
+      <div
+        ref={list}
+        id="destinations"
+        class="goal-list"
+        role="listbox"
+        aria-label="Destinations"
+        tabIndex={-1}
+      >
+        {shown.map((name, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+          <div
+            key={name}
+            id={`destination-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => pick(name)}
+          >
+            {name}
+          </div>
+        ))}
+      </div>
+      {offered.length > shown.length && (
+        <small>
+          {shown.length} of {offered.length}: write more letters.
+        </small>
+      )}
+      {offered.length === 0 && <small>No place on its map is called so.</small>}
+      <small>Or press a place on the map.</small>
+    </div>
+  );
+}
+
+/** The places of the robot's map, by the names that missions use. */
+function useDestinations({ place }: Robot): readonly string[] {
+  const { maps } = usePage();
+  const { map } = maps.known.value.get(place?.map_id ?? -1) ?? {};
+  return [...new Set((map?.points ?? []).map(pointName))].sort(order.compare);
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { begun, type Fleet, withRobots } from "../../../src/console/fleet/fleet.ts";
+import { byMap, createOrder, exceptions, hasWords } from "../../../src/console/fleet/list.ts";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { flatBattery } from "../busy-fleet.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
+
+const at = "2026-01-02T03:04:05.000Z";
+const reception = { now: { monotonicMs: 0, wallMs: 0 }, delayMs: 0, isMotionReduced: false };
+
+function fleetOf(...robots: readonly Robot[]): Fleet {
+  const snapshot = {
+    ...{ at, session_id: "s1", gateway_id: "plant1", version: "1", configuration: 0, open: false },
+    ...{ has_simulator: false, poll_ms: 1_000, robot_count: robots.length, maps: [], stations: [] },
+    alarms: { count: 0, alarms: [] },
+    hold: { held: false, by: [], stored: true },
+  };
+  return withRobots(begun(snapshot), null, robots, reception);
+}
+
+const paused: Partial<Robot> = {
+  standing: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
+};
+const alarmed: Partial<Robot> = { alarms: [flatBattery] };
+
+describe("the list of robots", () => {
+  it("has alarms first, then what is unusual, each by name", () => {
+    const fleet = fleetOf(
+      standingRobot("cart-1"),
+      standingRobot("cart-10", paused),
+      standingRobot("cart-9", paused),
+      standingRobot("cart-30", alarmed),
+    );
+    const names = createOrder()(fleet).map(({ robot }) => robot.robot_id);
+    expect(names).toEqual(["cart-30", "cart-9", "cart-10", "cart-1"]);
+  });
+
+  it("knows a robot that has come, and one that needs a look by now", () => {
+    const inOrder = createOrder();
+    inOrder(fleetOf(standingRobot("cart-1"), standingRobot("cart-2")));
+    const later = inOrder(
+      fleetOf(standingRobot("cart-1"), standingRobot("cart-2"), standingRobot("cart-3", paused)),
+    );
+    expect(later.map(({ robot }) => robot.robot_id)).toEqual(["cart-3", "cart-1", "cart-2"]);
+  });
+
+  it("counts the robots of each hall, and those of them that need a look", () => {
+    const { robots } = fleetOf(
+      standingRobot("cart-1"),
+      standingRobot("cart-2", paused),
+      standingRobot("cart-3", { place: null }),
+    );
+    expect([...byMap(robots.values())]).toEqual([[1, [2, 1]]]);
+  });
+
+  it.each([
+    ["alarm", alarmed],
+    ["paused", paused],
+    ["offline", { quality: "lost" }],
+    ["idle", { mission: oneMission({ state: "STATE_SUCCEEDED" }) }],
+  ] as const)("leaves those of the chip %s", (name, changes) => {
+    const running = standingRobot("cart-1", { mission: oneMission({}) });
+    expect([exceptions[name](running), exceptions[name]({ ...running, ...changes })]).toEqual([false, true]);
+  });
+
+  it("leaves robots with little charge", () => {
+    const robot = standingRobot("cart-1");
+    const { battery } = robot;
+    if (battery?.state == null) throw new Error("it has a charge");
+    const state = { ...battery.state, battery_state: { ...battery.state.battery_state, charge_percent: 12 } };
+    expect([exceptions.low(robot), exceptions.low({ ...robot, battery: { ...battery, state } })]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it("finds words in any order and any case", () => {
+    const texts = ["cart-03", "paused", "at Station D"];
+    expect(hasWords("station CART", texts)).toBe(true);
+    expect(hasWords("  ", texts)).toBe(true);
+    expect(hasWords("cart serve", texts)).toBe(false);
+  });
+});

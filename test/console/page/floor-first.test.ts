@@ -1,0 +1,213 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import type { Robot } from "../../../src/northbound/web/api/robot.ts";
+import { flatBattery } from "../busy-fleet.ts";
+import { standingRobot } from "../standing-robot.ts";
+import type { FakeGateway } from "./fake-gateway.ts";
+import { describePages } from "./page-harness.ts";
+
+const at = "2026-01-02T03:04:05.000Z";
+const succeeded = {
+  status: 200,
+  body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
+};
+const paused: Partial<Robot> = {
+  standing: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
+};
+const dock = {
+  station: "dock",
+  quality: "good",
+  state: {
+    valid: true,
+    robot_here: "cart-1",
+    robots_here: 1,
+    arrived: true,
+    conveyors: [],
+    conveyors_quality: "good",
+    next_robot: "cart-2",
+    next_robot_goals_before: 1,
+    next_robot_quality: "good",
+    counters: {
+      since: at,
+      cycles: 3,
+      aborted: 1,
+      waiting_last_s: 2,
+      waiting_total_s: 6,
+      cycle_last_s: 20,
+      cycle_total_s: 60,
+    },
+  },
+  permit: { required: true, given: false, reason: "the machine has not asked" },
+  leases: [{ robot_id: "cart-1", owner: "opcua:line1", since: at, for_ms: 1_000 }],
+  alarms: 0,
+} as const;
+
+describePages("beside the map", (pages) => {
+  const open = (path = "/?robot=cart-1", prepare: (gateway: FakeGateway) => void = () => {}) =>
+    pages.open(path, { prepare });
+  const chosen = (page: Page) => page.getByRole("region", { name: "Chosen robot: cart-1" });
+
+  it("stands the chosen robot, with why it stands, and closes again", async () => {
+    const { page } = await open("/");
+    await page.getByRole("list", { name: "Robots" }).getByRole("button").click();
+    await chosen(page)
+      .getByText(/^Stands since/)
+      .waitFor();
+    await chosen(page).getByRole("button", { name: "Pause cart-1" }).waitFor();
+    await chosen(page).getByRole("button", { name: "Close" }).click();
+    await chosen(page).waitFor({ state: "detached" });
+    expect(new URL(page.url()).search).toBe("?map=1");
+  });
+
+  it("is sent to a place that is found by letters, by the keyboard alone", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = succeeded;
+    await page.getByRole("button", { name: "Go to…" }).press("Enter");
+    await page.keyboard.type("tion a");
+    await expect.poll(() => page.getByRole("option").allTextContents()).toEqual(["Station A"]);
+    await page.keyboard.press("Enter");
+    const second = page.getByRole("alertdialog");
+    expect(await second.textContent()).toMatch(/^cart-1 → Station A, at Station A\. Effect: it drives there/);
+    expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("alertdialog");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.getByText(/Go to Station A: /).waitFor();
+    const mission = { baseMission: { navigateMission: { goal: { destinationId: "Station A" } } } };
+    await expect
+      .poll(() => gateway.asked)
+      .toMatchObject([{ body: { operation: "CreateMission", request: { robotId: "cart-1", mission } } }]);
+  });
+
+  it("is not sent when the gateway refuses it, and says why", async () => {
+    const { page } = await open("/?robot=cart-1", (gateway) => {
+      const message = "request.mission: the robot is held";
+      gateway.check = { outcome: "refused", code: "HELD", message, effect: "moves", robot_id: "cart-1" };
+    });
+    await page.getByRole("button", { name: "Go to…" }).click();
+    await page.getByRole("option", { name: "P2" }).click();
+    await page.getByText("Not sent: request.mission: the robot is held").waitFor();
+    expect(await page.getByRole("alertdialog").count()).toBe(0);
+  });
+
+  it("is sent to a point that is pressed on the map", async () => {
+    const { page } = await open();
+    await chosen(page).getByRole("button", { name: "Hold…" }).waitFor();
+    const canvas = page.locator("canvas");
+    const { width = 0 } = (await canvas.boundingBox()) ?? {};
+    // P2 is the rightmost point of the map.
+    for (let step = 2; step < 30 && (await page.getByRole("alertdialog").count()) === 0; step += 1)
+      await canvas.click({ position: { x: width - 8 * step, y: await heightOfP2(page) } });
+    await page.getByRole("alertdialog").getByText("cart-1 → P2").waitFor();
+  });
+
+  it("keeps the second step of a hold whatever the robot does, and Escape closes it", async () => {
+    const { page, gateway } = await open();
+    const hold = page.getByRole("button", { name: "Hold…" });
+    await hold.press("Enter");
+    await page.getByRole("alertdialog").waitFor();
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", ...paused }] });
+    await page.getByText("its mission is paused").first().waitFor();
+    expect(await page.getByRole("alertdialog").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Hold…");
+  });
+
+  it("leaves robots by chips, and finds them by state and place", async () => {
+    const robots = [standingRobot("cart-1"), standingRobot("cart-2", paused), standingRobot("cart-3")];
+    const { page } = await pages.open("/", { robots });
+    const rows = page.getByRole("list", { name: "Robots" }).getByRole("listitem");
+    await page.getByRole("button", { name: "Paused 1" }).click();
+    await expect.poll(() => rows.allTextContents()).toEqual([expect.stringMatching(/^cart-2/)]);
+    await page.getByText("1 of 3 robots").waitFor();
+    await page.getByRole("button", { name: "Paused 1" }).click();
+    await page.getByLabel("Search").fill("station idle");
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel("Search").fill("nowhere");
+    await page.getByText("No robot matches.").waitFor();
+  });
+
+  it("says what to do where there is no robot yet", async () => {
+    const { page } = await pages.open("/", { robots: [] });
+    await page.getByText("There is no robot yet.").waitFor();
+  });
+});
+
+describePages("other views", (pages) => {
+  it("show who is at a station, and let an engineer end a lease", async () => {
+    const { page, gateway } = await pages.open("/stations", {
+      prepare: (prepared) => {
+        prepared.isOpen = true;
+        prepared.stations = [{ ...dock, leases: [...dock.leases], state: { ...dock.state, conveyors: [] } }];
+      },
+    });
+    const card = page.getByRole("region", { name: "dock" });
+    await card.getByText("cart-1 has arrived, and is leased.").waitFor();
+    await card.getByText("not given: the machine has not asked").waitFor();
+    await card.getByText(/after 1 other goal/).waitFor();
+    await card.getByRole("button", { name: "End lease… of cart-1" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "End lease cart-1" }).click();
+    await expect.poll(() => gateway.leasesEnded).toEqual(["cart-1"]);
+  });
+
+  it("acknowledge several alarms at once by a second step", async () => {
+    const { page, gateway } = await pages.open("/alarms", {
+      prepare: (prepared) => {
+        const seen = { acknowledged_by: "web:eva", acknowledged_at: at };
+        prepared.alarms = [
+          { ...flatBattery, id: "a3", ...seen },
+          flatBattery,
+          { ...flatBattery, id: "a2", code: "MISSION_FAILED" },
+        ];
+      },
+    });
+    await page.getByRole("link", { name: "Alarms 2 unacknowledged" }).waitFor();
+    const titles = page.getByRole("heading", { level: 2 });
+    expect(await titles.allTextContents()).toEqual(["Unacknowledged", "Acknowledged"]);
+    await page.getByRole("button", { name: "Choose all 2" }).click();
+    await page.getByRole("button", { name: "Acknowledge 2…" }).click();
+    expect(gateway.acknowledged).toEqual([]);
+    await page.getByRole("button", { name: "Acknowledge 2 alarms" }).click();
+    await expect.poll(() => [...gateway.acknowledged].sort()).toEqual(["a1", "a2"]);
+  });
+
+  it("are dark or light as the user has it, also after a reload", async () => {
+    const { page } = await pages.open("/", { colorScheme: "light" });
+    const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    const light = await ground();
+    await page.getByRole("button", { name: "Dark colours" }).click();
+    await expect.poll(ground).not.toBe(light);
+    const dark = await ground();
+    await page.reload();
+    await page.getByRole("button", { name: "Light colours" }).waitFor();
+    expect(await ground()).toBe(dark);
+  });
+
+  it("keep Pause in reach on a telephone, whatever is scrolled", async () => {
+    const { page } = await pages.open("/robots/cart-1", { viewport: { width: 390, height: 700 } });
+    const pause = page.getByRole("button", { name: "Pause cart-1" });
+    for (const top of [0, 10_000]) {
+      await page.evaluate(`scrollTo(0, ${top})`);
+      const box = await pause.boundingBox();
+      expect(box?.height).toBeGreaterThanOrEqual(44);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(700);
+      await pause.click({ trial: true });
+    }
+  });
+});
+
+/** The height of the upper point of the map: both are in the picture with the same distance to its edges. */
+async function heightOfP2(page: Page): Promise<number> {
+  const found = await page.evaluate<number>(`(() => {
+    const canvas = document.querySelector("canvas");
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    for (let y = 0; y < height; y += 1)
+      for (let x = Math.round(width / 2); x < width; x += 1) {
+        const at = 4 * (y * width + x);
+        if (data[at] < 200 && data[at + 1] < 200) return y;
+      }
+    return 0;
+  })()`);
+  return found + 3;
+}
