@@ -73,6 +73,10 @@ export const expectations: ReadonlyArray<readonly [line: RegExp, expectation: Ex
     { kind: "elsewhere", file: "test/package/boot.test.ts", has: "packaging/package.mjs" },
   ],
   [/^node dist\\main\.js demo$/, { kind: "not run", because: "needs Windows" }],
+  [
+    /^npx vitest run test\/cluster\/warm$/,
+    { kind: "elsewhere", file: "test/cluster/warm/warm.test.ts", has: "warm" },
+  ],
   [/^npm run bench\b/, script("bench")],
   [/^npm run chaos\b/, script("chaos")],
   [/^npm run soak\b/, script("soak")],
