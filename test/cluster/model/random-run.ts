@@ -22,6 +22,7 @@ const moves: readonly (readonly [
   [8, "stop", (world, index) => stop(world, index)],
   [4, "hold", (world, index) => hold(world, index, true)],
   [5, "lift", (world, index) => hold(world, index, false)],
+  [3, "crash with a start on its way", (world, index) => crashWithStart(world, index)],
   [5, "crash", (world, index) => world.kill(index, world.random.between(50, 4_000))],
   [4, "pause", (world, index) => world.at(index, ({ box }) => box.pause(world.random.between(50, 9_000)))],
   [4, "cut from the store", (world, index) => cut(world, index, "storeCutUntilMs")],
@@ -95,13 +96,26 @@ function anyRobot({ random }: World): string {
 }
 
 function start(world: World, index: number): void {
+  const { random } = world;
+  startOf(world, index, random.chance(0.15) ? null : anyRobot(world));
+}
+
+function startOf(world: World, index: number, robotId: string | null): void {
   const { random, orders } = world;
-  const robotId = random.chance(0.15) ? null : anyRobot(world);
   const operation = robotId === null ? "GoAny" : random.chance(0.5) ? "Go" : "Skip";
   const order: Order = { id: `c${orders.length}`, operation, robotId };
   orders.push(order);
   world.submit(index, order, random.between(500, 10_000));
   if (random.chance(0.5)) world.submit(1 - index, order, random.between(500, 10_000));
+}
+
+/** The next start of the robot comes while the one before may still arrive. */
+function crashWithStart(world: World, index: number): void {
+  const { random, sim } = world;
+  const robotId = anyRobot(world);
+  startOf(world, index, robotId);
+  sim.after(random.between(5, 100), () => world.kill(index, random.between(50, 4_000)));
+  sim.after(random.between(500, 8_000), () => startOf(world, 1 - index, robotId));
 }
 
 function stop(world: World, index: number): void {
