@@ -138,7 +138,8 @@ export function createClients({
       const answer = await request(box, "PUT", `commands/${id}`, headers, body);
       const told = answer === null ? null : toldOf(answer, { box: box.name, life, askedAtMs }, log);
       const isTaken = answer !== null && told?.code !== "STANDBY" && answer.body.duplicate === false;
-      // Nobody knows which one, if it was started again meanwhile.
+      // Nobody knows which one, if it was started again meanwhile, or has not answered.
+      if (answer === null) command.takenBy = null;
       if (isTaken) command.takenBy = life === lifeOf(box.name, box.life()) ? life : null;
       if (told !== null && isOfCommand(told)) {
         command.told.push(told);

@@ -16,6 +16,7 @@ const LONG_MS = 240_000;
 /** What a busy machine may need for what is asked to take a second. */
 const BUSY_MS = 4_000;
 const TURNS_MS = 3_000;
+const BEGUN = "this member hands over";
 const refusedMs: number[] = [];
 
 let plant: Plant;
@@ -190,7 +191,9 @@ describe.skipIf(!hasEtcd)("a handover", () => {
       await scene.whole();
       const leader = scene.leader();
       await conveyor.roll();
+      const begun = leader.said().split(BEGUN).length;
       const handing = handover(leader, "--json");
+      await expect.poll(() => leader.said().split(BEGUN).length).toBeGreaterThan(begun);
       // Long enough for a handover that does not wait.
       await wait(TURNS_MS);
       expect([conveyor.isTurning(), leader.isLeading()]).toEqual([true, true]);
