@@ -26,7 +26,7 @@ const strace = spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status ==
 if (!strace && process.env.CI) throw new Error("strace is not installed, or may not trace: CI needs it");
 if (!strace) process.stderr.write("strace is not installed, or may not trace: its tests are skipped\n");
 
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 180_000;
 const TABLES = '{"robots":{}}';
 
 let simulator: RunningSimulator;
