@@ -63,8 +63,7 @@ describePages("the console", (pages) => {
     };
     const list = await heightsOf(page.locator(".robots"));
     const row = () => heightsOf(page.locator(".robots .chosen"));
-    // Heights of rows are no whole pixels.
-    await expect.poll(async () => (await row()).bottom).toBeLessThan(list.bottom + 1);
+    await expect.poll(async () => (await row()).bottom).toBeLessThanOrEqual(list.bottom);
     expect((await row()).top).toBeGreaterThanOrEqual(list.top);
     expect(await page.evaluate("scrollY")).toBe(0);
   });
