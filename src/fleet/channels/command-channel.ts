@@ -87,8 +87,7 @@ export function createCommandChannel(parts: PoolParts): CommandChannel {
     let proof: Promise<void> | null = null;
     const ask = async () => {
       const answered = current.ask();
-      // It may be closed meanwhile: then grpc-js throws.
-      if (await parts.prove(client).catch(() => false)) answered();
+      if (await parts.prove(client)) answered();
       else if (!over.signal.aborted) close();
       proof = null;
     };
