@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { X509CertificateGenerator } from "@peculiar/x509";
@@ -132,4 +132,27 @@ it("a file that is not the certificate of its record is not trusted", async () =
   decisions.set("0".repeat(40), { isTrusted: true, pem, revision: 1 });
   await look();
   expect(a.hasTrusted()).toBe(false);
+});
+
+it("a file that cannot be read is not taken away, on no box", async () => {
+  const [a, b] = [openBox("a"), openBox("b")];
+  a.waits();
+  a.decide(true);
+  await look();
+  expect(b.hasTrusted()).toBe(true);
+  const [name = ""] = readdirSync(join(folder, "b", TRUSTED));
+  rmSync(join(folder, "b", TRUSTED, name));
+  // It leads to itself, which is no ENOENT.
+  symlinkSync(name, join(folder, "b", TRUSTED, name));
+  await look();
+  expect(decisions.get(thumbprint)?.isTrusted).toBe(true);
+  expect(a.hasTrusted()).toBe(true);
+});
+
+it("a decision that cannot be taken over keeps no other one waiting", async () => {
+  const b = openBox("b");
+  decisions.set("00", { isTrusted: true, pem: "no certificate", revision: 1 });
+  decisions.set(thumbprint, { isTrusted: true, pem, revision: 2 });
+  await look();
+  expect(b.hasTrusted()).toBe(true);
 });

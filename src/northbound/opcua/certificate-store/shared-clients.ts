@@ -6,6 +6,7 @@ import { type Clock, every } from "../../../platform/clock.ts";
 import { isJsonObject } from "../../../platform/json.ts";
 import { describeError, type Log } from "../../../platform/log.ts";
 import { createRecurringProblem } from "../../../platform/recurring-problem.ts";
+import { isCode } from "../../../platform/socket-probe.ts";
 import type { Codec } from "../../../platform/stores/table-store.ts";
 import type { WriteBehind } from "../../../platform/stores/write-behind.ts";
 import { certificatesOf, thumbprintOf } from "./certificate-facts.ts";
@@ -31,6 +32,8 @@ interface Agreed {
   /** Somebody has decided it here, and the others do not know it yet. */
   readonly isOwn: boolean;
 }
+
+type Decisions = NonNullable<ReturnType<SharedClients["decisions"]>>;
 
 /** As soon as a client that waits tries again. */
 const LOOK_MS = 2_000;
@@ -85,30 +88,36 @@ function createLook({ folder, clients, tables, clock, log }: SharedFolderParts):
     log.info({ thumbprint }, `an OPC UA client is ${to}, as was decided on another box`);
   }
 
+  async function lookAt(thumbprint: string, pem: string | undefined, decisions: Decisions): Promise<void> {
+    const isTrusted = pem !== undefined;
+    const known = agreed.get(thumbprint);
+    const decided = decisions.get(thumbprint);
+    // A box that comes anew takes over what was decided without it.
+    const isDecidedHere = isTrusted !== (known?.isTrusted ?? (decided !== undefined && isTrusted));
+    if (isDecidedHere) agree(thumbprint, { isTrusted, revision: known?.revision ?? 0, isOwn: true });
+    const isOwn = agreed.get(thumbprint)?.isOwn === true || (isTrusted && decided === undefined);
+    if (isOwn && decided?.isTrusted === isTrusted)
+      agree(thumbprint, { isTrusted, revision: decided.revision, isOwn: false });
+    else if (isOwn) {
+      const isFull = decided === undefined && decisions.size >= MOST_CLIENTS;
+      if (!isFull && (pem ?? "").length <= MOST_CHARACTERS)
+        await tell(thumbprint, isTrusted, pem ?? "", decided?.revision ?? 0);
+    } else if (decided !== undefined && decided.revision !== known?.revision) {
+      if (decided.isTrusted !== isTrusted) await take(thumbprint, decided);
+      agree(thumbprint, { isTrusted: decided.isTrusted, revision: decided.revision, isOwn: false });
+    }
+  }
+
   return async () => {
     const decisions = clients.decisions();
     if (decisions === null) return;
     const here = await trusted();
+    const problems: unknown[] = [];
     for (const thumbprint of new Set([...here.keys(), ...agreed.keys(), ...decisions.keys()])) {
-      const pem = here.get(thumbprint);
-      const isTrusted = pem !== undefined;
-      const known = agreed.get(thumbprint);
-      const decided = decisions.get(thumbprint);
-      // A box that comes anew takes over what was decided without it.
-      const isDecidedHere = isTrusted !== (known?.isTrusted ?? (decided !== undefined && isTrusted));
-      if (isDecidedHere) agree(thumbprint, { isTrusted, revision: known?.revision ?? 0, isOwn: true });
-      const isOwn = agreed.get(thumbprint)?.isOwn === true || (isTrusted && decided === undefined);
-      if (isOwn && decided?.isTrusted === isTrusted)
-        agree(thumbprint, { isTrusted, revision: decided.revision, isOwn: false });
-      else if (isOwn) {
-        const isFull = decided === undefined && decisions.size >= MOST_CLIENTS;
-        if (!isFull && (pem ?? "").length <= MOST_CHARACTERS)
-          await tell(thumbprint, isTrusted, pem ?? "", decided?.revision ?? 0);
-      } else if (decided !== undefined && decided.revision !== known?.revision) {
-        if (decided.isTrusted !== isTrusted) await take(thumbprint, decided);
-        agree(thumbprint, { isTrusted: decided.isTrusted, revision: decided.revision, isOwn: false });
-      }
+      // One that cannot be taken over here keeps no other one waiting.
+      await lookAt(thumbprint, here.get(thumbprint), decisions).catch((error) => problems.push(error));
     }
+    if (problems.length > 0) throw problems[0];
   };
 }
 
@@ -121,7 +130,7 @@ function createTrustedFiles(folder: string): () => Promise<ReadonlyMap<string, s
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
       if (isConfigured(path)) continue;
-      const about = await stat(path).catch(() => null);
+      const about = await stat(path).catch(unlessGone);
       if (about?.isFile() !== true || about.size > MOST_CHARACTERS) continue;
       const version = `${about.mtimeMs} ${about.ino} ${about.size}`;
       const known = before.get(path);
@@ -136,11 +145,18 @@ function createTrustedFiles(folder: string): () => Promise<ReadonlyMap<string, s
 
 /** Null: somebody has moved it meanwhile, or it is no certificate. */
 async function readOne(path: string): Promise<X509Certificate | null> {
+  const content = await readFile(path).catch(unlessGone);
   try {
-    return certificatesOf(await readFile(path))[0] ?? null;
+    return content && (certificatesOf(content)[0] ?? null);
   } catch {
     return null;
   }
+}
+
+/** A file that cannot be read is not one that an operator has taken away. */
+function unlessGone(error: unknown): null {
+  if (isCode(error, "ENOENT")) return null;
+  throw error;
 }
 
 /** The server finds the file by the thumbprint in its name. */
