@@ -142,7 +142,6 @@ async function renew({
     ? { placed: await activateNextOfListeners(location, nowMs), problems: [] }
     : await makeNextOfListeners(location, nowMs);
   for (const file of files) process.stdout.write(placedFileText(file, nowMs));
-  for (const problem of problems) process.stdout.write(`Not of ${problem}\n`);
   try {
     process.stdout.write(
       placedText(await (activate ? activateNext : makeNext)(location, nowMs), activate !== true),
@@ -152,6 +151,7 @@ async function renew({
     if (files.length === 0 || !(error instanceof NotPossible)) throw error;
     process.stdout.write(`Not of OPC UA: ${error.message}\n`);
   }
+  if (problems.length > 0) throw new NotPossible(problems.join("; "));
 }
 
 function warnOfClock(): void {

@@ -48,7 +48,9 @@ export async function makeNextOfListeners(
     if (authority === null || !isIssuedBy(authority, pair.certificate)) continue;
     const key = await textOf(keyFile);
     if (key === null) {
-      problems.push(`${pair.name}: the key of its CA is not in ${keyFile}: put it there for a while`);
+      problems.push(
+        `${pair.name} is not renewed: the key of its CA is not in ${keyFile}; put it there and run this again`,
+      );
       continue;
     }
     const pem = await renewIssued({ certificate: authority, key }, pair, nowMs);

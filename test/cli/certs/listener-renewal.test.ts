@@ -93,7 +93,7 @@ it("says whose CA has no key, when somebody keeps that elsewhere", async () => {
   expect(placed).toEqual([]);
   expect(problems).toEqual([
     expect.stringContaining(
-      `mqtt.certificate: the key of its CA is not in ${join(folder, ownAuthority.key)}`,
+      `mqtt.certificate is not renewed: the key of its CA is not in ${join(folder, ownAuthority.key)}`,
     ),
     expect.stringContaining("web.tls.certificate"),
   ]);
