@@ -56,7 +56,7 @@ export interface Cluster {
 }
 
 /** How this member hands over, and how it came to lead. */
-export interface HandoverAccess extends Pick<HandoverParts, "others" | "standAside" | "resign"> {
+export interface HandoverAccess extends Pick<HandoverParts, "others" | "standAside" | "settled" | "resign"> {
   /** The handover by which this member leads; null: it does not, or for another reason. */
   own(): HandoverReport | null;
 }
@@ -161,6 +161,7 @@ export function createCluster(options: ClusterOptions, config: Config, parts: Cl
     handover: {
       others: member.others,
       own: ownHandover,
+      settled: shared.settled,
       resign: (note) => shared.settled().then(() => member.resign("planned", note)),
       standAside(now) {
         isAside = now;

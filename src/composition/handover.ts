@@ -29,6 +29,8 @@ export interface HandoverParts {
   readonly others: () => readonly OtherMember[];
   /** While it is true, this member takes stops only, though it leads. */
   readonly standAside: (isAside: boolean) => void;
+  /** Resolves when the others know what this member has kept, or after some seconds. */
+  readonly settled: () => Promise<void>;
   /** Lets another member lead. The process ends. */
   readonly resign: (note: unknown) => Promise<void>;
   readonly steps: HandoverSteps;
@@ -72,7 +74,7 @@ export function reportOf(
 
 /** @param own the handover by which this member leads; null: it does not, or for another reason */
 export function createHandovers(parts: HandoverParts, own: () => HandoverReport | null): HandoverControl {
-  const { view, others, standAside, resign, steps, audit, clock, log, signal } = parts;
+  const { view, others, standAside, settled, resign, steps, audit, clock, log, signal } = parts;
   let step: string | null = null;
   let problem: string | null = null;
 
@@ -95,6 +97,9 @@ export function createHandovers(parts: HandoverParts, own: () => HandoverReport 
     const waitedMs = clock.monotonicMs() - beganMs;
     const refusal = refusalOf(view, others(), to);
     if (refusal !== null) return refusal;
+    step = "waits until the other box knows all";
+    // What comes after this is little, and commands are refused meanwhile.
+    await settled();
     step = "waits for the answers of the service";
     const asideMs = clock.monotonicMs();
     standAside(true);

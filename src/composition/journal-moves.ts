@@ -17,7 +17,7 @@ import { openRunningTime } from "../platform/running-time.ts";
 import { openKeptStore } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";
 import { DATA_FILE, readLoss, type StoreFormat, syncFolder } from "../platform/stores/store-marks.ts";
-import { type Codec, replacement } from "../platform/stores/table-store.ts";
+import { anyJson, replacement } from "../platform/stores/table-store.ts";
 import { refuseOwnJournal } from "./stores.ts";
 import { tablesFormat } from "./tables.ts";
 
@@ -60,7 +60,7 @@ export async function moveToCluster(config: Config, clock: Clock): Promise<Moved
   for (const [name, format, tables] of present) {
     const store = createLmdbStore(openKeptStore(join(dataDir, name), format), silentLog);
     for (const table of tables)
-      for (const [key, value] of store.table(table, asIs, "confirm").entries())
+      for (const [key, value] of store.table(table, anyJson, "confirm").entries())
         records.push({ table, key, value: table === COMMANDS ? agedBy(value, 0) : value });
     await store.close();
   }
@@ -118,7 +118,11 @@ async function readShared(dataDir: string): Promise<readonly MovedRecord[]> {
   if (!existsSync(join(folder, DATA_FILE))) return [];
   const store = createLmdbStore(openKeptStore(folder, tablesFormat), silentLog);
   const records = sharedTables.flatMap((table) =>
-    Array.from(store.table(table, asIs, "begin empty").entries(), ([key, value]) => ({ table, key, value })),
+    Array.from(store.table(table, anyJson, "begin empty").entries(), ([key, value]) => ({
+      table,
+      key,
+      value,
+    })),
   );
   await store.close();
   return [...records, { table: BEGUN_TABLE, key: BEGUN_KEY, value: true }];
@@ -160,5 +164,3 @@ function openEtcd({ name, etcd: { endpoints, tls } }: ClusterOptions, clock: Clo
   const store = createEtcdStore({ client, prefix: keyPrefix(name), clock, log: silentLog });
   return { store, close: () => client.close() };
 }
-
-const asIs: Codec<unknown> = { encode: (value) => value, decode: (json) => json };

@@ -51,12 +51,12 @@ export function runProgram(
     };
     const cancel = clock.after(timeoutMs, () => {
       if (child.pid !== undefined) killGroup(child.pid);
-      end(`it has not ended within ${timeoutMs / 1_000} s`);
+      end(`the program has not ended within ${timeoutMs / 1_000} s`);
     });
-    child.on("error", (error) => end(`it cannot be started (${codeOf(error)})`));
+    child.on("error", (error) => end(`the program cannot be started (${codeOf(error)})`));
     child.on("exit", (code, signal) => {
       if (code === 0) return end(null);
-      end(code === null ? `${signal} has ended it` : `it has ended with exit code ${code}`);
+      end(code === null ? `${signal} has ended the program` : `the program ended with exit code ${code}`);
     });
   });
 }

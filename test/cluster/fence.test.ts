@@ -178,7 +178,7 @@ describe("a leader that is lost is fenced", () => {
     const { leader, other, names } = await twoBoxes();
     kill(leader);
     kill(other);
-    problem = "it has ended with exit code 1";
+    problem = "the program ended with exit code 1";
     const again = start(names[1] ?? "");
     await pass(60);
     expect([again.member.isLeading(), again.fenced.length > 1]).toEqual([false, true]);
@@ -206,7 +206,7 @@ describe("a leader that is lost is fenced", () => {
 
 describe("a fence that fails", () => {
   beforeEach(() => {
-    problem = "it has ended with exit code 1";
+    problem = "the program ended with exit code 1";
   });
 
   it("lets nobody lead, and is tried again after a pause", async () => {

@@ -16,14 +16,20 @@ function createStore() {
   const disk = createMemoryDisk();
   const listeners: Array<(table: string, key: string) => void> = [];
   const tables = createLmdbStore(disk.store, log);
+  let refused: string | null = null;
   return {
     disk,
     tables,
+    /** Takes no change of this table; null: takes all. */
+    refuse(table: string | null): void {
+      refused = table;
+    },
     onTable: (listener: (table: string, key: string) => void) => void listeners.push(listener),
     /** What a leader writes reaches all. */
     written: {
       table: tables.table,
       async write(changes: Parameters<typeof tables.write>[0]) {
+        if (changes.some(({ table }) => table === refused)) throw new Error("etcd does not answer");
         await tables.write(changes);
         for (const { table, key } of changes) for (const listener of listeners) listener(table, key);
       },
@@ -74,13 +80,30 @@ it("the first leader brings what its box has, and the others have it then", asyn
   // Nobody has led yet: this box may be the one that brings all.
   expect(keysOf(b)).toEqual(["stations/old"]);
   a.lead();
-  clock.advance(1_000);
-  await turn();
+  await clock.settle(3_000);
   expect(keysOf(store)).toEqual(["robots/r1", "shared/begun", "stations/dock"]);
   b.follow();
   await turn();
   expect(keysOf(b)).toEqual(["stations/dock"]);
   expect(b.tables.shared?.isFollowing()).toBe(true);
+});
+
+it("the others take nothing over before the first leader has written all", async () => {
+  const store = createStore();
+  const [a, b] = [openBox(store), openBox(store)];
+  a.disk.records.set("alarms/x", 1);
+  a.disk.records.set("stations/dock", 7);
+  b.disk.records.set("alarms/y", 1);
+  store.refuse("alarms");
+  a.lead();
+  await clock.settle(4_000);
+  expect(keysOf(store)).toEqual(["stations/dock"]);
+  b.follow();
+  await turn();
+  expect(keysOf(b)).toEqual(["alarms/y"]);
+  store.refuse(null);
+  await clock.settle(8_000);
+  expect(keysOf(store)).toEqual(["alarms/x", "shared/begun", "stations/dock"]);
 });
 
 it("a standby keeps the leader's values and not its own, and writes its own when it leads", async () => {

@@ -57,3 +57,30 @@ it.each([
   expect(confirmLosses(dirname(folder))).toMatchObject([{ folder, reason }]);
   expect(await run(restored)).toEqual(well);
 });
+
+it("what is noted while a store is being read is no less than was seen", async () => {
+  const clock = createManualClock();
+  const noted: SeenStore[] = [];
+  const entry = { key: "a", value: "1", created: 1, modified: 1 };
+  const mirror = createMirror({
+    store: {
+      read: async () => ({ clusterId: "a", revision: 120, entries: [entry] }),
+      watch: () => () => {},
+    } as unknown as ClusterStore,
+    ...{ clock, retryMs: 250 },
+    seen: {
+      before: { clusterId: "a", revision: 100 },
+      isLost: () => false,
+      note: (seen) => void noted.push(seen),
+      lose() {},
+    },
+  });
+  // The time for a note comes in the middle.
+  mirror.subscribe(() => clock.advance(6_000));
+  const ending = new AbortController();
+  mirror.start(ending.signal);
+  await clock.settle(10_000);
+  ending.abort();
+  expect(noted).not.toEqual([]);
+  for (const { revision } of noted) expect(revision).toBe(120);
+});

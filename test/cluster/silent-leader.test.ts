@@ -58,6 +58,8 @@ function open(process = "p") {
       isAnswering = is;
     },
     endedAtMs: () => endedAtMs,
+    /** Nobody looks. */
+    idle: (forMs: number) => clock.settle(forMs),
     async pass(forMs: number): Promise<void> {
       for (let left = forMs; left > 0; left -= LOOK_MS) {
         await clock.settle(LOOK_MS);
@@ -88,6 +90,16 @@ describe("a leader whose lease does not end", () => {
     scene.beat();
     await scene.pass(2_000);
     expect(scene.endedAtMs()).toBeNull();
+  });
+
+  it("is not ended by answers of a time in which nobody looked", async () => {
+    const scene = open();
+    await scene.pass(3_000);
+    await scene.idle(20_000);
+    await scene.pass(times.answeringMs);
+    expect(scene.endedAtMs()).toBeNull();
+    await scene.pass(LOOK_MS);
+    expect(scene.endedAtMs()).not.toBeNull();
   });
 
   it("is not ended if it has proven itself, and only this member has not heard of it", async () => {

@@ -31,6 +31,6 @@ it("does not take the box with the journal for a leader", () => {
   });
   expect(leader(MOVING_IN)).toEqual({
     leader: null,
-    because: "a has not finished to move its journal into etcd",
+    because: "a has not finished moving its journal into etcd",
   });
 });

@@ -105,9 +105,11 @@ it("says on each member that a fence has failed, until somebody leads", () => {
   const fence = { of: "left", problem: null };
   others = [{ ...right, facts: { ...facts, fence } }];
   expect(standing(3)).toEqual([]);
-  others = [{ ...right, facts: { ...facts, fence: { ...fence, problem: "it cannot be started (ENOENT)" } } }];
+  others = [
+    { ...right, facts: { ...facts, fence: { ...fence, problem: "the program cannot be started (ENOENT)" } } },
+  ];
   expect(standing(3)).toEqual([
-    "FENCE_FAILED 800: right could not fence left: it cannot be started (ENOENT), so nobody leads",
+    "FENCE_FAILED 800: right could not fence left: the program cannot be started (ENOENT), so nobody leads",
   ]);
   others = [right];
   expect(standing(3)).toEqual([]);

@@ -32,6 +32,7 @@ beforeEach(() => {
       ...{ view, clock, log: silentLog, others: () => others },
       signal: new AbortController().signal,
       audit: (record) => audited.push(record),
+      settled: async () => void done.push("kept for all"),
       standAside: (isAside) => done.push(isAside ? "aside" : "back"),
       async resign(note) {
         done.push("resigned");
@@ -54,7 +55,7 @@ beforeEach(() => {
 });
 
 const begin = (to: string | null = null, isDrill = false) => control.begin({ source, to, isDrill });
-const handedOver = ["aside", "settled within 500 ms", "resigned"];
+const handedOver = ["kept for all", "aside", "settled within 500 ms", "resigned"];
 
 describe("a handover", () => {
   it("stands aside, lets the service answer, and resigns, with a line in the audit log", async () => {

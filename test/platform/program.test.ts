@@ -12,12 +12,12 @@ const shell = (script: string, timeoutMs = LONG_MS) =>
 it("says how a program has ended", async () => {
   expect(await shell("echo done")).toEqual({ problem: null, said: "done" });
   expect(await shell("echo no >&2; exit 3")).toEqual({
-    problem: "it has ended with exit code 3",
+    problem: "the program ended with exit code 3",
     said: "no",
   });
-  expect(await shell("kill -9 $$")).toMatchObject({ problem: "SIGKILL has ended it" });
+  expect(await shell("kill -9 $$")).toMatchObject({ problem: "SIGKILL has ended the program" });
   const missing = runProgram({ command: ["/none"], env: {}, timeoutMs: LONG_MS }, systemClock);
-  expect(await missing).toEqual({ problem: "it cannot be started (ENOENT)", said: "" });
+  expect(await missing).toEqual({ problem: "the program cannot be started (ENOENT)", said: "" });
 });
 
 it("gives it its arguments as they are, and of the environment nothing else", async () => {
@@ -36,7 +36,7 @@ it("keeps the end of what it says, without control characters", async () => {
 it("kills one that hangs, with all that it has started", async () => {
   const folder = mkdtempSync(join(tmpdir(), "fleetgate-program-"));
   const { problem } = await shell(`sleep 1000 & echo $! >${folder}/child; wait`, 1_000);
-  expect(problem).toBe("it has not ended within 1 s");
+  expect(problem).toBe("the program has not ended within 1 s");
   const child = Number(readFileSync(join(folder, "child"), "utf8"));
   const state = () => {
     try {

@@ -69,7 +69,7 @@ function createWriter(
   guard: readonly StoreComparison[],
   lost: () => void,
 ): EpochWriter {
-  let waiting: readonly Waiting[] = [];
+  const waiting = new Set<Waiting>();
   const underWay = new Set<readonly Waiting[]>();
 
   async function commit(group: readonly Waiting[]): Promise<void> {
@@ -85,10 +85,10 @@ function createWriter(
   }
 
   function next(): void {
-    while (waiting.length > 0 && underWay.size < MOST_UNDER_WAY) {
+    while (waiting.size > 0 && underWay.size < MOST_UNDER_WAY) {
       const group = firstGroup(waiting, [...underWay].flat());
       if (group.length === 0) return;
-      waiting = waiting.filter((each) => !group.includes(each));
+      for (const each of group) waiting.delete(each);
       void commit(group);
     }
   }
@@ -96,7 +96,7 @@ function createWriter(
   return {
     write: (part) =>
       new Promise((resolve) => {
-        waiting = [...waiting, { part, resolve }];
+        waiting.add({ part, resolve });
         next();
       }),
   };
@@ -111,7 +111,7 @@ function resultOf(result: CommitResult, index: number, askedAtMs: number): Write
 }
 
 /** As many of those that wait as fit, and that need not wait for what is under way or came before them. */
-function firstGroup(waiting: readonly Waiting[], underWay: readonly Waiting[]): readonly Waiting[] {
+function firstGroup(waiting: Iterable<Waiting>, underWay: readonly Waiting[]): readonly Waiting[] {
   const group: Waiting[] = [];
   const before = createKeysInUse();
   for (const { part } of underWay) before.add(part);

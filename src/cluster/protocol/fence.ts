@@ -118,7 +118,8 @@ export function createFencing(parts: FencingParts): Fencing {
       const isWaiting = attempt?.problem != null && attempt.of.process === of?.process;
       if (of === null || !isWaiting) return "no fence has failed here: there is nothing to confirm";
       if (of.member !== member) return `${member} has not led last: ${of.member} is to be fenced`;
-      if (runsAgain(of)) return `${member} is not off: its gateway has just been heard, and may lead`;
+      if (others().some(({ name }) => name === member))
+        return `${member} is not off: its gateway has just been heard, and may lead`;
       confirmed = of.process;
       return null;
     },

@@ -86,9 +86,8 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
     const known = clusterId === null ? seen.before : { clusterId, revision };
     if (known !== null && lacks(read, known)) lose(read, known);
     if (isAhead) return retry();
-    clusterId = read.clusterId;
     const found = new Map(read.entries.map((entry) => [entry.key, entry]));
-    // As changes that come one by one: a process that starts reads a long journal.
+    // In time slices: a process that starts reads a long journal.
     const slices = createTimeSlices();
     for (const key of entries.keys()) if (!found.has(key)) set(key, null, read.revision);
     for (const [key, entry] of found) {
@@ -96,6 +95,8 @@ export function createMirror({ store, clock, retryMs, seen }: MirrorParts): Mirr
       const slice = slices.next();
       if (slice !== undefined) await slice;
     }
+    // Together: what was seen is noted of both.
+    clusterId = read.clusterId;
     advance(read.revision);
     store.watch(revision + 1, receive, retry);
   }

@@ -4,6 +4,7 @@ import type { ClusterStore, StorePut, StoreRead } from "./cluster-store.ts";
 import { createEpochWriter, type Epoch, ledBy } from "./epoch-writer.ts";
 import {
   decode,
+  isMove,
   LEADER_KEY,
   LED_KEY,
   type LeaderRecord,
@@ -28,7 +29,7 @@ export class MoveRefused extends Error {
 
 /** What a record in the place of the leader's says of the journal; null: a member has written it. */
 export function journalMove({ member, process }: LeaderRecord): string | null {
-  if (process === MOVING_IN) return `${member} has not finished to move its journal into etcd`;
+  if (process === MOVING_IN) return `${member} has not finished moving its journal into etcd`;
   return process === MOVED_OUT ? `the journal is on ${member}, which is to run alone` : null;
 }
 
@@ -48,7 +49,7 @@ export async function moveIn(parts: MoveParts, records: readonly MovedRecord[]):
   const before = await readAll(store);
   const leader = leaderIn(before);
   const has = before.entries.some(({ key }) => isOfCommands(key));
-  const isOwn = leader?.member === member && (leader.process === MOVING_IN || leader.process === MOVED_OUT);
+  const isOwn = leader?.member === member && isMove(leader);
   if (leader !== null && !isOwn) throw new MoveRefused(leads(leader));
   // What it has moved out before is not true any more, and what a crash has left of a move in is the same.
   if (has && !isOwn) {
@@ -136,7 +137,7 @@ async function take({ store }: MoveParts, before: StoreRead, own: LeaderRecord):
   return { clusterId: read.clusterId, revision: entry.created };
 }
 
-/** Records that wait for the writer at once: it looks through all of them for each transaction. */
+/** Records that are on their way at once: with an etcd that is away the first of them end the command. */
 const STEP = 400;
 
 async function writeAll(
@@ -162,7 +163,7 @@ const TRIES = 5;
 async function release(store: ClusterStore, epoch: Epoch): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const guard = [ledBy(epoch)];
-    // Nobody runs who has led.
+    // The gateways are stopped, so no process that has led still runs.
     const puts = [LEADER_KEY, LED_KEY].map((key) => ({ key, value: null }));
     const parts = [{ when: [], puts }];
     const result = await store.commit({ guard, parts });

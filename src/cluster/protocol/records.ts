@@ -37,6 +37,9 @@ export interface LedRecord extends LeaderRecord {
   readonly epoch: number;
 }
 
+/** A command that moves records has the leadership, and keeps it without a proof. */
+export const isMove = ({ process }: LeaderRecord): boolean => process === MOVING_IN || process === MOVED_OUT;
+
 /** What the leader says each second. */
 export interface BeatRecord {
   readonly count: number;

@@ -1,6 +1,6 @@
-import { type Clock, every } from "../../platform/clock.ts";
+import { type Clock, every, sleep } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Codec, Table, TableChange, TableStore } from "../../platform/stores/table-store.ts";
+import { anyJson, type Table, type TableChange, type TableStore } from "../../platform/stores/table-store.ts";
 import {
   createWriteBehind,
   type TableFollower,
@@ -33,11 +33,13 @@ export interface SharedTablesParts {
 
 /**
  * How a table is shared. `isCopied`: each box has the leader's values on its disk too, for a start without
- * etcd. `isHurried`: somebody waits until they are written.
+ * etcd. `isHurried`: somebody waits until they are written. `isOwn`: each box reads its own table, and adds
+ * what the leader has.
  */
 interface Sharing {
   readonly isCopied: boolean;
   readonly isHurried: boolean;
+  readonly isOwn?: boolean;
 }
 
 const sharing: Readonly<Record<string, Sharing>> = {
@@ -45,8 +47,8 @@ const sharing: Readonly<Record<string, Sharing>> = {
   "out-of-service": { isCopied: true, isHurried: true },
   "alarm-ids": { isCopied: true, isHurried: true },
   stations: { isCopied: true, isHurried: false },
-  // Each box has its own in all cases: robots that it has seen keep their nodes.
-  robots: { isCopied: false, isHurried: false },
+  // Robots that this box has seen keep their nodes.
+  robots: { isCopied: false, isHurried: false, isOwn: true },
   // The name of a run is known before it publishes.
   brokers: { isCopied: true, isHurried: true },
   "published-topics": { isCopied: false, isHurried: false },
@@ -67,10 +69,8 @@ const UNLED_MS = 10_000;
 /** Commands are not to wait for these writes. */
 const hurriedPace: WritePace = { fullMs: 0, pauseMs: 0, mostChanges: 50 };
 const pace: WritePace = { fullMs: 250, pauseMs: 1_000, mostChanges: 50 };
-/** A larger record would be refused with all others of its write. */
-const MOST_BYTES = 250_000;
-
-const anyJson: Codec<unknown> = { encode: (value) => value, decode: (json) => json };
+/** As many as are written together fit into a transaction of etcd. A larger one would hold them all up. */
+const MOST_BYTES = 25_000;
 
 export function createSharedTables({ own, written, clock, log, ended }: SharedTablesParts): MemberTables {
   const followers = new Map<string, TableFollower>();
@@ -134,12 +134,21 @@ export function createSharedTables({ own, written, clock, log, ended }: SharedTa
     }
   }
 
+  /** Says that all is there, when it is: what is missing counts as removed from then on. */
+  async function begin(writer: SharedWriter): Promise<void> {
+    while (!(await writer.settled())) if (!(await sleep(clock, LOOK_MS, ended))) return;
+    writer.keep([{ table: BEGUN_TABLE, key: BEGUN_KEY, value: true }]);
+  }
+
   return {
-    table: (name, codec, onLoss) => (sharing[name] && shared ? shared : own).table(name, codec, onLoss),
+    table(name, codec, onLoss) {
+      const isShared = sharing[name] !== undefined && sharing[name].isOwn !== true;
+      return (isShared && shared ? shared : own).table(name, codec, onLoss);
+    },
     keep(changes) {
       const isKeptHere = ({ table }: TableChange) => {
         const how = sharing[table];
-        return how === undefined || table === "robots" || (leading !== null && how.isCopied);
+        return how === undefined || how.isOwn === true || (leading !== null && how.isCopied);
       };
       own.keep(changes.filter(isKeptHere));
       leading?.keep(changes.filter(({ table }) => sharing[table] !== undefined));
@@ -148,7 +157,7 @@ export function createSharedTables({ own, written, clock, log, ended }: SharedTa
       const stored = await Promise.all([own.flushed(), leading?.flushed() ?? true]);
       return stored.every(Boolean);
     },
-    settled: async () => leading?.settled(),
+    settled: async () => void (await leading?.settled()),
     shared: {
       isLeading: () => leading !== null,
       isFollowing: () => isFollowing,
@@ -166,13 +175,16 @@ export function createSharedTables({ own, written, clock, log, ended }: SharedTa
       leading = createSharedWriter(store, clock, log);
       if (isFirst) writeAll();
       else shared = store;
-      if (isFirst) leading.keep([{ table: BEGUN_TABLE, key: BEGUN_KEY, value: true }]);
+      if (isFirst) void begin(leading);
       for (const follower of followers.values()) follower.lead();
     },
   };
 }
 
-interface SharedWriter extends Pick<WriteBehind, "keep" | "flushed">, Pick<MemberTables, "settled"> {}
+interface SharedWriter extends Pick<WriteBehind, "keep" | "flushed"> {
+  /** Resolves with whether all that was kept until now is written. */
+  settled(): Promise<boolean>;
+}
 
 /** Those that a person waits for are written at once, and `flushed` waits for them. */
 function createSharedWriter(store: TableStore, clock: Clock, log: Log): SharedWriter {
@@ -181,14 +193,15 @@ function createSharedWriter(store: TableStore, clock: Clock, log: Log): SharedWr
   return {
     keep(changes) {
       const fitting = changes.filter(isSmall);
-      if (fitting.length < changes.length) log.warn({}, "a record is too large to be shared by the cluster");
+      const tables = new Set(changes.filter((change) => !isSmall(change)).map(({ table }) => table));
+      for (const table of tables) log.warn({ table }, "a record is too large to be shared by the cluster");
       const isHurried = ({ table }: TableChange) => sharing[table]?.isHurried === true;
       hurried.keep(fitting.filter(isHurried));
       others.keep(fitting.filter((change) => !isHurried(change)));
     },
     flushed: hurried.flushed,
     async settled() {
-      await Promise.all([hurried.flushed(), others.flushed()]);
+      return (await Promise.all([hurried.flushed(), others.flushed()])).every(Boolean);
     },
   };
 }
@@ -204,5 +217,5 @@ function changesTo(table: Table<unknown>, content: ReadonlyMap<string, unknown>)
 }
 
 function isSmall({ value }: TableChange): boolean {
-  return value === undefined || JSON.stringify(value).length <= MOST_BYTES;
+  return value === undefined || Buffer.byteLength(JSON.stringify(value)) <= MOST_BYTES;
 }

@@ -1,15 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { ClusterStore, StoreEntry } from "./cluster-store.ts";
+import type { ClusterStore } from "./cluster-store.ts";
 import type { Mirror } from "./mirror.ts";
-import {
-  BEAT_KEY,
-  decode,
-  LEADER_KEY,
-  type LeaderRecord,
-  MOVED_OUT,
-  MOVING_IN,
-  unchanged,
-} from "./records.ts";
+import { BEAT_KEY, decode, isMove, LEADER_KEY, type LeaderRecord, unchanged } from "./records.ts";
 import type { ProtocolTimes } from "./times.ts";
 
 /**
@@ -33,6 +25,7 @@ export function createSilenceWatch({ store, mirror, clock, times }: SilenceWatch
   let heardAtMs = clock.monotonicMs();
   /** Since then the store has taken each transaction of this member; null: it is not known to. */
   let answeringSinceMs: number | null = null;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
 
   mirror.subscribe((key) => {
     if (key !== LEADER_KEY && key !== BEAT_KEY) return;
@@ -44,8 +37,12 @@ export function createSilenceWatch({ store, mirror, clock, times }: SilenceWatch
   return {
     async look() {
       const [leader, beat] = [mirror.get(LEADER_KEY), mirror.get(BEAT_KEY)];
-      if (leader === undefined || isMove(leader) || silentMs() < 2 * times.proofMs) return;
+      if (leader === undefined || isMove(decode<LeaderRecord>(leader)) || silentMs() < 2 * times.proofMs)
+        return;
       const askedAtMs = clock.monotonicMs();
+      // Nobody knows what the store did while nobody looked.
+      if (askedAtMs - lookedAtMs > times.answeringMs) answeringSinceMs = null;
+      lookedAtMs = askedAtMs;
       const probe = await store.commit({ guard: [], parts: [] });
       answeringSinceMs = probe.kind === "done" ? (answeringSinceMs ?? askedAtMs) : null;
       if (answeringSinceMs === null || askedAtMs - answeringSinceMs < times.answeringMs) return;
@@ -57,10 +54,4 @@ export function createSilenceWatch({ store, mirror, clock, times }: SilenceWatch
       });
     },
   };
-}
-
-/** A command that moves records has the leadership, and keeps it without a proof. */
-function isMove(leader: StoreEntry): boolean {
-  const { process } = decode<LeaderRecord>(leader);
-  return process === MOVING_IN || process === MOVED_OUT;
 }

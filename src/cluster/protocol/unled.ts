@@ -16,7 +16,7 @@ interface Place {
   readonly fencing: Pick<Member["fencing"], "state">;
 }
 
-/** What a member knows of who leads. The key of the leader has other holders too. */
+/** What a member knows of who leads. A command that moves the journal may hold the leader's key. */
 export function leadershipOf(member: Place, own: string): Leadership {
   const entry = member.mirror.get(LEADER_KEY);
   const record = entry === undefined ? null : decode<LeaderRecord>(entry);

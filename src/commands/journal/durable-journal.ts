@@ -236,7 +236,7 @@ function readIndex(store: OwnTableStore): JournalIndex {
   const index = createJournalIndex();
   for (const [key, id] of tables.order.entries()) {
     const stored = tables.commands.get(id);
-    if (stored === undefined || !Number.isSafeInteger(Number(key))) throw lacksRecord();
+    if (stored === undefined) throw lacksRecord();
     index.add(Number(key), id, stored);
   }
   return index;

@@ -1,6 +1,7 @@
+import { BoundedMap } from "../../platform/bounded-map.ts";
 import { type EndedCommand, type JournalRecord, type MadeMission, madeBy } from "./journal.ts";
 import { createJournalShares, type JournalShares } from "./journal-shares.ts";
-import { type StoredRecord, unpackRecord } from "./stored-record.ts";
+import { lacksRecord, type StoredRecord, unpackRecord } from "./stored-record.ts";
 
 /** What a journal keeps in memory of its records: whoever has it opens a journal without reading them. */
 export interface JournalIndex {
@@ -35,7 +36,7 @@ export function createJournalIndex(): OpenIndex {
   const shares = createJournalShares();
   const numbered = new Map<string, number>();
   const unfinished = new Map<string, JournalRecord>();
-  let made: MadeMission[] = [];
+  const made = new BoundedMap<string, MadeMission>(MAX_MADE);
   let ended: EndedCommand[] = [];
   let nextNumber = 1;
   let newestMs = 0;
@@ -52,9 +53,10 @@ export function createJournalIndex(): OpenIndex {
     newestMs: () => newestMs,
     unfinished: () =>
       [...unfinished.values()].sort((a, b) => (numbered.get(a.id) ?? 0) - (numbered.get(b.id) ?? 0)),
-    made: () => made.slice(-MAX_MADE),
+    made: () => [...made.values()],
     ended: () => newest([...new Map(ended.map((each) => [each.id, each])).values()]),
     add(number, id, stored) {
+      if (!Number.isSafeInteger(number)) throw lacksRecord();
       const record = unpackRecord(id, stored);
       const { runningMs } = stored;
       nextNumber = Math.max(nextNumber, number + 1);
@@ -66,8 +68,7 @@ export function createJournalIndex(): OpenIndex {
       }
       drop(id);
       shares.add(record, number);
-      made.push(...madeBy(record));
-      if (made.length >= 2 * MAX_MADE) made = made.slice(-MAX_MADE);
+      for (const mission of madeBy(record)) made.set(mission.missionId, mission);
       if (record.finalAtMs !== null) ended.push({ id, finalAtMs: record.finalAtMs, runningMs });
       if (ended.length >= 2 * MAX_ENDED) ended = newest(ended);
       return record;

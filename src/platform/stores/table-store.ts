@@ -76,7 +76,8 @@ export function differences<V>(
 /** The content of tables as JSON: by the name of the table, then by key. */
 export type TablesContent = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-const anyJson: Codec<unknown> = { encode: (value) => value, decode: (json) => json };
+/** Of any value that JSON can have. */
+export const anyJson: Codec<unknown> = { encode: (value) => value, decode: (json) => json };
 
 /** The changes by which the tables that `content` names have it, and nothing else. */
 export function replacement(store: TableStore, content: TablesContent): readonly TableChange[] {

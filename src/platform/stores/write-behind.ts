@@ -85,9 +85,12 @@ export function createWriteBehind(
   async function write(): Promise<void> {
     // The present turn ends first: its other changes belong to the same write.
     await null;
-    const all = [...waiting];
-    const taken = new Map(all.slice(0, pace?.mostChanges));
-    waiting = new Map(all.slice(taken.size));
+    const taken = new Map<string, TableChange>();
+    for (const [key, change] of waiting) {
+      if (taken.size === pace?.mostChanges) break;
+      taken.set(key, change);
+      waiting.delete(key);
+    }
     try {
       await store.write([...taken.values()]);
       if (isRefused) log.info({}, "what a restart must know is kept again");
