@@ -32,6 +32,8 @@ interface Heard extends OtherMember {
 }
 
 const PERIOD_MS = 2_000;
+/** A session that has begun, or ended, is told so soon. */
+const LOOK_MS = 500;
 /** A member that has said nothing for so long is not there. */
 const GONE_MS = 3 * PERIOD_MS;
 
@@ -40,6 +42,8 @@ export function createPresence(parts: PresenceParts): Presence {
   const { member, process } = identity;
   const heard = new Map<string, Heard>();
   let count = 0;
+  /** What the others were told last. */
+  let toldSession = false;
 
   mirror.subscribe((key, entry) => {
     if (!key.startsWith(MEMBERS) || entry === null) return;
@@ -51,8 +55,9 @@ export function createPresence(parts: PresenceParts): Presence {
 
   function announce(): void {
     count += 1;
+    toldSession = hasSession();
     const record: PresenceRecord = {
-      ...{ hasSession: hasSession(), count, process },
+      ...{ hasSession: toldSession, count, process },
       ...{ leads: leads(), facts: facts(), atMs: clock.nowMs() },
     };
     const puts = [{ key: `${MEMBERS}${member}`, value: JSON.stringify(record) }];
@@ -60,6 +65,9 @@ export function createPresence(parts: PresenceParts): Presence {
     void store.commit({ guard: [], parts: [{ when: [], puts }] });
   }
   every(clock, PERIOD_MS, ended, announce);
+  every(clock, LOOK_MS, ended, () => {
+    if (hasSession() !== toldSession) announce();
+  });
 
   const there = () => [...heard.values()].filter(({ atMs }) => clock.monotonicMs() - atMs < GONE_MS);
   return {

@@ -80,7 +80,7 @@ describe.skipIf(!hasEtcd)("cluster.fence", () => {
       await expect.poll(() => calls().length, FENCED).toBeGreaterThan(0);
       expect(calls()[0]).toBe(`chaos ${leader.name} ${epoch} password=abc`);
       await expect.poll(() => codesOf(other), FENCED).toContain("FENCE_FAILED");
-      const because = `${other.name} could not fence ${leader.name}: it has ended with exit code 1`;
+      const because = `${other.name} could not fence ${leader.name}: the program ended with exit code 1`;
       expect(await clusterOf(other)).toMatchObject({ role: "standby", leader: null, unled_because: because });
       expect(await run(other, "status", "--active")).toEqual([
         1,
