@@ -55,7 +55,7 @@ const demo = spawn(process.execPath, [join(root, "dist", "main.js"), ...args], {
   stdio: ["ignore", "pipe", "inherit"],
 });
 const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
+  executablePath: "/usr/bin/chromium-headless-shell",
   args: ["--no-sandbox", "--disable-dev-shm-usage"],
 });
 try {

@@ -8,7 +8,7 @@ if (problem === null) {
   const { createProgram } = await import("./cli/program.ts");
   const { outliveReaders } = await import("./cli/unread-output.ts");
   outliveReaders();
-  await createProgram().parseAsync();
+  await (await createProgram(process.argv[2])).parseAsync();
 } else {
   process.stderr.write(`fleetgate: ${problem}\n`);
   // The same code as for a wrong configuration: starting it again would not help.

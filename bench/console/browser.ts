@@ -3,12 +3,12 @@ import { type Browser, type CDPSession, chromium, type Page } from "playwright-c
 import type { SectionRun } from "../section-run.ts";
 
 /** Debian's. */
-const path = "/usr/bin/chromium";
+const path = "/usr/bin/chromium-headless-shell";
 const viewport = { width: 1_400, height: 900 };
 
 /** Chromium without a window. A machine without a graphics card draws by software. */
 export async function openBrowser(run: SectionRun): Promise<Browser> {
-  if (!existsSync(path)) throw new Error(`the console needs Debian's chromium (${path})`);
+  if (!existsSync(path)) throw new Error(`the console needs Debian's chromium-headless-shell (${path})`);
   const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
   const browser = await chromium.launch({ executablePath: path, args });
   run.onEnd(() => browser.close());

@@ -1,6 +1,6 @@
+import type { Environment } from "../config/environment.ts";
 import type { ConfigProblem } from "../config/finding.ts";
 import { type Config, loadConfig } from "../config/load.ts";
-import type { Environment } from "../config/named-files.ts";
 import type { Settings } from "../config/settings.ts";
 import { createCatalogue } from "../fleet/operations.ts";
 import { exitCodes } from "./exit.ts";

@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
 import { format } from "node:util";
 import { type DestinationStream, pino } from "pino";
-import type { Environment } from "../config/named-files.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Clock } from "../platform/clock.ts";
 import { hideSecrets, hideThese } from "../platform/crash/hide-secrets.ts";
 import type { Log } from "../platform/log.ts";

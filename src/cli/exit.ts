@@ -1,12 +1,6 @@
-import { CertificateRefused } from "../northbound/opcua/certificate-store/store.ts";
-import { FolderLocked } from "../platform/folder-lock.ts";
-import { FolderUnsafe } from "../platform/folder-owner.ts";
-import { describeError } from "../platform/log.ts";
-import { FolderNotMade } from "../platform/make-folder.ts";
+import { describeError } from "../platform/error-text.ts";
+import { PlainError } from "../platform/plain-error.ts";
 import { PortRefused, PortTaken, refusalAdvice } from "../platform/port-taken.ts";
-import { StoreTooNew } from "../platform/stores/kept-store.ts";
-import { OwnJournal } from "../platform/stores/own-journal.ts";
-import { RestoreUnfinished } from "../platform/stores/unfinished-restore.ts";
 
 /**
  * Exit codes of sysexits.h, for service managers. `usage`: an option or an answer is missing or wrong.
@@ -71,17 +65,8 @@ export type PortOption = (wanted: PortTaken | PortRefused) => string;
  */
 export function fail(error: unknown, portOption: PortOption): never {
   const wanted = portWanted(error);
-  const isPlain = [
-    CertificateRefused,
-    FolderLocked,
-    FolderNotMade,
-    FolderUnsafe,
-    NotPossible,
-    OwnJournal,
-    RestoreUnfinished,
-    StoreTooNew,
-  ].some((known) => error instanceof known);
-  const reason = error instanceof Error && isPlain ? error.message : describeError(error);
+  const isPlain = error instanceof PlainError || error instanceof NotPossible;
+  const reason = isPlain ? error.message : describeError(error);
   const line = wanted === null ? reason : portLine(wanted, portOption(wanted));
   process.stderr.write(`fleetgate: ${line}\n`);
   process.exit(exitCodeOf(error));
@@ -89,9 +74,7 @@ export function fail(error: unknown, portOption: PortOption): never {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof NotPossible) return error.exitCode;
-  if (error instanceof CertificateRefused) return error.isMalformed ? exitCodes.usage : exitCodes.failure;
-  if (error instanceof OwnJournal) return exitCodes.config;
-  return error instanceof StoreTooNew ? exitCodes.data : exitCodes.failure;
+  return exitCodes[error instanceof PlainError ? error.ending : "failure"];
 }
 
 function portLine(wanted: PortTaken | PortRefused, option: string): string {

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
-import { type PathResult, readDataDir, readSocketPath } from "../config/control-socket.ts";
+import type { PathResult } from "../config/control-socket.ts";
 import { exitCodes, NotPossible } from "./exit.ts";
-import { unitEnvironment } from "./unit-environment.ts";
 
 /** The files of the package's gateway, for a command without options. */
 export const installed = {
@@ -38,7 +37,9 @@ export interface GatewayLocation {
 
 /** The gateway's data folder. Rejects with NotPossible if the configuration does not name it. */
 export async function findDataFolder({ config, data }: GatewayLocation): Promise<string> {
-  return data ?? pathOf(await readDataDir(config, environmentOf(config)), "");
+  if (data !== undefined) return data;
+  const { readDataDir } = await import("../config/control-socket.ts");
+  return pathOf(await readDataDir(config, await environmentOf(config)), "");
 }
 
 /**
@@ -47,12 +48,14 @@ export async function findDataFolder({ config, data }: GatewayLocation): Promise
  */
 export async function findSocket({ config, socket }: GatewayLocation): Promise<string> {
   if (socket !== undefined) return socket;
-  const found = await readSocketPath(config, environmentOf(config));
+  const { readSocketPath } = await import("../config/control-socket.ts");
+  const found = await readSocketPath(config, await environmentOf(config));
   if (!found.ok && config === installed.config) return installed.socket;
   return pathOf(found, ". With --socket PATH no file is needed");
 }
 
-function environmentOf(config: string) {
+async function environmentOf(config: string) {
+  const { unitEnvironment } = await import("./unit-environment.ts");
   return unitEnvironment(process.env, process.getuid?.() ?? null, config).env;
 }
 

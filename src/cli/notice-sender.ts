@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeSync } from "node:fs";
-import type { Environment } from "../config/named-files.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Clock } from "../platform/clock.ts";
-import { describeError, type Log } from "../platform/log.ts";
+import { describeError } from "../platform/error-text.ts";
+import type { Log } from "../platform/log.ts";
 
 /** A notice about the service for systemd: `man sd_notify`. */
 export type Notice = "READY=1" | "STOPPING=1" | "WATCHDOG=1" | `STATUS=${string}`;

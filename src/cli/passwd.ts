@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Readable } from "node:stream";
 import { Command } from "commander";
-import { fileProblem, firstLine, hasOuterSpace } from "../config/named-files.ts";
+import { firstLine, hasOuterSpace } from "../config/named-files.ts";
 import { digestOf, hashPassword, isPasswordHash } from "../platform/password.ts";
-import { plainText } from "../platform/plain-file.ts";
+import { fileProblem, plainText } from "../platform/plain-file.ts";
 import { fail, Refused, refuse } from "./exit.ts";
 import { secretAccess, writeNewFile } from "./new-file.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";

@@ -1,62 +1,53 @@
 import { Command } from "commander";
 import { longVersion, version } from "../version.ts";
-import { alarmsCommand } from "./alarms.ts";
-import { backupCommand, restoreCommand } from "./backup/command.ts";
-import { callCommand } from "./call.ts";
-import { certsCommand } from "./certs/command.ts";
-import { checkCommand } from "./check.ts";
-import { demoCommand } from "./demo.ts";
 import { examples } from "./examples.ts";
 import { exitCodes } from "./exit.ts";
-import { exportCommand } from "./export/command.ts";
-import { fenceConfirmCommand } from "./fence-confirm.ts";
-import { handoverCommand } from "./handover.ts";
-import { holdCommand } from "./hold.ts";
-import { initCommand } from "./init/command.ts";
-import { journalCommand } from "./journal.ts";
-import { logLevelCommand } from "./log-level.ts";
 import { someText, someTexts } from "./option.ts";
-import { passwdCommand, tokenCommand } from "./passwd.ts";
-import { recordCommand } from "./record.ts";
-import { reloadCommand } from "./reload.ts";
-import { robotsCommand } from "./robots.ts";
-import { runCommand } from "./run.ts";
-import { simulateCommand } from "./simulate.ts";
-import { statusCommand } from "./status/command.ts";
-import { tailCommand } from "./tail/command.ts";
-import { watchCommand } from "./watch.ts";
 
-/** `fleetgate` with all its subcommands. */
-export function createProgram(): Command {
+/** In the order of the help. A command loads what it needs, and no other one: all of them take half a second. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import("./init/command.ts")).initCommand(),
+  run: async () => (await import("./run.ts")).runCommand(),
+  check: async () => (await import("./check.ts")).checkCommand(),
+  status: async () => (await import("./status/command.ts")).statusCommand(),
+  robots: async () => (await import("./robots.ts")).robotsCommand(),
+  tail: async () => (await import("./tail/command.ts")).tailCommand(),
+  alarms: async () => (await import("./alarms.ts")).alarmsCommand(),
+  "log-level": async () => (await import("./log-level.ts")).logLevelCommand(),
+  call: async () => (await import("./call.ts")).callCommand(),
+  hold: async () => (await import("./hold.ts")).holdCommand(),
+  reload: async () => (await import("./reload.ts")).reloadCommand(),
+  handover: async () => (await import("./handover.ts")).handoverCommand(),
+  "fence-confirm": async () => (await import("./fence-confirm.ts")).fenceConfirmCommand(),
+  record: async () => (await import("./record.ts")).recordCommand(),
+  certs: async () => (await import("./certs/command.ts")).certsCommand(),
+  export: async () => (await import("./export/command.ts")).exportCommand(),
+  backup: async () => (await import("./backup/command.ts")).backupCommand(),
+  restore: async () => (await import("./backup/command.ts")).restoreCommand(),
+  journal: async () => (await import("./journal.ts")).journalCommand(),
+  passwd: async () => (await import("./passwd.ts")).passwdCommand(),
+  token: async () => (await import("./passwd.ts")).tokenCommand(),
+  simulate: async () => (await import("./simulate.ts")).simulateCommand(),
+  demo: async () => (await import("./demo.ts")).demoCommand(),
+  watch: async () => (await import("./watch.ts")).watchCommand(),
+};
+
+/**
+ * `fleetgate` with its subcommands.
+ *
+ * @param word the first word of the command line: if it names a subcommand, the program has this one only
+ */
+export async function createProgram(word?: string): Promise<Command> {
   const program = new Command("fleetgate")
     .description("Edge gateway between a robot fleet service and the plant: gRPC to MQTT and OPC UA.")
     // Commander prints it as soon as it has read the option, before those behind it.
     .version(process.argv.includes("--long") ? longVersion() : version)
-    .option("--long", "with --version: the commit, the build, and how long this version is supported")
-    .addCommand(initCommand())
-    .addCommand(runCommand())
-    .addCommand(checkCommand())
-    .addCommand(statusCommand())
-    .addCommand(robotsCommand())
-    .addCommand(tailCommand())
-    .addCommand(alarmsCommand())
-    .addCommand(logLevelCommand())
-    .addCommand(callCommand())
-    .addCommand(holdCommand())
-    .addCommand(reloadCommand())
-    .addCommand(handoverCommand())
-    .addCommand(fenceConfirmCommand())
-    .addCommand(recordCommand())
-    .addCommand(certsCommand())
-    .addCommand(exportCommand())
-    .addCommand(backupCommand())
-    .addCommand(restoreCommand())
-    .addCommand(journalCommand())
-    .addCommand(passwdCommand())
-    .addCommand(tokenCommand())
-    .addCommand(simulateCommand())
-    .addCommand(demoCommand())
-    .addCommand(watchCommand());
+    .option("--long", "with --version: the commit, the build, and how long this version is supported");
+  const named = word !== undefined && Object.hasOwn(commands, word) ? [word] : Object.keys(commands);
+  for (const name of named) {
+    const command = await commands[name]?.();
+    if (command !== undefined) program.addCommand(command);
+  }
   refuseMalformed(program);
   refuseEmpty(program);
   for (const each of program.commands) addExamples(each, each.name());

@@ -1,4 +1,4 @@
-import type { Environment } from "../config/named-files.ts";
+import type { Environment } from "../config/environment.ts";
 import { clip } from "../domain/clip.ts";
 import { type Clock, every } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";

@@ -21,7 +21,7 @@ import {
 } from "node-opcua";
 import { selfSigned } from "../northbound/opcua/made-certificate.ts";
 import { aborted } from "../platform/component.ts";
-import { describeError } from "../platform/log.ts";
+import { describeError } from "../platform/error-text.ts";
 import { makeFolder } from "../platform/make-folder.ts";
 import { NotPossible } from "./exit.ts";
 

@@ -1,11 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
-import { CREDENTIAL_PREFIX, type Environment, UNREADABLE } from "../config/named-files.ts";
-import { takeRights } from "../platform/folder-owner.ts";
-import { type Reading, type ReportedProblem, readConfiguration } from "./configuration.ts";
+import { basename, join, resolve } from "node:path";
+import { CREDENTIAL_PREFIX, type Environment } from "../config/environment.ts";
 
 /** What the gateway finds in its environment if its unit starts it. */
-interface UnitEnvironment {
+export interface UnitEnvironment {
   readonly env: Environment;
   /** The file of the unit; null: there is none. */
   readonly source: string | null;
@@ -14,7 +12,7 @@ interface UnitEnvironment {
 }
 
 /** What systemd lets a unit do. */
-interface UnitRights {
+export interface UnitRights {
   readonly user: string;
   readonly group: string;
   /** Groups beside those that the user has on this machine. */
@@ -152,68 +150,4 @@ function credentials(lines: readonly Line[]): Record<string, string> {
 
 function storedAt(name: string): string | null {
   return credentialStores.map((folder) => join(folder, name)).find(existsSync) ?? null;
-}
-
-/**
- * Reads a configuration for `fleetgate check`. If a unit starts it, also with the rights of the unit: root
- * may read files that the gateway may not, and write to folders that the gateway may not.
- */
-export async function readForUnit(path: string, unit: UnitEnvironment): Promise<Reading> {
-  const reading = await readConfiguration(path, unit.env, "error");
-  if (unit.rights === null) return reading;
-  const found = [
-    ...(await unreadable(path, unit, unit.rights)),
-    ...unwritable(reading, unit.source ?? "", unit.rights),
-  ];
-  const config = found.length > 0 ? null : reading.config;
-  return { ...reading, config, problems: [...reading.problems, ...found] };
-}
-
-/**
- * The files that the unit's user may not read. Those of its LoadCredential= lines are read by systemd itself.
- */
-async function unreadable(
-  path: string,
-  unit: UnitEnvironment,
-  rights: UnitRights,
-): Promise<readonly ReportedProblem[]> {
-  const ofSystemd = Object.entries(unit.env).filter(([name]) => name.startsWith(CREDENTIAL_PREFIX));
-  const reading = await withRights(rights, () => readConfiguration(path, unit.env, "error"));
-  if (reading === null) {
-    const message = `there is no user ${rights.user} or no group ${rights.group}, which ${unit.source} needs`;
-    return [{ path: "", line: null, message, severity: "error" }];
-  }
-  return reading.problems.filter(
-    ({ message }) =>
-      message.endsWith(UNREADABLE) && !ofSystemd.some(([, file]) => message.startsWith(`${file} `)),
-  );
-}
-
-/** A data folder that the unit's sandbox keeps read-only. */
-function unwritable(
-  { config }: Reading,
-  source: string,
-  { writable }: UnitRights,
-): readonly ReportedProblem[] {
-  if (config === null || writable === null) return [];
-  const { dataDir } = config.gateway;
-  if (writable.some((folder) => !relative(folder, dataDir).startsWith(".."))) return [];
-  const allowed = writable.join(", ");
-  const message = `${dataDir} is read-only for ${source}, which may write to ${allowed}: leave the key out, or name a folder there`;
-  return [{ path: "gateway.dataDir", line: null, message, severity: "error" }];
-}
-
-/** Runs `work` with the rights of another user; null: that user or group does not exist. */
-async function withRights<T>(rights: UnitRights, work: () => Promise<T>): Promise<T | null> {
-  let back: () => void;
-  try {
-    back = takeRights(rights);
-  } catch {
-    return null;
-  }
-  try {
-    return await work();
-  } finally {
-    back();
-  }
 }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { fileProblem } from "../config/named-files.ts";
+import { fileProblem } from "../platform/plain-file.ts";
 import { exitWith } from "./control-command.ts";
 import { exitCodes, NotPossible } from "./exit.ts";
 import { stopSignal } from "./stop-signal.ts";

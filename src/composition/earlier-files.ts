@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:
 import { basename, dirname, join } from "node:path";
 import { isIdentifier } from "../domain/identifier.ts";
 import { brokerKey, topicsKey } from "../northbound/mqtt/published-topics.ts";
+import { describeError } from "../platform/error-text.ts";
 import { isJsonObject } from "../platform/json.ts";
-import { describeError, type Log } from "../platform/log.ts";
+import type { Log } from "../platform/log.ts";
 import { syncFolder } from "../platform/stores/store-marks.ts";
 import { replacement, type TableStore, type TablesContent } from "../platform/stores/table-store.ts";
 import { EXPORT_FILE, readExport } from "../platform/stores/tables-export.ts";

@@ -8,8 +8,9 @@ import { clip } from "../domain/clip.ts";
 import { type Source, sourceKey } from "../domain/command.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Health } from "../platform/component.ts";
+import { describeError } from "../platform/error-text.ts";
 import type { Live, LiveSource } from "../platform/live.ts";
-import { describeError, type Log } from "../platform/log.ts";
+import type { Log } from "../platform/log.ts";
 
 /** The source of the configuration, for a gateway that can read it again. */
 export interface ConfigurationSource {

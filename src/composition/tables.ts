@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from "../platform/clock.ts";
-import { describeError, type Log } from "../platform/log.ts";
+import { describeError } from "../platform/error-text.ts";
+import type { Log } from "../platform/log.ts";
 import { brokenStore, type KeyedStore } from "../platform/store.ts";
 import { StoreTooNew } from "../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../platform/stores/lmdb-store.ts";

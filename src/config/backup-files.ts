@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
-import { dataDir } from "./load.ts";
-import { CREDENTIAL_PREFIX, type Environment, namedPaths } from "./named-files.ts";
+import { CREDENTIAL_PREFIX, dataDir, type Environment } from "./environment.ts";
+import { namedPaths } from "./named-files.ts";
 import { ownAuthority } from "./own-authority.ts";
 import { readConfigDocument } from "./read-document.ts";
 import { configSchema } from "./schema.ts";

@@ -1,11 +1,9 @@
 import { dirname, resolve } from "node:path";
-import { readPlainFile } from "../platform/plain-file.ts";
-import { readDocument } from "./document.ts";
-import { dataDir } from "./load.ts";
-import { type Environment, fileProblem } from "./named-files.ts";
-import { LARGEST_CONFIGURATION_BYTES } from "./read-document.ts";
-import { configSchema } from "./schema.ts";
-import { socketPath } from "./sections/control.ts";
+import { fileProblem, readPlainFile } from "../platform/plain-file.ts";
+import { LARGEST_CONFIGURATION_BYTES, readDocument } from "./document.ts";
+import { dataDir, type Environment } from "./environment.ts";
+import { controlSection, socketPath } from "./sections/control.ts";
+import { gatewaySection } from "./sections/gateway.ts";
 
 /** The path of a gateway's socket or folder, or why it is not known. */
 export type PathResult =
@@ -19,7 +17,7 @@ export type PathResult =
 export async function readSocketPath(path: string, env: Environment): Promise<PathResult> {
   const folder = await readDataDir(path, env);
   if (!folder.ok) return folder;
-  const control = configSchema.shape.control.safeParse(await readSection(path, "control"));
+  const control = controlSection.safeParse(await readSection(path, "control"));
   if (!control.success) return wrongFile(path);
   if (!control.data.enabled) return { ok: false, problem: `${path} says control.enabled: false` };
   return { ok: true, path: socketPath(control.data, dirname(resolve(path)), folder.path) };
@@ -28,7 +26,7 @@ export async function readSocketPath(path: string, env: Environment): Promise<Pa
 /** The data folder of a configuration file, read like its control socket. */
 export async function readDataDir(path: string, env: Environment): Promise<PathResult> {
   try {
-    const gateway = configSchema.shape.gateway.safeParse(await readSection(path, "gateway"));
+    const gateway = gatewaySection.safeParse(await readSection(path, "gateway"));
     if (!gateway.success) return wrongFile(path);
     return { ok: true, path: dataDir({ gateway: gateway.data }, path, env) };
   } catch (error) {

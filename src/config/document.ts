@@ -11,6 +11,9 @@ import {
 import { messageOf } from "../platform/error-text.ts";
 import type { ConfigPath, ConfigProblem } from "./finding.ts";
 
+/** A row for each of ten thousand robots takes less than 2 MB. */
+export const LARGEST_CONFIGURATION_BYTES = 4_000_000;
+
 /** A parsed YAML file, which also knows the line of each value. */
 export interface ConfigDocument {
   readonly value: unknown;

@@ -14,9 +14,10 @@ import type { LogLevel } from "../platform/log.ts";
 import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { RecorderOptions } from "../platform/recorder/options.ts";
 import { crossChecks, type SoundSections } from "./cross-checks.ts";
+import { dataDir, type Environment } from "./environment.ts";
 import { type ConfigProblem, type Finding, unwise, wrong } from "./finding.ts";
 import { problemAt, problemsOf } from "./issues.ts";
-import { type Environment, type NamedFiles, type OwnCertificate, readNamedFiles } from "./named-files.ts";
+import { type NamedFiles, type OwnCertificate, readNamedFiles } from "./named-files.ts";
 import { inOrder, readConfigDocument, soundSections, unsoundSections } from "./read-document.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { clusterOptions, ownOpcUaUri } from "./sections/cluster.ts";
@@ -205,14 +206,6 @@ async function folderFindings(
   const uid = env.unit === undefined ? (process.getuid?.() ?? null) : null;
   const problems = await folderProblems(dataDir({ gateway }, path, env), uid);
   return problems.map((problem) => unwise(["gateway", "dataDir"], problem));
-}
-
-/** The folder for data that must survive a restart, absolute. */
-export function dataDir(file: Pick<ConfigFile, "gateway">, path: string, env: Environment): string {
-  const folder = dirname(resolve(path));
-  // systemd separates several folders by colons; the first is the service's own.
-  const state = env.STATE_DIRECTORY?.split(":", 1)[0];
-  return resolve(folder, file.gateway.dataDir ?? (state === undefined || state === "" ? "data" : state));
 }
 
 /** Write for the group, write for others. */

@@ -1,23 +1,17 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { z } from "zod";
-import { messageOf } from "../platform/error-text.ts";
 import { isPasswordHash, isUsableHash } from "../platform/password.ts";
 import { belongTogether, certificateProblem, privateKeyProblem, validityProblem } from "../platform/pem.ts";
-import { NoPlainFile, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
+import { fileProblem, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import { pngProblem } from "../platform/png.ts";
 import { type ListenerPair, tlsProblem } from "../platform/tls-files.ts";
 import type { ConfigDocument } from "./document.ts";
+import { CREDENTIAL_PREFIX, type Environment } from "./environment.ts";
 import { type FileKind, fileFields } from "./fields.ts";
 import { type ConfigPath, type ConfigProblem, pathText } from "./finding.ts";
 import { problemAt } from "./issues.ts";
 import { applicationCertificateProblem, keyOf, revocationListProblem } from "./key-pairs.ts";
 import { places } from "./schema-walk.ts";
-
-/**
- * The environment, read-only. `credential:NAME` is the file of a credential if a caller has read it from the
- * unit.
- */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A file that the configuration names, read and of the right kind. */
 export interface NamedFile {
@@ -49,10 +43,6 @@ export interface OwnCertificate {
 /** The limit of a file that the configuration names. */
 export const LARGEST_FILE_BYTES = 1_000_000;
 const secretKinds: ReadonlySet<FileKind> = new Set(["apiKey", "privateKey", "password", "userPassword"]);
-/** The prefix of a systemd credential's name. */
-export const CREDENTIAL_PREFIX = "credential:";
-/** The end of the message about a file that may not be read. */
-export const UNREADABLE = "cannot be read by the user that the gateway runs as";
 
 /**
  * Reads every file that a key of the document names, also if the document is not valid: all problems belong
@@ -294,13 +284,4 @@ function userPasswordProblem(kept: string): string | null {
 
 export function firstLine(text: string): string {
   return text.split(/\r?\n/, 1)[0] ?? "";
-}
-
-/** Why a file cannot be read, as the end of a sentence. */
-export function fileProblem(error: unknown): string {
-  if (error instanceof NoPlainFile) return error.message;
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
-  if (code === "EACCES") return UNREADABLE;
-  return `cannot be read: ${messageOf(error)}`;
 }

@@ -1,12 +1,13 @@
-import { type ReadFile, readPlainFile } from "../platform/plain-file.ts";
+import { fileProblem, type ReadFile, readPlainFile } from "../platform/plain-file.ts";
 import type { SoundSections } from "./cross-checks.ts";
-import { type ConfigDocument, type DocumentResult, readDocument } from "./document.ts";
+import {
+  type ConfigDocument,
+  type DocumentResult,
+  LARGEST_CONFIGURATION_BYTES,
+  readDocument,
+} from "./document.ts";
 import type { ConfigProblem } from "./finding.ts";
-import { fileProblem } from "./named-files.ts";
 import { configSchema } from "./schema.ts";
-
-/** A row for each of ten thousand robots takes less than 2 MB. */
-export const LARGEST_CONFIGURATION_BYTES = 4_000_000;
 
 /** Reads the configuration file itself, and none of the files that it names. Never rejects. */
 export async function readConfigDocument(

@@ -2,3 +2,14 @@
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** An error as one string with its chain of causes: stack traces stay out of production logs. */
+export function describeError(error: unknown): string {
+  const parts: string[] = [];
+  let at: unknown = error;
+  for (let depth = 0; at !== undefined && at !== null && depth < 5; depth += 1) {
+    parts.push(at instanceof Error ? `${at.name}: ${at.message}` : String(at));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return parts.join(" ← ");
+}

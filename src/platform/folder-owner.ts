@@ -1,8 +1,9 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { PlainError } from "./plain-error.ts";
 
 /** Root cannot work in a folder safely; the message says why and what to do. */
-export class FolderUnsafe extends Error {
+export class FolderUnsafe extends PlainError {
   override readonly name = "FolderUnsafe";
 }
 

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from "pino";
+import { describeError } from "./error-text.ts";
 
 /** Fields of a log line. Never a token, a secret or a whole request. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -99,14 +100,3 @@ export const silentLog: Log = {
   error() {},
   child: () => silentLog,
 };
-
-/** An error as one string with its chain of causes: stack traces stay out of production logs. */
-export function describeError(error: unknown): string {
-  const parts: string[] = [];
-  let at: unknown = error;
-  for (let depth = 0; at !== undefined && at !== null && depth < 5; depth += 1) {
-    parts.push(at instanceof Error ? `${at.name}: ${at.message}` : String(at));
-    at = at instanceof Error ? at.cause : undefined;
-  }
-  return parts.join(" ← ");
-}

@@ -1,9 +1,10 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { PlainError } from "./plain-error.ts";
 import { isCode } from "./socket-probe.ts";
 
 /** A folder does not exist and cannot be made; the message names the part of the path that is in the way. */
-export class FolderNotMade extends Error {
+export class FolderNotMade extends PlainError {
   override readonly name = "FolderNotMade";
   /** The system's code, as ENOSPC; undefined: the path itself is wrong. */
   readonly code: string | undefined;

@@ -1,5 +1,9 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { messageOf } from "./error-text.ts";
+
+/** The end of the message about a file that may not be read. */
+export const UNREADABLE = "cannot be read by the user that the gateway runs as";
 
 /** The content and state of a file when it was read. */
 export interface PlainFile {
@@ -73,4 +77,13 @@ export function nextNumber(names: readonly string[]): number {
 
 function numberOf(name: string): number {
   return Number(NUMBER.exec(name)?.[1] ?? 0);
+}
+
+/** Why a file cannot be read, as the end of a sentence. */
+export function fileProblem(error: unknown): string {
+  if (error instanceof NoPlainFile) return error.message;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
+  if (code === "EACCES") return UNREADABLE;
+  return `cannot be read: ${messageOf(error)}`;
 }

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Clock, every } from "./clock.ts";
+import { describeError } from "./error-text.ts";
 import { createKeptFile, readNowIfThere } from "./kept-file.ts";
-import { describeError, type Log } from "./log.ts";
+import type { Log } from "./log.ts";
 
 /**
  * How long gateways have run on a data folder in all: records age by it. No wall clock counts, so a wrong one

@@ -17,8 +17,8 @@ function valuesOf(command: Command, words: string): ReadonlyArray<readonly [stri
   ];
 }
 
-it("refuses an empty name, id, path or number of every command", () => {
-  const values = valuesOf(createProgram(), "fleetgate").filter(([words]) => !answers.includes(words));
+it("refuses an empty name, id, path or number of every command", async () => {
+  const values = valuesOf(await createProgram(), "fleetgate").filter(([words]) => !answers.includes(words));
   expect(values.length).toBeGreaterThan(50);
   const taken = values.filter(([, { parseArg }]) => {
     try {
@@ -32,7 +32,7 @@ it("refuses an empty name, id, path or number of every command", () => {
 });
 
 it("collects the values of an option or argument that may be repeated", async () => {
-  const program = createProgram();
+  const program = await createProgram();
   const acknowledge = program.commands.find((each) => each.name() === "alarms")?.commands.at(-1);
   let given: readonly string[] = [];
   acknowledge?.action((ids: readonly string[]) => {

@@ -22,7 +22,7 @@ function helpOf(command: Command): string {
   return said.join("");
 }
 
-const commands = below(createProgram());
+const commands = below(await createProgram());
 
 describe("the help", () => {
   it("has looked at all commands", () => expect(commands.length).toBeGreaterThan(25));

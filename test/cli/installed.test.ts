@@ -11,8 +11,8 @@ function commandsOf(command: Command, words: string): ReadonlyArray<readonly [st
   return inner.length > 0 ? inner : [[words, command]];
 }
 
-it("every command that takes a gateway's configuration takes the package's without an option", () => {
-  const configs = commandsOf(createProgram(), "").flatMap(([words, { options }]) =>
+it("every command that takes a gateway's configuration takes the package's without an option", async () => {
+  const configs = commandsOf(await createProgram(), "").flatMap(([words, { options }]) =>
     options.filter(({ long }) => long === "--config").map((option) => [words, option.defaultValue]),
   );
   const isWithout = ([, value]: unknown[]) => value !== "/etc/fleetgate/fleetgate.yaml";

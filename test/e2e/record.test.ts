@@ -27,7 +27,7 @@ beforeAll(async () => {
     await programText("alarms", "list", ...socket),
     await programText("check", "--config", configPath),
   ];
-  texts.set("help.txt", helpTexts());
+  texts.set("help.txt", await helpTexts());
   texts.set("opcua-values.txt", await nodeValuesText(harness));
   texts.set("opcua-export.txt", await exportedText(configPath));
   texts.set("http.txt", await httpText(harness));

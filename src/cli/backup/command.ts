@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { fileProblem } from "../../config/named-files.ts";
+import { fileProblem } from "../../platform/plain-file.ts";
 import { syncFolder } from "../../platform/stores/store-marks.ts";
 import { fail, NotPossible } from "../exit.ts";
 import { configOption } from "../installed.ts";

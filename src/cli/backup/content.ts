@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { readBackupFiles } from "../../config/backup-files.ts";
+import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
-import type { Environment } from "../../config/named-files.ts";
 import { createCatalogue } from "../../fleet/operations.ts";
 import type { ArchiveEntry } from "../../platform/archive/tar.ts";
 import { plainText, type ReadFile } from "../../platform/plain-file.ts";

@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import type { FileKind } from "../../config/fields.ts";
-import { contentProblem, fileProblem, firstLine, LARGEST_FILE_BYTES } from "../../config/named-files.ts";
+import { contentProblem, firstLine, LARGEST_FILE_BYTES } from "../../config/named-files.ts";
 import { isPasswordHash } from "../../platform/password.ts";
-import { readPlainFile } from "../../platform/plain-file.ts";
+import { fileProblem, readPlainFile } from "../../platform/plain-file.ts";
 import { newPasswordProblem } from "../passwd.ts";
 
 /** The text of a file in an answer, as the gateway would read it. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
-import { describeError } from "../../platform/log.ts";
+import { describeError } from "../../platform/error-text.ts";
 import { startLoopTimer } from "../../platform/loop-timer.ts";
 import { ChangedMeanwhile } from "../../platform/store.ts";
 import type { Journal, JournalRecord } from "./journal.ts";

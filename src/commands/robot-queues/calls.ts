@@ -1,5 +1,5 @@
 import type { CallEnding } from "../../contracts/fleet-port.ts";
-import { describeError } from "../../platform/log.ts";
+import { describeError } from "../../platform/error-text.ts";
 import type { Attribution } from "../attribution/attribution.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { isWatchRule, watchBaseline } from "../evidence/watch.ts";

@@ -4,8 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { OPCUACertificateManager, type StatusCode, StatusCodes } from "node-opcua";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { describeError } from "../../platform/error-text.ts";
 import { createLineBudget } from "../../platform/line-budget.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import type { Log } from "../../platform/log.ts";
 import { placeAuthorities } from "./certificate-content.ts";
 import type { OpcUaAuthorities } from "./options.ts";
 

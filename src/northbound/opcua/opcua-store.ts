@@ -1,4 +1,5 @@
-import { describeError, type Log } from "../../platform/log.ts";
+import { describeError } from "../../platform/error-text.ts";
+import type { Log } from "../../platform/log.ts";
 import { brokenStore, type KeyedStore, StoreFailed } from "../../platform/store.ts";
 import { openKeptStore } from "../../platform/stores/kept-store.ts";
 import { createLmdbStore } from "../../platform/stores/lmdb-store.ts";

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { OPCUACertificateManager } from "node-opcua";
 import { clockText, isBeforeBuild } from "../../platform/build-date.ts";
 import { type Clock, every } from "../../platform/clock.ts";
+import { describeError } from "../../platform/error-text.ts";
 import { putInPlace } from "../../platform/kept-file.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import type { Log } from "../../platform/log.ts";
 import { type CertificateContent, missingNames } from "./certificate-content.ts";
 
 const DAY_MS = 86_400_000;

@@ -19,7 +19,8 @@ import {
 } from "node-opcua";
 import type { Command, Role } from "../../domain/command.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { describeError, type Log } from "../../platform/log.ts";
+import { describeError } from "../../platform/error-text.ts";
+import type { Log } from "../../platform/log.ts";
 import { isPassword } from "../../platform/password.ts";
 import { placeAuthorities } from "./certificate-content.ts";
 import { type ClientCertificates, createClientCertificates } from "./client-certificates.ts";

@@ -1,8 +1,9 @@
 import { getHeapStatistics } from "node:v8";
 import { type Clock, every } from "../clock.ts";
 import type { Health } from "../component.ts";
+import { describeError } from "../error-text.ts";
 import type { JsonObject } from "../json.ts";
-import { describeError, type Log } from "../log.ts";
+import type { Log } from "../log.ts";
 import { rssBytes } from "../process-health.ts";
 import type { CrashFolder, Life } from "./crash-folder.ts";
 import { hideSecrets, hideSecretsIn } from "./hide-secrets.ts";

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { freeBytes } from "../disk-health.ts";
 import { isJsonObject } from "../json.ts";
 import { makeFolder } from "../make-folder.ts";
+import { PlainError } from "../plain-error.ts";
 import {
   isMissingOnFullDisk,
   type KeyedStore,
@@ -97,8 +98,9 @@ function problemIn(report: string): string | null {
 }
 
 /** A newer program has written the store. */
-export class StoreTooNew extends Error {
+export class StoreTooNew extends PlainError {
   override readonly name = "StoreTooNew";
+  override readonly ending = "data";
 }
 
 /** Stands between the name of a store that was put aside and the time. */

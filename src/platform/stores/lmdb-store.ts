@@ -1,4 +1,5 @@
-import { describeError, type Log } from "../log.ts";
+import { describeError } from "../error-text.ts";
+import type { Log } from "../log.ts";
 import type { KeyedStore, StoreChange, StoreRange } from "../store.ts";
 import { RecordDamaged } from "./record-seal.ts";
 import {

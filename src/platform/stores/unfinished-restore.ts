@@ -1,9 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PlainError } from "../plain-error.ts";
 import { syncFolder } from "./store-marks.ts";
 
 /** A restore was interrupted, so nothing may be started on the folder. */
-export class RestoreUnfinished extends Error {
+export class RestoreUnfinished extends PlainError {
   override readonly name = "RestoreUnfinished";
 }
 

@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from "../clock.ts";
-import { describeError, type Log } from "../log.ts";
+import { describeError } from "../error-text.ts";
+import type { Log } from "../log.ts";
 import { noLaterThan } from "../within.ts";
 import type { TableChange, TableStore } from "./table-store.ts";
 

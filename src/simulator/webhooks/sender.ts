@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import { rootCertificates } from "node:tls";
 import { Agent, request } from "undici";
 import type { Clock } from "../../platform/clock.ts";
-import { describeError } from "../../platform/log.ts";
+import { describeError } from "../../platform/error-text.ts";
 import { isPublic, literalAddress, type Resolve } from "./target.ts";
 
 /** One attempt to deliver. */

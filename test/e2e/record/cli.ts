@@ -3,8 +3,8 @@ import { vi } from "vitest";
 import { createProgram } from "../../../src/cli/program.ts";
 
 /** The help of every command, as a terminal shows it. */
-export function helpTexts(): string {
-  return below(createProgram(), ["fleetgate"])
+export async function helpTexts(): Promise<string> {
+  return below(await createProgram(), ["fleetgate"])
     .map(([words, command]) => `$ ${words} --help\n${helpOf(command)}`)
     .join("\n");
 }
@@ -28,7 +28,7 @@ export async function programText(...words: readonly string[]): Promise<string> 
   const code = process.exitCode;
   process.exitCode = undefined;
   try {
-    await createProgram().parseAsync(words, { from: "user" });
+    await (await createProgram(words[0])).parseAsync(words, { from: "user" });
     return `$ fleetgate ${words.join(" ")}\n${said.join("")}exit code ${process.exitCode ?? 0}\n`;
   } finally {
     write.mockRestore();

@@ -2,6 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { PlainError } from "../../../platform/plain-error.ts";
 import { isCode } from "../../../platform/socket-probe.ts";
 import { type CertificateFacts, certificatesOf, factsOf } from "./certificate-facts.ts";
 
@@ -102,13 +103,13 @@ function readContent(content: Buffer, nowMs: number): FileContent {
 }
 
 /** Why certificates cannot be moved, or why the choice is not clear, as a sentence. */
-export class CertificateRefused extends Error {
+export class CertificateRefused extends PlainError {
   override readonly name = "CertificateRefused";
-  /** The text is no thumbprint at all. */
-  readonly isMalformed: boolean;
+  override readonly ending: "failure" | "usage";
 
+  /** `isMalformed`: the text is no thumbprint at all. */
   constructor(message: string, isMalformed = false) {
     super(message);
-    this.isMalformed = isMalformed;
+    this.ending = isMalformed ? "usage" : "failure";
   }
 }

@@ -1,7 +1,8 @@
 import type { ErrorName } from "../../../domain/errors.ts";
 import { isBusy } from "../../../domain/ticket.ts";
 import type { TicketState } from "../../../domain/ticket-state.ts";
-import { describeError, type Log } from "../../../platform/log.ts";
+import { describeError } from "../../../platform/error-text.ts";
+import type { Log } from "../../../platform/log.ts";
 import { type AttemptParts, type Attempts, createAttempts } from "./attempt.ts";
 import type { SlotKind } from "./slot-kind.ts";
 import type { SlotNumbers } from "./slot-numbers.ts";

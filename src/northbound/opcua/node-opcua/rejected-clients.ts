@@ -1,6 +1,7 @@
 import type { OPCUAServer } from "node-opcua";
 import { type Clock, every } from "../../../platform/clock.ts";
-import { describeError, type Log } from "../../../platform/log.ts";
+import { describeError } from "../../../platform/error-text.ts";
+import type { Log } from "../../../platform/log.ts";
 import { type ClientCertificates, nameOfClient } from "../client-certificates.ts";
 import type { OpcUaAuthorities } from "../options.ts";
 
