@@ -4,7 +4,7 @@ import { examples } from "./examples.ts";
 import { exitCodes } from "./exit.ts";
 import { someText, someTexts } from "./option.ts";
 
-/** In the order of the help. A command loads what it needs, and no other one: all of them take half a second. */
+/** In the order of the help. A command loads only what it needs: all of them together take half a second. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import("./init/command.ts")).initCommand(),
   run: async () => (await import("./run.ts")).runCommand(),
