@@ -17,7 +17,6 @@ const files = [
   "test/northbound/mqtt/external.test.ts",
   "test/northbound/opcua/fence.test.ts",
   "test/northbound/opcua/security.test.ts",
-  "test/northbound/web/killed/killed.test.ts",
   "test/northbound/web/server.test.ts",
   "test/platform/bound-resources.test.ts",
   "test/platform/heap-return.test.ts",

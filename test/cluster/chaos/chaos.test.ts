@@ -13,7 +13,7 @@ const plan: RoundsPlan = {
   kinds: CHAOS_KINDS === undefined ? ["kill", "cut-etcd", "etcd-leader"] : kindsOf(CHAOS_KINDS),
   rounds: Number(CHAOS_ROUNDS ?? 1),
   seed: Number(CHAOS_SEED ?? 20_261_128),
-  rate: Number(CHAOS_RATE ?? 50),
+  rate: Number(CHAOS_RATE ?? 20),
   report: CHAOS_REPORT ?? null,
 };
 /** The longest round: what has no outcome is waited for. */
