@@ -159,7 +159,8 @@ describe.runIf(mayBoot)("the package", () => {
       lintian(deb),
       startOnArm64(onArm64, arm64, debForArm()).catch(String),
     ]);
-    process.stderr.write(`${upgraded.figures}on Debian 13:\n${upgradedOnTrixie.figures}`);
+    const all = Object.entries({ installed: booted, upgraded, "upgraded, Debian 13": upgradedOnTrixie });
+    for (const [what, { figures }] of all) process.stderr.write(`${what}:\n${figures}`);
   });
   afterAll(() => image?.remove());
 

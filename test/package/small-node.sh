@@ -3,6 +3,11 @@
 # let commands in.
 while [ "${1##*/}" != main.js ]; do shift; done
 version=$(cat "$1")
+# In one step: upgrades.sh reads it at any moment, also just after READY=1.
+note() {
+    echo "$version $1" >"$STATE_DIRECTORY/running.part"
+    mv "$STATE_DIRECTORY/running.part" "$STATE_DIRECTORY/running"
+}
 case "$2" in
 --version) echo "$version" ;;
 run)
@@ -10,14 +15,21 @@ run)
         echo "broken on purpose"
         exit 1
     fi
+    # As when systemd has no control group for it.
+    if rm "$STATE_DIRECTORY/no-group" 2>/dev/null; then exit 219; fi
     intake=open
     if [ -n "$FLEETGATE_TRIAL" ]; then intake=closed; fi
-    echo "$version $intake" >"$STATE_DIRECTORY/running"
+    note $intake
+    # Not by sleep: a child that dies late can take the control group of the next start with it.
+    exec {never}<> <(:)
     printf READY=1 >&"$FLEETGATE_NOTIFY_FD"
     while true; do
-        if [ ! -e "$FLEETGATE_TRIAL" ]; then echo "$version open" >"$STATE_DIRECTORY/running"; fi
+        if [ $intake = closed ] && [ ! -e "$FLEETGATE_TRIAL" ]; then
+            intake=open
+            note $intake
+        fi
         printf WATCHDOG=1 >&"$FLEETGATE_NOTIFY_FD"
-        sleep 0.2
+        read -r -t 0.2 -u $never
     done
     ;;
 esac

@@ -1,5 +1,5 @@
 # What the scripts of the booted containers share. boot.test.ts reads /boot-test/results: "passed STEP" or
-# "failed STEP", in this order.
+# "failed STEP", in this order; and prints /boot-test/figures.
 
 # Each mission goes to a robot that has none: the service refuses a second one while the first is under way.
 plant="/boot-test/simulator-program/bin/node /boot-test/plant.mjs"
@@ -7,8 +7,10 @@ sudo() { "$@"; }
 
 step() {
     echo "=== $1"
+    local code began=$SECONDS
     (set -e -x; "$1")
-    local code=$?
+    code=$?
+    echo "$((SECONDS - began)) s $1" >>figures
     if [ $code = 0 ]; then echo "passed $1" >>results; return; fi
     echo "failed $1" >>results
     systemctl status fleetgate --no-pager --full

@@ -169,7 +169,6 @@ no_command_during_a_trial() {
     # The same command, and the same slot.
     $plant mission cart-02 trial | grep '"outcome":"succeeded"'
     $plant slot cart-03 | grep '"status":"Good","outcome":3'
-    # A busy systemd may have no control group for it (status 219), and starts it again by itself.
     sudo systemctl restart fleetgate || eventually good fleetgate
     rm -r /usr/lib/fleetgate-versions/trial
 }
@@ -193,6 +192,10 @@ make_small() {
 }
 
 runs_small() { [ "$(state)" = active ] && [ "$(cat /var/lib/fleetgate/running)" = "$1" ]; }
+# A busy systemd may have no control group for it (status 219), and starts it again by itself.
+starts_small() {
+    if systemctl restart fleetgate; then runs_small "$1"; else eventually runs_small "$1"; fi
+}
 
 twice_in_a_row() {
     local before
@@ -200,13 +203,37 @@ twice_in_a_row() {
     make_small small-2 2
     sudo dpkg --purge fleetgate
     sudo dpkg -i small-1.deb
-    sudo systemctl start fleetgate
-    runs_small "1 open"
+    starts_small "1 open"
     before=$(main_pid)
     unattended_install small-1.deb
     is_committed
     [ "$(main_pid)" != "$before" ]
     eventually runs_small "1 open"
+}
+
+# What systemd could not start is no reason against a version.
+a_start_without_a_control_group() {
+    touch /var/lib/fleetgate/no-group
+    unattended_install small-2.deb
+    [ ! -e /var/lib/fleetgate/no-group ]
+    is_committed
+    eventually runs_small "2 open"
+}
+
+# Installs a small version, and kills its scripts before step $at.
+install_killed() {
+    echo 0 >calls
+    KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i "$1" </dev/null >small.log 2>&1
+}
+was_killed() { grep -q Killed small.log; }
+configure_again() { dpkg --configure -a >small.log 2>&1; }
+# Ends a step that kills the scripts, and shows what it has met.
+wrong() {
+    echo "wrong after a kill before step $at, $(cat last-call): $1"
+    echo "the unit is $(state), with process $(main_pid); it has noted: $(cat /var/lib/fleetgate/running)"
+    ls -l /usr/lib/fleetgate-versions /run/fleetgate-upgrade || true
+    cat small.log
+    return 1
 }
 
 # The scripts are killed before each command of theirs that changes something.
@@ -215,17 +242,17 @@ killed_at_each_step() {
     local at next
     for at in $(seq 60); do
         next=$((1 + at % 2))
-        echo 0 >calls
-        if KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i "small-$next.deb" </dev/null >small.log 2>&1; then break; fi
+        if install_killed "small-$next.deb"; then break; fi
         echo "killed before step $at, $(cat last-call): $(cat /var/lib/fleetgate/running)"
-        grep -q Killed small.log || { cat small.log; return 1; }
-        # Some version runs on.
-        eventually sh -c "systemctl is-active --quiet fleetgate"
-        dpkg --configure -a >small.log 2>&1 || { cat small.log; return 1; }
-        is_committed || return 1
-        eventually runs_small "$next open" || return 1
+        was_killed || wrong "dpkg failed by itself"
+        eventually systemctl is-active --quiet fleetgate || wrong "no version runs on"
+        configure_again || wrong "the next run failed"
+        is_committed || wrong "the next run did not commit"
+        eventually runs_small "$next open" || wrong "version $next should run"
     done
-    [ "$at" -gt 15 ] && eventually runs_small "$next open" && is_committed
+    [ "$at" -gt 15 ] || wrong "there were no more steps"
+    eventually runs_small "$next open" || wrong "version $next should run"
+    is_committed || wrong "the last run did not commit"
 }
 
 # The same, and a person stops the gateway before the next run.
@@ -234,17 +261,16 @@ stopped_after_a_kill() {
     local at next
     for at in $(seq 60); do
         next=$((1 + at % 2))
-        echo 0 >calls
-        if KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i "small-$next.deb" </dev/null >small.log 2>&1; then break; fi
-        eventually sh -c "systemctl is-active --quiet fleetgate"
+        if install_killed "small-$next.deb"; then break; fi
+        was_killed || wrong "dpkg failed by itself"
+        eventually systemctl is-active --quiet fleetgate || wrong "no version runs on"
         systemctl stop fleetgate
-        dpkg --configure -a >small.log 2>&1 || { cat small.log; return 1; }
-        is_committed || return 1
-        [ "$(state)" = inactive ] || { echo "started again after a kill before step $at"; return 1; }
-        systemctl start fleetgate
-        runs_small "$next open" || return 1
+        configure_again || wrong "the next run failed"
+        is_committed || wrong "the next run did not commit"
+        [ "$(state)" = inactive ] || wrong "the next run started it again"
+        starts_small "$next open" || wrong "version $next should run"
     done
-    [ "$at" -gt 15 ]
+    [ "$at" -gt 15 ] || wrong "there were no more steps"
 }
 
 # The same on the way back from a version that does not start, which nothing but another version mends.
@@ -255,19 +281,20 @@ killed_on_the_way_back() {
     set +x
     # Before, nothing differs from a version that starts.
     for at in $(seq 14 40); do
-        echo 0 >calls
-        KILL_AT=$at PATH=/boot-test/kill:$PATH dpkg -i small-broken.deb </dev/null >small.log 2>&1 || true
-        if ! grep -q Killed small.log; then break; fi
+        refuses install_killed small-broken.deb || wrong "a broken version was installed"
+        if ! was_killed; then break; fi
         echo "killed before step $at, $(cat last-call): $(cat /var/lib/fleetgate/running)"
-        if dpkg --configure -a >small.log 2>&1; then return 1; fi
-        grep -q 'goes on, because .*' small.log && grep -q 'broken on purpose' small.log || { cat small.log; return 1; }
-        [ ! -e /run/fleetgate-upgrade ] || return 1
-        runs_small "$is open" || return 1
+        refuses configure_again || wrong "a broken version was configured"
+        grep -q 'goes on, because .*' small.log || wrong "the next run does not say which version goes on"
+        grep -q 'broken on purpose' small.log || wrong "the next run does not say why"
+        [ ! -e /run/fleetgate-upgrade ] || wrong "the trial goes on"
+        runs_small "$is open" || wrong "version $is should run"
     done
-    [ "$at" -gt 18 ] || return 1
-    grep -q 'broken on purpose' small.log || return 1
-    runs_small "$is open" || return 1
-    dpkg -i "small-$is.deb" && is_committed
+    [ "$at" -gt 18 ] || wrong "there were no more steps"
+    grep -q 'broken on purpose' small.log || wrong "the last run does not say why"
+    runs_small "$is open" || wrong "version $is should run"
+    dpkg -i "small-$is.deb"
+    is_committed
 }
 
 # /run is empty after a power cut.
@@ -278,16 +305,14 @@ a_power_cut_during_a_trial() {
     dpkg-deb --extract "small-$next.deb" trial
     mkdir /run/fleetgate-upgrade
     ln -s /boot-test/trial/usr/lib/fleetgate /run/fleetgate-upgrade/program
-    sudo systemctl restart fleetgate
-    runs_small "$next closed"
+    starts_small "$next closed"
     rm -r /run/fleetgate-upgrade
-    sudo systemctl restart fleetgate
-    runs_small "$is open"
+    starts_small "$is open"
 }
 
 for name in two_gateways without_room unattended an_unknown_key another_format a_program_that_throws \
     a_part_that_does_not_come_up down_again back_with_a_broken_one no_command_during_a_trial twice_in_a_row \
-    killed_at_each_step stopped_after_a_kill \
+    a_start_without_a_control_group killed_at_each_step stopped_after_a_kill \
     killed_on_the_way_back a_power_cut_during_a_trial; do
     if [ -e only ] && ! grep -q -x $name only; then continue; fi
     # The service allows 20 token requests in five minutes, which so many starts of two gateways exceed: an upgrade
