@@ -219,6 +219,8 @@ async function readable<T>(kept: string, read: () => Promise<T>): Promise<T | nu
   } catch (error) {
     const path = error instanceof Error && "path" in error ? String(error.path) : "a file";
     if (isCode(error, "ENOENT") && path.startsWith(`${kept}/`)) return null;
+    if (isCode(error, "ENOENT") && path === dirname(kept))
+      throw new NotPossible(`${path} does not exist yet: start the gateway once; nothing was written`);
     const advice = process.getuid?.() === 0 ? "give it to that user" : "run this as root";
     throw new NotPossible(`${path} ${fileProblem(error)}: ${advice}; nothing was written`);
   }

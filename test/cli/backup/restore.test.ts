@@ -88,6 +88,13 @@ it("takes the gateway's own CA, which no key of the configuration names", async 
   expect(statSync(inEtc("gateway-ca.key")).mode & 0o7777).toBe(0o600);
 });
 
+it("says how a gateway that has never run gets a backup", async () => {
+  rmSync(join(folder, "data"), { recursive: true });
+  await expect(readGateway(config, {}, Date.now())).rejects.toThrow(
+    `${join(folder, "data")} does not exist yet: start the gateway once; nothing was written`,
+  );
+});
+
 it("gives no file a mode by which others write, or anybody runs it", async () => {
   expect(await restore(changed(inEtc("key.json"), { mode: 0o6777 }))).toBe("restored");
   expect(statSync(inEtc("key.json")).mode & 0o7777).toBe(0o644);
