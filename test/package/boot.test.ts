@@ -21,6 +21,7 @@ import { sbomProblems } from "../../packaging/check-sbom.mjs";
 import { versionOf } from "../../packaging/version.mjs";
 import { layArm64, startOnArm64 } from "./arm64.ts";
 import {
+  ansible,
   type Booted,
   boot,
   bootPrograms,
@@ -134,18 +135,23 @@ describe.runIf(mayBoot)("the package", () => {
       pack(".", "made"),
       packElsewhere(),
       pack(".", "made-for-arm", "", "arm64"),
-      layDebian(root, ownRelease()),
+      layDebian(root, ownRelease(), ansible),
       layDebian(trixie, "trixie"),
       layArm64(arm64),
     ]);
     deb = made?.find((path) => path.endsWith(".deb")) ?? "";
     await run("cp", ["-a", root, upgradesRoot]);
     for (const path of made ?? []) copyFileSync(path, join(root, "boot-test", basename(path)));
-    const versions = [deb, ...(await makeNextVersions(deb, unpacked, work))];
+    const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
+    const [next, its] = await Promise.all([
+      makeNextVersions(deb, unpacked, work),
+      // On the smallest of them: it is copied several times.
+      makeImage(join(work, "image"), trixie, tarball, version),
+    ]);
+    image = its;
+    const versions = [deb, ...next];
     layForUpgrades(upgradesRoot, versions, null);
     layForUpgrades(trixie, versions, stepsOnTrixie);
-    const tarball = made?.find((path) => path.endsWith(".tar.gz")) ?? "";
-    image = await makeImage(join(work, "image"), root, tarball, version);
     const onArm64 = join(work, "on-arm64");
     mkdirSync(onArm64);
     // Two at a time: the upgrades measure how long nobody answers.

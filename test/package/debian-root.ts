@@ -48,10 +48,17 @@ export function ownRelease(): string {
   return release;
 }
 
+/** Of the machine of the first installation. */
+export const ansible = ["ansible-core", "python3-apt"];
+
 /** Lays a Debian of a release with systemd in `root`, from the sources of this machine. */
-export async function layDebian(root: string, release: string): Promise<void> {
-  const programs = "systemd-sysv,libstdc++6,procps,curl,ca-certificates,ansible-core,python3-apt";
-  const quiet = ["--quiet", "--mode=root", "--variant=minbase", `--include=${programs}`];
+export async function layDebian(
+  root: string,
+  release: string,
+  furtherPackages: readonly string[] = [],
+): Promise<void> {
+  const packages = ["systemd-sysv", "libstdc++6", "procps", "curl", "ca-certificates", ...furtherPackages];
+  const quiet = ["--quiet", "--mode=root", "--variant=minbase", `--include=${packages.join(",")}`];
   await run("mmdebstrap", [...quiet, release, root]);
   const wanted = join(root, "etc/systemd/system/default.target.wants");
   mkdirSync(wanted, { recursive: true });
