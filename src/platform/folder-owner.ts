@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { PlainError } from "./plain-error.ts";
 
 /** Root cannot work in a folder safely; the message says why and what to do. */
-export class FolderUnsafe extends PlainError {
+class FolderUnsafe extends PlainError {
   override readonly name = "FolderUnsafe";
 }
 

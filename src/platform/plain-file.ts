@@ -18,7 +18,7 @@ export type FileEncoding = "utf8" | "latin1";
 export type ReadFile = typeof readPlainFile;
 
 /** Why a path cannot be read as a file; the message is the end of a sentence that begins with the path. */
-export class NoPlainFile extends Error {
+class NoPlainFile extends Error {
   override readonly name = "NoPlainFile";
 }
 

@@ -4,7 +4,7 @@ import { PlainError } from "../plain-error.ts";
 import { syncFolder } from "./store-marks.ts";
 
 /** A restore was interrupted, so nothing may be started on the folder. */
-export class RestoreUnfinished extends PlainError {
+class RestoreUnfinished extends PlainError {
   override readonly name = "RestoreUnfinished";
 }
 
