@@ -16,8 +16,8 @@ export interface Action {
 /** The actions that the robot's state allows. The fleet service decides. */
 export function actionsOf(robot: Robot): readonly Action[] {
   const robotId = robot.robot_id;
-  const mission = robot.mission?.state?.current_mission ?? null;
-  if (mission === null || hasEnded(mission)) return [charge(robotId)];
+  const mission = missionUnderWay(robot);
+  if (mission === null) return [charge(robotId)];
   const cancel: Action = {
     label: "Cancel mission",
     moves: false,
@@ -34,6 +34,12 @@ export function actionsOf(robot: Robot): readonly Action[] {
   return [resume, cancel];
 }
 
+/** The mission beside which the fleet service takes no other one; null: none is known. */
+export function missionUnderWay({ mission }: Robot): MissionView | null {
+  const current = mission?.state?.current_mission ?? null;
+  return current === null || hasEnded(current) ? null : current;
+}
+
 /** What must not change between the two steps. */
 export function basisOf({ quality, standing, mission, lease, hold, place }: Robot): string {
   const current = mission?.state?.current_mission;
@@ -47,6 +53,13 @@ export function basisOf({ quality, standing, mission, lease, hold, place }: Robo
     hold.by,
     place?.point,
   ]);
+}
+
+/** The same for a mission to a place, which does not depend on where the robot is. */
+export function goToBasisOf(robot: Robot): string {
+  const { quality, standing, lease, hold } = robot;
+  const isException = standing.reason === "EXCEPTION";
+  return JSON.stringify([quality, isException, lease, hold.by, missionUnderWay(robot)?.mission_id]);
 }
 
 function charge(robotId: string): Action {

@@ -87,7 +87,6 @@ function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
                 label: "Acknowledge",
                 concerns: marked.length === 1 ? "1 alarm" : `${marked.length} alarms`,
                 effect: "the list says in your name that somebody looks after them",
-                isSteady: true,
                 robotId: null,
                 send: () => void send(),
               })

@@ -1,9 +1,9 @@
-import type { Signal } from "@preact/signals";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { alarmEmphasis, sentence, wordOf } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
+import type { Press } from "./go-to.tsx";
 import { Icon } from "./icons.tsx";
 import { Link, Word } from "./parts.tsx";
 import { firstText, MainFacts, useSilence } from "./robot-facts.tsx";
@@ -11,12 +11,11 @@ import { firstText, MainFacts, useSilence } from "./robot-facts.tsx";
 /** The robot that is chosen on the floor: why it stands, what it has to do, and what can be done. */
 export function ChosenRobot(props: {
   readonly known: KnownRobot;
-  /** The destination that was pressed on the map. */
-  readonly target: Signal<string | null>;
+  readonly press: Press;
   readonly close: () => void;
 }) {
   const { store } = usePage();
-  const { known, target, close } = props;
+  const { known, press, close } = props;
   const { robot } = known;
   const silence = useSilence();
   const active = robot.alarms.filter((alarm) => alarm.active);
@@ -45,7 +44,7 @@ export function ChosenRobot(props: {
         </div>
       ))}
       <MainFacts known={known} silence={silence} />
-      <Commanding known={known} target={target} />
+      <Commanding known={known} press={press} />
     </section>
   );
 }

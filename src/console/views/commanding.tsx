@@ -1,16 +1,16 @@
-import { type Signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { Holders } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
 import { get, put } from "../api.ts";
-import { actionsOf } from "../commanding/actions.ts";
+import { actionsOf, basisOf, missionUnderWay } from "../commanding/actions.ts";
 import { isUnderWay } from "../commanding/asked.ts";
 import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { sendAddress } from "../route.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
-import { GoTo } from "./go-to.tsx";
+import { GoTo, type Press, useGoTo } from "./go-to.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { Link } from "./parts.tsx";
 import { type Intent, useSecondStep } from "./second-step.tsx";
@@ -22,10 +22,9 @@ const PAUSE_MS = 2_000;
 /** The actions on a robot: a stop by one click, all others by two. */
 export function Commanding(props: {
   readonly known: KnownRobot;
-  /** A destination that was pressed on the map. */
-  readonly target?: Signal<string | null>;
+  readonly press?: Press;
 }) {
-  const { known, target } = props;
+  const { known, press } = props;
   const { robot } = known;
   const { rights, problem } = useRights(robot.robot_id);
   const own = rights.value;
@@ -36,7 +35,7 @@ export function Commanding(props: {
       ) : (
         <p class="says">You may not command this robot: {own.robot}.</p>
       )}
-      {own !== null && own.robot === null && <Actions robot={robot} rights={own} target={target} />}
+      {own !== null && own.robot === null && <Actions robot={robot} rights={own} press={press} />}
       {problem.value !== "" && <p class="warning">◆ What you may send is not known: {problem.value}.</p>}
       <AskedList robot={robot} />
     </section>
@@ -47,12 +46,13 @@ export function Commanding(props: {
 function Actions(props: {
   readonly robot: Robot;
   readonly rights: Rights;
-  readonly target: Signal<string | null> | undefined;
+  readonly press: Press | undefined;
 }) {
-  const { robot, rights, target } = props;
+  const { robot, rights, press } = props;
   const { store, ask } = usePage();
   const { robot_id: robotId } = robot;
   const { begin, step } = useSecondStep();
+  const going = useGoTo(robot, begin);
   const { intents: holds, problem } = useHolds(robot, rights);
   const commands = actionsOf(robot)
     .filter(({ moves, wanted }) => isAllowed(rights, wanted.operation) && !(moves && rights.moves !== null))
@@ -68,15 +68,18 @@ function Actions(props: {
   return (
     <>
       <div class="line-up">
-        {mayMove && isAllowed(rights, "CreateMission") && (
-          <GoTo robot={robot} target={target} begin={begin} />
+        {mayMove && missionUnderWay(robot) === null && isAllowed(rights, "CreateMission") && (
+          <GoTo robot={robot} press={press} going={going} />
         )}
         {[...commands, ...holds].map((intent) => (
           <button
             type="button"
             key={`${intent.label} ${intent.concerns}`}
             disabled={!store.isLive.value}
-            onClick={() => begin(intent)}
+            onClick={() => {
+              going.forget();
+              begin(intent);
+            }}
           >
             <Icon name={iconOf(intent.label)} />
             {intent.label}
@@ -124,7 +127,7 @@ function useHolds(robot: Robot, rights: Rights) {
       ...action,
       robotId: robot.robot_id,
       // A hold of the user's own means the same whatever the robot does.
-      isSteady: action.body.hold,
+      basis: action.body.hold ? () => "" : basisOf,
       send: () => void set(action),
     }),
   );

@@ -1,5 +1,5 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { get } from "../api.ts";
 import { type Fleet, silenceOf } from "../fleet/fleet.ts";
@@ -11,13 +11,14 @@ import { floorAddress } from "../route.ts";
 import { ChosenRobot } from "./chosen-robot.tsx";
 import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
+import type { Press } from "./go-to.tsx";
 import { Link, Word } from "./parts.tsx";
 import { RobotList } from "./robot-list.tsx";
 
 /** Where the robots are, as a drawing and as a list. The chosen robot stands beside the map. */
 export function Floor(props: { readonly mapId: number | null; readonly chosenId: string | null }) {
   const { store, maps, themes, go, now } = usePage();
-  const target = useSignal<string | null>(null);
+  const press = useRef<Press["current"]>(null);
   const fleet = store.fleet.value;
   const mapId = fleet === null ? null : shownMapId(fleet, props);
   const { map = null, problem = null } = maps.known.value.get(mapId ?? -1) ?? {};
@@ -36,7 +37,6 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
     const isChosen = robotId === props.chosenId;
     // It may be on another map than the shown one.
     const itsMap = fleet.robots.get(robotId)?.robot.place?.map_id ?? mapId;
-    target.value = null;
     go(isChosen ? floorAddress(mapId, null) : floorAddress(itsMap, robotId), "replace");
   };
   const notice = noticeOf(state) ?? problem ?? settingsProblem;
@@ -53,7 +53,8 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
           now={now}
           choose={choose}
           choosePoint={(name) => {
-            target.value = name;
+            // In another hall a point of the same name would be another place.
+            if (chosen?.robot.place?.map_id === mapId) press.current?.(name);
           }}
         />
         <MapChoice fleet={fleet} mapId={mapId} chosenId={props.chosenId} />
@@ -64,7 +65,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
           <ChosenRobot
             key={chosen.robot.robot_id}
             known={chosen}
-            target={target}
+            press={press}
             close={() => choose(chosen.robot.robot_id)}
           />
         )}

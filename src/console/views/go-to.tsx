@@ -1,13 +1,16 @@
-import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import type { Check } from "../../northbound/web/api/rights.ts";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { type MutableRef, useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { post } from "../api.ts";
+import { goToBasisOf } from "../commanding/actions.ts";
 import { hasWords } from "../fleet/list.ts";
 import { pointName } from "../fleet/maps.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import type { Intent } from "./second-step.tsx";
+import { useCheck } from "./use-check.ts";
+
+/** Takes the name of a point that is pressed on the robot's map; null: nobody takes it now. */
+export type Press = MutableRef<((name: string) => void) | null>;
 
 /** Of the list below the field: what is not in it is found by more letters. */
 const MOST_OFFERED = 50;
@@ -24,19 +27,21 @@ function missionTo(robotId: string, destinationId: string) {
 /** Sends a robot to a place: chosen from a list with search, or pressed on the map. */
 export function GoTo(props: {
   readonly robot: Robot;
-  readonly target: Signal<string | null> | undefined;
-  readonly begin: (intent: Intent) => void;
+  readonly press: Press | undefined;
+  readonly going: ReturnType<typeof useGoTo>;
 }) {
   const { store } = usePage();
-  const { robot, target } = props;
+  const { robot, press } = props;
+  const { problem, goTo, forget } = props.going;
   const isOpen = useSignal(false);
-  const { problem, goTo } = useGoTo(robot, props.begin);
-  const wasPressed = target?.value ?? null;
   useEffect(() => {
-    if (wasPressed === null || target === undefined) return;
-    target.value = null;
-    void goTo(wasPressed);
-  }, [wasPressed]);
+    if (press === undefined) return;
+    press.current = (name) => void goTo(name);
+    return () => {
+      press.current = null;
+    };
+  });
+  useEffect(() => forget, []);
   return (
     <>
       <button
@@ -59,9 +64,9 @@ export function GoTo(props: {
           }}
         />
       )}
-      {problem.value !== "" && (
+      {problem !== "" && (
         <p class="wrong" role="alert">
-          ◆ {problem.value}
+          ◆ {problem}
         </p>
       )}
     </>
@@ -69,14 +74,16 @@ export function GoTo(props: {
 }
 
 /** Asks the gateway first: what it refuses never becomes a second step. */
-function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
+export function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
   const { ask } = usePage();
   const problem = useSignal("");
+  const { check, forget } = useCheck();
   const { robot_id: robotId } = robot;
   const goTo = async (name: string) => {
     problem.value = "";
     const wanted = missionTo(robotId, name);
-    const answer = await post<Check>("/check", wanted);
+    const answer = await check(wanted);
+    if (answer === null) return;
     if ("problem" in answer) problem.value = `Not checked: ${answer.problem}`;
     else if (answer.value.outcome === "refused") problem.value = `Not sent: ${answer.value.message}`;
     else {
@@ -84,15 +91,14 @@ function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
       begin({
         label,
         title: `${robotId} → ${name}`,
-        effect: "it drives there, as soon as the fleet service has taken the mission",
-        // It passes places meanwhile. The fleet service refuses a mission beside another one.
-        isSteady: true,
+        effect: "the fleet service is asked to send it there",
+        basis: goToBasisOf,
         robotId,
         send: () => ask(robotId, label, wanted),
       });
     }
   };
-  return { problem, goTo };
+  return { problem: problem.value, goTo, forget };
 }
 
 /** A field with a list below it: arrow keys choose, Enter takes, Escape closes. */

@@ -28,8 +28,8 @@ export interface Intent {
   readonly concerns?: string;
   /** Instead of its label and its robot, in the second step. */
   readonly title?: string;
-  /** A change of the robot's state does not end the second step. */
-  readonly isSteady?: boolean;
+  /** What must not change between the two steps, as text; absent: what `basisOf` has. */
+  readonly basis?: (robot: Robot) => string;
   /** The robot that it concerns; null: none that the page knows. */
   readonly robotId: string | null;
   readonly send: () => void;
@@ -65,7 +65,7 @@ export function useSecondStep() {
     end,
     begin(intent: Intent) {
       lapsed.value = "";
-      first.value = { intent, basis: basisText(robotOf(intent.robotId)), at: now() };
+      first.value = { intent, basis: basisText(intent, robotOf(intent.robotId)), at: now() };
     },
     step: (
       <>
@@ -84,15 +84,14 @@ export function useSecondStep() {
   };
 }
 
-function basisText(robot: Robot | undefined): string {
-  return robot === undefined ? "" : basisOf(robot);
+function basisText({ basis = basisOf }: Intent, robot: Robot | undefined): string {
+  return robot === undefined ? "" : basis(robot);
 }
 
 /** Why a first step no longer counts; null: it does. */
 function lapseOf(step: FirstStep, robot: Robot | undefined, isLive: boolean, now: Moment): string | null {
   if (!isLive) return "the values are not live";
-  if (step.intent.isSteady !== true && basisText(robot) !== step.basis)
-    return "the robot's state has changed";
+  if (basisText(step.intent, robot) !== step.basis) return "the robot's state has changed";
   return elapsedMs(step.at, now) >= LAPSE_MS ? "15 s have passed" : null;
 }
 

@@ -1,9 +1,8 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { Operation, Operations } from "../../northbound/web/api/operation.ts";
 import type { Check, Rights } from "../../northbound/web/api/rights.ts";
-import { get, post } from "../api.ts";
+import { get } from "../api.ts";
 import {
   type FormObject,
   type FormProblem,
@@ -20,6 +19,7 @@ import { usePage } from "./context.ts";
 import { Link } from "./parts.tsx";
 import { RequestFields } from "./request-form.tsx";
 import { useSecondStep } from "./second-step.tsx";
+import { useCheck } from "./use-check.ts";
 import { isAllowed, useRights } from "./use-rights.ts";
 
 interface SendProps {
@@ -180,19 +180,13 @@ const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
 function useCheckedSend(operation: Operation) {
   const { store, ask } = usePage();
   const problem = useSignal<FormProblem | null>(null);
-  const isAsking = useSignal(false);
   const { begin, end, step } = useSecondStep();
-  /** The request under check, while the form still shows it. */
-  const asking = useRef<object | null>(null);
+  const { check, forget, isAsking } = useCheck();
   const { name } = operation;
-  const check = async (request: Readonly<Record<string, unknown>>) => {
-    asking.current = request;
-    isAsking.value = true;
+  const checked = async (request: Readonly<Record<string, unknown>>) => {
     problem.value = null;
-    const answer = await post<Check>("/check", { operation: name, request });
-    isAsking.value = false;
-    // The user has changed the form meanwhile: the answer is about something else.
-    if (asking.current !== request) return;
+    const answer = await check({ operation: name, request });
+    if (answer === null) return;
     const fleet = store.fleet.peek();
     if ("problem" in answer) problem.value = { path: "", text: answer.problem };
     else if (answer.value.outcome === "refused") problem.value = problemOf(answer.value.message);
@@ -209,11 +203,11 @@ function useCheckedSend(operation: Operation) {
     }
   };
   const changed = () => {
-    asking.current = null;
+    forget();
     problem.value = null;
     end("the form has changed");
   };
-  return { problem, begin: check, changed, step, isAsking: isAsking.value };
+  return { problem, begin: checked, changed, step, isAsking };
 }
 
 /** The catalogue, read once: a gateway of another version brings another page. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actionsOf, basisOf } from "../../../src/console/commanding/actions.ts";
+import { actionsOf, basisOf, goToBasisOf } from "../../../src/console/commanding/actions.ts";
 import {
   type Asked,
   createAskedCommands,
@@ -312,5 +312,25 @@ describe("what may be asked", () => {
     expect(basisOf(mission("STATE_RUNNING"))).not.toBe(before);
     const battery = { ...mission("STATE_PAUSED"), battery: null };
     expect(basisOf(battery)).toBe(before);
+  });
+
+  describe("of a mission to a place", () => {
+    const { standing, place } = standingRobot("cart-01");
+    const basis = (changes: Partial<Robot> = {}) => goToBasisOf(standingRobot("cart-01", changes));
+
+    it("rests neither on where the robot is nor on whether it charges", () => {
+      expect(basis({ standing: { ...standing, reason: "CHARGING" } })).toBe(basis());
+      expect(basis({ place: place && { ...place, point: "P2" } })).toBe(basis());
+    });
+
+    it.each<[string, Partial<Robot>]>([
+      ["quality", { quality: "stale" }],
+      ["exception", { standing: { ...standing, reason: "EXCEPTION" } }],
+      ["lease", { lease: { station: "dock", owner: "opcua:line1", since: "2026-01-02T03:04:05.000Z" } }],
+      ["hold", { hold: { held: true, by: ["web:eva"], stored: true } }],
+      ["mission", { mission: oneMission({}) }],
+    ])("rests on its %s", (_what, changes) => {
+      expect(basis(changes)).not.toBe(basis());
+    });
   });
 });

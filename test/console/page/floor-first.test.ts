@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { flatBattery } from "../busy-fleet.ts";
-import { standingRobot } from "../standing-robot.ts";
+import { oneMission, standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
@@ -67,7 +67,7 @@ describePages("beside the map", (pages) => {
     await expect.poll(() => page.getByRole("option").allTextContents()).toEqual(["Station A"]);
     await page.keyboard.press("Enter");
     const second = page.getByRole("alertdialog");
-    expect(await second.textContent()).toMatch(/^cart-1 → Station A, at Station A\. Effect: it drives there/);
+    expect(await second.textContent()).toMatch(/^cart-1 → Station A, at Station A\. Effect: the fleet service is asked to send it there\./);
     expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("alertdialog");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
@@ -92,12 +92,64 @@ describePages("beside the map", (pages) => {
   it("is sent to a point that is pressed on the map", async () => {
     const { page } = await open();
     await chosen(page).getByRole("button", { name: "Hold…" }).waitFor();
-    const canvas = page.locator("canvas");
-    const { width = 0 } = (await canvas.boundingBox()) ?? {};
-    // P2 is the rightmost point of the map.
-    for (let step = 2; step < 30 && (await page.getByRole("alertdialog").count()) === 0; step += 1)
-      await canvas.click({ position: { x: width - 8 * step, y: await heightOfP2(page) } });
+    await pressP2(page);
     await page.getByRole("alertdialog").getByText("cart-1 → P2").waitFor();
+  });
+
+  it("is not sent to a point of another hall's map, by that press or a later one", async () => {
+    const robot = standingRobot("cart-1");
+    const elsewhere = { ...robot, place: robot.place && { ...robot.place, map_id: 2 } };
+    const { page, gateway } = await pages.open("/?map=1&robot=cart-1", { robots: [elsewhere] });
+    await chosen(page).getByRole("button", { name: "Hold…" }).waitFor();
+    await pressP2(page);
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", place: robot.place }] });
+    await chosen(page)
+      .getByText(/map Hall 1/)
+      .waitFor();
+    expect(gateway.checked).toEqual([]);
+    await pressP2(page);
+    await page.getByRole("alertdialog").getByText("cart-1 → P2").waitFor();
+  });
+
+  it("is not offered a second mission, by the button or on the map", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Go to…" }).waitFor();
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", mission: oneMission({}) }] });
+    await page.getByRole("button", { name: "Cancel mission…" }).waitFor();
+    expect(await page.getByRole("button", { name: "Go to…" }).count()).toBe(0);
+    await pressP2(page);
+    expect(gateway.checked).toEqual([]);
+  });
+
+  it("is not sent to a place when another step has begun since", async () => {
+    const { page } = await open();
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const checked = page.waitForResponse("**/api/v1/check");
+    await page.route("**/api/v1/check", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Go to…" }).click();
+    await page.getByRole("option", { name: "P2" }).click();
+    await page.getByRole("button", { name: "Hold…" }).click();
+    answer();
+    await (await checked).finished();
+    await page.getByRole("alertdialog", { name: "Hold: second step" }).waitFor();
+    expect(await page.getByRole("alertdialog").count()).toBe(1);
+  });
+
+  it("is not sent to a place when a station has leased it since", async () => {
+    const { page, gateway } = await open();
+    await page.getByRole("button", { name: "Go to…" }).click();
+    await page.getByRole("option", { name: "P2" }).click();
+    await page.getByRole("alertdialog").waitFor();
+    const lease = { station: "dock", owner: "opcua:line1", since: at };
+    gateway.send("change", { at, robots: [{ robot_id: "cart-1", lease }] });
+    await page.getByText("Go to P2: not sent, because the robot's state has changed.").waitFor();
+    expect(gateway.asked).toEqual([]);
   });
 
   it("keeps the second step of a hold whatever the robot does, and Escape closes it", async () => {
@@ -195,6 +247,14 @@ describePages("other views", (pages) => {
     }
   });
 });
+
+/** Presses the rightmost point of the map, from the right on until that begins a step. */
+async function pressP2(page: Page): Promise<void> {
+  const canvas = page.locator("canvas");
+  const { width = 0 } = (await canvas.boundingBox()) ?? {};
+  for (let step = 2; step < 30 && (await page.getByRole("alertdialog").count()) === 0; step += 1)
+    await canvas.click({ position: { x: width - 8 * step, y: await heightOfP2(page) } });
+}
 
 /** The height of the upper point of the map: both are in the picture with the same distance to its edges. */
 async function heightOfP2(page: Page): Promise<number> {
