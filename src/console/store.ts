@@ -1,11 +1,11 @@
-import { effect, type Signal, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Robot } from "../northbound/web/api/robot.ts";
 import type { StreamMessages } from "../northbound/web/api/stream.ts";
 import { type EventLog, listening, withEvent, withGap } from "./fleet/events.ts";
-import { begun, changed, type Fleet, type Reception, ticked, withRobots } from "./fleet/fleet.ts";
+import { begun, changed, type Fleet, type Reception, silenceOf, ticked, withRobots } from "./fleet/fleet.ts";
 import { type ServerSentEvent, StreamEnded, type StreamState } from "./stream/stream.ts";
 import { createBacklog, type Liveness } from "./trust/liveness.ts";
-import type { Moment } from "./trust/time-text.ts";
+import type { Dated, Moment } from "./trust/time-text.ts";
 
 /** The state for the views. Each signal is replaced as a whole. */
 export interface Store {
@@ -15,8 +15,10 @@ export interface Store {
   readonly stream: Signal<StreamState>;
   /** Whether the shown values are known to be true now. */
   readonly isLive: Signal<boolean>;
-  /** Renewed each second. */
+  /** Renewed twice a second, and with each tick. */
   readonly now: Signal<Moment>;
+  /** The newest online list, if the next one is late; null: it is not, or there are none. */
+  readonly silence: ReadonlySignal<Dated | null>;
   /** The gateway's clock as the newest tick had it; null: none was received. */
   readonly clock: Signal<GatewayClock | null>;
   /** The newest tick, which a start must name; null: none was received. */
@@ -52,6 +54,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   const stream = signal<StreamState>({ state: "connecting" });
   const isLive = signal(false);
   const time = signal(now());
+  const silence = computed(() => (fleet.value === null ? null : silenceOf(fleet.value, time.value)));
   const tickId = signal<string | null>(null);
   const clock = signal<GatewayClock | null>(null);
   const byTime = createBacklog();
@@ -119,6 +122,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     stream,
     isLive,
     now: time,
+    silence,
     tickId,
     clock,
     look,

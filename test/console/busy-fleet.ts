@@ -1,5 +1,6 @@
 import type { AlarmView } from "../../src/models/alarm.ts";
 import type { Command } from "../../src/northbound/web/api/command.ts";
+import type { Station } from "../../src/northbound/web/api/floor.ts";
 import type { Robot } from "../../src/northbound/web/api/robot.ts";
 import { oneMission, standingRobot } from "./standing-robot.ts";
 
@@ -91,4 +92,33 @@ export const lostCommand: Command = {
   mission_id: null,
   evidence: null,
   found_later: null,
+};
+
+/** A station where cart-1 is, and has been leased. */
+export const dock: Station = {
+  station: "dock",
+  quality: "good",
+  state: {
+    valid: true,
+    robot_here: "cart-1",
+    robots_here: 1,
+    arrived: true,
+    conveyors: [],
+    conveyors_quality: "good",
+    next_robot: "cart-2",
+    next_robot_goals_before: 1,
+    next_robot_quality: "good",
+    counters: {
+      since: at,
+      cycles: 3,
+      aborted: 1,
+      waiting_last_s: 2,
+      waiting_total_s: 6,
+      cycle_last_s: 20,
+      cycle_total_s: 60,
+    },
+  },
+  permit: { required: true, given: false, reason: "the machine has not asked" },
+  leases: [{ robot_id: "cart-1", owner: "opcua:line1", since: at, for_ms: 1_000 }],
+  alarms: 0,
 };

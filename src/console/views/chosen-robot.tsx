@@ -6,7 +6,7 @@ import { usePage } from "./context.ts";
 import type { Press } from "./go-to.tsx";
 import { Icon } from "./icons.tsx";
 import { Link, Word } from "./parts.tsx";
-import { firstText, MainFacts, useSilence } from "./robot-facts.tsx";
+import { firstText, MainFacts } from "./robot-facts.tsx";
 
 /** The robot that is chosen on the floor: why it stands, what it has to do, and what can be done. */
 export function ChosenRobot(props: {
@@ -17,7 +17,7 @@ export function ChosenRobot(props: {
   const { store } = usePage();
   const { known, press, close } = props;
   const { robot } = known;
-  const silence = useSilence();
+  const silence = store.silence.value;
   const active = robot.alarms.filter((alarm) => alarm.active);
   return (
     <section class="chosen-robot" aria-label={`Chosen robot: ${robot.robot_id}`}>

@@ -2,7 +2,7 @@ import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { get } from "../api.ts";
-import { type Fleet, silenceOf } from "../fleet/fleet.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
 import { byMap } from "../fleet/list.ts";
 import type { Picture } from "../floor/draw.ts";
@@ -26,7 +26,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   const isLive = store.isLive.value;
   // Each second, positions may have become too old.
   const moment = store.now.value;
-  const isSilent = fleet !== null && silenceOf(fleet, moment) !== null;
+  const isSilent = store.silence.value !== null;
   const { chosenId } = props;
   const state = useMemo(
     () => fleet && floorState(fleet, map, mapId, isLive, chosenId, settings.point_types, isSilent),

@@ -1,4 +1,3 @@
-import { silenceOf } from "../fleet/fleet.ts";
 import { tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";
 import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
@@ -71,13 +70,12 @@ function Inside() {
 function serviceState(store: Store) {
   const fleet = store.fleet.value;
   if (fleet === null || !store.isLive.value) return null;
-  const now = store.now.value;
-  const silence = silenceOf(fleet, now);
+  const silence = store.silence.value;
   if (silence === null && fleet.isFleetLinkUp) return null;
-  const since = silence === null ? "" : ` since ${timeOfDay(wallTimeMs(silence, now))}`;
+  const since = silence === null ? "" : ` since ${timeOfDay(wallTimeMs(silence, store.now.value))}`;
   return (
     <p class="notice grave" role="alert">
-      ▲ {fleet.isFleetLinkUp ? "Fleet service silent" : "Fleet service not reached"}
+      ▲ {fleet.isFleetLinkUp ? "No online list" : "Fleet service not reached"}
       {since}. Robots are shown as they were last. <Link to="/connections">Connections</Link>
     </p>
   );

@@ -1,6 +1,6 @@
 import type { BatteryState } from "../../models/robot.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { type KnownRobot, seenOf, silenceOf } from "../fleet/fleet.ts";
+import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
 import { codeWord, currentGoalText } from "../fleet/words.ts";
 import { floorAddress, tagsAddress } from "../route.ts";
 import {
@@ -17,18 +17,11 @@ import { Charge, Link, Time } from "./parts.tsx";
 
 const A_DAY_MS = 86_400_000;
 
-/** The last sign of life of a fleet service that is silent; null: it is not. */
-export function useSilence(): Dated | null {
-  const { store } = usePage();
-  const fleet = store.fleet.value;
-  return fleet === null ? null : silenceOf(fleet, store.now.value);
-}
-
 /** The headline: why it stands, or that this is no longer known. */
 export function firstText(known: KnownRobot, silence: Dated | null, now: Moment): string {
   const text = standsText(known, now);
   if (silence === null || known.robot.standing.reason === "UNKNOWN") return text;
-  return `Nothing heard of it for ${ageText(ageMs(silence, now))}. Last: ${text}`;
+  return `No online list for ${ageText(ageMs(silence, now))}. Last: ${text}`;
 }
 
 /** "Stands since 14:02: waits for confirmation." */

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { Component, createRef } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { type Fleet, type KnownRobot, silenceOf } from "../fleet/fleet.ts";
+import type { Fleet, KnownRobot } from "../fleet/fleet.ts";
 import { createOrder, type ExceptionName, exceptions, hasWords } from "../fleet/list.ts";
 import { currentGoalText, wordOf } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
@@ -34,13 +34,13 @@ interface ListProps {
 /** The robots in words, what needs somebody first: also for the keyboard and for screen readers. */
 export function RobotList(props: ListProps) {
   const { fleet, floor, now, chosenId, choose } = props;
-  const { maps } = usePage();
+  const { store, maps } = usePage();
   const search = useSignal("");
   const chip = useSignal<ExceptionName | null>(null);
   const inOrder = useRef<ReturnType<typeof createOrder> | null>(null);
   inOrder.current ??= createOrder();
   const all = inOrder.current(fleet);
-  const isSilent = silenceOf(fleet, now) !== null;
+  const isSilent = store.silence.value !== null;
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
   const nameOf = ({ point, map_id: mapId }: NonNullable<Robot["place"]>) => maps.nameOf(mapId, point);
   const placeOf = (known: KnownRobot) =>

@@ -9,7 +9,7 @@ import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import { viewLater } from "./later.tsx";
 import { Card, Empty, Link, ShortId, Table, Time, Word } from "./parts.tsx";
-import { Facts, firstText, useSilence } from "./robot-facts.tsx";
+import { Facts, firstText } from "./robot-facts.tsx";
 
 const MOST_SHOWN = 20;
 
@@ -46,7 +46,7 @@ const BatteryHours = viewLater<{ readonly robotId: string }>(() =>
 /** One robot: first, why it stands. */
 export function Robot({ robotId }: { readonly robotId: string }) {
   const { store } = usePage();
-  const silence = useSilence();
+  const silence = store.silence.value;
   const known = store.fleet.value?.robots.get(robotId);
   if (known === undefined) {
     return (
@@ -60,7 +60,7 @@ export function Robot({ robotId }: { readonly robotId: string }) {
   }
   const { robot } = known;
   const now = store.now.value;
-  const heard = silence === null ? "" : `heard ${ageText(ageMs(silence, now))} ago`;
+  const listed = silence === null ? "" : `listed ${ageText(ageMs(silence, now))} ago`;
   return (
     <>
       <h1>
@@ -76,9 +76,9 @@ export function Robot({ robotId }: { readonly robotId: string }) {
         </Card>
       </div>
       {robot.alarms.length > 0 && <AlarmList title="Alarms of this robot" alarms={robot.alarms} />}
-      <Queue robot={robot} heard={heard} />
-      <Chain robot={robot} heard={heard} />
-      <Conveyors robot={robot} heard={heard} />
+      <Queue robot={robot} listed={listed} />
+      <Chain robot={robot} listed={listed} />
+      <Conveyors robot={robot} listed={listed} />
       <CommandLog caption="Commands of this robot" robotId={robotId} />
       <RobotEvents robotId={robotId} />
       <BatteryHours robotId={robotId} />
@@ -88,16 +88,16 @@ export function Robot({ robotId }: { readonly robotId: string }) {
 
 interface PartProps {
   readonly robot: RobotFacts;
-  /** How old it is, of a service that is silent; empty: it is not. */
-  readonly heard: string;
+  /** How old the online list is, if the next one is late; empty: it is not. */
+  readonly listed: string;
 }
 
-function Queue({ robot, heard }: PartProps) {
+function Queue({ robot, listed }: PartProps) {
   const { mission: value } = robot;
   if (value?.state == null) return <p>Its missions are not known.</p>;
   const { missions: queue, current_mission_index: current } = value.state;
-  if (queue.length === 0) return <p>No mission{qualityNote(value.quality, heard)}.</p>;
-  const caption = `Missions${qualityNote(value.quality, heard)}`;
+  if (queue.length === 0) return <p>No mission{qualityNote(value.quality, listed)}.</p>;
+  const caption = `Missions${qualityNote(value.quality, listed)}`;
   return (
     <Table
       caption={caption}
@@ -134,7 +134,7 @@ function goalsText({ goals, current_goal_index: current }: MissionView): string 
   return goals.map((goal, at) => (at === current ? `[${goalText(goal)}]` : goalText(goal))).join(" → ");
 }
 
-function Chain({ robot, heard }: PartProps) {
+function Chain({ robot, listed }: PartProps) {
   const { maps } = usePage();
   const chain = robot.task_chain;
   if (chain?.state == null) return null;
@@ -142,7 +142,7 @@ function Chain({ robot, heard }: PartProps) {
   const current = chain.current_task_index;
   return (
     <Table
-      caption={`Task chain ${facts?.id ?? ""}: ${sentence(facts?.status ?? "")}${qualityNote(chain.quality, heard)}`}
+      caption={`Task chain ${facts?.id ?? ""}: ${sentence(facts?.status ?? "")}${qualityNote(chain.quality, listed)}`}
       columns={["", "Task", "Point", "Status"]}
       rows={tasks.map((task, at) => ({
         key: `${at}`,
@@ -158,11 +158,11 @@ function Chain({ robot, heard }: PartProps) {
   );
 }
 
-function Conveyors({ robot, heard }: PartProps) {
+function Conveyors({ robot, listed }: PartProps) {
   if (robot.conveyors.length === 0) return null;
   return (
     <Table
-      caption={`Conveyors${qualityNote("good", heard)}`}
+      caption={`Conveyors${qualityNote("good", listed)}`}
       columns={["Conveyor", "Motion", "Load", "Health", "Quality"]}
       rows={robot.conveyors.map(({ index, state, quality }) => ({
         key: `${index}`,
@@ -178,7 +178,7 @@ function Conveyors({ robot, heard }: PartProps) {
   );
 }
 
-function qualityNote(quality: string, heard: string): string {
-  const notes = [quality === "good" ? "" : quality, heard].filter((note) => note !== "");
+function qualityNote(quality: string, listed: string): string {
+  const notes = [quality === "good" ? "" : quality, listed].filter((note) => note !== "");
   return notes.length === 0 ? "" : ` (${notes.join(", ")})`;
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
-import { commandKey, type Fleet, silenceOf } from "../fleet/fleet.ts";
+import { commandKey, type Fleet } from "../fleet/fleet.ts";
 import type { MapStore } from "../fleet/maps.ts";
 import { operationText } from "../fleet/words.ts";
 import { ageMs, ageText, elapsedMs, type Moment } from "../trust/time-text.ts";
@@ -107,7 +107,7 @@ function SecondStep(props: {
   const named = intent.concerns ?? robot?.robot_id;
   const leftMs = LAPSE_MS - elapsedMs(step.at, store.now.value);
   const fleet = store.fleet.value;
-  const silence = fleet === null ? null : silenceOf(fleet, store.now.value);
+  const silence = store.silence.value;
   const others = robot === null ? [] : recentOf(robot.robot_id, fleet?.recent ?? [], store.now.value);
   const refuseEnter = (event: KeyboardEvent) => {
     if (event.key === "Enter") event.preventDefault();
@@ -131,7 +131,7 @@ function SecondStep(props: {
       <p>
         <strong>{intent.title ?? (named === undefined ? intent.label : `${intent.label}: ${named}`)}</strong>
         {intent.concerns === undefined && whereText(robot, maps)}
-        {silence !== null && `, last heard of ${ageText(ageMs(silence, store.now.value))} ago`}. Effect:{" "}
+        {silence !== null && `, listed ${ageText(ageMs(silence, store.now.value))} ago`}. Effect:{" "}
         {intent.effect}.
       </p>
       {robot !== null && (

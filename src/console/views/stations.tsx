@@ -1,7 +1,10 @@
 import { useSignal } from "@preact/signals";
+import type { AlarmView } from "../../models/alarm.ts";
 import type { Station } from "../../northbound/web/api/floor.ts";
 import type { EndedLease } from "../../northbound/web/api/hold.ts";
 import { remove } from "../api.ts";
+import { alarmEmphasis } from "../fleet/words.ts";
+import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
@@ -37,8 +40,10 @@ export function Stations() {
 }
 
 function StationCard({ station }: { readonly station: Station }) {
+  const { store } = usePage();
   const { station: name, quality, state, permit, alarms } = station;
   const { counters } = state;
+  const isSilent = store.silence.value !== null;
   return (
     <section class="card" aria-label={name}>
       <div class="heading">
@@ -46,14 +51,20 @@ function StationCard({ station }: { readonly station: Station }) {
         <span class="line-up">
           {alarms > 0 && (
             <Link to="/alarms">
-              <Word word={alarms === 1 ? "1 alarm" : `${alarms} alarms`} emphasis="alarm" />
+              <Word word={alarms === 1 ? "1 alarm" : `${alarms} alarms`} emphasis={gravest(name, store.fleet.value?.alarms.alarms)} />
             </Link>
           )}
-          <Word word={quality} emphasis={quality === "good" ? "normal" : "abnormal"} />
+          <Word
+            word={isSilent ? `last: ${quality}` : quality}
+            emphasis={quality === "good" ? "normal" : "abnormal"}
+          />
         </span>
       </div>
-      <p class="first">{stepText(station)}</p>
-      <dl class="facts">
+      <p class="first">
+        {isSilent && state.valid && "Nothing known now. Last: "}
+        {stepText(station)}
+      </p>
+      <dl class={isSilent ? "facts unconfirmed" : "facts"}>
         <dt>Here</dt>
         <dd>
           {state.robot_here === null ? (
@@ -102,6 +113,13 @@ function StationCard({ station }: { readonly station: Station }) {
   );
 }
 
+/** The colour of a station's alarms is that of its gravest one. The least urgent ones may not be listed. */
+function gravest(station: string, alarms: readonly AlarmView[] = []): Emphasis {
+  const own = alarms.filter((alarm) => alarm.station === station).map(alarmEmphasis);
+  if (own.length === 0) return "abnormal";
+  return own.find((each) => each === "alarm") ?? own.find((each) => each === "abnormal") ?? "normal";
+}
+
 /** The step of the handshake that the station is in. */
 function stepText({ state, leases }: Station): string {
   if (!state.valid) return "What is there is not known now.";
@@ -111,7 +129,7 @@ function stepText({ state, leases }: Station): string {
   if (state.conveyors.some(({ rolling }) => rolling)) return `${here} hands over: its conveyor rolls.`;
   return leases.some((lease) => lease.robot_id === here)
     ? `${here} has arrived, and is leased.`
-    : `${here} has arrived, and waits for a lease.`;
+    : `${here} has arrived. No station has a lease on it.`;
 }
 
 function beforeText(goals: number | null): string {

@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { dock } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
+import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
 
 const moving = standingRobot("cart-1", {
@@ -16,7 +18,10 @@ const moving = standingRobot("cart-1", {
 
 describePages("a fleet service that is silent, and no stream has ended", (pages) => {
   async function openSilent(path: string) {
-    const opened = await pages.open(path, { robots: [moving] });
+    const prepare = (gateway: FakeGateway) => {
+      gateway.stations = [dock];
+    };
+    const opened = await pages.open(path, { robots: [moving], prepare });
     expect(await opened.page.getByRole("alert").count()).toBe(0);
     opened.gateway.silentSinceMs = Date.now();
     await banner(opened.page).waitFor();
@@ -50,10 +55,18 @@ describePages("a fleet service that is silent, and no stream has ended", (pages)
 
   it("leaves nothing on the robot's page that claims to be known now", async () => {
     const { page } = await openSilent("/robots/cart-1");
-    await page.getByText(/^Nothing heard of it for \d+ s\. Last: Moves since \d\d:\d\d:\d\d\.$/).waitFor();
+    await page.getByText(/^No online list for \d+ s\. Last: Moves since \d\d:\d\d:\d\d\.$/).waitFor();
     await page.getByText(/^good \d+ s ago, not known now$/).waitFor();
     await page.getByText(/^at Station A, x 0\.0, y 0\.0, map Hall 1 \(seen \d+ s ago\) /).waitFor();
     await page.getByRole("heading", { name: "last: moves" }).waitFor();
+    await page.getByRole("table", { name: /^Missions \(listed \d+ s ago\)$/ }).waitFor();
+  });
+
+  it("leaves nothing of a station that claims to be known now", async () => {
+    const { page } = await openSilent("/stations");
+    const card = page.getByRole("region", { name: "dock" });
+    await card.getByText("Nothing known now. Last: cart-1 has arrived, and is leased.").waitFor();
+    expect(await card.locator("dl").getAttribute("class")).toBe("facts unconfirmed");
   });
 });
 
@@ -73,5 +86,5 @@ const bannersOfTicks = `new Promise((resolve) => {
 })`;
 
 function banner(page: Page) {
-  return page.getByRole("alert").filter({ hasText: /Fleet service silent since \d\d:\d\d:\d\d\./ });
+  return page.getByRole("alert").filter({ hasText: /No online list since \d\d:\d\d:\d\d\./ });
 }
