@@ -105,18 +105,29 @@ function laterOf(before: AskedState, known: AskedState): AskedState {
  * answer back until the outcome is final, and the log has the command as soon as it is recorded.
  */
 export function withLog(asked: Asked, log: Iterable<Command>): Asked {
-  if (hasEnded(asked)) return asked;
+  const command = hasEnded(asked) ? null : commandOf(asked, log);
+  if (command === null) return asked;
+  const { outcome, message, stage } = command;
+  const known: AskedState =
+    outcome === null || stage !== "final"
+      ? { state: "taken", stage: stage === "final" ? "sent" : stage }
+      : { state: "final", outcome, message: message ?? "", response: "" };
+  return { ...asked, known };
+}
+
+/** The command in the log; null: the log does not have it. */
+export function commandOf({ id, by }: Asked, log: Iterable<Command>): Command | null {
   for (const command of log) {
-    const { protocol, request_id: id, outcome, message, stage, user } = command;
-    const isOwn = protocol === "web" && id === asked.id && (asked.by === "" || user === asked.by);
-    if (!isOwn) continue;
-    const known: AskedState =
-      outcome === null || stage !== "final"
-        ? { state: "taken", stage: stage === "final" ? "sent" : stage }
-        : { state: "final", outcome, message: message ?? "", response: "" };
-    return { ...asked, known };
+    const { protocol, request_id: requestId, user } = command;
+    if (protocol === "web" && requestId === id && (by === "" || user === by)) return command;
   }
-  return asked;
+  return null;
+}
+
+/** The mission that it has made, by the service's answer; null: none is known. */
+export function missionIdOf({ known }: Asked): string | null {
+  if (known.state !== "final") return null;
+  return /"mission_id":"([^"\\]+)"/.exec(known.response)?.[1] ?? null;
 }
 
 export function hasEnded({ known }: Asked): boolean {

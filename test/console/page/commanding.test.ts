@@ -182,7 +182,7 @@ describePages("a robot's page", (pages) => {
     expect([await second.count(), gateway.asked.length]).toEqual([1, 0]);
     await send.click();
     await says(page)
-      .getByText(/Send to charge: succeeded/)
+      .getByText(/Send to charge: taken by the fleet service$/)
       .waitFor();
     expect(gateway.asked).toMatchObject([
       { body: { operation: "ChargeRobot", request: { robotId: "cart-1" } } },

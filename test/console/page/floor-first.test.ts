@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import type { MissionView } from "../../../src/models/robot.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
-import { flatBattery } from "../busy-fleet.ts";
+import { dock, flatBattery, lostCommand } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 import { describePages } from "./page-harness.ts";
@@ -14,33 +15,6 @@ const succeeded = {
 const paused: Partial<Robot> = {
   standing: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
 };
-const dock = {
-  station: "dock",
-  quality: "good",
-  state: {
-    valid: true,
-    robot_here: "cart-1",
-    robots_here: 1,
-    arrived: true,
-    conveyors: [],
-    conveyors_quality: "good",
-    next_robot: "cart-2",
-    next_robot_goals_before: 1,
-    next_robot_quality: "good",
-    counters: {
-      since: at,
-      cycles: 3,
-      aborted: 1,
-      waiting_last_s: 2,
-      waiting_total_s: 6,
-      cycle_last_s: 20,
-      cycle_total_s: 60,
-    },
-  },
-  permit: { required: true, given: false, reason: "the machine has not asked" },
-  leases: [{ robot_id: "cart-1", owner: "opcua:line1", since: at, for_ms: 1_000 }],
-  alarms: 0,
-} as const;
 
 describePages("beside the map", (pages) => {
   const open = (path = "/?robot=cart-1", prepare: (gateway: FakeGateway) => void = () => {}) =>
@@ -78,6 +52,33 @@ describePages("beside the map", (pages) => {
       .toMatchObject([{ body: { operation: "CreateMission", request: { robotId: "cart-1", mission } } }]);
   });
 
+  it("says that it was taken, then drives, then has arrived, as its own mission goes", async () => {
+    const { page, gateway } = await open();
+    gateway.answer = { ...succeeded, body: { ...succeeded.body, response: { mission_id: "m1" } } };
+    await page.getByRole("button", { name: "Go to…" }).click();
+    await page.getByRole("option", { name: "P2" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Go to P2 cart-1" }).click();
+    const said = page.getByRole("list", { name: "Asked from this browser" }).getByRole("listitem").first();
+    const says = (text: string) => expect.poll(() => said.textContent()).toMatch(new RegExp(`: ${text}( \\(command\\))?Answer`));
+    await says("taken by the fleet service");
+    const show = (changes: Partial<MissionView>, standing = standingRobot("cart-1").standing) =>
+      gateway.send("change", { at, robots: [{ robot_id: "cart-1", mission: oneMission(changes), standing }] });
+    show({ mission_id: "m0" });
+    await page.getByRole("button", { name: "Cancel mission…" }).waitFor();
+    expect(await said.textContent()).toMatch(/: taken by the fleet serviceAnswer/);
+    show({}, { ...standingRobot("cart-1").standing, reason: "MOVING", text: "" });
+    await says("taken by the fleet service → drives");
+    show({ state: "STATE_FAILED" });
+    await says("taken by the fleet service → failed");
+    show({ state: "STATE_SUCCEEDED" });
+    await says("taken by the fleet service → arrived");
+    const [{ id } = { id: "" }] = gateway.asked;
+    const own = { protocol: "web", user: "ann", request_id: id, outcome: "succeeded" } as const;
+    gateway.send("change", { at, commands: [{ ...lostCommand, ...own }] });
+    await said.getByRole("link", { name: "command" }).click();
+    expect(new URL(page.url()).pathname).toBe(`/commands/${encodeURIComponent(`web:ann/${id}`)}`);
+  });
+
   it("is not sent when the gateway refuses it, and says why", async () => {
     const { page } = await open("/?robot=cart-1", (gateway) => {
       const message = "request.mission: the robot is held";
@@ -98,7 +99,7 @@ describePages("beside the map", (pages) => {
 
   it("is not sent to a point of another hall's map, by that press or a later one", async () => {
     const robot = standingRobot("cart-1");
-    const elsewhere = { ...robot, place: robot.place && { ...robot.place, map_id: 2 } };
+    const elsewhere = { ...robot, place: robot.place && { ...robot.place, map_id: 2, map_name: "Hall 2" } };
     const { page, gateway } = await pages.open("/?map=1&robot=cart-1", { robots: [elsewhere] });
     await chosen(page).getByRole("button", { name: "Hold…" }).waitFor();
     await pressP2(page);
@@ -190,7 +191,7 @@ describePages("other views", (pages) => {
     const { page, gateway } = await pages.open("/stations", {
       prepare: (prepared) => {
         prepared.isOpen = true;
-        prepared.stations = [{ ...dock, leases: [...dock.leases], state: { ...dock.state, conveyors: [] } }];
+        prepared.stations = [dock];
       },
     });
     const card = page.getByRole("region", { name: "dock" });
@@ -200,6 +201,21 @@ describePages("other views", (pages) => {
     await card.getByRole("button", { name: "End lease… of cart-1" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "End lease cart-1" }).click();
     await expect.poll(() => gateway.leasesEnded).toEqual(["cart-1"]);
+  });
+
+  it("do not say that a robot without a lease waits for one, and show alarms by their priority", async () => {
+    const low = { ...flatBattery, source: "station", station: "dock", robot_id: undefined } as const;
+    const { page, gateway } = await pages.open("/stations", {
+      prepare: (prepared) => {
+        prepared.stations = [{ ...dock, leases: [], alarms: 1 }];
+        prepared.alarms = [{ ...low, priority: "low" }];
+      },
+    });
+    const card = page.getByRole("region", { name: "dock" });
+    await card.getByText("cart-1 has arrived. No station has a lease on it.").waitFor();
+    await card.getByText("◆ 1 alarm").waitFor();
+    gateway.send("change", { at, alarms: { count: 1, alarms: [low] } });
+    await card.getByText("▲ 1 alarm").waitFor();
   });
 
   it("acknowledge several alarms at once by a second step", async () => {

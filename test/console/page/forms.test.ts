@@ -41,7 +41,7 @@ describePages("a command by a form", (pages) => {
     expect(gateway.asked).toEqual([]);
     await second.getByRole("button", { name: "CreateMission cart-1" }).click();
     await says(page)
-      .getByText(/CreateMission \(cart-1\): succeeded/)
+      .getByText(/CreateMission \(cart-1\): taken by the fleet service/)
       .waitFor();
     const goal = { destinationId: "Station A" };
     const request = { robotId: "cart-1", mission: { baseMission: { navigateMission: { goal } } } };
@@ -104,7 +104,7 @@ describePages("a command by a form", (pages) => {
     await next(page).click();
     await second.getByRole("button", { name: "CreateMission cart-1" }).click();
     await says(page)
-      .getByText(/CreateMission \(cart-1\): succeeded/)
+      .getByText(/CreateMission \(cart-1\): taken by the fleet service/)
       .waitFor();
     expect(JSON.stringify(gateway.asked)).toContain('"destinationId":"Station C"');
   });

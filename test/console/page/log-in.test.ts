@@ -75,7 +75,7 @@ describePages("a gateway with users", (pages) => {
     expect(gateway.asked.length).toBe(before);
     await page.getByRole("button", { name: "Log out" }).click();
     await logIn(page, "ann");
-    await asked.getByText(/Send to charge: succeeded/).waitFor();
+    await asked.getByText(/Send to charge: taken by the fleet service$/).waitFor();
     expect(new Set(gateway.asked.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(gateway.asked).toMatchObject([...gateway.asked].map(() => ({ body: { asked_by: "ann" } })));
   });
