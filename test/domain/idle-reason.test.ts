@@ -113,6 +113,12 @@ describe("why a robot stands", () => {
       "the robot has neither a mission nor a task chain under way",
     ],
     ["mission paused", { missions: mission("STATE_PAUSED") }, "PAUSED", "its mission is paused: resume it"],
+    [
+      "resumed, and listed as paused",
+      { missions: mission("STATE_RUNNING", "STATUS_NAVIGATING"), presence: paused },
+      "PAUSED",
+      "its mission runs, and the newest online list has it paused",
+    ],
     ["chain paused", { presence: paused }, "PAUSED", "the robot is paused: resume it"],
     [
       "confirmation here",
