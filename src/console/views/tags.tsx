@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
 import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
 import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/words.ts";
 import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
+import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import { Ago, Empty, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
@@ -108,7 +109,6 @@ export function Tags({ query }: { readonly query: TagFilter }) {
   );
 }
 
-const order = new Intl.Collator(undefined, { numeric: true });
 /** More would be no help: the fields above find every robot. */
 const MOST_BRANCHES = 300;
 
@@ -215,7 +215,7 @@ export function OneTag({ protocol, address }: { readonly protocol: string; reado
         ) : (
           <div class="columns">
             <TagFacts tag={tag} />
-            <Sparkline key={tag.address} tag={tag} />
+            <Sparkline key={tag.address} tag={tag} askedAt={polled.askedAt} />
           </div>
         )}
       </Confirmed>
@@ -250,18 +250,26 @@ function TagFacts({ tag }: { readonly tag: Tag }) {
   );
 }
 
-/** A value of half an hour, as it is asked for each other second. */
+/** Those of half an hour, as a value is read every other second. */
 const MOST_VALUES = 900;
 
-/** The numbers that the page has read since it was opened. */
-function Sparkline({ tag: { value, quality, age_ms: age } }: { readonly tag: Tag }) {
-  const seen = useRef<number[]>([]);
-  const isNumber = typeof value === "number" && Number.isFinite(value);
-  useEffect(() => {
-    if (isNumber && quality === "good") seen.current = [...seen.current.slice(1 - MOST_VALUES), value];
-  }, [value, age]);
-  const values = seen.current;
-  if (!isNumber || values.length < 2) return null;
+interface Seen {
+  readonly values: readonly number[];
+  /** Of the newest one. */
+  readonly askedAt: Moment | null;
+}
+
+/** The numbers that the page has read, an unchanged one again each time. */
+function Sparkline(props: { readonly tag: Tag; readonly askedAt: Moment | null }) {
+  const { tag, askedAt } = props;
+  const { value, quality } = tag;
+  const seen = useRef<Seen>({ values: [], askedAt: null });
+  if (typeof value !== "number" || !Number.isFinite(value)) return null;
+  // The view is rendered for other reasons too.
+  if (quality === "good" && seen.current.askedAt !== askedAt)
+    seen.current = { values: [...seen.current.values.slice(1 - MOST_VALUES), value], askedAt };
+  const { values } = seen.current;
+  if (values.length < 2) return null;
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const span = most - least || 1;
   const points = values.map((each, at) => {
@@ -271,7 +279,8 @@ function Sparkline({ tag: { value, quality, age_ms: age } }: { readonly tag: Tag
   return (
     <figure class="card">
       <figcaption>
-        Since the page was opened: {least} to {most}
+        {values.length < MOST_VALUES ? "Since the page was opened" : `The last ${MOST_VALUES} values`}:{" "}
+        {least} to {most}
       </figcaption>
       <svg class="spark" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
         <polyline points={points.join(" ")} vector-effect="non-scaling-stroke" />

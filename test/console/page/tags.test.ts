@@ -188,6 +188,20 @@ describePages("tags and connections", (pages) => {
     await page.getByRole("definition").filter({ hasText: "81" }).waitFor();
   });
 
+  it("draws a number with its newest value, and one that has not changed again", async () => {
+    const { page, answers } = await open(`/tags/opcua/${encodeURIComponent(charge.address)}`);
+    const points = async () => {
+      const line = page.locator(".spark polyline");
+      return (await line.count()) === 0 ? [] : ((await line.getAttribute("points")) ?? "").split(" ");
+    };
+    await expect.poll(async () => (await points()).length, { timeout: 8_000 }).toBeGreaterThanOrEqual(2);
+    answers.tags = [{ ...charge, value: 92 }];
+    await page.getByRole("definition").filter({ hasText: "92" }).waitFor();
+    await page.getByText("Since the page was opened: 81 to 92").waitFor({ timeout: 500 });
+    const [newest] = (await points()).slice(-1);
+    expect(newest).toBe("100.0,2.0");
+  });
+
   it("says since when it could not be read, and greys it", async () => {
     const { page, answers } = await open("/tags");
     await row(page, charge.address).waitFor();
