@@ -3,6 +3,7 @@ import type { Robot } from "../northbound/web/api/robot.ts";
 import type { StreamMessages } from "../northbound/web/api/stream.ts";
 import { type EventLog, listening, withEvent, withGap } from "./fleet/events.ts";
 import { begun, changed, type Fleet, type Reception, silenceOf, ticked, withRobots } from "./fleet/fleet.ts";
+import { createLister, type Listing } from "./fleet/list.ts";
 import { type ServerSentEvent, StreamEnded, type StreamState } from "./stream/stream.ts";
 import { createBacklog, type Liveness } from "./trust/liveness.ts";
 import type { Dated, Moment } from "./trust/time-text.ts";
@@ -19,6 +20,8 @@ export interface Store {
   readonly now: Signal<Moment>;
   /** The newest online list, if the next one is late; null: it is not, or there are none. */
   readonly silence: ReadonlySignal<Dated | null>;
+  /** Null: no fleet is known yet. */
+  readonly listing: ReadonlySignal<Listing | null>;
   /** The gateway's clock as the newest tick had it; null: none was received. */
   readonly clock: Signal<GatewayClock | null>;
   /** The newest tick, which a start must name; null: none was received. */
@@ -55,6 +58,8 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   const isLive = signal(false);
   const time = signal(now());
   const silence = computed(() => (fleet.value === null ? null : silenceOf(fleet.value, time.value)));
+  const listed = createLister();
+  const listing = computed(() => (fleet.value === null ? null : listed(fleet.value, silence.value !== null)));
   const tickId = signal<string | null>(null);
   const clock = signal<GatewayClock | null>(null);
   const byTime = createBacklog();
@@ -123,6 +128,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     isLive,
     now: time,
     silence,
+    listing,
     tickId,
     clock,
     look,

@@ -2,6 +2,7 @@ import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { RequestField } from "../../northbound/web/api/operation.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import { byName } from "../fleet/list.ts";
 import { pointName } from "../fleet/maps.ts";
 
 /** Values that fields of a form may name. */
@@ -66,8 +67,6 @@ export function chainIdOf(chain: Robot["task_chain"]): string | null {
   return id === undefined ? null : `${id}`;
 }
 
-const order = new Intl.Collator(undefined, { numeric: true });
-
 function distinct(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].filter((name) => name !== "").sort(order.compare);
+  return [...new Set(names)].filter((name) => name !== "").sort(byName);
 }

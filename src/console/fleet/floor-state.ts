@@ -3,21 +3,25 @@ import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { inDrawingOrder } from "../floor/labels.ts";
 import type { FloorPoint, FloorRobot, FloorState } from "../floor/scene.ts";
 import { type Fleet, type KnownRobot, seenOf } from "./fleet.ts";
+import type { ListedRobot } from "./list.ts";
 import { pointName } from "./maps.ts";
-import { wordOf } from "./words.ts";
 
 type PointTypes = FloorSettings["point_types"];
 const noTypes: PointTypes = [];
 
-/** The part of a fleet's state that the floor draws. */
+/**
+ * The part of a fleet's state that the floor draws.
+ *
+ * @param robots those of the fleet, in any order
+ */
 export function floorState(
   fleet: Fleet,
+  robots: readonly ListedRobot[],
   map: FleetMap | null,
   mapId: number | null,
   isLive: boolean,
   chosenId: string | null,
   types: PointTypes = noTypes,
-  isSilent = false,
 ): FloorState {
   const places = new Map((map?.points ?? []).map((point) => [point.code, point]));
   const aheadOf = ({ robot }: KnownRobot) =>
@@ -29,9 +33,9 @@ export function floorState(
     mapId,
     points: shownPoints(map, types),
     robots: inDrawingOrder(
-      [...fleet.robots.values()].map((known) => {
-        const isChosen = known.robot.robot_id === chosenId;
-        return floorRobot(known, fleet, isChosen ? aheadOf(known) : null, isSilent);
+      robots.map((listed) => {
+        const isChosen = listed.known.robot.robot_id === chosenId;
+        return floorRobot(listed, fleet, isChosen ? aheadOf(listed.known) : null);
       }),
     ),
     pollMs: fleet.pollMs,
@@ -63,11 +67,10 @@ function shownPoint({ x, y, alias, code, type }: MapPoint, types: PointTypes): F
 }
 
 function floorRobot(
-  known: KnownRobot,
+  { known, shown }: ListedRobot,
   fleet: Fleet,
   /** Null: it is not the chosen one. */
   ahead: FloorRobot["ahead"] | null,
-  isSilent: boolean,
 ): FloorRobot {
   const { robot, track, trail } = known;
   const { quality, place } = robot;
@@ -76,7 +79,7 @@ function floorRobot(
     name: robot.robot_id,
     isPlaceGood: place?.quality === "good" && quality !== "lost" && quality !== "offline",
     qualityWord: quality === "good" ? (place?.quality ?? "unknown") : quality,
-    ...wordOf(robot, isSilent),
+    ...shown,
     track,
     seen: seenOf(known, fleet.list),
     trail: ahead !== null && track !== null ? trail.placesOn(track.report.mapId) : [],

@@ -1,44 +1,81 @@
-import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { Fleet, KnownRobot } from "./fleet.ts";
-import { hasEnded, wordOf } from "./words.ts";
+import { hasEnded, type RobotWord, wordOf } from "./words.ts";
 
 /** What makes a robot worth a look. */
 export type ExceptionName = "alarm" | "paused" | "offline" | "low" | "idle";
 
+/** A robot in the list, with its word: all views have the same one. */
+export interface ListedRobot {
+  readonly known: KnownRobot;
+  readonly shown: RobotWord;
+}
+
+/** The robots for the views, made in one pass for each state of the fleet. */
+export interface Listing {
+  /** By need: alarms, then what is unusual, then the others, each by name. */
+  readonly robots: readonly ListedRobot[];
+  /** The ids by name: the same list while there are the same robots. */
+  readonly names: readonly string[];
+  /** How many have the quality good. */
+  readonly good: number;
+  /** How many need a look. */
+  readonly unusual: number;
+  readonly exceptions: Readonly<Record<ExceptionName, number>>;
+  /** How many are on each map, and how many of them need a look. */
+  readonly halls: ReadonlyMap<number, readonly [all: number, unusual: number]>;
+}
+
 /** A chip above the list: those that it leaves. */
-export const exceptions: Readonly<Record<ExceptionName, (robot: Robot) => boolean>> = {
-  alarm: (robot) => wordOf(robot).emphasis === "alarm" || robot.alarms.some(({ active }) => active),
-  paused: ({ standing: { reason } }) => reason === "PAUSED" || reason === "HELD",
-  offline: ({ quality }) => quality === "offline" || quality === "lost",
-  low: ({ battery }) => {
-    const percent = battery?.state?.battery_state.charge_percent;
+export const exceptions: Readonly<Record<ExceptionName, (listed: ListedRobot) => boolean>> = {
+  alarm: ({ known: { robot }, shown }) =>
+    shown.emphasis === "alarm" || robot.alarms.some(({ active }) => active),
+  paused: ({ known: { robot } }) => robot.standing.reason === "PAUSED" || robot.standing.reason === "HELD",
+  offline: ({ known: { robot } }) => robot.quality === "offline" || robot.quality === "lost",
+  low: ({ known: { robot } }) => {
+    const percent = robot.battery?.state?.battery_state.charge_percent;
     return percent !== undefined && percent < LOW_PERCENT;
   },
-  idle: ({ mission }) => {
-    const current = mission?.state?.current_mission;
+  idle: ({ known: { robot } }) => {
+    const current = robot.mission?.state?.current_mission;
     return current === null || (current !== undefined && hasEnded(current));
   },
 };
 
+export const exceptionNames = Object.keys(exceptions) as readonly ExceptionName[];
+
 const LOW_PERCENT = 20;
 
-const order = new Intl.Collator(undefined, { numeric: true });
+/** Compares names for people: `cart-9` comes before `cart-10`. */
+export const { compare: byName } = new Intl.Collator(undefined, { numeric: true });
+
 const ranks: Readonly<Record<Emphasis, number>> = { alarm: 0, abnormal: 1, normal: 2 };
 
-/** The robots by need: alarms, then what is unusual, then the others, each by name. */
-export function createOrder(): (fleet: Fleet) => readonly KnownRobot[] {
+export function createLister(): (fleet: Fleet, isSilent: boolean) => Listing {
   let names: readonly string[] = [];
-  return ({ robots }) => {
+  return ({ robots }, isSilent) => {
     // Sorted anew only if there are other robots: sorting takes longer than the rest of a change.
     const isSame = names.length === robots.size && names.every((robotId) => robots.has(robotId));
-    if (!isSame) names = [...robots.keys()].sort(order.compare);
-    const byRank: KnownRobot[][] = [[], [], []];
+    if (!isSame) names = [...robots.keys()].sort(byName);
+    const byRank: ListedRobot[][] = [[], [], []];
+    const counts = { alarm: 0, paused: 0, offline: 0, low: 0, idle: 0 };
+    const halls = new Map<number, readonly [number, number]>();
+    let [good, unusual] = [0, 0];
     for (const name of names) {
       const known = robots.get(name);
-      if (known !== undefined) byRank[ranks[wordOf(known.robot).emphasis]]?.push(known);
+      if (known === undefined) continue;
+      const { robot } = known;
+      const listed = { known, shown: wordOf(robot, isSilent) };
+      const more = listed.shown.emphasis === "normal" ? 0 : 1;
+      byRank[ranks[listed.shown.emphasis]]?.push(listed);
+      unusual += more;
+      if (robot.quality === "good") good += 1;
+      for (const each of exceptionNames) if (exceptions[each](listed)) counts[each] += 1;
+      if (robot.place === null) continue;
+      const [all, ofThem] = halls.get(robot.place.map_id) ?? [0, 0];
+      halls.set(robot.place.map_id, [all + 1, ofThem + more]);
     }
-    return byRank.flat();
+    return { robots: byRank.flat(), names, good, unusual, exceptions: counts, halls };
   };
 }
 
@@ -51,18 +88,4 @@ export function hasWords(search: string, texts: readonly string[]): boolean {
   if (words.length === 0) return true;
   const all = texts.join("\n").toLowerCase();
   return words.every((word) => all.includes(word));
-}
-
-/** How many robots are on each map, and how many of them need a look. */
-export function byMap(
-  robots: Iterable<KnownRobot>,
-): ReadonlyMap<number, readonly [all: number, unusual: number]> {
-  const counts = new Map<number, readonly [number, number]>();
-  for (const { robot } of robots) {
-    const mapId = robot.place?.map_id;
-    if (mapId === undefined) continue;
-    const [all, unusual] = counts.get(mapId) ?? [0, 0];
-    counts.set(mapId, [all + 1, unusual + (wordOf(robot).emphasis === "normal" ? 0 : 1)]);
-  }
-  return counts;
 }

@@ -4,7 +4,7 @@ import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { get } from "../api.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { floorState } from "../fleet/floor-state.ts";
-import { byMap } from "../fleet/list.ts";
+import type { Listing } from "../fleet/list.ts";
 import type { Picture } from "../floor/draw.ts";
 import { noticeOf, type PointShape } from "../floor/scene.ts";
 import { floorAddress } from "../route.ts";
@@ -20,19 +20,22 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   const { store, maps, themes, go, now } = usePage();
   const press = useRef<Press["current"]>(null);
   const fleet = store.fleet.value;
+  const listing = store.listing.value;
   const mapId = fleet === null ? null : shownMapId(fleet, props);
   const { map = null, problem = null } = maps.known.value.get(mapId ?? -1) ?? {};
   const { settings, picture, problem: settingsProblem } = useFloorSettings(mapId);
   const isLive = store.isLive.value;
   // Each second, positions may have become too old.
   const moment = store.now.value;
-  const isSilent = store.silence.value !== null;
   const { chosenId } = props;
   const state = useMemo(
-    () => fleet && floorState(fleet, map, mapId, isLive, chosenId, settings.point_types, isSilent),
-    [fleet, map, mapId, isLive, chosenId, settings, isSilent],
+    () =>
+      fleet &&
+      listing &&
+      floorState(fleet, listing.robots, map, mapId, isLive, chosenId, settings.point_types),
+    [fleet, listing, map, mapId, isLive, chosenId, settings],
   );
-  if (fleet === null || state === null) return null;
+  if (fleet === null || listing === null || state === null) return null;
   const choose = (robotId: string) => {
     const isChosen = robotId === props.chosenId;
     // It may be on another map than the shown one.
@@ -57,7 +60,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
             if (chosen?.robot.place?.map_id === mapId) press.current?.(name);
           }}
         />
-        <MapChoice fleet={fleet} mapId={mapId} chosenId={props.chosenId} />
+        <MapChoice fleet={fleet} halls={listing.halls} mapId={mapId} chosenId={props.chosenId} />
         <Legend types={settings.point_types} />
       </section>
       <div class="panel">
@@ -69,7 +72,7 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
             close={() => choose(chosen.robot.robot_id)}
           />
         )}
-        <RobotList fleet={fleet} floor={state} now={moment} chosenId={props.chosenId} choose={choose} />
+        <RobotList listing={listing} floor={state} now={moment} chosenId={props.chosenId} choose={choose} />
       </div>
     </div>
   );
@@ -117,16 +120,16 @@ function Legend({ types }: { readonly types: FloorSettings["point_types"] }) {
 /** A tab for each hall, with the number of its robots. */
 function MapChoice(props: {
   readonly fleet: Fleet;
+  readonly halls: Listing["halls"];
   readonly mapId: number | null;
   readonly chosenId: string | null;
 }) {
-  const { maps, robots } = props.fleet;
+  const { maps } = props.fleet;
   if (maps.size < 2) return null;
-  const counts = byMap(robots.values());
   return (
     <nav class="tabs" aria-label="Maps">
       {[...maps.values()].map(({ map_id: id, name }) => {
-        const [all, unusual] = counts.get(id) ?? [0, 0];
+        const [all, unusual] = props.halls.get(id) ?? [0, 0];
         return (
           <Link key={id} to={floorAddress(id, props.chosenId)} current={id === props.mapId}>
             {name ?? `map ${id}`} <span class="number">{all}</span>

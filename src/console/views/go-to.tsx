@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { type MutableRef, useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { goToBasisOf } from "../commanding/actions.ts";
-import { hasWords } from "../fleet/list.ts";
+import { byName, hasWords } from "../fleet/list.ts";
 import { pointName } from "../fleet/maps.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
@@ -14,7 +14,6 @@ export type Press = MutableRef<((name: string) => void) | null>;
 
 /** Of the list below the field: what is not in it is found by more letters. */
 const MOST_OFFERED = 50;
-const order = new Intl.Collator(undefined, { numeric: true });
 
 /** A mission to one place, for a robot of any family. */
 function missionTo(robotId: string, destinationId: string) {
@@ -180,5 +179,5 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
 function useDestinations({ place }: Robot): readonly string[] {
   const { maps } = usePage();
   const { map } = maps.known.value.get(place?.map_id ?? -1) ?? {};
-  return [...new Set((map?.points ?? []).map(pointName))].sort(order.compare);
+  return [...new Set((map?.points ?? []).map(pointName))].sort(byName);
 }

@@ -2,9 +2,8 @@ import { useSignal } from "@preact/signals";
 import { Component, createRef } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import type { Fleet, KnownRobot } from "../fleet/fleet.ts";
-import { createOrder, type ExceptionName, exceptions, hasWords } from "../fleet/list.ts";
-import { currentGoalText, wordOf } from "../fleet/words.ts";
+import { type ExceptionName, exceptions, hasWords, type ListedRobot, type Listing } from "../fleet/list.ts";
+import { currentGoalText, type RobotWord } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
 import type { Moment } from "../trust/time-text.ts";
@@ -24,7 +23,7 @@ const chips: ReadonlyArray<readonly [ExceptionName, string]> = [
 ];
 
 interface ListProps {
-  readonly fleet: Fleet;
+  readonly listing: Listing;
   readonly floor: FloorState;
   readonly now: Moment;
   readonly chosenId: string | null;
@@ -33,23 +32,21 @@ interface ListProps {
 
 /** The robots in words, what needs somebody first: also for the keyboard and for screen readers. */
 export function RobotList(props: ListProps) {
-  const { fleet, floor, now, chosenId, choose } = props;
+  const { listing, floor, now, chosenId, choose } = props;
   const { store, maps } = usePage();
   const search = useSignal("");
   const chip = useSignal<ExceptionName | null>(null);
-  const inOrder = useRef<ReturnType<typeof createOrder> | null>(null);
-  inOrder.current ??= createOrder();
-  const all = inOrder.current(fleet);
+  const { robots: all } = listing;
   const isSilent = store.silence.value !== null;
   const onFloor = new Map(floor.robots.map((robot) => [robot.robotId, robot]));
   const nameOf = ({ point, map_id: mapId }: NonNullable<Robot["place"]>) => maps.nameOf(mapId, point);
-  const placeOf = (known: KnownRobot) =>
-    placeText(known, onFloor.get(known.robot.robot_id), floor, now, nameOf);
+  const placeOf = ({ known: { robot } }: ListedRobot) =>
+    placeText(robot, onFloor.get(robot.robot_id), floor, now, nameOf);
   const { value: name } = chip;
   const wanted = all.filter(
-    (known) =>
-      (name === null || exceptions[name](known.robot)) &&
-      (search.value.trim() === "" || hasWords(search.value, textsOf(known, placeOf(known)))),
+    (listed) =>
+      (name === null || exceptions[name](listed)) &&
+      (search.value.trim() === "" || hasWords(search.value, textsOf(listed, placeOf(listed)))),
   );
   return (
     <section class="list" aria-label="List of robots">
@@ -67,13 +64,13 @@ export function RobotList(props: ListProps) {
           />
         </label>
         <Chips
-          all={all}
+          counts={listing.exceptions}
           chosen={name}
           choose={(next) => {
             chip.value = next;
           }}
         />
-        <p class="count">{countText(all, wanted.length, isSilent)}</p>
+        <p class="count">{countText(listing, wanted.length, isSilent)}</p>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: in a ul nothing may lie between the list and its rows */}
       <div
@@ -85,11 +82,12 @@ export function RobotList(props: ListProps) {
       >
         {inBlocks(wanted).map((block, at) => (
           <div key={`${at}`} class="block">
-            {block.map((known) => {
-              const { robot } = known;
+            {block.map((listed) => {
+              const { shown } = listed;
+              const { robot } = listed.known;
               const { robot_id: robotId } = robot;
-              const isChosen = robotId === chosenId;
-              return <Row key={robotId} {...{ robot, place: placeOf(known), isChosen, isSilent, choose }} />;
+              const row = { robot, shown, place: placeOf(listed), isChosen: robotId === chosenId };
+              return <Row key={robotId} {...row} isSilent={isSilent} choose={choose} />;
             })}
           </div>
         ))}
@@ -101,27 +99,24 @@ export function RobotList(props: ListProps) {
 
 /** The exceptions that there are: one press leaves their robots. */
 function Chips(props: {
-  readonly all: readonly KnownRobot[];
+  readonly counts: Listing["exceptions"];
   readonly chosen: ExceptionName | null;
   readonly choose: (name: ExceptionName | null) => void;
 }) {
-  const { all, chosen, choose } = props;
-  const counted = chips.map(
-    ([name, label]) => [name, label, all.filter(({ robot }) => exceptions[name](robot)).length] as const,
-  );
-  const shown = counted.filter(([name, , count]) => count > 0 || name === chosen);
+  const { counts, chosen, choose } = props;
+  const shown = chips.filter(([name]) => counts[name] > 0 || name === chosen);
   if (shown.length === 0) return null;
   return (
     <fieldset class="chips">
       <legend class="unseen">Exceptions</legend>
-      {shown.map(([name, label, count]) => (
+      {shown.map(([name, label]) => (
         <button
           key={name}
           type="button"
           aria-pressed={name === chosen}
           onClick={() => choose(name === chosen ? null : name)}
         >
-          {label} <span class="number">{count}</span>
+          {label} <span class="number">{counts[name]}</span>
         </button>
       ))}
     </fieldset>
@@ -141,13 +136,15 @@ function Nobody({ isFleetEmpty }: { readonly isFleetEmpty: boolean }) {
 }
 
 /** The browser lays out only the blocks near the visible part, and finds these in each frame. */
-function inBlocks(rows: readonly KnownRobot[]): ReadonlyArray<readonly KnownRobot[]> {
+function inBlocks(rows: readonly ListedRobot[]): ReadonlyArray<readonly ListedRobot[]> {
   const count = Math.ceil(rows.length / BLOCK_ROWS);
   return Array.from({ length: count }, (_, at) => rows.slice(at * BLOCK_ROWS, (at + 1) * BLOCK_ROWS));
 }
 
 interface RowProps {
   readonly robot: Robot;
+  /** Follows from the robot, and from whether a list is late. */
+  readonly shown: RobotWord;
   readonly place: string;
   readonly isChosen: boolean;
   readonly isSilent: boolean;
@@ -181,8 +178,7 @@ class Row extends Component<RowProps> {
     if (row != null && list != null) showIn(list, row);
   }
 
-  override render({ robot, place, isChosen, isSilent }: RowProps) {
-    const shown = wordOf(robot, isSilent);
+  override render({ robot, shown, place, isChosen, isSilent }: RowProps) {
     const old = isSilent ? "unconfirmed" : undefined;
     return (
       // biome-ignore lint/a11y/useSemanticElements: see the list
@@ -234,11 +230,11 @@ function useChosenInSight() {
   return list;
 }
 
-function textsOf({ robot }: KnownRobot, place: string): readonly string[] {
+function textsOf({ known: { robot }, shown }: ListedRobot, place: string): readonly string[] {
   return [
     robot.robot_id,
     robot.family,
-    wordOf(robot).word,
+    shown.word,
     robot.standing.text,
     place,
     currentGoalText(robot),
@@ -247,7 +243,7 @@ function textsOf({ robot }: KnownRobot, place: string): readonly string[] {
 }
 
 function placeText(
-  { robot: { place } }: KnownRobot,
+  { place }: Robot,
   onFloor: FloorRobot | undefined,
   { isLive, pollMs }: FloorState,
   now: Moment,
@@ -274,9 +270,7 @@ function batteryOf({ battery }: Robot): string {
   return `${battery.state.battery_state.charge_percent} %${doubt}`;
 }
 
-function countText(all: readonly KnownRobot[], found: number, isSilent: boolean): string {
-  const unusual = all.filter(({ robot }) => wordOf(robot).emphasis !== "normal").length;
-  const good = all.filter(({ robot }) => robot.quality === "good").length;
+function countText({ robots: all, good, unusual }: Listing, found: number, isSilent: boolean): string {
   const counted = all.length === 1 ? "1 robot" : `${all.length} robots`;
   const known = isSilent ? "none known to be good now" : `${good} good`;
   const text = `${counted}, ${known}${unusual === 0 ? "" : `, ${unusual} to look at`}`;

@@ -10,7 +10,6 @@ import { Link, Table, Word } from "./parts.tsx";
 
 /** As often as the gateway's own ticks. */
 const LOOK_MS = 1_000;
-const order = new Intl.Collator(undefined, { numeric: true });
 
 /** The present faults, and when the gateway reported them; null: it has not yet. */
 interface Received {
@@ -46,7 +45,7 @@ export function Simulator() {
     };
   }, []);
 
-  const robotIds = [...(store.fleet.value?.robots.keys() ?? [])].sort(order.compare);
+  const robotIds = store.listing.value?.names ?? [];
   const chosenId = robotIds.includes(chosen.value) ? chosen.value : (robotIds[0] ?? null);
   const change = async ({ fault, robotId, active }: FaultRow) => {
     const isActive = active === null;

@@ -3,6 +3,7 @@ import type { AlarmView } from "../../models/alarm.ts";
 import type { Station } from "../../northbound/web/api/floor.ts";
 import type { EndedLease } from "../../northbound/web/api/hold.ts";
 import { remove } from "../api.ts";
+import { byName } from "../fleet/list.ts";
 import { alarmEmphasis } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
@@ -11,13 +12,11 @@ import { Icon } from "./icons.tsx";
 import { Ago, Empty, Link, Word } from "./parts.tsx";
 import { useSecondStep } from "./second-step.tsx";
 
-const order = new Intl.Collator(undefined, { numeric: true });
-
 /** The stations of the plant: who is there, who comes, and who has a robot leased. */
 export function Stations() {
   const { store } = usePage();
   const stations = [...(store.fleet.value?.stations.values() ?? [])];
-  stations.sort((a, b) => order.compare(a.station, b.station));
+  stations.sort((a, b) => byName(a.station, b.station));
   return (
     <>
       <h1>Stations</h1>

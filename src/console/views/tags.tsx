@@ -1,6 +1,7 @@
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Tag, Tags as TagPage } from "../../northbound/web/api/tag.ts";
+import { byName } from "../fleet/list.ts";
 import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
 import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/words.ts";
 import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
@@ -109,15 +110,17 @@ export function Tags({ query }: { readonly query: TagFilter }) {
   );
 }
 
+const noNames: readonly string[] = [];
 /** More would be no help: the fields above find every robot. */
 const MOST_BRANCHES = 300;
 
 /** The robots and stations as the first branches of the tree: each leaves its own tags. */
 function Branches({ query }: { readonly query: TagFilter }) {
   const { store } = usePage();
-  const fleet = store.fleet.value;
-  const robots = [...(fleet?.robots.keys() ?? [])].sort(order.compare).slice(0, MOST_BRANCHES);
-  const stations = [...(fleet?.stations.keys() ?? [])].sort(order.compare);
+  const names = useComputed(() => store.listing.value?.names ?? noNames).value;
+  const known = useComputed(() => store.fleet.value?.stations ?? null).value;
+  const robots = names.slice(0, MOST_BRANCHES);
+  const stations = [...(known?.keys() ?? [])].sort(byName);
   const { protocol } = query;
   const isAll = query.robot === "" && query.text === "";
   return (

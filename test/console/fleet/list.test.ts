@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { begun, type Fleet, withRobots } from "../../../src/console/fleet/fleet.ts";
-import { byMap, createOrder, exceptions, hasWords } from "../../../src/console/fleet/list.ts";
+import { createLister, type ExceptionName, exceptions, hasWords } from "../../../src/console/fleet/list.ts";
 import type { Robot } from "../../../src/northbound/web/api/robot.ts";
 import { flatBattery } from "../busy-fleet.ts";
 import { oneMission, standingRobot } from "../standing-robot.ts";
@@ -18,39 +18,59 @@ function fleetOf(...robots: readonly Robot[]): Fleet {
   return withRobots(begun(snapshot), null, robots, reception);
 }
 
+const listed = (...robots: readonly Robot[]) => createLister()(fleetOf(...robots), false);
+const namesOf = ({ robots }: ReturnType<typeof listed>) => robots.map(({ known }) => known.robot.robot_id);
+
 const paused: Partial<Robot> = {
   standing: { reason: "PAUSED", text: "its mission is paused", since: at, for_ms: 0, not_ready: false },
 };
+const isLeft = (name: ExceptionName, robot: Robot) => listed(robot).robots.some(exceptions[name]);
 const alarmed: Partial<Robot> = { alarms: [flatBattery] };
 
 describe("the list of robots", () => {
   it("has alarms first, then what is unusual, each by name", () => {
-    const fleet = fleetOf(
+    const listing = listed(
       standingRobot("cart-1"),
       standingRobot("cart-10", paused),
       standingRobot("cart-9", paused),
       standingRobot("cart-30", alarmed),
     );
-    const names = createOrder()(fleet).map(({ robot }) => robot.robot_id);
-    expect(names).toEqual(["cart-30", "cart-9", "cart-10", "cart-1"]);
+    expect(namesOf(listing)).toEqual(["cart-30", "cart-9", "cart-10", "cart-1"]);
+    expect(listing.names).toEqual(["cart-1", "cart-9", "cart-10", "cart-30"]);
   });
 
   it("knows a robot that has come, and one that needs a look by now", () => {
-    const inOrder = createOrder();
-    inOrder(fleetOf(standingRobot("cart-1"), standingRobot("cart-2")));
-    const later = inOrder(
-      fleetOf(standingRobot("cart-1"), standingRobot("cart-2"), standingRobot("cart-3", paused)),
+    const list = createLister();
+    const first = list(fleetOf(standingRobot("cart-1"), standingRobot("cart-2")), false);
+    const same = list(fleetOf(standingRobot("cart-2", paused), standingRobot("cart-1")), false);
+    expect(namesOf(same)).toEqual(["cart-2", "cart-1"]);
+    expect(same.names).toBe(first.names);
+    const three = fleetOf(standingRobot("cart-1"), standingRobot("cart-2"), standingRobot("cart-3", paused));
+    expect(namesOf(list(three, false))).toEqual(["cart-3", "cart-1", "cart-2"]);
+  });
+
+  it("counts those that are good, that need a look, and that a chip leaves", () => {
+    const { good, unusual, exceptions: counts } = listed(
+      standingRobot("cart-1"),
+      standingRobot("cart-2", paused),
+      standingRobot("cart-3", { quality: "lost" }),
     );
-    expect(later.map(({ robot }) => robot.robot_id)).toEqual(["cart-3", "cart-1", "cart-2"]);
+    expect([good, unusual]).toEqual([2, 2]);
+    expect(counts).toEqual({ alarm: 0, paused: 1, offline: 1, low: 0, idle: 0 });
+  });
+
+  it("says what a robot did last when the online list is late", () => {
+    const [one] = createLister()(fleetOf(standingRobot("cart-1")), true).robots;
+    expect(one?.shown).toEqual({ word: "last: idle", emphasis: "normal" });
   });
 
   it("counts the robots of each hall, and those of them that need a look", () => {
-    const { robots } = fleetOf(
+    const { halls } = listed(
       standingRobot("cart-1"),
       standingRobot("cart-2", paused),
       standingRobot("cart-3", { place: null }),
     );
-    expect([...byMap(robots.values())]).toEqual([[1, [2, 1]]]);
+    expect([...halls]).toEqual([[1, [2, 1]]]);
   });
 
   it.each([
@@ -60,7 +80,7 @@ describe("the list of robots", () => {
     ["idle", { mission: oneMission({ state: "STATE_SUCCEEDED" }) }],
   ] as const)("leaves those of the chip %s", (name, changes) => {
     const running = standingRobot("cart-1", { mission: oneMission({}) });
-    expect([exceptions[name](running), exceptions[name]({ ...running, ...changes })]).toEqual([false, true]);
+    expect([isLeft(name, running), isLeft(name, { ...running, ...changes })]).toEqual([false, true]);
   });
 
   it("leaves robots with little charge", () => {
@@ -68,10 +88,8 @@ describe("the list of robots", () => {
     const { battery } = robot;
     if (battery?.state == null) throw new Error("it has a charge");
     const state = { ...battery.state, battery_state: { ...battery.state.battery_state, charge_percent: 12 } };
-    expect([exceptions.low(robot), exceptions.low({ ...robot, battery: { ...battery, state } })]).toEqual([
-      false,
-      true,
-    ]);
+    const low = { ...robot, battery: { ...battery, state } };
+    expect([isLeft("low", robot), isLeft("low", low)]).toEqual([false, true]);
   });
 
   it("finds words in any order and any case", () => {
