@@ -104,13 +104,15 @@ function onMap(robot: FloorRobot, mapId: number | null) {
 
 function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: number, now: Moment): Mark {
   const isHollow = isDoubted(robot, state.isLive, pollMs, now);
-  const seen = `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`;
   return {
     robotId: robot.robotId,
     name: robot.name,
     place: placeAt(track, now),
     isHollow,
-    note: isHollow ? doubtText(robot, seen) : robot.emphasis === "normal" ? "" : robot.word,
+    // A date becomes text only if it is shown: this is made for each robot in each frame.
+    note: isHollow
+      ? doubtText(robot, `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`)
+      : robot.emphasis === "normal" ? "" : robot.word,
     emphasis: robot.emphasis,
     isChosen: robot.robotId === state.chosenId,
   };

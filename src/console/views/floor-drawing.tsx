@@ -59,6 +59,24 @@ interface Drawing {
   close(): void;
 }
 
+/** What a view was fitted to. */
+interface Fitted {
+  readonly mapId: number | null;
+  /** How many there were. */
+  readonly points: number;
+  readonly layout: Picture["layout"] | null;
+}
+
+interface Base extends Fitted {
+  readonly camera: Camera;
+}
+
+/** A drawing that is read again may be the same: its text is made only then, and not in each frame. */
+function isOf(base: Base, { mapId, points, layout }: Fitted): boolean {
+  if (base.mapId !== mapId || base.points !== points) return false;
+  return base.layout === layout || JSON.stringify(base.layout) === JSON.stringify(layout);
+}
+
 /** Draws when something has changed, and in each frame while a mark moves. */
 function createDrawing(canvas: HTMLCanvasElement): Drawing {
   const ink = canvas.getContext("2d", { alpha: false });
@@ -67,7 +85,7 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
   let [size, ask]: [Size, number] = [{ width: 0, height: 0 }, 0];
   let painter: Painter | null = null;
   let transform: Zoom = zoomIdentity;
-  let base: { readonly of: string; readonly camera: Camera } | null = null;
+  let base: Base | null = null;
 
   function paint(): void {
     ask = 0;
@@ -77,8 +95,8 @@ function createDrawing(canvas: HTMLCanvasElement): Drawing {
     const layout = shown.picture?.layout ?? null;
     // The view is fitted once for each map and drawing: it must not move under the pointer when a robot
     // moves.
-    const of = JSON.stringify([mapId, scene.points.length, layout]);
-    if (base?.of !== of) base = { of, camera: fitted(scene, layout, size) };
+    const of = { mapId, points: scene.points.length, layout };
+    base = { ...of, camera: base !== null && isOf(base, of) ? base.camera : fitted(scene, layout, size) };
     const camera = zoomed(base.camera, transform);
     painter.draw(scene, camera, size, shown.picture);
     last = { scene, camera };
