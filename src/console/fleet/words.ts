@@ -124,14 +124,8 @@ export function currentGoalText({ mission }: Robot): string {
 }
 
 /** The state of an alarm: whether it is active, and whether somebody has acknowledged it. */
-export function alarmState({ active, priority, acknowledged_by: by }: AlarmView): {
-  readonly word: string;
-  readonly emphasis: Emphasis;
-} {
-  const word = `${active ? "active" : "returned"}, ${by === null ? "unacknowledged" : "acknowledged"}`;
-  if (!active) return { word, emphasis: "normal" };
-  const isGrave = priority === "urgent" || priority === "high";
-  return { word, emphasis: isGrave && by === null ? "alarm" : "abnormal" };
+export function alarmState({ active, acknowledged_by: by }: AlarmView): string {
+  return `${active ? "active" : "returned"}, ${by === null ? "unacknowledged" : "acknowledged"}`;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Place } from "./track.ts";
 
 type Ink = CanvasRenderingContext2D;
 
-/** With more points than this, their names would cover each other. */
+/** With more points than this in sight none is named: few names would find room. */
 const NAMED_POINTS = 400;
 /** How many widths of texts are cached: notes contain times, and are new again and again. */
 const MOST_WIDTHS = 5_000;

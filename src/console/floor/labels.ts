@@ -17,7 +17,7 @@ export interface Label extends Box {
   readonly leader: readonly [fromX: number, fromY: number, toX: number, toY: number] | null;
 }
 
-/** What is drawn over the points: no text covers another one or a mark, and no mark covers another one. */
+/** What is drawn over the points: no text covers another one or a mark. Marks that are too near are one. */
 export interface Layout {
   readonly stacks: readonly Stack[];
   readonly labels: readonly Label[];
@@ -74,7 +74,7 @@ export function layoutOf(
 }
 
 /** The box of a mark with its badge. */
-export function boxOf({ x, y, count }: Stack): Box {
+function boxOf({ x, y, count }: Stack): Box {
   const more = count > 1 ? 7 : 0;
   return {
     left: x - MARK_REACH,

@@ -18,7 +18,7 @@ export interface Stack {
   readonly chosenName: string | null;
 }
 
-/** Marks that are nearer than this are one: a seventh of a mark is covered at this distance. */
+/** Marks that are nearer than this are one. At this distance a circle covers a seventh of another one. */
 export const NEAR_PIXELS = 12;
 const severities: Readonly<Record<Emphasis, number>> = { alarm: 2, abnormal: 1, normal: 0 };
 

@@ -218,7 +218,7 @@ function State({ alarm }: { readonly alarm: AlarmView }) {
   const { acknowledged_by: by, acknowledged_at: at, returned_at: returned } = alarm;
   return (
     <small>
-      {alarmState(alarm).word}
+      {alarmState(alarm)}
       {by !== null && (
         <>
           {" "}

@@ -8,7 +8,7 @@ import type {
 import { put } from "../api.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Table, type TableRow, Time, Word } from "./parts.tsx";
+import { Password, Table, type TableRow, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
 
 /** A certificate that is to be decided on. */
@@ -160,17 +160,7 @@ function Decision(props: {
           ? "Compare the thumbprint with the one that the client's tool shows. The client is let in at its next attempt."
           : "The client is kept out, and its sessions end within seconds."}
       </p>
-      <label class="field">
-        Your password{" "}
-        <input
-          ref={field}
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          maxLength={256}
-          required
-        />
-      </label>
+      <Password label="Your password" class="field" field={field} />
       <div class="line-up">
         <button type="submit" class="primary" disabled={isSent.value}>
           {name}

@@ -21,7 +21,6 @@ const paths = {
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   day: "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5L19 19M5 19l1.5-1.5M17.5 6.5L19 5",
   night: "M20 14a8 8 0 1 1-10-10 6.5 6.5 0 0 0 10 10z",
-  leave: "M14 4H5v16h9M10 12h11M17 8l4 4-4 4",
   check: "M5 12l5 5 9-10",
   robot: "M5 9h14v9H5zM9 18v2M15 18v2M12 9V5M9 13h.01M15 13h.01M12 5h.01",
   download: "M12 4v11M7 11l5 5 5-5M4 20h16",

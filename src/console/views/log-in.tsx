@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { usePage } from "./context.ts";
+import { Password } from "./parts.tsx";
 
 /** The page of a gateway with users until somebody has logged in. */
 export function LogIn({ reason }: { readonly reason: string }) {
@@ -31,17 +32,7 @@ export function LogIn({ reason }: { readonly reason: string }) {
       <label>
         User <input ref={user} name="user" autocomplete="username" maxLength={64} required />
       </label>
-      <label>
-        Password{" "}
-        <input
-          ref={password}
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          maxLength={256}
-          required
-        />
-      </label>
+      <Password label="Password" field={password} />
       {problem.value !== "" && (
         <p class="alert alarm" role="alert">
           Not logged in: {problem.value}.

@@ -1,5 +1,8 @@
-import type { ComponentChild, ComponentChildren } from "preact";
+import { computed } from "@preact/signals";
+import type { ComponentChild, ComponentChildren, RefObject } from "preact";
+import { useMemo } from "preact/hooks";
 import type { Emphasis } from "../floor/scene.ts";
+import type { Store } from "../store.ts";
 import { ageText, dateAndTime, elapsedMs, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -54,14 +57,21 @@ export function Time({ iso, isDated = false }: { readonly iso: string | null; re
 /** How long ago a moment of the gateway's clock was, by that clock; the moment itself as a tooltip. */
 export function Ago({ iso }: { readonly iso: string | null }) {
   const { store } = usePage();
-  const clock = store.clock.value;
-  if (iso === null || clock === null) return <Time iso={iso} isDated />;
-  const forMs = clock.atMs + elapsedMs(clock.heardAt, store.now.value) - Date.parse(iso);
+  // Rendered only if the text differs: the clocks are read three times a second.
+  const age = useMemo(() => computed(() => (iso === null ? null : ageOf(store, iso))), [store, iso]).value;
+  if (iso === null || age === null) return <Time iso={iso} isDated />;
   return (
     <time dateTime={iso} title={`${dateAndTime(Date.parse(iso))}, ${zone} (${iso} UTC)`}>
-      {ageText(forMs)} ago
+      {age} ago
     </time>
   );
+}
+
+/** Null: the gateway's clock is not known. */
+function ageOf({ clock, now }: Store, iso: string): string | null {
+  const { value: heard } = clock;
+  if (heard === null) return null;
+  return ageText(heard.atMs + elapsedMs(heard.heardAt, now.value) - Date.parse(iso));
 }
 
 /** The time zone of all times of the page. */
@@ -173,9 +183,30 @@ export function Charge({ percent }: { readonly percent: number }) {
   );
 }
 
+/** Asks for the password of this browser's user. */
+export function Password(props: {
+  readonly label: string;
+  readonly class?: string;
+  readonly field: RefObject<HTMLInputElement>;
+}) {
+  return (
+    <label class={props.class}>
+      {props.label}{" "}
+      <input
+        ref={props.field}
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        maxLength={256}
+        required
+      />
+    </label>
+  );
+}
+
 const SHORT_ID = 8;
 
-/** The beginning of a long id; all of it as a tooltip, and for those who select it. */
+/** The beginning of a long id; all of it as a tooltip. */
 export function ShortId({ id }: { readonly id: string }) {
   if (id.length <= SHORT_ID + 4) return <span class="id">{id}</span>;
   return (

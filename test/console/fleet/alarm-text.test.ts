@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import {
   alarmCounts,
+  alarmEmphasis,
   alarmState,
   concernedText,
   whyNotAcknowledged,
@@ -28,10 +29,11 @@ const by = { acknowledged_by: "web:eva", acknowledged_at: "2026-01-02T03:05:05.0
 it.each<[Partial<AlarmView>, string, string]>([
   [{}, "active, unacknowledged", "alarm"],
   [{ priority: "low" }, "active, unacknowledged", "abnormal"],
-  [by, "active, acknowledged", "abnormal"],
+  [by, "active, acknowledged", "alarm"],
   [{ active: false }, "returned, unacknowledged", "normal"],
 ])("an alarm with %j is %s", (changes, word, emphasis) => {
-  expect(alarmState({ ...alarm, ...changes })).toEqual({ word, emphasis });
+  const changed = { ...alarm, ...changes };
+  expect([alarmState(changed), alarmEmphasis(changed)]).toEqual([word, emphasis]);
 });
 
 it("counts how alarms stand", () => {
