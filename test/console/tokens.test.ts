@@ -22,6 +22,7 @@ const pairs: ReadonlyArray<readonly [string, string]> = [
   ["on-alarm", "alarm-solid"],
   ["map-point-name", "map-ground"],
   ["text", "map-ground"],
+  ["accent", "map-ground"],
 ];
 
 describe.each(Object.entries(themes))("the colours of the %s theme", (_name, theme) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boxOf, type Label, layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
-import { type MarkAt, NEAR_PIXELS } from "../../../src/console/floor/stacks.ts";
+import { type Label, layoutOf, type PointAt, type Spots } from "../../../src/console/floor/labels.ts";
+import type { MarkAt, Stack } from "../../../src/console/floor/stacks.ts";
 import type { Box } from "../../../src/console/floor/taken.ts";
 
 const size = { width: 400, height: 300 };
@@ -61,12 +61,26 @@ function overlapsOf(boxes: readonly Box[]): ReadonlyArray<readonly [Box, Box]> {
   );
 }
 
+/** From the centre of each shape to its corners, as it is drawn, with its line. */
+const reaches = { normal: 8.75, abnormal: 11.5, alarm: 11.9 };
+
+/** What is drawn of a stack. Its badge is a circle at the upper right. */
+function drawnBoxesOf({ mark, x, y, count }: Stack): readonly Box[] {
+  const around = (right: number, down: number, reach: number) => ({
+    ...{ left: x + right - reach, right: x + right + reach },
+    ...{ top: y + down - reach, bottom: y + down + reach },
+  });
+  const own = around(0, 0, reaches[mark.emphasis]);
+  return count > 1 ? [own, around(9, -9, 8.75)] : [own];
+}
+
 function expectReadable({ stacks, labels, pointNames }: ReturnType<typeof layoutOf>): void {
   const names: readonly Label[] = [...labels, ...pointNames];
   expect(overlapsOf(names)).toEqual([]);
-  for (const name of names) expect(stacks.filter((stack) => overlaps(boxOf(stack), name))).toEqual([]);
+  for (const name of names)
+    expect(stacks.filter((stack) => drawnBoxesOf(stack).some((box) => overlaps(box, name)))).toEqual([]);
   const near = stacks.flatMap((a, at) =>
-    stacks.slice(at + 1).filter((b) => Math.hypot(a.x - b.x, a.y - b.y) < NEAR_PIXELS),
+    stacks.slice(at + 1).filter((b) => Math.hypot(a.x - b.x, a.y - b.y) < 12),
   );
   expect(near).toEqual([]);
 }

@@ -14,6 +14,10 @@ const succeeded = {
   body: { id: "c", outcome: "succeeded", code: "OK", message: "", retry_safe: true, response: null },
 };
 
+/** Of a command whose answer is lost. */
+const NOT_REACHED =
+  "not known whether it was taken: the gateway is not reached; this page asks again for a minute";
+
 /** As the log has it before its outcome is known. */
 function sentCommand(id: string): Command {
   return {
@@ -78,6 +82,10 @@ describePages("a robot's page", (pages) => {
     const pause = page.getByRole("button", { name: "Pause cart-1" });
     await pause.click();
     await says(page)
+      .getByText(/Pause cart-1: asked$/)
+      .waitFor();
+    expect(await pause.isDisabled()).toBe(true);
+    await says(page)
       .getByText(/Pause cart-1: not known whether it was taken: the gateway does not answer/)
       .waitFor({ timeout: 8_000 });
     expect(await pause.isEnabled()).toBe(true);
@@ -114,7 +122,7 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: not known whether it was taken: .*; this page asks again for a minute/)
+      .getByText(`Pause cart-1: ${NOT_REACHED}`)
       .waitFor();
     await page.reload();
     gateway.answer = succeeded;
@@ -130,7 +138,7 @@ describePages("a robot's page", (pages) => {
     gateway.answer = null;
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: not known whether it was taken/)
+      .getByText(`Pause cart-1: ${NOT_REACHED}`)
       .waitFor();
     // The page is closed for an hour: an address of the API has no script.
     await page.goto(`${gateway.url}/api/v1/nothing`);
@@ -158,7 +166,7 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
     await says(page)
-      .getByText(/Pause cart-1: not known whether it was taken/)
+      .getByText(`Pause cart-1: ${NOT_REACHED}`)
       .waitFor();
     const [{ id } = { id: "" }] = gateway.asked;
     gateway.send("change", { at, commands: [sentCommand(id)] });

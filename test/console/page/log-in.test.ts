@@ -65,7 +65,8 @@ describePages("a gateway with users", (pages) => {
     await page.getByRole("button", { name: "Send to charge…" }).click();
     await page.getByRole("button", { name: "Send to charge cart-1" }).click();
     const asked = page.getByRole("list", { name: "Asked from this browser" });
-    await asked.getByText(/Send to charge: not known whether it was taken/).waitFor();
+    const lost = "the gateway is not reached; this page asks again for a minute";
+    await asked.getByText(`Send to charge: not known whether it was taken: ${lost}`).waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     gateway.answer = charging;
     const before = gateway.asked.length;

@@ -49,7 +49,7 @@ describePages("values that are not known to be true now", (pages) => {
   it("are grey while the page's script hangs, those in the header too", async () => {
     await page.evaluate(movingDot);
     gateway.send("change", { at: new Date().toISOString(), alarms: { count: 7, alarms: [] } });
-    const count = await boxOf(page.locator(".badge"));
+    const count = await boxOf(page.locator(".badge").filter({ hasText: "7" }));
     const word = await boxOf(page.getByRole("status"));
     const taken = await takePictures();
     const hung = page.evaluate<number>(hangAtNextTick);
