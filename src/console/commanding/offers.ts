@@ -3,7 +3,7 @@ import type { RequestField } from "../../northbound/web/api/operation.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { byName } from "../fleet/list.ts";
-import { pointName } from "../fleet/maps.ts";
+import { type KnownMap, pointName } from "../fleet/maps.ts";
 
 /** Values that fields of a form may name. */
 export interface Offers {
@@ -43,12 +43,8 @@ export function offersFor({ name }: Pick<RequestField, "name">, offers: Offers):
 export function offersOf(fleet: Fleet, points: readonly MapPoint[], robot: Robot | null): Offers {
   const all = [...fleet.robots.values()].map((known) => known.robot);
   const asked = robot === null ? all : [robot];
-  const queues = all.flatMap(({ mission }) => mission?.state?.missions ?? []);
-  const goals = queues.flatMap(({ goals: own }) => own);
-  const named = points.map(pointName);
-  const seen = goals.flatMap((goal) => ("destination_id" in goal ? [goal.destination_id] : []));
   return {
-    destinations: distinct([...named, ...seen]),
+    destinations: distinct([...points.map(pointName), ...goalsOf(fleet)]),
     points: distinct(points.map(({ code }) => code)),
     robots: distinct(all.map(({ robot_id: id }) => id)),
     numbers: distinct(asked.flatMap(({ place }) => (place === null ? [] : [`${place.amr_id}`]))),
@@ -59,6 +55,45 @@ export function offersOf(fleet: Fleet, points: readonly MapPoint[], robot: Robot
     maps: [...fleet.maps.keys()].map(String),
     conveyors: distinct(asked.flatMap(({ conveyors }) => conveyors.map(({ index }) => `${index}`))),
   };
+}
+
+/** The destinations of all missions. */
+function goalsOf({ robots }: Fleet): readonly string[] {
+  const queues = [...robots.values()].flatMap(({ robot }) => robot.mission?.state?.missions ?? []);
+  const goals = queues.flatMap(({ goals: own }) => own);
+  return goals.flatMap((goal) => ("destination_id" in goal ? [goal.destination_id] : []));
+}
+
+/**
+ * The first destination of a request that no map has and no mission goes to, as a problem at its field. Null:
+ * there is none, or not every map is known.
+ */
+export function unknownDestination(
+  request: unknown,
+  fleet: Fleet,
+  known: ReadonlyMap<number, KnownMap>,
+): { readonly path: string; readonly text: string } | null {
+  const maps = [...fleet.maps.keys()].map((mapId) => known.get(mapId)?.map?.points ?? null);
+  if (maps.length === 0 || !maps.every((points) => points !== null)) return null;
+  const names = new Set([...maps.flat().flatMap(({ alias, code }) => [alias, code]), ...goalsOf(fleet)]);
+  const unknown = destinationsIn(request, []).find(({ name }) => name !== "" && !names.has(name));
+  return unknown === undefined
+    ? null
+    : { path: unknown.path.join("."), text: `no map has a place "${unknown.name}"` };
+}
+
+interface NamedDestination {
+  readonly path: readonly string[];
+  readonly name: string;
+}
+
+function destinationsIn(value: unknown, path: readonly string[]): readonly NamedDestination[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => {
+    const here = [...path, key];
+    if (typeof part !== "string") return destinationsIn(part, here);
+    return key === "destinationId" ? [{ path: here, name: part }] : [];
+  });
 }
 
 /** The id of a robot's task chain as text; null: not known. */

@@ -12,7 +12,7 @@ import {
   requestOf,
   robotNamed,
 } from "../commanding/form.ts";
-import { offersOf } from "../commanding/offers.ts";
+import { offersOf, unknownDestination } from "../commanding/offers.ts";
 import { robotAddress, sendAddress } from "../route.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
@@ -166,6 +166,14 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
   );
 }
 
+/** Its operation moves conveyors, and never the robot. */
+const CONVEYORS = "ControlConveyor";
+
+function effectText({ name }: Operation, { effect }: Check): string {
+  if (effect === null) return "not known";
+  return effect === "moves" && name === CONVEYORS ? "conveyors may roll" : effects[effect];
+}
+
 const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
   moves: "the robot may move",
   stops: "it stops something",
@@ -178,24 +186,25 @@ const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
  * `changed` ends a step: the form shows what is sent.
  */
 function useCheckedSend(operation: Operation) {
-  const { store, ask } = usePage();
+  const { store, maps, ask } = usePage();
   const problem = useSignal<FormProblem | null>(null);
   const { begin, end, step } = useSecondStep();
   const { check, forget, isAsking } = useCheck();
   const { name } = operation;
   const checked = async (request: Readonly<Record<string, unknown>>) => {
-    problem.value = null;
+    const fleet = store.fleet.peek();
+    problem.value = fleet && unknownDestination(request, fleet, maps.known.peek());
+    if (problem.peek() !== null) return;
     const answer = await check({ operation: name, request });
     if (answer === null) return;
-    const fleet = store.fleet.peek();
     if ("problem" in answer) problem.value = { path: "", text: answer.problem };
     else if (answer.value.outcome === "refused") problem.value = problemOf(answer.value.message);
     else if (fleet !== null) {
-      const { effect, robot_id: robotId } = answer.value;
+      const { robot_id: robotId } = answer.value;
       const robot = robotNamed(fleet, operation, request);
       begin({
         label: name,
-        effect: `${effect === null ? "not known" : effects[effect]}. ${operation.summary.replace(/\.$/, "")}`,
+        effect: `${effectText(operation, answer.value)}. ${operation.summary.replace(/\.$/, "")}`,
         request: JSON.stringify(request),
         robotId: robot?.robot_id ?? robotId,
         send: () => ask(robot?.robot_id ?? robotId ?? "", name, { operation: name, request }),

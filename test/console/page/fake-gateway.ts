@@ -42,6 +42,8 @@ export interface FakeGateway extends AsyncDisposable {
   readonly asked: AskedFor[];
   /** How the next requests for commands are answered; null: not at all. */
   answer: { readonly status: number; readonly body: object } | null;
+  /** The only map. */
+  map: FleetMap;
   /** What the configuration says of the floor, and the drawing of its map. */
   floor: FloorSettings;
   drawing: Buffer;
@@ -154,7 +156,7 @@ export async function openFakeGateway(
     for (const stream of streams) stream.destroy();
     return reply.code(204).send();
   });
-  server.get("/api/v1/maps/1", async () => map.parse(floorMap));
+  server.get("/api/v1/maps/1", async () => map.parse(gateway.map));
   server.get("/api/v1/commands", async ({ headers }, reply) => {
     const all = commands.parse({ count: gateway.commands.length, next: null, commands: gateway.commands });
     if (headers.accept !== "application/x-ndjson") return all;
@@ -237,7 +239,7 @@ export async function openFakeGateway(
       : { open: false, name: gateway.user, role: "operator", robots: null, expires_at: null };
 
   function snapshot(): StreamMessages["snapshot"] {
-    const { points: _, ...summary } = floorMap;
+    const { points: _, ...summary } = gateway.map;
     return {
       at: new Date().toISOString(),
       session_id: "s1",
@@ -267,6 +269,7 @@ export async function openFakeGateway(
     pause: [],
     asked: [],
     answer: null,
+    map: floorMap,
     floor: { point_types: [], drawings: [] },
     drawing: Buffer.alloc(0),
     rights: {},

@@ -13,6 +13,14 @@ const succeeded = {
 describePages("a command by a form", (pages) => {
   const open = (path: string, prepare?: (gateway: FakeGateway) => void) => pages.open(path, { prepare });
   const mission = "/send?operation=CreateMission&robot=cart-1";
+  /** The places of an example, and one more. */
+  const withStations = (gateway: FakeGateway) => {
+    const added = ["B", "C"].map((letter, at) => ({
+      ...{ id: 3 + at, code: `P${3 + at}`, alias: `Station ${letter}` },
+      ...{ x: 5 + at, y: 5, theta: 0, type: 1 },
+    }));
+    gateway.map = { ...gateway.map, points: [...(gateway.map.points ?? []), ...added] };
+  };
   const says = (page: Page) => page.getByRole("list", { name: "Asked from this browser" });
   const next = (page: Page) => page.getByRole("button", { name: "CreateMission…" });
 
@@ -90,8 +98,32 @@ describePages("a command by a form", (pages) => {
     expect([await problem.count(), gateway.asked.length]).toEqual([0, 0]);
   });
 
+  it("is refused at the field of a destination that no map has, before the gateway is asked", async () => {
+    const { page, gateway } = await open(mission, withStations);
+    await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
+    const last = page.getByLabel("destination id").last();
+    await expect.poll(() => page.locator("datalist option").count()).toBeGreaterThan(0);
+    await last.fill("Station Q");
+    await next(page).click();
+    expect(await page.getByRole("alert").textContent()).toContain('no map has a place "Station Q"');
+    expect(await last.getAttribute("aria-invalid")).toBe("true");
+    expect([gateway.checked.length, await page.getByRole("alertdialog").count()]).toEqual([0, 0]);
+    await last.fill("P4");
+    await next(page).click();
+    await page.getByRole("alertdialog").waitFor();
+  });
+
+  it("does not say of conveyors that the robot may move", async () => {
+    const { page } = await open("/send?operation=ControlConveyor&robot=cart-1");
+    await page.getByRole("button", { name: "ControlConveyor…" }).click();
+    await page
+      .getByRole("alertdialog")
+      .getByText(/Effect: conveyors may roll\. /)
+      .waitFor();
+  });
+
   it("ends the second step when the form is changed: what it shows is what is sent", async () => {
-    const { page, gateway } = await open(mission);
+    const { page, gateway } = await open(mission, withStations);
     gateway.answer = succeeded;
     await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
     await next(page).click();
@@ -110,7 +142,7 @@ describePages("a command by a form", (pages) => {
   });
 
   it("has no second step for what the form showed when the gateway was asked, and not any more", async () => {
-    const { page } = await open(mission);
+    const { page } = await open(mission, withStations);
     await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
     let answer = () => {};
     const held = new Promise<void>((resolve) => {
@@ -128,7 +160,7 @@ describePages("a command by a form", (pages) => {
   });
 
   it("shows the second step on a small screen where it is seen", async () => {
-    const { page } = await pages.open(mission, { viewport: { width: 390, height: 844 } });
+    const { page } = await pages.open(mission, { prepare: withStations, viewport: { width: 390, height: 844 } });
     await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
     await next(page).click();
     const second = page.getByRole("alertdialog");
