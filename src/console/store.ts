@@ -57,9 +57,6 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
   const stream = signal<StreamState>({ state: "connecting" });
   const isLive = signal(false);
   const time = signal(now());
-  const silence = computed(() => (fleet.value === null ? null : silenceOf(fleet.value, time.value)));
-  const listed = createLister();
-  const listing = computed(() => (fleet.value === null ? null : listed(fleet.value, silence.value !== null)));
   const tickId = signal<string | null>(null);
   const clock = signal<GatewayClock | null>(null);
   const byTime = createBacklog();
@@ -127,8 +124,7 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
     stream,
     isLive,
     now: time,
-    silence,
-    listing,
+    ...derivedOf(fleet, time),
     tickId,
     clock,
     look,
@@ -155,6 +151,16 @@ export function createStore({ liveness, now, isMotionReduced }: StoreParts): Sto
       else if (isA("gap", name, message)) receive((log) => withGap(log, message));
       else if (isA("closed", name, message) && !message.reconnect) throw new StreamEnded(message.reason);
     },
+  };
+}
+
+/** Computed once for all views. */
+function derivedOf(fleet: Store["fleet"], now: Store["now"]): Pick<Store, "silence" | "listing"> {
+  const list = createLister();
+  const silence = computed(() => (fleet.value === null ? null : silenceOf(fleet.value, now.value)));
+  return {
+    silence,
+    listing: computed(() => (fleet.value === null ? null : list(fleet.value, silence.value !== null))),
   };
 }
 

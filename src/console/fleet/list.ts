@@ -42,7 +42,7 @@ export const exceptions: Readonly<Record<ExceptionName, (listed: ListedRobot) =>
   },
 };
 
-export const exceptionNames = Object.keys(exceptions) as readonly ExceptionName[];
+const exceptionNames = Object.keys(exceptions) as readonly ExceptionName[];
 
 const LOW_PERCENT = 20;
 

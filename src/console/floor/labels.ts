@@ -24,8 +24,10 @@ export interface Layout {
 }
 
 const LABEL_HEIGHT = 14;
-/** Half of a mark's side, without its heading. */
-const MARK_REACH = 10;
+/** From the centre of a mark to the tip of a triangle, without its heading. */
+const MARK_REACH = 12;
+/** The part of a badge beyond that. */
+const BADGE_REACH = 6;
 /** From the centre of a mark to what stands beside it. */
 const BESIDE = 16;
 /** From the centre of a stack: its badge is at the upper right. */
@@ -75,7 +77,7 @@ export function layoutOf(
 
 /** The box of a mark with its badge. */
 function boxOf({ x, y, count }: Stack): Box {
-  const more = count > 1 ? 7 : 0;
+  const more = count > 1 ? BADGE_REACH : 0;
   return {
     left: x - MARK_REACH,
     top: y - MARK_REACH - more,

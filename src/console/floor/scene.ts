@@ -112,7 +112,9 @@ function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: numb
     // A date becomes text only if it is shown: this is made for each robot in each frame.
     note: isHollow
       ? doubtText(robot, `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`)
-      : robot.emphasis === "normal" ? "" : robot.word,
+      : robot.emphasis === "normal"
+        ? ""
+        : robot.word,
     emphasis: robot.emphasis,
     isChosen: robot.robotId === state.chosenId,
   };

@@ -20,10 +20,7 @@ import { isAllowed, useRights } from "./use-rights.ts";
 const PAUSE_MS = 2_000;
 
 /** The actions on a robot: a stop by one click, all others by two. */
-export function Commanding(props: {
-  readonly known: KnownRobot;
-  readonly press?: Press;
-}) {
+export function Commanding(props: { readonly known: KnownRobot; readonly press?: Press }) {
   const { known, press } = props;
   const { robot } = known;
   const { rights, problem } = useRights(robot.robot_id);

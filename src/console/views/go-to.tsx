@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { type MutableRef, useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { goToBasisOf } from "../commanding/actions.ts";
 import { byName, hasWords } from "../fleet/list.ts";
@@ -9,8 +9,10 @@ import { Icon } from "./icons.tsx";
 import type { Intent } from "./second-step.tsx";
 import { useCheck } from "./use-check.ts";
 
-/** Takes the name of a point that is pressed on the robot's map; null: nobody takes it now. */
-export type Press = MutableRef<((name: string) => void) | null>;
+export interface Press {
+  /** Takes the name of a point that is pressed on the robot's map; null: nobody takes it now. */
+  current: ((name: string) => void) | null;
+}
 
 /** Of the list below the field: what is not in it is found by more letters. */
 const MOST_OFFERED = 50;

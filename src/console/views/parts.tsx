@@ -187,7 +187,7 @@ export function Charge({ percent }: { readonly percent: number }) {
 export function Password(props: {
   readonly label: string;
   readonly class?: string;
-  readonly field: RefObject<HTMLInputElement>;
+  readonly field: RefObject<HTMLInputElement | null>;
 }) {
   return (
     <label class={props.class}>

@@ -50,7 +50,10 @@ function StationCard({ station }: { readonly station: Station }) {
         <span class="line-up">
           {alarms > 0 && (
             <Link to="/alarms">
-              <Word word={alarms === 1 ? "1 alarm" : `${alarms} alarms`} emphasis={gravest(name, store.fleet.value?.alarms.alarms)} />
+              <Word
+                word={alarms === 1 ? "1 alarm" : `${alarms} alarms`}
+                emphasis={gravest(name, store.fleet.value?.alarms.alarms)}
+              />
             </Link>
           )}
           <Word

@@ -50,7 +50,11 @@ describe("the list of robots", () => {
   });
 
   it("counts those that are good, that need a look, and that a chip leaves", () => {
-    const { good, unusual, exceptions: counts } = listed(
+    const {
+      good,
+      unusual,
+      exceptions: counts,
+    } = listed(
       standingRobot("cart-1"),
       standingRobot("cart-2", paused),
       standingRobot("cart-3", { quality: "lost" }),

@@ -233,7 +233,7 @@ describe("the age of a place", () => {
     page.tick(300);
     const { fleet, known } = page.known();
     expect(ageMs(seenOf(known, fleet.list), page.now())).toBe(31_100);
-    const [robot] = floorState(fleet, store.listing.value?.robots ?? [], null, 1, true, null).robots;
+    const [robot] = floorState(fleet, page.store.listing.value?.robots ?? [], null, 1, true, null).robots;
     expect(ageMs(robot?.seen ?? { ageWhenSentMs: 0, receivedAt: page.now() }, page.now())).toBe(31_100);
   });
 });

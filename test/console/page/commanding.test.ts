@@ -121,9 +121,7 @@ describePages("a robot's page", (pages) => {
   it("asks for the same command again after a lost answer and after a reload", async () => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
-    await says(page)
-      .getByText(`Pause cart-1: ${NOT_REACHED}`)
-      .waitFor();
+    await says(page).getByText(`Pause cart-1: ${NOT_REACHED}`).waitFor();
     await page.reload();
     gateway.answer = succeeded;
     await says(page)
@@ -137,9 +135,7 @@ describePages("a robot's page", (pages) => {
     const { page, gateway } = await open();
     gateway.answer = null;
     await page.getByRole("button", { name: "Pause cart-1" }).click();
-    await says(page)
-      .getByText(`Pause cart-1: ${NOT_REACHED}`)
-      .waitFor();
+    await says(page).getByText(`Pause cart-1: ${NOT_REACHED}`).waitFor();
     // The page is closed for an hour: an address of the API has no script.
     await page.goto(`${gateway.url}/api/v1/nothing`);
     const anHourAgo = "Date.now() - 3600000";
@@ -165,9 +161,7 @@ describePages("a robot's page", (pages) => {
   it("says that a command was sent, from the log, while the answer does not come", async () => {
     const { page, gateway } = await open();
     await page.getByRole("button", { name: "Pause cart-1" }).click();
-    await says(page)
-      .getByText(`Pause cart-1: ${NOT_REACHED}`)
-      .waitFor();
+    await says(page).getByText(`Pause cart-1: ${NOT_REACHED}`).waitFor();
     const [{ id } = { id: "" }] = gateway.asked;
     gateway.send("change", { at, commands: [sentCommand(id)] });
     await says(page)

@@ -160,7 +160,10 @@ describePages("a command by a form", (pages) => {
   });
 
   it("shows the second step on a small screen where it is seen", async () => {
-    const { page } = await pages.open(mission, { prepare: withStations, viewport: { width: 390, height: 844 } });
+    const { page } = await pages.open(mission, {
+      prepare: withStations,
+      viewport: { width: 390, height: 844 },
+    });
     await page.getByRole("button", { name: "traverse destinations (cart)" }).click();
     await next(page).click();
     const second = page.getByRole("alertdialog");
