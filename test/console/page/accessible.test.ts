@@ -14,12 +14,14 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const command = `/commands/${encodeURIComponent("opcua:line1/r1")}`;
 /** Views that no link of the navigation names. */
 const form = "/send?operation=CreateMission&robot=cart-1";
+/** Without a mission, so that it may be sent somewhere. */
+const free = "a".repeat(64);
 const others = ["/?robot=cart-1", "/robots/cart-1", "/robots/none", command, form, "/simulator", "/nothing"];
 
 describePages("every view", (pages) => {
   /** A page of a gateway with something to show in every view. */
   const open = (options: PageOptions = {}) => {
-    const robots = [busyRobot("cart-1"), standingRobot("a".repeat(64))];
+    const robots = [busyRobot("cart-1"), standingRobot(free)];
     const prepare = (gateway: FakeGateway) => {
       gateway.alarms = [flatBattery];
       gateway.commands = [lostCommand];
@@ -76,7 +78,7 @@ describePages("every view", (pages) => {
       const look = async (path: string) => {
         for (const violation of await violations(page)) found.push(`${path}: ${violation}`);
       };
-      await page.goto(`${gateway.url}/?robot=cart-1`);
+      await page.goto(`${gateway.url}/?robot=${free}`);
       await isLive(page);
       await page.getByRole("button", { name: "Go to…" }).click();
       await page.getByRole("listbox").waitFor();
