@@ -65,9 +65,9 @@ export function GoTo(props: {
           }}
         />
       )}
-      {problem !== "" && (
+      {problem !== null && (
         <p class="wrong" role="alert">
-          ◆ {problem}
+          ◆ Not sent: {problem.text}
         </p>
       )}
     </>
@@ -77,29 +77,22 @@ export function GoTo(props: {
 /** Asks the gateway first: what it refuses never becomes a second step. */
 export function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
   const { ask } = usePage();
-  const problem = useSignal("");
-  const { check, forget } = useCheck();
+  const { problem, check, forget } = useCheck();
   const { robot_id: robotId } = robot;
   const goTo = async (name: string) => {
-    problem.value = "";
     const wanted = missionTo(robotId, name);
-    const answer = await check(wanted);
-    if (answer === null) return;
-    if ("problem" in answer) problem.value = `Not checked: ${answer.problem}`;
-    else if (answer.value.outcome === "refused") problem.value = `Not sent: ${answer.value.message}`;
-    else {
-      const label = `Go to ${name}`;
-      begin({
-        label,
-        title: `${robotId} → ${name}`,
-        effect: "the fleet service is asked to send it there",
-        basis: goToBasisOf,
-        robotId,
-        send: () => ask(robotId, label, wanted),
-      });
-    }
+    if ((await check(wanted)) === null) return;
+    const label = `Go to ${name}`;
+    begin({
+      label,
+      title: `${robotId} → ${name}`,
+      effect: "the fleet service is asked to send it there",
+      basis: goToBasisOf,
+      robotId,
+      send: () => ask(robotId, label, wanted),
+    });
   };
-  return { problem: problem.value, goTo, forget };
+  return { problem, goTo, forget };
 }
 
 /** A field with a list below it: arrow keys choose, Enter takes, Escape closes. */

@@ -5,14 +5,12 @@ import type { Check, Rights } from "../../northbound/web/api/rights.ts";
 import { get } from "../api.ts";
 import {
   type FormObject,
-  type FormProblem,
   formOf,
   prefilled,
-  problemOf,
   requestOf,
   robotNamed,
 } from "../commanding/form.ts";
-import { offersOf, unknownDestination } from "../commanding/offers.ts";
+import { offersOf } from "../commanding/offers.ts";
 import { robotAddress, sendAddress } from "../route.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
@@ -146,11 +144,11 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
         path=""
         value={value.value}
         set={set}
-        form={{ problem: problem.value, offers: offersOf(fleet, points, chosen) }}
+        form={{ problem, offers: offersOf(fleet, points, chosen) }}
       />
-      {problem.value?.path === "" && (
+      {problem?.path === "" && (
         <p class="wrong" role="alert">
-          ◆ {problem.value.text}
+          ◆ {problem.text}
         </p>
       )}
       <button
@@ -181,39 +179,27 @@ const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
   reads: "nothing changes: it reads",
 };
 
-/**
- * Asks the gateway what would become of the command: bad input is named at its field, before a second step.
- * `changed` ends a step: the form shows what is sent.
- */
+/** Bad input is named at its field, before a second step. `changed` ends a step: the form shows what is sent. */
 function useCheckedSend(operation: Operation) {
-  const { store, maps, ask } = usePage();
-  const problem = useSignal<FormProblem | null>(null);
+  const { store, ask } = usePage();
   const { begin, end, step } = useSecondStep();
-  const { check, forget, isAsking } = useCheck();
+  const { problem, check, forget, isAsking } = useCheck();
   const { name } = operation;
   const checked = async (request: Readonly<Record<string, unknown>>) => {
+    const found = await check({ operation: name, request });
     const fleet = store.fleet.peek();
-    problem.value = fleet && unknownDestination(request, fleet, maps.known.peek());
-    if (problem.peek() !== null) return;
-    const answer = await check({ operation: name, request });
-    if (answer === null) return;
-    if ("problem" in answer) problem.value = { path: "", text: answer.problem };
-    else if (answer.value.outcome === "refused") problem.value = problemOf(answer.value.message);
-    else if (fleet !== null) {
-      const { robot_id: robotId } = answer.value;
-      const robot = robotNamed(fleet, operation, request);
-      begin({
-        label: name,
-        effect: `${effectText(operation, answer.value)}. ${operation.summary.replace(/\.$/, "")}`,
-        request: JSON.stringify(request),
-        robotId: robot?.robot_id ?? robotId,
-        send: () => ask(robot?.robot_id ?? robotId ?? "", name, { operation: name, request }),
-      });
-    }
+    if (found === null || fleet === null) return;
+    const robotId = robotNamed(fleet, operation, request)?.robot_id ?? found.robot_id;
+    begin({
+      label: name,
+      effect: `${effectText(operation, found)}. ${operation.summary.replace(/\.$/, "")}`,
+      request: JSON.stringify(request),
+      robotId,
+      send: () => ask(robotId ?? "", name, { operation: name, request }),
+    });
   };
   const changed = () => {
     forget();
-    problem.value = null;
     end("the form has changed");
   };
   return { problem, begin: checked, changed, step, isAsking };

@@ -92,7 +92,7 @@ describePages("beside the map", (pages) => {
     });
     await page.getByRole("button", { name: "Go to…" }).click();
     await page.getByRole("option", { name: "P2" }).click();
-    await page.getByText("Not sent: request.mission: the robot is held").waitFor();
+    await page.getByText("Not sent: the robot is held").waitFor();
     expect(await page.getByRole("alertdialog").count()).toBe(0);
   });
 
