@@ -1,6 +1,5 @@
 import type { AlarmView } from "../../models/alarm.ts";
 import type { GoalView, MissionView } from "../../models/robot.ts";
-import type { Command } from "../../northbound/web/api/command.ts";
 import type { Expiry } from "../../northbound/web/api/connection.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
@@ -58,40 +57,6 @@ export function sentence(code: string): string {
 export function codeWord(code: string | number, prefix: string): string {
   if (typeof code === "number") return `code ${code}`;
   return sentence(code.startsWith(prefix) ? code.slice(prefix.length) : code);
-}
-
-/**
- * The operation, with the part of its request that distinguishes it: an UpdateMission may pause, resume or
- * cancel, and a CreateMission has a goal.
- */
-export function operationText({ operation, request }: Pick<Command, "operation" | "request">): string {
-  const details = request === null ? [] : detailsOf(request);
-  return details.length === 0 ? operation : `${operation}: ${details.join(", ")}`;
-}
-
-/** The largest number of goals of a request that are named. */
-const MOST_DETAILS = 3;
-const LONGEST_DETAIL = 60;
-
-function detailsOf(request: string): readonly string[] {
-  try {
-    const found: string[] = [];
-    collect(JSON.parse(request), found);
-    const shown = found.slice(0, MOST_DETAILS);
-    return found.length > shown.length ? [...shown, "…"] : shown;
-  } catch {
-    return [];
-  }
-}
-
-/** Collects commands and destinations, wherever the request has them. */
-function collect(value: unknown, found: string[]): void {
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, part] of Object.entries(value)) {
-    if (typeof part !== "string") collect(part, found);
-    else if (key === "command") found.push(codeWord(part, "COMMAND_").slice(0, LONGEST_DETAIL));
-    else if (key === "destinationId") found.push(`→ ${part.slice(0, LONGEST_DETAIL)}`);
-  }
 }
 
 /** A goal for people. */

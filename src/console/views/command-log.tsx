@@ -1,9 +1,8 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { Command, Commands } from "../../northbound/web/api/command.ts";
 import { get } from "../api.ts";
+import { commandWord, operationText, saysText, sourceText } from "../fleet/command-words.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
-import { operationText, sentence } from "../fleet/words.ts";
-import type { Emphasis } from "../floor/scene.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
 import { usePage } from "./context.ts";
 import { Ago, Link, Table, Time, Word } from "./parts.tsx";
@@ -67,7 +66,7 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
         "Robot",
         "State",
         "Source",
-        { name: "Accepted", class: "fixed" },
+        { name: "When", class: "fixed" },
         "Sent",
         "Final",
         { name: "Says", class: "wide" },
@@ -79,7 +78,8 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
           command.robot_id !== null && <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>,
           <Word {...commandWord(command)} />,
           sourceText(command),
-          <Ago iso={command.accepted_at} />,
+          // An act is done at once.
+          <Ago iso={command.accepted_at ?? command.final_at} />,
           <Time iso={command.sent_at} />,
           <Time iso={command.final_at} />,
           saysText(command),
@@ -98,37 +98,4 @@ export function isWanted(command: Command, { robot, source, operation, state }: 
     has(operationText(command), operation) &&
     (state === "" || (command.outcome ?? command.stage) === state)
   );
-}
-
-/** The outcome besides its name. For an unknown one, what to look at. */
-function saysText({ outcome, message, meaning, evidence, found_later: later }: Command): string {
-  const advice = outcome === "unknown" ? meaning : null;
-  const said = [
-    withoutEndOf(message, advice),
-    advice,
-    evidence,
-    later === null ? null : `found later: ${later}`,
-  ];
-  return said.filter((each) => each !== null && each !== "").join("; ");
-}
-
-/** The message of an unknown outcome ends with the beginning of the advice. */
-function withoutEndOf(message: string | null, advice: string | null): string | null {
-  const [doubt = ""] = advice?.split(". ") ?? [];
-  return doubt !== "" && message?.endsWith(`; ${doubt}`) ? message.slice(0, -doubt.length - 2) : message;
-}
-
-export function sourceText({ protocol, user, on_behalf_of: owner }: Command): string {
-  return owner === null ? `${protocol}:${user}` : `${protocol}:${user} for ${owner}`;
-}
-
-/** The stage of a command, or its outcome. */
-export function commandWord({ outcome, stage }: Command): {
-  readonly word: string;
-  readonly emphasis: Emphasis;
-} {
-  if (outcome === null) return { word: stage, emphasis: "normal" };
-  const word = sentence(outcome);
-  if (outcome === "unknown") return { word, emphasis: "alarm" };
-  return { word, emphasis: outcome === "refused" || outcome === "expired" ? "abnormal" : "normal" };
 }

@@ -1,7 +1,7 @@
 import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
-import { operationText } from "../fleet/words.ts";
+import { commandWord, operationText, sourceText } from "../fleet/command-words.ts";
 import { robotAddress } from "../route.ts";
-import { commandWord, sourceText, useCommands } from "./command-log.tsx";
+import { useCommands } from "./command-log.tsx";
 import { Ago, Card, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
 
 /** All stages of one command. */

@@ -3,11 +3,10 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { basisOf } from "../commanding/actions.ts";
+import { operationText, sourceText } from "../fleet/command-words.ts";
 import { commandKey, type Fleet } from "../fleet/fleet.ts";
 import type { MapStore } from "../fleet/maps.ts";
-import { operationText } from "../fleet/words.ts";
 import { ageMs, ageText, elapsedMs, type Moment } from "../trust/time-text.ts";
-import { sourceText } from "./command-log.tsx";
 import { usePage } from "./context.ts";
 
 /** A second step lapses after this time. */
