@@ -20,10 +20,26 @@ export interface TagReading {
   readonly receivedAtMs: number | null;
 }
 
+/** A text in the languages of the address space. */
+export interface TagText {
+  readonly en: string;
+  readonly de: string;
+}
+
+/** What a tag says, for people. Null: it is not described. */
+export interface TagFacts {
+  readonly description: TagText | null;
+  /** The symbol of its unit. */
+  readonly unit: string | null;
+  /** What its present number means, of an enumeration. */
+  readonly meaning: TagText | null;
+}
+
 export interface TagView {
   /** Its address, without the common prefix of its protocol. */
   readonly name: string;
   read(): TagReading;
+  facts(): TagFacts;
 }
 
 /** The tags of one robot or one station; both null: of the gateway itself. */
@@ -40,6 +56,11 @@ export interface TagSource {
   /** The common beginning of all addresses. */
   readonly prefix: string;
   groups(): readonly TagGroup[];
+  /**
+   * What a tag tells of its robot or its station, in words that all protocols share: `battery`, `conveyor/1`.
+   * Null: no other protocol has the same.
+   */
+  subjectOf(tag: TagView): string | null;
   /** How many robots have no tags yet: they are made in the background. */
   missingRobots(): number;
 }

@@ -1,4 +1,4 @@
-import type { TagGroup, TagReading, TagSource, TagView } from "../../contracts/tags.ts";
+import type { TagFacts, TagGroup, TagReading, TagSource, TagView } from "../../contracts/tags.ts";
 import type { StateChange } from "../../domain/change.ts";
 import { type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { Quality } from "../../domain/quality.ts";
@@ -22,6 +22,9 @@ interface Origin {
   readonly stamp: Stamp | null;
 }
 
+/** The payloads describe themselves: `docs/scada.md` and the AsyncAPI document say how. */
+const undescribed: TagFacts = { description: null, unit: null, meaning: null };
+
 const own: Origin = { quality: "good", stamp: null };
 const OF_GATEWAY = "";
 
@@ -37,6 +40,8 @@ export function createTopicRegistry(
   const owners = new Map<string, Group>();
   let group: Group | null = null;
   let origin = own;
+  /** What is published from now on tells of this. */
+  let subject: string | null = null;
 
   function groupOf(key: string, robotId: RobotId | null, station: string | null): Group {
     let found = groups.get(key);
@@ -52,12 +57,14 @@ export function createTopicRegistry(
     protocol: "mqtt",
     prefix: "",
     missingRobots: () => 0,
+    subjectOf: ({ name }) => known.get(name)?.subject ?? null,
     groups: () => [...groups.values()].filter(({ size }) => size > 0),
     begin() {
       for (const all of [groups, known, owners]) all.clear();
       group = null;
     },
     about(change) {
+      subject = change === null ? null : subjectOf(change);
       if (change === null) [group, origin] = [null, own];
       else {
         if ("robotId" in change) group = groupOf(`robot ${change.robotId}`, change.robotId, null);
@@ -78,10 +85,16 @@ export function createTopicRegistry(
       if (before !== undefined) before.publish(payload, atMs, group === null ? before.origin : origin);
       else {
         const owner = group ?? owners.get(topic) ?? groupOf(OF_GATEWAY, null, null);
-        known.set(topic, owner.add(new Topic(topic, owner, isConnected, payload, atMs, origin)));
+        known.set(topic, owner.add(new Topic(topic, owner, subject, isConnected, payload, atMs, origin)));
       }
     },
   };
+}
+
+/** In the words that all protocols share. */
+function subjectOf(change: StateChange): string {
+  if (change.kind === "conveyor") return `conveyor/${change.observed.value.index}`;
+  return change.kind.endsWith("alarms") ? "alarms" : change.kind;
 }
 
 interface Group extends TagGroup {
@@ -119,6 +132,7 @@ function createGroup(robotId: RobotId | null, station: string | null): Group {
 /** A class: a plant has some ten thousand of them, and closures would be objects more. */
 class Topic implements TagView {
   readonly name: string;
+  readonly subject: string | null;
   readonly #group: Group;
   readonly #isConnected: () => boolean;
   #payload: string;
@@ -128,12 +142,14 @@ class Topic implements TagView {
   constructor(
     name: string,
     group: Group,
+    subject: string | null,
     isConnected: () => boolean,
     payload: string,
     atMs: number,
     origin: Origin,
   ) {
     this.name = name;
+    this.subject = subject;
     this.#group = group;
     this.#isConnected = isConnected;
     this.#payload = payload;
@@ -149,6 +165,10 @@ class Topic implements TagView {
 
   remove(): void {
     this.#group.remove(this);
+  }
+
+  facts(): TagFacts {
+    return undescribed;
   }
 
   read(): TagReading {

@@ -2,6 +2,7 @@ import type { TagGroup, TagSource, TagView } from "../../contracts/tags.ts";
 import { type Stamp, sourceTimeOf } from "../../domain/observed.ts";
 import type { RobotId } from "../../domain/robot.ts";
 import { FLEET_NAMESPACE_INDEX } from "./fleet-nodeset.ts";
+import { VALUE_AS_TEXT } from "./model/properties.ts";
 import { dateAt, type Tag, type TagTimes } from "./node-opcua/tag.ts";
 
 /** The registry of the tags of all built nodes. It builds none. */
@@ -58,8 +59,30 @@ export function createTagRegistry(missingRobots: () => number): TagRegistry {
     nameRobot: (path, robotId) => void robotIds.set(path, robotId),
     groups: () =>
       [...groups].flatMap(([owner, group]) => (group.station !== null && isHidden(owner) ? [] : [group])),
+    subjectOf: ({ name }) => subjectOf(name),
     clear: () => groups.clear(),
   };
+}
+
+/** The objects of a robot or a station that topics tell of too; the other tags are of it as a whole. */
+const subjects: Readonly<Record<string, string>> = {
+  Mission: "mission",
+  Battery: "battery",
+  Position: "presence",
+  AmrException: "presence",
+  TaskChain: "task_chain",
+  Counters: "station",
+  Alarms: "alarms",
+};
+const ofHold = /^(Held|HeldBy|Hold|HoldRelease|HoldStored)$/;
+
+/** `battery` for `Robots.cart-1.Battery.State`. */
+function subjectOf(name: string): string | null {
+  const [folder, , first = "", second = ""] = name.split(".");
+  if (folder !== "Robots" && folder !== "Stations") return null;
+  if (first === "Conveyors" && folder === "Robots") return `conveyor/${second}`;
+  if (second !== "" && second !== VALUE_AS_TEXT) return subjects[first] ?? null;
+  return ofHold.test(first) ? "hold" : folder === "Robots" ? "robot" : "station";
 }
 
 function createGroup(robotId: RobotId | null, station: string | null): Group {

@@ -18,6 +18,8 @@ interface Enumeration {
 }
 type EnumGiven = AnyTag & Enumeration;
 
+const textModel = { type: "String", ...valueAsText } as const;
+
 /** Makes the variables of tags. */
 export interface Variables {
   tag(parent: UAObject, path: string, name: string, model: AnyTag): Tag;
@@ -78,8 +80,13 @@ export function createVariables(
     });
   }
 
-  function tagOf(parent: UAObject, node: ReturnType<typeof variable>, type: DataType, isList: boolean): Tag {
-    const tag = new Tag(node, type, isList);
+  function tagOf(
+    parent: UAObject,
+    node: ReturnType<typeof variable>,
+    type: DataType,
+    model: AnyTag | typeof textModel,
+  ): Tag {
+    const tag = new Tag(node, type, model.length !== undefined, model);
     note(tag, String(parent.nodeId.value));
     return tag;
   }
@@ -87,14 +94,14 @@ export function createVariables(
   const made: Omit<Variables, "any"> = {
     tag(parent, path, name, model) {
       const node = variable(parent, path, name, model);
-      return tagOf(parent, node, dataTypes[model.type], model.length !== undefined);
+      return tagOf(parent, node, dataTypes[model.type], model);
     },
     enumeration(parent, path, name, model) {
       const number = variable(parent, path, name, model);
       const text = textOf(number, path);
       const tags = [
-        tagOf(parent, number, DataType.Int32, false),
-        tagOf(parent, text, DataType.LocalizedText, false),
+        tagOf(parent, number, DataType.Int32, model),
+        tagOf(parent, text, DataType.LocalizedText, textModel),
       ] as const;
       return new EnumTag(...tags, model.enumeration);
     },

@@ -83,8 +83,50 @@ describe("GET /api/v1/tags", () => {
         source_time: null,
         received_at: new Date(nowMs - 1_500).toISOString(),
         age_ms: 1_500,
+        description: null,
+        unit: null,
+        meaning: null,
+        twins: [],
       },
     ]);
+  });
+
+  it("describes a tag, and names what tells the same in the other protocol", async () => {
+    const description = { en: "How full it is", de: "Wie voll sie ist" };
+    const meaning = { en: "charging", de: "lädt" };
+    const subjectOf = ({ name }: { readonly name: string }) => (/batt/i.test(name) ? "battery" : "robot");
+    const charge = "Robots.cart-1.Battery.ChargePercent";
+    const state = "Robots.cart-1.Battery.State";
+    const topic = "f/cart-1/battery";
+    harness.fleet.sources.push(
+      fakeTags(
+        { subjectOf },
+        fakeGroup(
+          { robotId: "cart-1" },
+          fakeTag(charge, {}, { description, unit: "%" }),
+          fakeTag(state, {}, { description, meaning }),
+          fakeTag("Robots.cart-1.Valid"),
+        ),
+        fakeGroup({ robotId: "cart-2" }, fakeTag("Robots.cart-2.Battery.State")),
+      ),
+      fakeTags(
+        { protocol: "mqtt", prefix: "", subjectOf },
+        fakeGroup(
+          { robotId: "cart-1" },
+          fakeTag(topic, { type: "JSON" }),
+          fakeTag("f/cart-1/tags/battery/charge_percent", { type: "text" }),
+          fakeTag("f/cart-1/tags/battery/valid", { type: "text" }),
+        ),
+      ),
+    );
+    const one = async (address: string) =>
+      (await get(`?address=${encodeURIComponent(address)}`)).tags[0] ?? expect.fail(address);
+    expect(await one(`ns=2;s=${charge}`)).toMatchObject({ description, unit: "%", meaning: null });
+    expect(await one(`ns=2;s=${state}`)).toMatchObject({ unit: null, meaning, twins: [topic] });
+    expect((await one(`ns=2;s=${charge}`)).twins).toEqual([topic, "f/cart-1/tags/battery/charge_percent"]);
+    expect((await one(topic)).twins).toEqual([`ns=2;s=${charge}`, `ns=2;s=${state}`]);
+    // In a list, nobody looks for them.
+    expect((await get("?robot=cart-1")).tags.flatMap(({ twins }) => twins)).toEqual([]);
   });
 
   it.each([

@@ -8,7 +8,8 @@ import {
   Variant,
   VariantArrayType,
 } from "node-opcua";
-import type { TagReading, TagView } from "../../../contracts/tags.ts";
+import type { TagFacts, TagReading, TagView } from "../../../contracts/tags.ts";
+import type { TagModel } from "../model/member.ts";
 import { qualityOfStatus } from "../status.ts";
 import { asSeenBy, hasOwnValues } from "./own-values.ts";
 
@@ -53,6 +54,9 @@ export type TagList = readonly string[] | readonly number[] | readonly boolean[]
 
 const nothing = new Variant(null);
 
+/** The part of its model that people read; a tag that no type declares has none. */
+type TagTexts = Partial<Pick<TagModel, "en" | "de" | "unit" | "enumeration" | "numbers">>;
+
 /**
  * One variable that the gateway writes and clients read. Writing a value through node-opcua costs 1.3 µs,
  * checked and cloned each time; a robot's message changes ten. So a tag keeps the variable's own DataValue,
@@ -60,14 +64,16 @@ const nothing = new Variant(null);
  */
 export class Tag implements TagView {
   readonly variable: UAVariable;
+  readonly #model: TagTexts;
   readonly #live: DataValue;
   readonly #variant: Variant;
   #status: StatusCode;
   /** For a list the very object that is shown: a copy for each would take 3 kB for a robot. */
   #last: TagScalar | TagList | Int32Array | null = null;
 
-  constructor(variable: UAVariable, dataType: DataType, isList: boolean) {
+  constructor(variable: UAVariable, dataType: DataType, isList: boolean, model: TagTexts = {}) {
     this.variable = variable;
+    this.#model = model;
     this.#live = liveValue(variable);
     this.#variant = this.#live.value;
     this.#status = StatusCodes.BadWaitingForInitialData;
@@ -96,6 +102,16 @@ export class Tag implements TagView {
       status: statusCode.name,
       sourceTimeMs: sourceTimestamp?.getTime() ?? null,
       receivedAtMs: serverTimestamp?.getTime() ?? null,
+    };
+  }
+
+  facts(): TagFacts {
+    const { en, de, unit, enumeration, numbers = enumeration } = this.#model;
+    const number = this.#last;
+    return {
+      description: en === undefined || de === undefined ? null : { en, de },
+      unit: unit?.symbol ?? null,
+      meaning: numbers?.values.find(({ value }) => value === number)?.text ?? null,
     };
   }
 

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { milliseconds, quality, robotId, time, type ViewOf } from "../../../models/parts.ts";
 import { page } from "./parts.ts";
 
+const text = z.strictObject({ en: z.string(), de: z.string() });
+
 /** An OPC UA node or an MQTT topic, with its present value. */
 export const tag = z.strictObject({
   protocol: z.enum(["opcua", "mqtt"]),
@@ -16,6 +18,12 @@ export const tag = z.strictObject({
   source_time: time.nullable().describe("The robot's clock; null: the value has no such time."),
   received_at: time.nullable().describe("When the gateway got it."),
   age_ms: milliseconds.nullable().describe("Since it was received, when this was sent."),
+  description: text.nullable().describe("What it says. Null, here and below: it is not described."),
+  unit: z.string().nullable().describe("The symbol of its unit."),
+  meaning: text.nullable().describe("OPC UA: what the present number of an enumeration means."),
+  twins: z
+    .array(z.string())
+    .describe("The addresses that tell the same in the other protocol; only if one address was asked for."),
 });
 
 export const tags = z.strictObject({

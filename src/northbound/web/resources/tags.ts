@@ -52,7 +52,7 @@ export function addTagRoutes(
     const nowMs = clock.nowMs();
     const answer: Tags = {
       count: found.count,
-      tags: found.page.map((each) => tagJson(each, nowMs, wanted.address === null)),
+      tags: found.page.map((each) => tagJson(each, nowMs, wanted.address === null ? null : sources)),
       next: last !== undefined && found.hasMore ? cursorOf("tags", last.key) : null,
       missing_robots: sources.reduce((sum, source) => sum + source.missingRobots(), 0),
     };
@@ -70,9 +70,11 @@ function faultOf(query: Query): string | null {
   return isLong ? `text: must have at most ${LONGEST_TEXT} characters` : null;
 }
 
-function tagJson({ protocol, address, group, tag }: FoundTag, nowMs: number, isClipped: boolean): Tag {
+/** @param inAll all sources, if it is shown alone: then it is whole, and has its twins */
+function tagJson(found: FoundTag, nowMs: number, inAll: readonly TagSource[] | null): Tag {
+  const { protocol, address, group, tag } = found;
   const { value, type, quality, status, sourceTimeMs, receivedAtMs } = tag.read();
-  const isLong = isClipped && typeof value === "string" && value.length > MOST_CHARACTERS;
+  const isLong = inAll === null && typeof value === "string" && value.length > MOST_CHARACTERS;
   return {
     protocol,
     address,
@@ -86,7 +88,40 @@ function tagJson({ protocol, address, group, tag }: FoundTag, nowMs: number, isC
     source_time: isoTime(sourceTimeMs),
     received_at: isoTime(receivedAtMs),
     age_ms: receivedAtMs === null ? null : Math.max(0, nowMs - receivedAtMs),
+    ...tag.facts(),
+    twins: inAll === null ? [] : twinsOf(found, inAll),
   };
+}
+
+const MOST_TWINS = 40;
+
+/**
+ * What tells the same in other protocols. A payload of JSON has all of a subject; otherwise it is a payload
+ * of JSON, or what has the same name.
+ */
+function twinsOf({ protocol, group, tag }: FoundTag, sources: readonly TagSource[]): string[] {
+  const subject = sources.find((source) => source.protocol === protocol)?.subjectOf(tag) ?? null;
+  if (subject === null) return [];
+  const isTwin = (other: TagView) => [tag, other].some(isJson) || plainName(other) === plainName(tag);
+  const twins = sources
+    .filter((source) => source.protocol !== protocol)
+    .flatMap((source) =>
+      source
+        .groups()
+        .filter(({ robotId, station }) => robotId === group.robotId && station === group.station)
+        .flatMap((same) => same.tags().filter((other) => source.subjectOf(other) === subject && isTwin(other)))
+        .map(({ name }) => source.prefix + name),
+    );
+  return twins.slice(0, MOST_TWINS);
+}
+
+function isJson(tag: TagView): boolean {
+  return tag.read().type === "JSON";
+}
+
+/** `chargepercent` for `…Battery.ChargePercent` and `…/battery/charge_percent`. */
+function plainName({ name }: TagView): string {
+  return name.replace(/^.*[./]/, "").replaceAll("_", "").toLowerCase();
 }
 
 /** Runs work one after the other; null: too much waits already. */
