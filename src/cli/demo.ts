@@ -227,7 +227,17 @@ function demoConfig(demo: {
       insecureLoopback: { role: "engineer" },
       destinations: { 1: "Station A", 2: "Station B", 3: "Station C", 4: "Station D" },
     },
-    web: { listen: { host: "127.0.0.1", port: ports.web } },
+    web: {
+      listen: { host: "127.0.0.1", port: ports.web },
+      // The numbers of the simulated service.
+      floor: {
+        pointTypes: {
+          1: { name: "station", shape: "station" },
+          2: { name: "charger", shape: "charger" },
+          3: { name: "home", shape: "home" },
+        },
+      },
+    },
     stations: { dock: { destinations: ["Station A"] } },
     commands: { drainMs: 1_000 },
     rights: ["mqtt", "opcua", "web", "cli"].map(everyone),

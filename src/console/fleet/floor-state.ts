@@ -77,6 +77,7 @@ function floorRobot(
   return {
     robotId: robot.robot_id,
     name: robot.robot_id,
+    family: robot.family,
     isPlaceGood: place?.quality === "good" && quality !== "lost" && quality !== "offline",
     qualityWord: quality === "good" ? (place?.quality ?? "unknown") : quality,
     ...shown,

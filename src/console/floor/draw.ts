@@ -3,7 +3,8 @@ import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
 import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";
 import { type Palette, paletteOf } from "./palette.ts";
 import { pictureTransform } from "./picture.ts";
-import type { FloorPoint, PointShape, Scene } from "./scene.ts";
+import { drawPoint, merged } from "./points.ts";
+import type { FloorPoint, Scene } from "./scene.ts";
 import { createSprites, type Sprites } from "./sprites.ts";
 import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
@@ -127,7 +128,12 @@ function createGround(ratio: number, colours: Palette) {
         if (picture !== null) drawPicture(own, picture, camera);
         own.font = font;
         own.lineWidth = 1.5;
-        drawPoints(own, colours, points, camera, size);
+        own.fillStyle = colours.point;
+        own.strokeStyle = colours.point;
+        for (const point of merged(points, camera)) {
+          const at = toPixels(camera, point);
+          if (isWithin(at, size)) drawPoint(own, point.shape, at.x, at.y);
+        }
         own.fillStyle = colours.pointName;
         for (const { text, left, bottom } of names) own.fillText(text, left, bottom - BELOW_LINE);
         drawScale(own, colours, camera, size);
@@ -135,40 +141,6 @@ function createGround(ratio: number, colours: Palette) {
       ink.drawImage(canvas, 0, 0, size.width, size.height);
     },
   };
-}
-
-function drawPoints(ink: Ink, colours: Palette, points: Scene["points"], camera: Camera, size: Size): void {
-  ink.fillStyle = colours.point;
-  const seen = points
-    .map((point) => ({ ...toPixels(camera, point), shape: point.shape }))
-    .filter((at) => isWithin(at, size));
-  ink.strokeStyle = colours.point;
-  for (const { x, y, shape } of seen) drawPoint(ink, shape, x, y);
-}
-
-/** Grey, like everything normal. */
-function drawPoint(ink: Ink, shape: PointShape, x: number, y: number): void {
-  ink.beginPath();
-  switch (shape) {
-    case "dot":
-      ink.fillRect(x - 2.5, y - 2.5, 5, 5);
-      break;
-    case "bar":
-      ink.fillRect(x - 7, y - 2, 14, 4);
-      break;
-    case "square":
-      ink.rect(x - 5, y - 5, 10, 10);
-      break;
-    case "ring":
-      ink.arc(x, y, 5, 0, 2 * Math.PI);
-      break;
-    case "cross":
-      ink.moveTo(x - 5, y);
-      ink.lineTo(x + 5, y);
-      ink.moveTo(x, y - 5);
-      ink.lineTo(x, y + 5);
-  }
-  ink.stroke();
 }
 
 /** Paler than the values of the service. */

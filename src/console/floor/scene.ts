@@ -1,4 +1,5 @@
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
+import type { Robot } from "../../northbound/web/api/robot.ts";
 import { ageMs, ageText, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
 
@@ -21,6 +22,7 @@ export interface FloorRobot {
   readonly name: string;
   /** Whether its position was known to be true when it was sent. */
   readonly isPlaceGood: boolean;
+  readonly family: Robot["family"];
   /** Its quality, for a hollow mark. */
   readonly qualityWord: string;
   /** Its state in few words. */
@@ -53,6 +55,7 @@ export interface FloorState {
 export interface Mark {
   readonly robotId: string;
   readonly name: string;
+  readonly family: Robot["family"];
   readonly place: Place;
   readonly isHollow: boolean;
   /** Written beside its name, if its state is unusual. */
@@ -107,6 +110,7 @@ function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: numb
   return {
     robotId: robot.robotId,
     name: robot.name,
+    family: robot.family,
     place: placeAt(track, now),
     isHollow,
     // A date becomes text only if it is shown: this is made for each robot in each frame.

@@ -4,8 +4,10 @@ import type { Emphasis, Mark } from "./scene.ts";
 type PictureInk = OffscreenCanvasRenderingContext2D;
 
 const RADIUS = 8;
-/** From the centre to the end of a heading. */
-const HEADING = 1.6 * RADIUS;
+/** From the centre to the tip of a body that has a heading. */
+const HEAD = 1.5 * RADIUS;
+/** From the centre of a sign to its corners. */
+const SIGN = 0.6 * RADIUS;
 /** Half of a picture. */
 const REACH = 14;
 /** One picture for each; nobody sees finer ones at this size. */
@@ -23,7 +25,7 @@ export function createSprites(ratio: number, colours: Palette): Sprites {
 
   function pictureOf(mark: Mark): ImageBitmap {
     const heading = headingOf(mark);
-    const key = `${mark.emphasis} ${mark.isHollow} ${heading}`;
+    const key = `${mark.family} ${mark.emphasis} ${mark.isHollow} ${heading}`;
     const known = pictures.get(key);
     if (known !== undefined) return known;
     const pixels = Math.ceil(2 * REACH * ratio);
@@ -60,33 +62,65 @@ function headingOf({ place: { headingRadians } }: Mark): number | null {
 function drawPicture(ink: PictureInk, colours: Palette, mark: Mark, heading: number | null): void {
   const colour = colours[mark.emphasis];
   ink.lineWidth = 1.5;
+  ink.lineJoin = "round";
   ink.strokeStyle = colour;
   ink.fillStyle = mark.isHollow ? colours.ground : colour;
+  ink.save();
+  // The map's angles go against the clock.
+  ink.rotate(-(2 * Math.PI * (heading ?? 0)) / HEADINGS);
   ink.beginPath();
-  outline(ink, mark.emphasis);
+  if (heading === null) ink.arc(0, 0, RADIUS, 0, 2 * Math.PI);
+  else bodies[mark.family](ink);
   ink.fill();
   ink.setLineDash(mark.isHollow ? [3, 3] : []);
   ink.stroke();
-  ink.setLineDash([]);
-  if (heading === null) return;
-  const turn = (2 * Math.PI * heading) / HEADINGS;
-  const [right, up] = [Math.cos(turn), Math.sin(turn)];
-  ink.beginPath();
-  ink.moveTo(RADIUS * right, -RADIUS * up);
-  ink.lineTo(HEADING * right, -HEADING * up);
-  ink.stroke();
+  ink.restore();
+  ink.fillStyle = mark.isHollow ? colour : colours.ground;
+  drawSign(ink, mark.emphasis);
 }
 
-/** A circle, a diamond or a triangle: the shape means the same as the colour. */
-function outline(ink: PictureInk, emphasis: Emphasis): void {
-  if (emphasis === "normal") {
-    ink.arc(0, 0, RADIUS, 0, 2 * Math.PI);
-    return;
-  }
+/** A body with its head to the right. */
+type Body = (ink: PictureInk) => void;
+
+const bodies: Readonly<Record<Mark["family"], Body>> = {
+  // Long, as its conveyors are.
+  cart(ink) {
+    ink.moveTo(HEAD, 0);
+    ink.lineTo(0.5 * RADIUS, 0.85 * RADIUS);
+    ink.lineTo(-1.2 * RADIUS, 0.85 * RADIUS);
+    ink.lineTo(-1.2 * RADIUS, -0.85 * RADIUS);
+    ink.lineTo(0.5 * RADIUS, -0.85 * RADIUS);
+    ink.closePath();
+  },
+  // Round before, flat behind.
+  serve(ink) {
+    ink.moveTo(-0.9 * RADIUS, -RADIUS);
+    ink.lineTo(0.2 * RADIUS, -RADIUS);
+    ink.quadraticCurveTo(HEAD, -0.7 * RADIUS, HEAD, 0);
+    ink.quadraticCurveTo(HEAD, 0.7 * RADIUS, 0.2 * RADIUS, RADIUS);
+    ink.lineTo(-0.9 * RADIUS, RADIUS);
+    ink.closePath();
+  },
+  base: drop,
+  unknown: drop,
+};
+
+/** A circle with a tip. */
+function drop(ink: PictureInk): void {
+  ink.arc(0, 0, RADIUS, 0.25 * Math.PI, 1.75 * Math.PI);
+  ink.lineTo(HEAD, 0);
+  ink.closePath();
+}
+
+/** A diamond or a triangle in the body: the shape means the same as the colour. */
+function drawSign(ink: PictureInk, emphasis: Emphasis): void {
+  if (emphasis === "normal") return;
   const corners = emphasis === "alarm" ? 3 : 4;
+  ink.beginPath();
   for (let corner = 0; corner < corners; corner += 1) {
     const turn = (2 * Math.PI * corner) / corners - Math.PI / 2;
-    ink.lineTo(1.3 * RADIUS * Math.cos(turn), 1.3 * RADIUS * Math.sin(turn));
+    ink.lineTo(SIGN * Math.cos(turn), SIGN * Math.sin(turn));
   }
   ink.closePath();
+  ink.fill();
 }

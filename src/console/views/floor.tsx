@@ -1,4 +1,5 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentChild } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import { get } from "../api.ts";
@@ -12,6 +13,7 @@ import { ChosenRobot } from "./chosen-robot.tsx";
 import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
 import type { Press } from "./go-to.tsx";
+import { Icon } from "./icons.tsx";
 import { Link, Word } from "./parts.tsx";
 import { RobotList } from "./robot-list.tsx";
 
@@ -95,12 +97,15 @@ function shownMapId(
   return most?.[0] ?? null;
 }
 
-const shapeSigns: Readonly<Record<PointShape, string>> = {
+const shapeSigns: Readonly<Record<PointShape, ComponentChild>> = {
   dot: "▪",
   square: "□",
   ring: "○",
   cross: "+",
   bar: "▬",
+  station: <Icon name="stations" />,
+  charger: <Icon name="charge" />,
+  home: <Icon name="home" />,
 };
 
 /** The meaning of the points' shapes, by the configuration. */

@@ -34,7 +34,7 @@ export interface WebAccess {
 }
 
 /** The shapes of points on the floor. Marks of robots have other shapes. */
-export const pointShapes = ["dot", "square", "ring", "cross", "bar"] as const;
+export const pointShapes = ["dot", "square", "ring", "cross", "bar", "station", "charger", "home"] as const;
 
 /** A point of a drawing: a pixel, from the upper left corner, and its position on the map. */
 export interface Anchor {

@@ -11,7 +11,7 @@ import type { Moment } from "../../../src/console/trust/time-text.ts";
 
 const coordinate = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 
-const shape = fc.constantFrom("dot", "square", "ring", "cross", "bar");
+const shape = fc.constantFrom("dot", "square", "ring", "cross", "bar", "station");
 
 const place: fc.Arbitrary<Place> = fc.record({
   x: coordinate,
@@ -65,6 +65,7 @@ const floorRobot: fc.Arbitrary<FloorRobot> = fc
   .record({
     isPlaceGood: fc.boolean(),
     qualityWord: fc.constantFrom("good", "stale", "offline", "lost", "unknown"),
+    family: fc.constantFrom("cart" as const, "serve" as const, "base" as const, "unknown" as const),
     word: fc.constantFrom("idle", "paused"),
     emphasis: fc.constantFrom("normal" as const, "abnormal" as const, "alarm" as const),
     received: fc.option(heardReports),

@@ -12,6 +12,7 @@ const cart: FloorRobot = {
   robotId: "cart-01",
   name: "cart-01",
   isPlaceGood: true,
+  family: "cart",
   qualityWord: "good",
   word: "idle",
   emphasis: "normal",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ViewOf } from "../../../models/parts.ts";
 
 /** Those of the configuration. The console has the types of this file, and none of the options. */
-const pointShape = z.enum(["dot", "square", "ring", "cross", "bar"]);
+const pointShape = z.enum(["dot", "square", "ring", "cross", "bar", "station", "charger", "home"]);
 
 const pair = z.strictObject({ x: z.number(), y: z.number() });
 
