@@ -4,6 +4,7 @@ import { textsOf } from "./localized.ts";
 import type { EnumModel } from "./model/enum-model.ts";
 import type { TagModel } from "./model/member.ts";
 import { tagKind, VALUE_AS_TEXT, valueAsText } from "./model/properties.ts";
+import type { Text } from "./model/text.ts";
 import type { LeanNodes } from "./node-opcua/lean-nodes.ts";
 import { Tag } from "./node-opcua/tag.ts";
 import type { WriterPermissions } from "./security.ts";
@@ -18,7 +19,7 @@ interface Enumeration {
 }
 type EnumGiven = AnyTag & Enumeration;
 
-const textModel = { type: "String", ...valueAsText } as const;
+const textModel: GivenTag & Text = { type: "String", en: valueAsText.en, de: valueAsText.de };
 
 /** Makes the variables of tags. */
 export interface Variables {
@@ -80,12 +81,7 @@ export function createVariables(
     });
   }
 
-  function tagOf(
-    parent: UAObject,
-    node: ReturnType<typeof variable>,
-    type: DataType,
-    model: AnyTag | typeof textModel,
-  ): Tag {
+  function tagOf(parent: UAObject, node: ReturnType<typeof variable>, type: DataType, model: AnyTag): Tag {
     const tag = new Tag(node, type, model.length !== undefined, model);
     note(tag, String(parent.nodeId.value));
     return tag;

@@ -55,6 +55,20 @@ test("every retained topic that a client hears is a tag, with what it heard last
   expect(topicsOf(null)).toEqual([`${base}/alarms`, `${base}/health`, `${base}/status`]);
 });
 
+test("a topic tells of the same subject as the tags of OPC UA", async () => {
+  const { link, connection } = await open();
+  closers.push(() => connection[Symbol.asyncDispose]());
+  await connection.write({ changes: [missionChange("r1"), { kind: "alarms", alarms: [] }], events: [] });
+  const subjectOf = (topic: string) => {
+    const { tag } = all(link.tags).get(`${base}/${topic}`) ?? expect.fail(topic);
+    return link.tags.subjectOf(tag);
+  };
+  expect(subjectOf("robots/r1/mission")).toBe("mission");
+  expect(subjectOf("robots/r1/tags/mission/count")).toBe("mission");
+  expect(subjectOf("alarms")).toBe("alarms");
+  expect(subjectOf("status")).toBeNull();
+});
+
 test("a topic has the quality and the times of the value that it says", async () => {
   const { link, connection } = await open();
   closers.push(() => connection[Symbol.asyncDispose]());

@@ -50,6 +50,24 @@ it("has each variable that a client finds by browsing, and no other", async () =
   ).toEqual(isCounted.toSorted());
 });
 
+it("describes tags in both languages, with unit, and what a number means", async () => {
+  const { tags } = running.server;
+  const of = (name: string) => tagsOf(tags).find((tag) => tag.name === name) ?? expect.fail(name);
+  expect(of("Robots.AMR01.Battery.ChargePercent").facts()).toEqual({
+    description: { en: "How full the battery is", de: "Wie voll die Batterie ist" },
+    unit: "%",
+    meaning: null,
+  });
+  expect(of("Robots.AMR01.Quality").facts().meaning).toMatchObject({ en: "known to be true now" });
+  const subjectOf = (name: string) => tags.subjectOf(of(name));
+  expect(subjectOf("Robots.AMR01.Battery.State.ValueAsText")).toBe("battery");
+  expect(subjectOf("Robots.AMR01.Conveyors.0.Operation")).toBe("conveyor/0");
+  expect(subjectOf("Robots.AMR01.Quality.ValueAsText")).toBe("robot");
+  expect(subjectOf("Robots.AMR01.HeldBy")).toBe("hold");
+  expect(subjectOf("Robots.AMR01.MissionSlot.NextId")).toBeNull();
+  expect(subjectOf("Gateway.Heartbeat")).toBeNull();
+});
+
 it("says what a client reads: value, status and times", async () => {
   const tags = tagsOf(running.server.tags).filter(({ name }) => !/Age|Heartbeat|Uptime|Time$/.test(name));
   const nodesToRead = tags.map(({ name }) => ({ nodeId: `ns=2;s=${name}`, attributeId: AttributeIds.Value }));

@@ -26,5 +26,12 @@ export function fakeGroup(owner: Partial<TagGroup>, ...tags: readonly TagView[])
 }
 
 export function fakeTags(source: Partial<TagSource>, ...groups: readonly TagGroup[]): TagSource {
-  return { protocol: "opcua", prefix: "ns=2;s=", missingRobots: () => 0, groups: () => groups, subjectOf: () => null, ...source };
+  return {
+    protocol: "opcua",
+    prefix: "ns=2;s=",
+    missingRobots: () => 0,
+    groups: () => groups,
+    subjectOf: () => null,
+    ...source,
+  };
 }

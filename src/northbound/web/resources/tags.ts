@@ -109,7 +109,9 @@ function twinsOf({ protocol, group, tag }: FoundTag, sources: readonly TagSource
       source
         .groups()
         .filter(({ robotId, station }) => robotId === group.robotId && station === group.station)
-        .flatMap((same) => same.tags().filter((other) => source.subjectOf(other) === subject && isTwin(other)))
+        .flatMap((same) =>
+          same.tags().filter((other) => source.subjectOf(other) === subject && isTwin(other)),
+        )
         .map(({ name }) => source.prefix + name),
     );
   return twins.slice(0, MOST_TWINS);
@@ -121,7 +123,10 @@ function isJson(tag: TagView): boolean {
 
 /** `chargepercent` for `…Battery.ChargePercent` and `…/battery/charge_percent`. */
 function plainName({ name }: TagView): string {
-  return name.replace(/^.*[./]/, "").replaceAll("_", "").toLowerCase();
+  return name
+    .replace(/^.*[./]/, "")
+    .replaceAll("_", "")
+    .toLowerCase();
 }
 
 /** Runs work one after the other; null: too much waits already. */
