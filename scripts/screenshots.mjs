@@ -18,6 +18,8 @@ const { values: options } = parseArgs({
     // The demo takes five ports in a row.
     "base-port": { type: "string", default: "23443" },
     all: { type: "string" },
+    // Of all pages, in another language: de-DE.
+    locale: { type: "string", default: "en-GB" },
   },
 });
 const basePort = options["base-port"];
@@ -77,11 +79,11 @@ try {
   await page.goto(`${web}/?robot=cart-01`);
   await page.getByText("● live").waitFor();
   await page.waitForTimeout(DRIVE_MS);
-  const show = async (path, size, colorScheme) => {
-    const other = await browser.newPage({ viewport: size, colorScheme });
+  const show = async (path, size, colorScheme, locale = "en-GB") => {
+    const other = await browser.newPage({ viewport: size, colorScheme, locale });
     other.setDefaultTimeout(120_000);
     await other.goto(`${web}${path}`);
-    await other.getByText("● live").waitFor();
+    await other.getByText(/^● (live|aktuell)$/).waitFor();
     return other;
   };
   const dark = await show("/robots/cart-02", viewport, "dark");
@@ -100,7 +102,7 @@ try {
     for (const size of screens)
       for (const theme of ["light", "dark"])
         for (const [name, path] of Object.entries(pages)) {
-          const shown = await show(path, size, theme);
+          const shown = await show(path, size, theme, options.locale);
           await shown.waitForTimeout(SETTLE_MS);
           await shown.screenshot({ path: join(options.all, `${name}-${size.width}-${theme}.png`) });
           await shown.close();
