@@ -1,4 +1,5 @@
 import type { Problem } from "../northbound/web/api/gateway.ts";
+import { say } from "./texts/texts.ts";
 
 /** An answer of the API, or why there is none. */
 export type Answer<T> = { readonly value: T } | { readonly problem: string };
@@ -29,9 +30,9 @@ export function fetchWithin(ms = ANSWER_MS) {
 
 /** Why a request has no answer. */
 export function unansweredText(error: unknown): string {
-  if (error instanceof TypeError) return "the gateway is not reached";
+  if (error instanceof TypeError) return say("gateway.notReached");
   const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
-  return isTimeout ? "the gateway does not answer" : String(error);
+  return isTimeout ? say("gateway.noAnswer") : String(error);
 }
 
 /** `GET` of an address under `/api/v1`. */
@@ -63,7 +64,7 @@ export async function getLines(path: string): Promise<Answer<readonly string[]>>
   try {
     const headers = { accept: "application/x-ndjson" };
     const response = await fetchWithin()(`/api/v1${path}`, { headers });
-    if (!response.ok) return { problem: `the gateway answers ${response.status}` };
+    if (!response.ok) return { problem: say("gateway.answers", { status: response.status }) };
     return { value: (await response.text()).split("\n").filter((line) => line !== "") };
   } catch (error) {
     return { problem: unansweredText(error) };
@@ -75,7 +76,7 @@ async function answerOf<T>(path: string, request: RequestInit, withinMs?: number
     const response = await fetchWithin(withinMs)(`/api/v1${path}`, request);
     const body: unknown = await response.json();
     if (response.ok) return { value: body as T };
-    return { problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };
+    return { problem: (body as Problem).detail ?? say("gateway.answers", { status: response.status }) };
   } catch (error) {
     return { problem: unansweredText(error) };
   }

@@ -10,14 +10,22 @@ import { askerOf, createSessions } from "./session/session.ts";
 import { createStore, showTitle } from "./store.ts";
 import { sleep, visibilityChange } from "./stream/browser.ts";
 import { followStream, StreamEnded } from "./stream/stream.ts";
+import { languageOf, say, speak } from "./texts/texts.ts";
 import { createThemes } from "./theme.ts";
 import { createLiveness } from "./trust/liveness.ts";
 import type { Moment } from "./trust/time-text.ts";
 import { PageContext } from "./views/context.ts";
 import { Frame } from "./views/frame.tsx";
 
+const LANGUAGE_KEY = "fleetgate.language";
 /** Twice a second, so that a sleep of the machine is noticed soon. */
 const LOOK_MS = 500;
+
+const wished = navigator.languages;
+const language = languageOf(localStorage.getItem(LANGUAGE_KEY), wished);
+document.documentElement.lang = language;
+// Before anything has a text.
+await speak(language, wished);
 
 const now = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 const themes = createThemes(
@@ -73,7 +81,7 @@ async function openStream(lastEventId: string, signal: AbortSignal): Promise<Res
   });
   if (response.status !== 401) return response;
   await sessions.look();
-  throw new StreamEnded("log in to read on");
+  throw new StreamEnded(say("logIn.toReadOn"));
 }
 
 async function logIn(user: string, password: string): Promise<string | null> {
@@ -112,7 +120,7 @@ function ask(robotId: string, label: string, wanted: Wanted, stopTick: string | 
   // Values are shown before it is known to whom, for a moment.
   const known =
     by === null
-      ? ({ state: "refused", reason: "it is not known yet who is logged in: try again" } as const)
+      ? ({ state: "refused", reason: say("logIn.notKnownWho") } as const)
       : ({ state: "asked", problem: "" } as const);
   const tick = stopTick ?? store.tickId.peek() ?? "";
   const command = { ...wanted, id, by: by ?? "", robotId, label, tick, askedAtMs: Date.now(), known };
@@ -120,7 +128,12 @@ function ask(robotId: string, label: string, wanted: Wanted, stopTick: string | 
   if (by === null) return;
   // A stop is sent all the same: sending it twice does no harm.
   if (isStored || stopTick !== null) void follow(command);
-  else asked.learn(id, { state: "refused", reason: "this browser stores nothing: a reload could repeat it" });
+  else asked.learn(id, { state: "refused", reason: say("logIn.nothingStored") });
+}
+
+function changeLanguage(): void {
+  localStorage.setItem(LANGUAGE_KEY, language === "en" ? "de" : "en");
+  location.reload();
 }
 
 /** `randomUUID` exists only if the browser trusts the connection. */
@@ -141,7 +154,10 @@ connect();
 setInterval(store.look, LOOK_MS);
 showTitle(store, document, () => subjectOf(route.value));
 const { now: session, logOut } = sessions;
-const page = { store, themes, maps, route, session, now, asked, ask, logIn, logOut, go, reconnect: connect };
+const page = {
+  ...{ store, themes, maps, route, session, now, asked, ask, logIn, logOut, go, changeLanguage },
+  reconnect: connect,
+};
 
 /**
  * Rendered once. A component that renders itself must not be the child of an element that stays: Preact keeps

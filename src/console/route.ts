@@ -1,3 +1,5 @@
+import { say } from "./texts/texts.ts";
+
 /** Conditions for the listed commands; an empty text: any. */
 export interface CommandFilter {
   readonly robot: string;
@@ -63,9 +65,9 @@ export function subjectOf(route: Route): string {
     case "tag":
       return route.address;
     case "nothing":
-      return "no such page";
+      return say("view.nothing");
     default:
-      return route.view;
+      return say(`view.${route.view}`);
   }
 }
 

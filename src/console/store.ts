@@ -5,6 +5,7 @@ import { type EventLog, listening, withEvent, withGap } from "./fleet/events.ts"
 import { begun, changed, type Fleet, type Reception, silenceOf, ticked, withRobots } from "./fleet/fleet.ts";
 import { createLister, type Listing } from "./fleet/list.ts";
 import { type ServerSentEvent, StreamEnded, type StreamState } from "./stream/stream.ts";
+import { say } from "./texts/texts.ts";
 import { createBacklog, type Liveness } from "./trust/liveness.ts";
 import type { Dated, Moment } from "./trust/time-text.ts";
 
@@ -177,7 +178,7 @@ function isA<Name extends keyof StreamMessages>(
 export function showTitle(store: Store, page: { title: string }, subject: () => string): void {
   effect(() => {
     const gateway = store.fleet.value?.gatewayId ?? "Fleetgate";
-    const name = subject() === "" ? gateway : `${subject()} – ${gateway}`;
-    page.title = store.isLive.value ? name : `not live: ${name}`;
+    const name = subject() === "" ? gateway : say("title.of", { subject: subject(), gateway });
+    page.title = store.isLive.value ? name : say("title.notLive", { name });
   });
 }

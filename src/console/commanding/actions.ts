@@ -1,11 +1,14 @@
 import type { MissionView } from "../../models/robot.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { hasEnded } from "../fleet/words.ts";
+import type { IconName } from "../icon-paths.ts";
+import { say } from "../texts/texts.ts";
 import type { Wanted } from "./asked.ts";
 
 /** An action of a user on a robot, with a second step. */
 export interface Action {
   readonly label: string;
+  readonly icon: IconName;
   /** Whether it starts the robot: from some addresses that is refused. */
   readonly moves: boolean;
   /** What it does, for the second step. */
@@ -19,16 +22,18 @@ export function actionsOf(robot: Robot): readonly Action[] {
   const mission = missionUnderWay(robot);
   if (mission === null) return [charge(robotId)];
   const cancel: Action = {
-    label: "Cancel mission",
+    label: say("action.cancel"),
+    icon: "cancel",
     moves: false,
-    effect: "its mission ends as canceled, and is not resumed",
+    effect: say("action.cancelEffect"),
     wanted: missionCommand(robotId, mission, "COMMAND_CANCEL"),
   };
   if (mission.state !== "STATE_PAUSED") return [cancel];
   const resume: Action = {
-    label: "Resume mission",
+    label: say("action.resume"),
+    icon: "play",
     moves: true,
-    effect: "it drives on",
+    effect: say("action.resumeEffect"),
     wanted: missionCommand(robotId, mission, "COMMAND_RESUME"),
   };
   return [resume, cancel];
@@ -64,9 +69,10 @@ export function goToBasisOf(robot: Robot): string {
 
 function charge(robotId: string): Action {
   return {
-    label: "Send to charge",
+    label: say("action.charge"),
+    icon: "charge",
     moves: true,
-    effect: "it drives to a charger",
+    effect: say("action.chargeEffect"),
     wanted: { operation: "ChargeRobot", request: { robotId } },
   };
 }

@@ -1,6 +1,7 @@
 import type { HoldRequest } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
+import { say } from "../texts/texts.ts";
 
 /** An action of a user on the holds of a robot, with a second step. */
 export interface HoldAction {
@@ -22,14 +23,14 @@ export function holdActions({ robot_id: robotId, hold }: Robot, rights: Rights):
   const path = `/robots/${encodeURIComponent(robotId)}/hold`;
   const own: HoldAction = hold.by.includes(rights.user)
     ? {
-        label: "Lift your hold",
-        effect: "it takes starts again when nobody else holds it. Nothing is resumed by that",
+        label: say("hold.lift"),
+        effect: say("hold.liftEffect"),
         path,
         body: { hold: false },
       }
     : {
-        label: "Hold",
-        effect: "what it does is stopped, and starts are refused, of everybody, until you lift your hold",
+        label: say("hold.begin"),
+        effect: say("hold.beginEffect"),
         path,
         body: { hold: true },
       };
@@ -40,17 +41,17 @@ export function holdActions({ robot_id: robotId, hold }: Robot, rights: Rights):
 function liftOf(name: string, path: string, { lift, lift_all: liftAll }: Rights): readonly HoldAction[] {
   if (!name.endsWith(ON_ALL)) {
     if (lift !== null) return [];
-    const effect = `${name} has said that it must not move, and is not asked. It takes starts again when nobody else holds it. Nothing is resumed by that`;
-    return [{ label: `Lift the hold of ${name}`, effect, path, body: { hold: false, user: name } }];
+    const effect = say("hold.liftOfEffect", { user: name });
+    return [{ label: say("hold.liftOf", { user: name }), effect, path, body: { hold: false, user: name } }];
   }
   if (liftAll !== null) return [];
   const user = name.slice(0, -ON_ALL.length);
-  const effect = `${user} has said that no robot must move, and is not asked. All robots take starts again that nobody else holds. Nothing is resumed by that`;
+  const effect = say("hold.liftAllEffect", { user });
   return [
     {
-      label: `Lift the hold of ${user}`,
+      label: say("hold.liftOf", { user }),
       effect,
-      concerns: "all robots",
+      concerns: say("hold.all"),
       path: "/hold",
       body: { hold: false, user },
     },

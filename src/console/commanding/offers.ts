@@ -4,6 +4,7 @@ import type { Robot } from "../../northbound/web/api/robot.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { byName } from "../fleet/list.ts";
 import { type KnownMap, pointName } from "../fleet/maps.ts";
+import { say } from "../texts/texts.ts";
 
 /** Values that fields of a form may name. */
 export interface Offers {
@@ -79,7 +80,7 @@ export function unknownDestination(
   const unknown = destinationsIn(request, []).find(({ name }) => name !== "" && !names.has(name));
   return unknown === undefined
     ? null
-    : { path: unknown.path.join("."), text: `no map has a place "${unknown.name}"` };
+    : { path: unknown.path.join("."), text: say("check.noPlace", { name: unknown.name }) };
 }
 
 interface NamedDestination {

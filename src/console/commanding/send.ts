@@ -1,6 +1,7 @@
 import type { Commands, FinalCommand, PendingCommand } from "../../northbound/web/api/command.ts";
 import type { Problem } from "../../northbound/web/api/gateway.ts";
 import { unansweredText } from "../api.ts";
+import { say } from "../texts/texts.ts";
 import { type Asked, type AskedCommands, type AskedState, hasEnded, withLog } from "./asked.ts";
 
 export interface SendParts {
@@ -21,7 +22,6 @@ export const ANSWER_MS = 5_000;
 const AGAIN_MS = 1_000;
 /** How long a command without an outcome is sent again. The gateway refuses it if its tick is too old. */
 export const ASKED_FOR_MS = 60_000;
-const NO_ANSWER = "no answer yet";
 /** Of the service's answer, in characters. */
 const LONGEST_RESPONSE = 4_000;
 /**
@@ -43,11 +43,13 @@ export async function sendUntilKnown(asked: Asked, parts: SendParts): Promise<vo
     if (isStillAsker === false) {
       commands.learn(asked.id, {
         state: "asked",
-        problem: `log in as ${asked.by} to learn what became of it`,
+        problem: say("asked.logIn", { user: asked.by }),
       });
       return;
     }
-    const noAnswer: AskedState = isLate ? { state: "late", problem: NO_ANSWER } : askedAgain(NO_ANSWER);
+    const noAnswer: AskedState = isLate
+      ? { state: "late", problem: say("gateway.noAnswerYet") }
+      : askedAgain(say("gateway.noAnswerYet"));
     const learnt: AskedState = isStillAsker === null ? noAnswer : known;
     commands.learn(asked.id, learnt);
     if (hasEnded({ ...asked, known: learnt })) return;
@@ -72,7 +74,7 @@ async function askOnce(asked: Asked, fetch: SendParts["fetch"]): Promise<AskedSt
 
 /** Tells a waiting user that there is no need to send it again. */
 function askedAgain(problem: string): AskedState {
-  return { state: "asked", problem: `${problem}; this page asks again for a minute` };
+  return { state: "asked", problem: say("asked.again", { problem }) };
 }
 
 /** The state of a command in the gateway's log. */
@@ -83,7 +85,10 @@ async function lookUp(asked: Asked, { fetch }: SendParts): Promise<AskedState> {
     // Its user is no longer logged in.
     if (response.status === 401) return { state: "refused", reason: "" };
     if (!response.ok)
-      return { state: "late", problem: (body as Problem).detail ?? `the gateway answers ${response.status}` };
+      return {
+        state: "late",
+        problem: (body as Problem).detail ?? say("gateway.answers", { status: response.status }),
+      };
     const found = withLog(asked, (body as Commands).commands);
     return found === asked ? { state: "not_known", wasTaken: false } : found.known;
   } catch (error) {
@@ -98,7 +103,7 @@ function readAnswer(status: number, body: unknown): AskedState {
     return { state: "final", outcome, message, response: text === "{}" ? "" : text };
   }
   if (status === 202) return { state: "taken", stage: (body as PendingCommand).stage };
-  const reason = (body as Problem).detail ?? `the gateway answers ${status}`;
+  const reason = (body as Problem).detail ?? say("gateway.answers", { status });
   const isForLater = status >= 500 || sayNothing.includes(status);
   return isForLater ? askedAgain(reason) : { state: "refused", reason };
 }

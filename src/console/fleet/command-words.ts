@@ -1,6 +1,7 @@
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Emphasis } from "../floor/scene.ts";
-import { codeWord, sentence } from "./words.ts";
+import { isEnglish, say, word } from "../texts/texts.ts";
+import { codeWord } from "./words.ts";
 
 /**
  * The operation, with the part of its request that distinguishes it: an UpdateMission may pause, resume or
@@ -8,7 +9,7 @@ import { codeWord, sentence } from "./words.ts";
  */
 export function operationText({ operation, request }: Pick<Command, "operation" | "request">): string {
   const details = request === null ? [] : detailsOf(operation, request);
-  return details.length === 0 ? operation : `${operation}: ${details.join(", ")}`;
+  return details.length === 0 ? operation : say("command.detail", { operation, details: details.join(", ") });
 }
 
 /** The largest number of goals of a request that are named. */
@@ -19,16 +20,19 @@ const LONGEST_DETAIL = 60;
 const ofActs: Readonly<Record<string, (fields: Readonly<Record<string, unknown>>) => readonly string[]>> = {
   Hold: holdDetails,
   HoldAll: holdDetails,
-  AcknowledgeAlarm: ({ alarm_id: id }) => [sentence(`${id}`.replace(/-.*$/, ""))],
-  SetOutOfService: ({ out_of_service: isOut }) => [isOut === true ? "out of service" : "in service"],
+  AcknowledgeAlarm: ({ alarm_id: id }) => [word(`${id}`.replace(/-.*$/, ""))],
+  SetOutOfService: ({ out_of_service: isOut }) => [
+    say(isOut === true ? "act.outOfService" : "act.inService"),
+  ],
   LeaseRobot: stationDetails,
   ReleaseRobot: stationDetails,
   ResetCounters: stationDetails,
-  Permit: ({ station, permit }) => [`${station}`, permit === true ? "given" : "taken back"],
+  Permit: ({ station, permit }) => [`${station}`, say(permit === true ? "act.given" : "act.takenBack")],
 };
 
 function holdDetails({ hold, user }: Readonly<Record<string, unknown>>): readonly string[] {
-  return [hold === true ? "begin" : "lift", ...(user === undefined ? [] : [`of ${user}`])];
+  const lifted = user === undefined ? [] : [say("act.of", { user: `${user}` })];
+  return [say(hold === true ? "act.begin" : "act.lift"), ...lifted];
 }
 
 function stationDetails({ station }: Readonly<Record<string, unknown>>): readonly string[] {
@@ -60,7 +64,8 @@ function collect(value: unknown, found: string[]): void {
 }
 
 export function sourceText({ protocol, user, on_behalf_of: owner }: Command): string {
-  return owner === null ? `${protocol}:${user}` : `${protocol}:${user} for ${owner}`;
+  const source = `${protocol}:${user}`;
+  return owner === null ? source : say("command.onBehalf", { source, owner });
 }
 
 /** The stage of a command, or its outcome. */
@@ -68,22 +73,30 @@ export function commandWord({ outcome, stage }: Command): {
   readonly word: string;
   readonly emphasis: Emphasis;
 } {
-  if (outcome === null) return { word: stage, emphasis: "normal" };
-  const word = sentence(outcome);
-  if (outcome === "unknown") return { word, emphasis: "alarm" };
-  return { word, emphasis: outcome === "refused" || outcome === "expired" ? "abnormal" : "normal" };
+  const shown = word(outcome ?? stage);
+  if (outcome === "unknown") return { word: shown, emphasis: "alarm" };
+  return { word: shown, emphasis: outcome === "refused" || outcome === "expired" ? "abnormal" : "normal" };
 }
 
 /** The outcome besides its name. For an unknown one, what to look at. */
-export function saysText({ outcome, message, meaning, evidence, found_later: later }: Command): string {
-  const advice = outcome === "unknown" ? meaning : null;
+export function saysText(command: Command): string {
+  const { outcome, message, evidence, found_later: later } = command;
+  const advice = outcome === "unknown" ? command.meaning : null;
   const said = [
     withoutEndOf(message, advice),
-    advice,
+    advice === null ? null : meaningText(command),
     evidence,
-    later === null ? null : `found later: ${later}`,
+    later === null ? null : say("command.foundLater", { found: later }),
   ];
   return said.filter((each) => each !== null && each !== "").join("; ");
+}
+
+/** What the outcome means, or the stage. */
+export function meaningText({ outcome, stage, meaning, operation }: Command): string {
+  if (isEnglish() || meaning === null) return meaning ?? say("command.notFinal");
+  if (outcome === "succeeded" && operation in ofActs) return say("meaning.act");
+  const known = outcome ?? (stage === "final" ? "unknown" : stage);
+  return say(`meaning.${known}`);
 }
 
 /** The message of an unknown outcome ends with the beginning of the advice. */

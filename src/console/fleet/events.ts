@@ -1,5 +1,6 @@
 import type { Gap, StreamEvent } from "../../northbound/web/api/stream.ts";
-import { codeWord, sentence } from "./words.ts";
+import { say, word } from "../texts/texts.ts";
+import { codeWord } from "./words.ts";
 
 /** An event for the views. */
 export interface ReceivedEvent {
@@ -33,10 +34,7 @@ export function withEvent(log: EventLog, event: StreamEvent): EventLog {
 }
 
 export function withGap(log: EventLog, { at, missing }: Gap): EventLog {
-  const text =
-    missing === null
-      ? "Events are missing here. It is not known how many, for the gateway was started again."
-      : `${missing} events are missing here, of this robot or of others.`;
+  const text = missing === null ? say("events.missingUnknown") : say("events.missing", { count: missing });
   return withNewest(log, { id: `gap ${at}`, at, robotId: null, kind: "missing", text });
 }
 
@@ -58,9 +56,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** An event in the words of `fleetgate tail`. */
 export function eventText(event: StreamEvent): string {
   const fields: Fields = event;
-  const marks = [event.jump === true ? "jump" : "", event.historical === true ? "historical" : ""];
-  const mark = marks.filter((text) => text !== "").join(", ");
-  return mark === "" ? textOfKind(event.kind, fields) : `${textOfKind(event.kind, fields)} (${mark})`;
+  const { jump, historical } = fields;
+  const text = textOfKind(event.kind, fields);
+  if (jump !== true && historical !== true) return text;
+  const mark = jump !== true ? "events.historical" : historical === true ? "events.both" : "events.jump";
+  return say("events.marked", { text, mark: say(mark) });
 }
 
 function textOfKind(kind: StreamEvent["kind"], event: Fields): string {
@@ -71,30 +71,43 @@ function textOfKind(kind: StreamEvent["kind"], event: Fields): string {
     case "conveyor":
       return conveyorText(objectOf(event.to));
     case "alarm":
-      return `${sentence(textOf(event, "code"))} ${to}: ${textOf(event, "text")}`;
+      return say("events.alarm", { alarm: word(textOf(event, "code")), to, text: textOf(event, "text") });
     case "command":
       return commandText(event, to);
     case "lease":
-      return `${to}: station ${textOf(event, "station")} for ${user(event)} (${words(event, "reason")})`;
+      return say("events.lease", {
+        to,
+        station: textOf(event, "station"),
+        user: user(event),
+        reason: words(event, "reason"),
+      });
     case "hold":
-      return `${to}: ${user(event)}`;
+      return say("events.hold", { to, user: user(event) });
     case "dropped":
-      return `${event.count} events were dropped: ${words(event, "reason")}`;
+      return say("events.dropped", { count: Number(event.count), reason: words(event, "reason") });
   }
 }
 
 function missionText(event: Fields, to: string): string {
-  const was = event.from == null ? "" : `, was ${coded(event, "from", "STATE_")}`;
-  const command = textOf(event, "command_id");
-  return `${textOf(event, "mission_id")} ${to}${was}${command === "" ? "" : `, by ${command}`}`;
+  const [id, command] = [textOf(event, "mission_id"), textOf(event, "command_id")];
+  const from = event.from == null ? "" : coded(event, "from", "STATE_");
+  if (from === "")
+    return command === "" ? say("events.mission", { id, to }) : say("events.missionBy", { id, to, command });
+  return command === ""
+    ? say("events.missionWas", { id, to, from })
+    : say("events.missionWasBy", { id, to, from, command });
 }
 
 function commandText(event: Fields, to: string): string {
   const [code, message] = [textOf(event, "code"), textOf(event, "message")];
-  const why = code === "OK" ? "" : ` (${code}${message === "" ? "" : `: ${message}`})`;
-  const later = textOf(event, "found_later");
-  const found = later === "" ? "" : `; found later: ${later}`;
-  return `${textOf(event, "operation")} ${to}${why}${found}, ${textOf(event, "command_id")}`;
+  const why = message === "" ? code : say("events.why", { code, message });
+  const found = textOf(event, "found_later");
+  const shown = { operation: textOf(event, "operation"), to, id: textOf(event, "command_id") };
+  if (code === "OK")
+    return found === "" ? say("events.command", shown) : say("events.commandFound", { ...shown, found });
+  return found === ""
+    ? say("events.commandWhy", { ...shown, why })
+    : say("events.commandWhyFound", { ...shown, why, found });
 }
 
 function conveyorText(conveyor: Fields): string {
@@ -115,7 +128,7 @@ function coded(event: Fields, name: string, prefix: string): string {
 }
 
 function words(event: Fields, name: string): string {
-  return textOf(event, name).replaceAll("_", " ");
+  return word(textOf(event, name));
 }
 
 function textOf(event: Fields, name: string): string {

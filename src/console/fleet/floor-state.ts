@@ -79,7 +79,7 @@ function floorRobot(
     name: robot.robot_id,
     family: robot.family,
     isPlaceGood: place?.quality === "good" && quality !== "lost" && quality !== "offline",
-    qualityWord: quality === "good" ? (place?.quality ?? "unknown") : quality,
+    quality: quality === "good" ? (place?.quality ?? "unknown") : quality,
     ...shown,
     track,
     seen: seenOf(known, fleet.list),

@@ -1,6 +1,7 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { FleetMap, MapPoint, MapSummary } from "../../northbound/web/api/floor.ts";
 import type { Answer } from "../api.ts";
+import { say } from "../texts/texts.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** A map as far as it could be read. */
@@ -62,6 +63,6 @@ export function pointName({ alias, code }: Pick<MapPoint, "alias" | "code">): st
 }
 
 function problemOf(answer: Answer<FleetMap>): string | null {
-  if ("problem" in answer) return `The map could not be read: ${answer.problem}.`;
-  return answer.value.points === null ? "The map is too large to be shown, or cannot be read." : null;
+  if ("problem" in answer) return say("floor.mapProblem", { problem: answer.problem });
+  return answer.value.points === null ? say("floor.mapTooLarge") : null;
 }

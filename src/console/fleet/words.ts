@@ -7,6 +7,7 @@ import type { ListedAlarms } from "../../northbound/web/api/stream.ts";
 import type { Tag } from "../../northbound/web/api/tag.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { TagFilter } from "../route.ts";
+import { inLanguage, isEnglish, numberText, say, word } from "../texts/texts.ts";
 
 /** The state of a robot in few words, and whether somebody should look at it. */
 export interface RobotWord {
@@ -14,19 +15,19 @@ export interface RobotWord {
   readonly emphasis: Emphasis;
 }
 
-const reasonWords: Readonly<Record<Robot["standing"]["reason"], RobotWord>> = {
-  UNKNOWN: { word: "not known", emphasis: "abnormal" },
-  MOVING: { word: "moves", emphasis: "normal" },
-  HELD: { word: "held", emphasis: "abnormal" },
-  EXCEPTION: { word: "exception", emphasis: "alarm" },
-  PAUSED: { word: "paused", emphasis: "abnormal" },
-  WAITS_FOR_CONFIRMATION: { word: "waits for confirmation", emphasis: "abnormal" },
-  WAITS_AT_GOAL: { word: "waits at its goal", emphasis: "normal" },
-  CHARGING: { word: "charging", emphasis: "normal" },
-  CONVEYOR_ERROR: { word: "conveyor error", emphasis: "abnormal" },
-  LEASED: { word: "leased", emphasis: "normal" },
-  IDLE: { word: "idle", emphasis: "normal" },
-  NO_REASON_KNOWN: { word: "stands", emphasis: "normal" },
+const reasonEmphasis: Readonly<Record<Robot["standing"]["reason"], Emphasis>> = {
+  UNKNOWN: "abnormal",
+  MOVING: "normal",
+  HELD: "abnormal",
+  EXCEPTION: "alarm",
+  PAUSED: "abnormal",
+  WAITS_FOR_CONFIRMATION: "abnormal",
+  WAITS_AT_GOAL: "normal",
+  CHARGING: "normal",
+  CONVEYOR_ERROR: "abnormal",
+  LEASED: "normal",
+  IDLE: "normal",
+  NO_REASON_KNOWN: "normal",
 };
 
 /**
@@ -35,62 +36,91 @@ const reasonWords: Readonly<Record<Robot["standing"]["reason"], RobotWord>> = {
  * @param isSilent nothing has come of the fleet service lately: what the robot does is not known
  */
 export function wordOf(robot: Robot, isSilent = false): RobotWord {
-  if (robot.out_of_service) return { word: "out of service", emphasis: "normal" };
+  if (robot.out_of_service) return { word: say("reason.outOfService"), emphasis: "normal" };
   const active = robot.alarms.filter((alarm) => alarm.active);
   const [first] = active;
   if (first !== undefined && (first.priority === "urgent" || first.priority === "high")) {
-    return { word: sentence(first.code), emphasis: "alarm" };
+    return { word: word(first.code), emphasis: "alarm" };
   }
-  if (robot.quality !== "good") return { word: robot.quality, emphasis: "abnormal" };
-  const { word, emphasis } = reasonWords[robot.standing.reason];
-  if (emphasis === "normal" && first !== undefined)
-    return { word: sentence(first.code), emphasis: "abnormal" };
-  return { word: isSilent && robot.standing.reason !== "UNKNOWN" ? `last: ${word}` : word, emphasis };
+  if (robot.quality !== "good") return { word: word(robot.quality), emphasis: "abnormal" };
+  const { reason } = robot.standing;
+  const emphasis = reasonEmphasis[reason];
+  if (emphasis === "normal" && first !== undefined) return { word: word(first.code), emphasis: "abnormal" };
+  const shown = say(`reason.${reason}`);
+  return { word: isSilent && reason !== "UNKNOWN" ? say("reason.last", { word: shown }) : shown, emphasis };
 }
 
-/** `BATTERY_LOW` in words. */
-export function sentence(code: string): string {
-  return code.toLowerCase().replaceAll("_", " ");
+/** Why it stands, as a sentence without its end; empty: it moves. The gateway's own is English. */
+export function whyText(robot: Robot): string {
+  const { reason, text } = robot.standing;
+  if (isEnglish() || reason === "MOVING") return text;
+  switch (reason) {
+    case "UNKNOWN":
+      return robot.quality === "good" ? text : say(`why.${robot.quality}`);
+    case "HELD":
+      return say("why.HELD", { by: robot.hold.by[0] ?? "–" });
+    case "EXCEPTION":
+      return say("why.EXCEPTION", { words: robot.exception?.texts[0] ?? robot.exception?.codes[0] ?? "–" });
+    case "WAITS_AT_GOAL": {
+      const goal = robot.mission?.state?.current_goal ?? null;
+      return say("why.WAITS_AT_GOAL", { goal: goal === null ? "–" : goalText(goal) });
+    }
+    case "LEASED":
+      return say("why.LEASED", { station: robot.lease?.station ?? "–" });
+    default:
+      return say(`why.${reason}`);
+  }
 }
 
 /** An enum of the service without its prefix, or the number of an unnamed value. */
 export function codeWord(code: string | number, prefix: string): string {
-  if (typeof code === "number") return `code ${code}`;
-  return sentence(code.startsWith(prefix) ? code.slice(prefix.length) : code);
+  if (typeof code === "number") return say("code", { code });
+  return word(code.startsWith(prefix) ? code.slice(prefix.length) : code);
 }
 
 /** A goal for people. */
 export function goalText(goal: GoalView): string {
   if ("destination_id" in goal) return goal.destination_id;
-  if (!("pose" in goal)) return "no goal";
+  if (!("pose" in goal)) return say("goal.none");
   const { x_meters: x, y_meters: y } = goal.pose;
-  return `x ${metersText(x)}, y ${metersText(y)}`;
+  return say("place.xy", { x: metersText(x), y: metersText(y) });
+}
+
+export function xyText(x: number, y: number): string {
+  return say("place.xy", { x: numberText(x, 1), y: numberText(y, 1) });
 }
 
 /** JSON has a text for a number that is not finite. */
 function metersText(meters: number | string): string {
-  return typeof meters === "number" ? meters.toFixed(1) : "?";
+  return typeof meters === "number" ? numberText(meters, 1) : "?";
 }
 
 export function hasEnded({ state }: MissionView): boolean {
   return state === "STATE_CANCELED" || state === "STATE_SUCCEEDED" || state === "STATE_FAILED";
 }
 
+/** A value with its quality, unless that is good. */
+export function doubted(text: string, quality: Robot["quality"]): string {
+  return quality === "good" ? text : say("doubted", { text, quality: word(quality) });
+}
+
 /** The goal of a robot's current mission, reached or not. */
 export function currentGoalText({ mission }: Robot): string {
-  if (mission?.state == null) return "mission not known";
+  if (mission?.state == null) return say("mission.notKnown");
   const { current_mission: current, current_goal: goal } = mission.state;
-  const doubt = mission.quality === "good" ? "" : ` (${mission.quality})`;
-  if (current === null) return `no mission${doubt}`;
-  const named = goal === null ? "no goal" : goalText(goal);
+  if (current === null) return doubted(say("mission.none"), mission.quality);
+  const named = goal === null ? say("goal.none") : goalText(goal);
   // The service shows a mission as the current one until another begins.
-  if (hasEnded(current)) return `last mission ${codeWord(current.state, "STATE_")}: ${named}${doubt}`;
-  return `→ ${named}${doubt}`;
+  const shown = hasEnded(current)
+    ? say("mission.last", { state: codeWord(current.state, "STATE_"), goal: named })
+    : say("mission.to", { goal: named });
+  return doubted(shown, mission.quality);
 }
 
 /** The state of an alarm: whether it is active, and whether somebody has acknowledged it. */
 export function alarmState({ active, acknowledged_by: by }: AlarmView): string {
-  return `${active ? "active" : "returned"}, ${by === null ? "unacknowledged" : "acknowledged"}`;
+  if (by === null) return say(active ? "alarms.activeOpen" : "alarms.returnedOpen");
+  return say(active ? "alarms.activeSeen" : "alarms.returnedSeen");
 }
 
 /**
@@ -101,10 +131,10 @@ export function whyNotAcknowledged(
   { robot_id: robotId }: AlarmView,
   { role, robots }: Pick<SessionFacts, "role" | "robots">,
 ): string | null {
-  if (role === "observer") return "only operators may acknowledge it";
+  if (role === "observer") return say("alarms.onlyOperators");
   if (robots === null) return null;
-  if (robotId === undefined) return "only operators of all robots may acknowledge it";
-  return robots.includes(robotId) ? null : "only operators of its robot may acknowledge it";
+  if (robotId === undefined) return say("alarms.onlyOfAll");
+  return robots.includes(robotId) ? null : say("alarms.onlyOfRobot");
 }
 
 /**
@@ -123,11 +153,11 @@ export function alarmEmphasis({ active, priority }: AlarmView): Emphasis {
 /** How many alarms are in each state, in words. */
 export function alarmCounts(alarms: readonly AlarmView[]): string {
   const count = (has: (alarm: AlarmView) => boolean) => alarms.filter(has).length;
-  return [
-    `${count((alarm) => alarm.acknowledged_by === null)} unacknowledged`,
-    `${count((alarm) => alarm.acknowledged_by !== null)} acknowledged`,
-    `${count((alarm) => !alarm.active)} of them returned`,
-  ].join(", ");
+  return say("alarms.counts", {
+    open: count((alarm) => alarm.acknowledged_by === null),
+    seen: count((alarm) => alarm.acknowledged_by !== null),
+    returned: count((alarm) => !alarm.active),
+  });
 }
 
 /**
@@ -140,15 +170,15 @@ export function concernedText(
 ): string {
   if (code !== "FLEET_LINK_DOWN" || !active) return "";
   const concerned = robots.filter(({ quality }) => quality !== "good").length;
-  return `${concerned} of ${robots.length} robots are not good meanwhile`;
+  return say("alarms.concerned", { concerned, all: robots.length });
 }
 
 /** The figures of a queue in words, without those that are 0. */
 export function figuresText(figures: Readonly<Record<string, number>>): string {
   const counted = Object.entries(figures).filter(([, value]) => value !== 0);
   return counted.length === 0
-    ? "nothing waits"
-    : counted.map(([name, value]) => `${sentence(name)} ${value}`).join(", ");
+    ? say("connections.nothingWaits")
+    : counted.map(([name, value]) => say("connections.figure", { name: word(name), value })).join(", ");
 }
 
 const DAY_S = 86_400;
@@ -159,17 +189,22 @@ export function leftWord({ kind, seconds_left: left }: Expiry): {
   readonly word: string;
   readonly emphasis: Emphasis;
 } {
-  if (left === null) return { word: "cannot be read", emphasis: "abnormal" };
-  if (left <= 0) return { word: "expired", emphasis: "alarm" };
-  if (kind === "token") return { word: `${Math.floor(left / 60)} min`, emphasis: "normal" };
+  if (left === null) return { word: say("connections.unreadable"), emphasis: "abnormal" };
+  if (left <= 0) return { word: word("expired"), emphasis: "alarm" };
+  if (kind === "token")
+    return { word: say("age.minutes", { count: Math.floor(left / 60) }), emphasis: "normal" };
   const days = Math.floor(left / DAY_S);
-  return { word: `${days} days`, emphasis: days < SOON_DAYS ? "abnormal" : "normal" };
+  return { word: say("age.days", { count: days }), emphasis: days < SOON_DAYS ? "abnormal" : "normal" };
 }
 
-/** The value of a tag for people. */
-export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): string {
-  if (value === null) return "no value";
+type ShownValue = Pick<Tag, "value" | "clipped" | "unit" | "meaning">;
+
+/** The value of a tag for people, with its unit, or with what its number means. */
+export function valueText({ value, clipped, unit, meaning }: ShownValue): string {
+  if (value === null) return say("tags.noValue");
   const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (unit !== null) return say("tags.valueUnit", { value: text, unit });
+  if (meaning !== null) return say("tags.valueMeaning", { value: text, meaning: inLanguage(meaning) });
   return clipped ? `${text}…` : text;
 }
 
@@ -177,7 +212,7 @@ export function valueText({ value, clipped }: Pick<Tag, "value" | "clipped">): s
 const ROW_CHARACTERS = 120;
 
 /** The beginning of a value. */
-export function valueStart(tag: Pick<Tag, "value" | "clipped">): string {
+export function valueStart(tag: ShownValue): string {
   const text = valueText(tag);
   return text.length <= ROW_CHARACTERS ? text : `${text.slice(0, ROW_CHARACTERS)}…`;
 }
@@ -188,8 +223,9 @@ export function qualityWord({ quality, status }: Pick<Tag, "quality" | "status">
   readonly emphasis: Emphasis;
 } {
   const isGood = quality === "good";
-  const word = isGood || status === null ? quality : `${quality} (${status})`;
-  return { word, emphasis: isGood ? "normal" : "abnormal" };
+  const shown =
+    isGood || status === null ? word(quality) : say("tags.qualityStatus", { quality: word(quality), status });
+  return { word: shown, emphasis: isGood ? "normal" : "abnormal" };
 }
 
 /** The conditions for the list. Empty texts match all. */

@@ -1,9 +1,11 @@
 import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
+import { numberText, say } from "../texts/texts.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
 import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";
+import { merged } from "./merged.ts";
 import { type Palette, paletteOf } from "./palette.ts";
 import { pictureTransform } from "./picture.ts";
-import { drawPoint, merged } from "./points.ts";
+import { drawPoint } from "./points.ts";
 import type { FloorPoint, Scene } from "./scene.ts";
 import { createSprites, type Sprites } from "./sprites.ts";
 import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
@@ -249,7 +251,7 @@ function drawScale(ink: Ink, colours: Palette, camera: Camera, { height }: Size)
   ink.lineTo(left + length * camera.pixelsPerUnit, bottom);
   ink.stroke();
   ink.fillText("y", left - 3, bottom - 28);
-  ink.fillText(`x, ${length} map units`, left + 6, bottom - 6);
+  ink.fillText(say("floor.scale", { length: numberText(length, length < 1 ? 1 : 0) }), left + 6, bottom - 6);
 }
 
 /** With room for a name that begins left of the drawing. */

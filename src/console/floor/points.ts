@@ -1,11 +1,8 @@
 import { iconPaths } from "../icon-paths.ts";
-import type { Camera } from "./camera.ts";
-import type { FloorPoint, PointShape } from "./scene.ts";
+import type { PointShape } from "./scene.ts";
 
 type Ink = CanvasRenderingContext2D;
 
-/** Points that are nearer than this would cover each other. */
-const APART_PIXELS = 8;
 /** Of a picture, whose paths are drawn on 24 × 24. */
 const PICTURE_PIXELS = 16;
 const PATH_PIXELS = 24;
@@ -16,29 +13,13 @@ const pictures: Partial<Readonly<Record<PointShape, string>>> = {
   home: iconPaths.home,
 };
 
-/**
- * Of the points that would cover each other the first one, pictures first. By cells of the map, whose size
- * changes in steps: then nothing flickers while the map is moved.
- */
-export function merged(
-  points: readonly FloorPoint[],
-  { pixelsPerUnit }: Pick<Camera, "pixelsPerUnit">,
-): readonly FloorPoint[] {
-  const cell = 2 ** Math.ceil(Math.log2(APART_PIXELS / pixelsPerUnit));
-  const shown = new Map<string, FloorPoint>();
-  for (const point of points) {
-    const key = `${Math.floor(point.x / cell)} ${Math.floor(point.y / cell)}`;
-    const known = shown.get(key);
-    const isFirst = known === undefined || (!(known.shape in pictures) && point.shape in pictures);
-    if (isFirst) shown.set(key, point);
-  }
-  return [...shown.values()];
-}
-
 /** Grey, like everything normal. */
 export function drawPoint(ink: Ink, shape: PointShape, x: number, y: number): void {
   const picture = pictures[shape];
-  if (picture !== undefined) return drawPicture(ink, picture, x, y);
+  if (picture !== undefined) {
+    drawPicture(ink, picture, x, y);
+    return;
+  }
   ink.beginPath();
   switch (shape) {
     case "dot":

@@ -1,6 +1,7 @@
 import type { FloorSettings } from "../../northbound/web/api/floor-settings.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
-import { ageMs, ageText, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
+import { say, word } from "../texts/texts.ts";
+import { ageMs, agoText, type Dated, type Moment, timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { isMoving, type Place, POLLS_FORGIVEN, placeAt, type Track } from "./track.ts";
 
 export type PointShape = FloorSettings["point_types"][number]["shape"];
@@ -24,7 +25,7 @@ export interface FloorRobot {
   readonly isPlaceGood: boolean;
   readonly family: Robot["family"];
   /** Its quality, for a hollow mark. */
-  readonly qualityWord: string;
+  readonly quality: Robot["quality"];
   /** Its state in few words. */
   readonly word: string;
   readonly emphasis: Emphasis;
@@ -76,10 +77,6 @@ export interface Scene {
   readonly isMoving: boolean;
 }
 
-const NO_POLLING =
-  "Places are not known: the gateway does not poll the online list (fleet.times.rosterPollMs).";
-const NO_MAP = "No map is known yet.";
-
 /** The floor at a moment. Draws only what was reported. */
 export function sceneAt(state: FloorState, now: Moment): Scene {
   const { mapId, points, pollMs, chosenId } = state;
@@ -115,7 +112,7 @@ function markOf(robot: FloorRobot, track: Track, state: FloorState, pollMs: numb
     isHollow,
     // A date becomes text only if it is shown: this is made for each robot in each frame.
     note: isHollow
-      ? doubtText(robot, `was here at ${timeOfDay(wallTimeMs(robot.seen, now))}`)
+      ? hereText(robot, timeOfDay(wallTimeMs(robot.seen, now)))
       : robot.emphasis === "normal"
         ? ""
         : robot.word,
@@ -132,15 +129,21 @@ function isDoubted(robot: FloorRobot, isLive: boolean, pollMs: number, now: Mome
 /** Why a robot may be somewhere else by now, with the age of its place; null: it was just reported there. */
 export function doubtOf(robot: FloorRobot, isLive: boolean, pollMs: number, now: Moment): string | null {
   if (!isDoubted(robot, isLive, pollMs, now)) return null;
-  return doubtText(robot, `seen ${ageText(ageMs(robot.seen, now))} ago`);
+  const ago = agoText(ageMs(robot.seen, now));
+  const { quality } = robot;
+  return quality === "good"
+    ? say("place.seen", { ago })
+    : say("place.seenDoubted", { ago, quality: word(quality) });
 }
 
-function doubtText({ qualityWord }: FloorRobot, seen: string): string {
-  return qualityWord === "good" ? seen : `${qualityWord}, ${seen}`;
+function hereText({ quality }: FloorRobot, time: string): string {
+  return quality === "good"
+    ? say("place.here", { time })
+    : say("place.hereDoubted", { time, quality: word(quality) });
 }
 
 /** Why the floor shows no positions; null: it may. */
 export function noticeOf({ mapId, pollMs }: FloorState): string | null {
-  if (pollMs === null) return NO_POLLING;
-  return mapId === null ? NO_MAP : null;
+  if (pollMs === null) return say("floor.noPolling");
+  return mapId === null ? say("floor.noMap") : null;
 }

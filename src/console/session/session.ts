@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Problem } from "../../northbound/web/api/gateway.ts";
 import type { SessionFacts } from "../../northbound/web/api/session.ts";
+import { say } from "../texts/texts.ts";
 
 /** The user of this browser at the gateway. */
 export type SessionState =
@@ -25,14 +26,13 @@ export interface Sessions {
 type Fetch = (address: string, request: RequestInit) => Promise<Response>;
 
 const ADDRESS = "/api/v1/session";
-const NOT_REACHED = "the gateway is not reached";
 
 export function createSessions(fetch: Fetch): Sessions {
   const now = signal<SessionState>({ state: "unknown" });
   const lose = () => {
     const { state } = now.peek();
     if (state === "none") return;
-    now.value = { state: "none", reason: state === "user" ? "Your log-in has ended." : "" };
+    now.value = { state: "none", reason: state === "user" ? say("logIn.ended") : "" };
   };
   const take = ({ open, name, role, robots }: SessionFacts) => {
     now.value = open || name === null ? { state: "open" } : { state: "user", name, role, robots };
@@ -58,7 +58,7 @@ export function createSessions(fetch: Fetch): Sessions {
         take(await response.json());
         return null;
       } catch {
-        return NOT_REACHED;
+        return say("gateway.notReached");
       }
     },
     async logOut() {
@@ -68,7 +68,7 @@ export function createSessions(fetch: Fetch): Sessions {
         now.value = { state: "none", reason: "" };
         return null;
       } catch {
-        return NOT_REACHED;
+        return say("gateway.notReached");
       }
     },
   };
@@ -82,8 +82,7 @@ export function askerOf(session: SessionState): string | null {
 
 async function refusalOf(response: Response): Promise<string> {
   const seconds = response.headers.get("retry-after");
-  const { detail = `the gateway answers ${response.status}` }: Partial<Problem> = await response.json();
-  return response.status === 429 && seconds !== null
-    ? `too many log-ins that failed: try again in ${seconds} s`
-    : detail;
+  const { detail = say("gateway.answers", { status: response.status }) }: Partial<Problem> =
+    await response.json();
+  return response.status === 429 && seconds !== null ? say("logIn.tooMany", { seconds }) : detail;
 }

@@ -1,52 +1,17 @@
 import type { FaultName, SimulatedFaultState } from "../../northbound/web/api/simulator.ts";
 
-/** A fault in the view, in words. */
+/** A fault in the view. Its words are those of its name. */
 export interface OfferedFault {
   readonly name: FaultName;
   readonly isOfRobot: boolean;
-  readonly label: string;
-  /** What the simulated service does. */
-  readonly does: string;
-  /** Where its effect can be seen. */
-  readonly look: string;
 }
 
 export const offeredFaults: readonly OfferedFault[] = [
-  {
-    name: "cut",
-    isOfRobot: false,
-    label: "Cut the link",
-    does: "The service closes all connections, and takes no new ones.",
-    look: "The gateway says that it does not reach the service. Values become offline, then lost.",
-  },
-  {
-    name: "silence",
-    isOfRobot: false,
-    label: "Silence",
-    does: "Connections stay open, and nothing comes.",
-    look: "Values stay good until the silence is noticed, then become stale or offline.",
-  },
-  {
-    name: "block",
-    isOfRobot: true,
-    label: "Block the robot",
-    does: "Something stands in its way. After a while its mission fails.",
-    look: "The first line of the robot's page, and its mission.",
-  },
-  {
-    name: "lost_answer",
-    isOfRobot: true,
-    label: "Lose the next answer",
-    does: "The robot takes its next command, and the answer does not come. Then the fault is over.",
-    look: "The command: after ten seconds its outcome is what the gateway has seen, or unknown.",
-  },
-  {
-    name: "flat_battery",
-    isOfRobot: true,
-    label: "Flat battery",
-    does: "The robot has no charge left, and stands. At the end it has its charge of before.",
-    look: "The robot's battery, its missions, and the alarms.",
-  },
+  { name: "cut", isOfRobot: false },
+  { name: "silence", isOfRobot: false },
+  { name: "block", isOfRobot: true },
+  { name: "lost_answer", isOfRobot: true },
+  { name: "flat_battery", isOfRobot: true },
 ];
 
 /** A row of the view: a fault, of the service or of a robot, and whether it is present. */

@@ -1,4 +1,5 @@
 import type { Answer } from "../api.ts";
+import { say } from "../texts/texts.ts";
 import { elapsedMs, type Moment } from "../trust/time-text.ts";
 
 /** One server-sent event. */
@@ -193,11 +194,11 @@ async function refusalOf(response: Response): Promise<string> {
   } catch {
     // No JSON: the status is enough.
   }
-  return `the gateway answers ${response.status}`;
+  return say("gateway.answers", { status: response.status });
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof TypeError) return "the gateway is not reached";
+  if (error instanceof TypeError) return say("gateway.notReached");
   return error instanceof Error ? error.message : String(error);
 }
 

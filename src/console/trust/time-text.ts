@@ -1,3 +1,5 @@
+import { dateText, say } from "../texts/texts.ts";
+
 /** Local time of day, with seconds. */
 export function timeOfDay(wallMs: number): string {
   const at = new Date(wallMs);
@@ -6,21 +8,24 @@ export function timeOfDay(wallMs: number): string {
     .join(":");
 }
 
-/** Local date and time. */
+/** Local date and time, as the user's language has it. */
 export function dateAndTime(wallMs: number): string {
-  const at = new Date(wallMs);
-  const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => `${part}`.padStart(2, "0"));
-  return `${day.join("-")} ${timeOfDay(wallMs)}`;
+  return dateText(wallMs);
 }
 
 /** An age for people: the larger it is, the coarser. */
-export function ageText(ms: number): string {
+export function ageText(ms: number, days: "age.days" | "age.daysAgo" = "age.days"): string {
   const seconds = Math.floor(Math.max(0, ms) / 1_000);
-  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 120) return say("age.seconds", { count: seconds });
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
+  if (minutes < 120) return say("age.minutes", { count: minutes });
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+  return hours < 48 ? say("age.hours", { count: hours }) : say(days, { count: Math.floor(hours / 24) });
+}
+
+/** How long ago something was. */
+export function agoText(ms: number): string {
+  return say("age.ago", { age: ageText(ms, "age.daysAgo") });
 }
 
 /**

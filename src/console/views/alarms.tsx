@@ -2,18 +2,13 @@ import { useSignal } from "@preact/signals";
 import type { AlarmView } from "../../models/alarm.ts";
 import type { Acknowledgement } from "../../northbound/web/api/alarm.ts";
 import { put } from "../api.ts";
-import {
-  alarmCounts,
-  alarmEmphasis,
-  alarmState,
-  concernedText,
-  sentence,
-  whyNotAcknowledged,
-} from "../fleet/words.ts";
+import { alarmCounts, alarmEmphasis, alarmState, concernedText, whyNotAcknowledged } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
+import { alarmTexts, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import { Ago, Empty, Link, TimeZone, Word } from "./parts.tsx";
+import { Says } from "./says.tsx";
 import { useSecondStep } from "./second-step.tsx";
 
 /** All alarms: what nobody has acknowledged comes first. */
@@ -27,23 +22,21 @@ export function Alarms() {
     <>
       <div class="heading">
         <div>
-          <h1>Alarms</h1>
+          <h1>{say("rail.alarms")}</h1>
           <TimeZone />
         </div>
-        {count > 0 && <p>{alarmCounts(alarms)}.</p>}
+        {count > 0 && <p>{say("alarms.summary", { counts: alarmCounts(alarms) })}</p>}
       </div>
       {count === 0 && (
-        <Empty icon="check" title="No alarm stands.">
-          <p>What needs somebody will be listed here, with its usual cause and what to do.</p>
+        <Empty icon="check" title={say("alarms.none")}>
+          <p>{say("alarms.noneText")}</p>
         </Empty>
       )}
       {count > alarms.length && (
-        <p class="warning">
-          {count} alarms stand. The {alarms.length} most urgent are listed.
-        </p>
+        <p class="warning">{say("alarms.many", { all: count, listed: alarms.length })}</p>
       )}
       {open.length > 0 && <OpenAlarms alarms={open} />}
-      {seen.length > 0 && <AlarmList title="Acknowledged" alarms={seen} />}
+      {seen.length > 0 && <AlarmList title={say("alarms.seen")} alarms={seen} />}
     </>
   );
 }
@@ -77,23 +70,23 @@ function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
               chosen.value = new Set(isAll ? [] : mine.map(({ id }) => id));
             }}
           >
-            {isAll ? "Choose none" : `Choose all ${mine.length}`}
+            {isAll ? say("alarms.chooseNone") : say("alarms.chooseAll", { count: mine.length })}
           </button>
           <button
             type="button"
             disabled={marked.length === 0}
             onClick={() =>
               begin({
-                label: "Acknowledge",
-                concerns: marked.length === 1 ? "1 alarm" : `${marked.length} alarms`,
-                effect: "the list says in your name that somebody looks after them",
+                label: say("alarms.acknowledge"),
+                concerns: say("alarms.number", { count: marked.length }),
+                effect: say("alarms.effect"),
                 robotId: null,
                 send: () => void send(),
               })
             }
           >
             <Icon name="check" />
-            Acknowledge {marked.length}…
+            {say("alarms.acknowledgeMany", { count: marked.length })}
           </button>
           {problem.value !== "" && (
             <span class="wrong" role="status">
@@ -104,7 +97,7 @@ function OpenAlarms({ alarms }: { readonly alarms: readonly AlarmView[] }) {
       )}
       {step}
       <AlarmList
-        title="Unacknowledged"
+        title={say("alarms.open")}
         alarms={alarms}
         {...(mine.length > 1 ? { choice: { chosen: chosen.value, toggle } } : {})}
       />
@@ -139,6 +132,7 @@ export function AlarmList(props: {
 function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: Choice | undefined }) {
   const { whyNot } = useWhyNot();
   const isOpen = alarm.acknowledged_by === null;
+  const { cause, advice } = alarmTexts(alarm);
   return (
     <li class={`alert ${alarmEmphasis(alarm)}`}>
       <div class="heading">
@@ -146,13 +140,16 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
           {choice !== undefined && whyNot(alarm) === null && (
             <input
               type="checkbox"
-              aria-label={`Choose ${sentence(alarm.code)} of ${alarm.robot_id ?? alarm.station ?? "the gateway"}`}
+              aria-label={say("alarms.choose", {
+                alarm: word(alarm.code),
+                subject: alarm.robot_id ?? alarm.station ?? say("alarms.ofGateway"),
+              })}
               checked={choice.chosen.has(alarm.id)}
               onChange={() => choice.toggle(alarm.id)}
             />
           )}
-          <Word word={alarm.priority} emphasis={alarmEmphasis(alarm)} />
-          <strong>{sentence(alarm.code)}</strong>
+          <Word word={word(alarm.priority)} emphasis={alarmEmphasis(alarm)} />
+          <strong>{word(alarm.code)}</strong>
           <Subject alarm={alarm} />
           <small>
             <Ago iso={alarm.since} />
@@ -164,12 +161,14 @@ function Alarm({ alarm, choice }: { readonly alarm: AlarmView; readonly choice: 
         </span>
       </div>
       <p>
-        {alarm.text}
-        {alarm.occurrences > 1 && ` (${alarm.occurrences} times)`}
+        {alarm.occurrences > 1
+          ? say("alarms.times", { text: alarm.text, count: alarm.occurrences })
+          : alarm.text}
         <Concerned alarm={alarm} />
       </p>
       <p>
-        <strong>What to do:</strong> {alarm.advice} <small>Usual cause: {alarm.cause}.</small>
+        <Says of="alarms.toDo" heading={<strong>{say("alarms.whatToDo")}</strong>} advice={advice} />{" "}
+        <small>{say("alarms.cause", { cause })}</small>
       </p>
     </li>
   );
@@ -185,7 +184,7 @@ function useWhyNot() {
 /** Resolves with an empty text, or why not. */
 async function acknowledged(id: string): Promise<string> {
   const answer = await put<Acknowledgement>(`/alarms/${encodeURIComponent(id)}/acknowledgement`);
-  return "problem" in answer ? `not acknowledged: ${answer.problem}` : "";
+  return "problem" in answer ? say("alarms.failed", { problem: answer.problem }) : "";
 }
 
 /** An acknowledged alarm shows that itself; this shows only why it is not acknowledged. */
@@ -194,7 +193,7 @@ function Acknowledge({ alarm }: { readonly alarm: AlarmView }) {
   const problem = useSignal("");
   const { whyNot } = useWhyNot();
   const reason = whyNot(alarm);
-  if (reason !== null) return <small> ({reason})</small>;
+  if (reason !== null) return <small> {say("alarms.whyNot", { reason })}</small>;
   const acknowledge = async () => {
     problem.value = await acknowledged(id);
   };
@@ -202,7 +201,8 @@ function Acknowledge({ alarm }: { readonly alarm: AlarmView }) {
     <>
       {" "}
       <button type="button" onClick={() => void acknowledge()}>
-        Acknowledge<span class="unseen"> {sentence(code)}</span>
+        {say("alarms.acknowledge")}
+        <span class="unseen"> {word(code)}</span>
       </button>
       {problem.value !== "" && <span role="status"> {problem.value}</span>}
     </>
@@ -211,26 +211,20 @@ function Acknowledge({ alarm }: { readonly alarm: AlarmView }) {
 
 function Subject({ alarm }: { readonly alarm: AlarmView }) {
   if (alarm.robot_id !== undefined) return <Link to={robotAddress(alarm.robot_id)}>{alarm.robot_id}</Link>;
-  return <>{alarm.station ?? "the gateway"}</>;
+  return <>{alarm.station ?? say("alarms.gateway")}</>;
 }
 
 function State({ alarm }: { readonly alarm: AlarmView }) {
   const { acknowledged_by: by, acknowledged_at: at, returned_at: returned } = alarm;
+  const seen =
+    by === null ? (
+      alarmState(alarm)
+    ) : (
+      <Says of="alarms.seenBy" state={alarmState(alarm)} user={by} ago={<Ago iso={at} />} />
+    );
   return (
     <small>
-      {alarmState(alarm)}
-      {by !== null && (
-        <>
-          {" "}
-          by {by} <Ago iso={at} />
-        </>
-      )}
-      {returned !== null && (
-        <>
-          {" "}
-          (returned <Ago iso={returned} />)
-        </>
-      )}
+      {returned === null ? seen : <Says of="alarms.returnedAt" state={seen} ago={<Ago iso={returned} />} />}
     </small>
   );
 }
@@ -242,5 +236,5 @@ function Concerned({ alarm }: { readonly alarm: AlarmView }) {
     alarm,
     known.map(({ robot }) => robot),
   );
-  return text === "" ? null : <> ({text})</>;
+  return text === "" ? null : <> {say("alarms.about", { text })}</>;
 }

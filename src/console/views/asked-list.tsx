@@ -1,12 +1,15 @@
+import type { ComponentChild } from "preact";
 import type { Command } from "../../northbound/web/api/command.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type Asked, commandOf, missionIdOf, withLog } from "../commanding/asked.ts";
 import { commandKey } from "../fleet/fleet.ts";
-import { sentence } from "../fleet/words.ts";
+import { whyText } from "../fleet/words.ts";
 import { commandAddress } from "../route.ts";
+import { say, word } from "../texts/texts.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Link } from "./parts.tsx";
+import { Says } from "./says.tsx";
 
 const MOST_SHOWN = 5;
 
@@ -22,31 +25,45 @@ export function AskedList({ robot }: { readonly robot: Robot | null }) {
   );
   if (own.length === 0) return null;
   return (
-    <ul aria-label="Asked from this browser">
+    <ul aria-label={say("asked")}>
       {own.reverse().map((each) => (
         <li key={each.id}>
-          {timeOfDay(each.askedAtMs)} {each.label}
-          {robot === null && !each.label.includes(each.robotId) && ` (${each.robotId})`}:{" "}
-          {isMissionTaken(each) ? (
-            <Taken
-              command={commandOf(each, log)}
-              missionId={missionIdOf(each)}
-              robot={fleet?.robots.get(each.robotId)?.robot ?? null}
-              isSilent={isSilent}
-            />
-          ) : (
-            knownText(each)
-          )}
+          <Line
+            asked={each}
+            isNamed={robot === null && !each.label.includes(each.robotId)}
+            state={
+              isMissionTaken(each) ? (
+                <Taken
+                  command={commandOf(each, log)}
+                  missionId={missionIdOf(each)}
+                  robot={fleet?.robots.get(each.robotId)?.robot ?? null}
+                  isSilent={isSilent}
+                />
+              ) : (
+                knownText(each)
+              )
+            }
+          />
           {each.known.state === "final" && each.known.response !== "" && (
             <details>
-              <summary>Answer</summary>
+              <summary>{say("asked.answer")}</summary>
               <p class="id">{each.known.response}</p>
             </details>
           )}
         </li>
       ))}
-      {robot !== null && <li>Robot: {standingText(robot, isSilent)}</li>}
+      {robot !== null && <li>{say("asked.robot", { state: standingText(robot, isSilent) })}</li>}
     </ul>
+  );
+}
+
+function Line(props: { readonly asked: Asked; readonly isNamed: boolean; readonly state: ComponentChild }) {
+  const { askedAtMs, label, robotId } = props.asked;
+  const shown = { time: timeOfDay(askedAtMs), label, state: props.state };
+  return props.isNamed ? (
+    <Says of="asked.lineOf" {...shown} robot={robotId} />
+  ) : (
+    <Says of="asked.line" {...shown} />
   );
 }
 
@@ -69,17 +86,14 @@ function Taken(props: {
   const id = props.missionId ?? command?.mission_id ?? null;
   const progress = robot === null || id === null ? "" : progressOf(robot, id);
   const isOld = isSilent || robot?.mission?.quality !== "good";
-  return (
-    <>
-      taken by the fleet service
-      {progress !== "" && ` → ${isOld ? "last: " : ""}${progress}`}
-      {command !== null && (
-        <>
-          {" ("}
-          <Link to={commandAddress(commandKey(command))}>command</Link>)
-        </>
-      )}
-    </>
+  const shown = { progress: isOld ? say("reason.last", { word: progress }) : progress };
+  if (command === null)
+    return progress === "" ? <Says of="asked.taken" /> : <Says of="asked.progress" {...shown} />;
+  const link = <Link to={commandAddress(commandKey(command))}>{say("asked.command")}</Link>;
+  return progress === "" ? (
+    <Says of="asked.takenOf" command={link} />
+  ) : (
+    <Says of="asked.progressOf" {...shown} command={link} />
   );
 }
 
@@ -88,41 +102,51 @@ function progressOf({ mission, standing }: Robot, missionId: string): string {
   const own = mission?.state?.missions.find((each) => each.mission_id === missionId);
   switch (own?.state) {
     case "STATE_RUNNING":
-      return standing.reason === "MOVING" ? "drives" : "under way";
+      return say(standing.reason === "MOVING" ? "asked.drives" : "asked.underWay");
     case "STATE_PAUSED":
-      return "paused";
+      return say("asked.paused");
     case "STATE_SUCCEEDED":
-      return "arrived";
+      return say("asked.arrived");
     case "STATE_FAILED":
-      return "failed";
+      return say("asked.failed");
     case "STATE_CANCELED":
-      return "canceled";
+      return say("asked.canceled");
     default:
       return "";
   }
 }
 
 /** The robot's own state, as in its first line. */
-function standingText({ standing: { reason, text } }: Robot, isSilent: boolean): string {
-  if (reason === "UNKNOWN") return `not known: ${text}`;
-  return `${isSilent ? "not known. Last: " : ""}${reason === "MOVING" ? "moves" : `stands: ${text}`}`;
+function standingText(robot: Robot, isSilent: boolean): string {
+  const { reason } = robot.standing;
+  const why = whyText(robot);
+  if (reason === "UNKNOWN") return say("asked.robotUnknown", { why });
+  const state = reason === "MOVING" ? say("asked.robotMoves") : say("asked.robotStands", { why });
+  return isSilent ? say("asked.robotLast", { state }) : state;
 }
 
 function knownText({ known }: Asked): string {
   switch (known.state) {
     case "asked":
-      return known.problem === "" ? "asked" : `not known whether it was taken: ${known.problem}`;
+      return known.problem === "" ? say("asked.asked") : say("asked.notKnown", { problem: known.problem });
     case "taken": {
-      const problem = known.problem === undefined ? "" : `, ${known.problem}`;
-      return known.stage === "received" ? `asked${problem}` : `taken (${known.stage})${problem}`;
+      const { problem, stage: reached } = known;
+      const stage = word(reached);
+      if (problem === undefined)
+        return reached === "received" ? say("asked.asked") : say("asked.stage", { stage });
+      return reached === "received"
+        ? say("asked.askedBut", { problem })
+        : say("asked.stageBut", { stage, problem });
     }
     case "late":
-      return `not known whether it was sent, and not asked for again: ${known.problem}`;
+      return say("asked.late", { problem: known.problem });
     case "not_known":
-      return `not known ${known.wasTaken ? "what became of it" : "whether it was sent"}: the gateway's log does not have it. Look at the robot, and ask again if it must be`;
+      return say(known.wasTaken ? "asked.lostTaken" : "asked.lost");
     case "final":
-      return `${sentence(known.outcome)}${known.message === "" ? "" : `: ${known.message}`}`;
+      return known.message === ""
+        ? word(known.outcome)
+        : say("asked.final", { outcome: word(known.outcome), message: known.message });
     case "refused":
-      return `not taken: ${known.reason}`;
+      return say("asked.refused", { reason: known.reason });
   }
 }

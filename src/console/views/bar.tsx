@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
+import { say, word } from "../texts/texts.ts";
 import { timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
+import { LanguageSwitch } from "./language-switch.tsx";
 
 /** The line above all views: which gateway, whether its values are live, and who is logged in. */
 export function Bar() {
@@ -11,6 +13,7 @@ export function Bar() {
       <p class="gateway">{store.fleet.value?.gatewayId ?? "Fleetgate"}</p>
       <LiveState />
       <LoggedIn />
+      <LanguageSwitch />
       <ThemeSwitch />
     </header>
   );
@@ -22,7 +25,7 @@ function ThemeSwitch() {
   return (
     <button type="button" class="quiet icon-only" onClick={themes.toggle}>
       <Icon name={isDark ? "day" : "night"} />
-      <span class="unseen">{isDark ? "Light colours" : "Dark colours"}</span>
+      <span class="unseen">{say(isDark ? "theme.light" : "theme.dark")}</span>
     </button>
   );
 }
@@ -34,9 +37,9 @@ function LiveState() {
   if (stream.state === "ended") {
     return (
       <p class="live lost" role="status">
-        ✕ {stream.reason}{" "}
+        {say("live.ended", { reason: stream.reason })}{" "}
         <button type="button" onClick={reconnect}>
-          Connect again
+          {say("live.again")}
         </button>
       </p>
     );
@@ -45,7 +48,7 @@ function LiveState() {
     return (
       <p class="live ticking" role="status">
         <span class="while-live">
-          <span>● live</span>
+          <span>{say("live")}</span>
           <Clock />
         </span>
       </p>
@@ -53,7 +56,7 @@ function LiveState() {
   }
   return (
     <p class="live lost" role="status">
-      ✕ not live{stream.state === "waiting" ? `: ${stream.reason}` : ""}
+      {stream.state === "waiting" ? say("live.notBecause", { reason: stream.reason }) : say("live.not")}
     </p>
   );
 }
@@ -79,13 +82,11 @@ function LoggedIn() {
   };
   return (
     <p class="user">
-      <span class="name">
-        {now.name} ({now.role})
-      </span>
+      <span class="name">{say("user.role", { name: now.name, role: word(now.role ?? "") })}</span>
       <button type="button" class="quiet" onClick={() => void leave()}>
-        Log out
+        {say("logOut")}
       </button>
-      {problem.value !== "" && <span role="alert"> Not logged out: {problem.value}.</span>}
+      {problem.value !== "" && <span role="alert"> {say("logOut.failed", { problem: problem.value })}</span>}
     </p>
   );
 }

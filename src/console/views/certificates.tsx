@@ -6,10 +6,12 @@ import type {
   Certificates as Facts,
 } from "../../northbound/web/api/certificate.ts";
 import { put } from "../api.ts";
+import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Password, Table, type TableRow, Time, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
+import { Says } from "./says.tsx";
 
 /** A certificate that is to be decided on. */
 interface Chosen {
@@ -37,17 +39,23 @@ export function Certificates() {
     if (certificate !== null) decided.value = { certificate, at: now() };
   };
   return (
-    <section class="stack" aria-label="OPC UA clients">
-      <h2>Certificates of OPC UA clients</h2>
+    <section class="stack" aria-label={say("certificates")}>
+      <h2>{say("certificates.title")}</h2>
       <Confirmed polled={polled}>
         {facts !== null && (
           <>
-            {facts.why_not !== "" && <p>You cannot decide on them here: {facts.why_not}.</p>}
-            {facts.count === 0 && <p>No client has shown a certificate.</p>}
+            {facts.why_not !== "" && <p>{say("certificates.whyNot", { reason: facts.why_not })}</p>}
+            {facts.count === 0 && <p>{say("certificates.none")}</p>}
             {facts.count > 0 && (
               <Table
-                caption="Certificates of OPC UA clients, those that wait first"
-                columns={[{ name: "Client", class: "title wide" }, "State", "Decide", "Ends", "Thumbprint"]}
+                caption={say("certificates.list")}
+                columns={[
+                  { name: say("certificates.client"), class: "title wide" },
+                  say("connections.state"),
+                  say("certificates.decide"),
+                  say("connections.ends"),
+                  say("certificates.thumbprint"),
+                ]}
                 rows={asDecided(facts.certificates, decided.value, polled.askedAt).map((certificate) => ({
                   key: certificate.thumbprint,
                   cells: cellsOf(certificate, facts.why_not === "" && !certificate.configured, (button) => {
@@ -68,8 +76,10 @@ export function Certificates() {
       )}
       {decided.value !== null && (
         <p role="status">
-          {decided.value.certificate.subject} was{" "}
-          {decided.value.certificate.state === "trusted" ? "approved" : "rejected"}.
+          {say(
+            decided.value.certificate.state === "trusted" ? "certificates.approved" : "certificates.rejected",
+            { subject: decided.value.certificate.subject },
+          )}
         </p>
       )}
     </section>
@@ -96,23 +106,26 @@ function cellsOf(
   return [
     <>
       <span class="id">{certificate.subject}</span>
-      {certificate.authority && <strong> An authority: it lets in all clients that it has signed.</strong>}
+      {certificate.authority && <strong> {say("certificates.authority")}</strong>}
       <br />
       <small class="id">{certificate.application_uri}</small>
       {certificate.warnings.map((warning) => (
-        <p key={warning}>◆ {warning}</p>
+        <p key={warning}>{say("certificates.warning", { text: warning })}</p>
       ))}
     </>,
     <>
       <Word
-        word={isTrusted ? "let in" : "waits, or was rejected"}
+        word={say(isTrusted ? "certificates.letIn" : "certificates.waits")}
         emphasis={isTrusted ? "normal" : "abnormal"}
       />
-      {certificate.configured && <small> by the configuration</small>}
+      {certificate.configured && <small> {say("certificates.configured")}</small>}
     </>,
     mayDecide && (
       <button type="button" onClick={({ currentTarget }) => choose(currentTarget)}>
-        {isTrusted ? "Reject" : "Approve"}…<span class="unseen"> {certificate.subject}</span>
+        {say("commanding.first", {
+          label: say(isTrusted ? "certificates.reject" : "certificates.approve"),
+        })}
+        <span class="unseen"> {certificate.subject}</span>
       </button>
     ),
     <Time iso={certificate.valid_to} isDated />,
@@ -133,7 +146,7 @@ function Decision(props: {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const isTrusted = state === "waiting";
-  const name = isTrusted ? "Approve" : "Reject";
+  const name = say(isTrusted ? "certificates.approve" : "certificates.reject");
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
     if (isSent.peek()) return;
@@ -142,31 +155,31 @@ function Decision(props: {
     const body: CertificateRequest = { trusted: isTrusted, password };
     const answer = await put<Certificate>(`/certificates/${thumbprint}`, body);
     isSent.value = false;
-    if ("problem" in answer) problem.value = `Nothing was changed: ${answer.problem}.`;
+    if ("problem" in answer) problem.value = say("certificates.unchanged", { problem: answer.problem });
     else close(answer.value);
   };
   return (
-    <form class="second" aria-label={`${name} ${subject}`} onSubmit={(event) => void send(event)}>
+    <form
+      class="second"
+      aria-label={say("certificates.decisionLabel", { decision: name, subject })}
+      onSubmit={(event) => void send(event)}
+    >
       <p>
         <strong>
-          {name}: <span class="id">{subject}</span>
+          <Says of="certificates.decision" decision={name} subject={<span class="id">{subject}</span>} />
         </strong>
       </p>
       <p>
-        Thumbprint <span class="id">{thumbprint}</span>
+        <Says of="certificates.print" thumbprint={<span class="id">{thumbprint}</span>} />
       </p>
-      <p>
-        {isTrusted
-          ? "Compare the thumbprint with the one that the client's tool shows. The client is let in at its next attempt."
-          : "The client is kept out, and its sessions end within seconds."}
-      </p>
-      <Password label="Your password" class="field" field={field} />
+      <p>{say(isTrusted ? "certificates.compare" : "certificates.keptOut")}</p>
+      <Password label={say("certificates.password")} class="field" field={field} />
       <div class="line-up">
         <button type="submit" class="primary" disabled={isSent.value}>
           {name}
         </button>
         <button type="button" onClick={() => close(null)}>
-          Back
+          {say("certificates.back")}
         </button>
       </div>
       {problem.value !== "" && (

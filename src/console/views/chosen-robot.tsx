@@ -1,6 +1,7 @@
 import type { KnownRobot } from "../fleet/fleet.ts";
-import { alarmEmphasis, sentence, wordOf } from "../fleet/words.ts";
+import { alarmEmphasis, wordOf } from "../fleet/words.ts";
 import { robotAddress } from "../route.ts";
+import { alarmTexts, say, word } from "../texts/texts.ts";
 import { Commanding } from "./commanding.tsx";
 import { usePage } from "./context.ts";
 import type { Press } from "./go-to.tsx";
@@ -20,27 +21,26 @@ export function ChosenRobot(props: {
   const silence = store.silence.value;
   const active = robot.alarms.filter((alarm) => alarm.active);
   return (
-    <section class="chosen-robot" aria-label={`Chosen robot: ${robot.robot_id}`}>
+    <section class="chosen-robot" aria-label={say("chosen", { robot: robot.robot_id })}>
       <div class="heading">
         <h2>{robot.robot_id}</h2>
         <Word {...wordOf(robot, silence !== null)} />
         <span class="line-up">
           <Link class="button" to={robotAddress(robot.robot_id)}>
-            Details<span class="unseen"> of {robot.robot_id}</span>
+            {say("chosen.details")}
+            <span class="unseen"> {say("chosen.of", { robot: robot.robot_id })}</span>
           </Link>
           <button type="button" class="quiet icon-only" onClick={close}>
             <Icon name="cancel" />
-            <span class="unseen">Close</span>
+            <span class="unseen">{say("chosen.close")}</span>
           </button>
         </span>
       </div>
       <p class="first">{firstText(known, silence, store.now.value)}</p>
       {active.map((alarm) => (
         <div key={alarm.id} class={`alert ${alarmEmphasis(alarm)}`}>
-          <strong>
-            {sentence(alarm.code)}: {alarm.text}
-          </strong>
-          <span>{alarm.advice}</span>
+          <strong>{say("alarm.text", { name: word(alarm.code), text: alarm.text })}</strong>
+          <span>{alarmTexts(alarm).advice}</span>
         </div>
       ))}
       <MainFacts known={known} silence={silence} />

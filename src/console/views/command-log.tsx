@@ -4,6 +4,7 @@ import { get } from "../api.ts";
 import { commandWord, operationText, saysText, sourceText } from "../fleet/command-words.ts";
 import { commandKey, MOST_COMMANDS, withCommands } from "../fleet/fleet.ts";
 import { type CommandFilter, commandAddress, robotAddress } from "../route.ts";
+import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Ago, Link, Table, Time, Word } from "./parts.tsx";
 
@@ -20,9 +21,9 @@ export function CommandLog(props: {
   const shown = [...remembered.values()].filter(isShown).reverse();
   return (
     <>
-      {problem !== "" && <p class="warning">◆ The log could not be read: {problem}.</p>}
+      {problem !== "" && <p class="warning">{say("log.problem", { problem })}</p>}
       {shown.length === 0 ? (
-        <p class="muted">{props.caption}: none.</p>
+        <p class="muted">{say("log.none", { caption: props.caption })}</p>
       ) : (
         <CommandTable {...props} commands={shown} />
       )}
@@ -62,14 +63,14 @@ function CommandTable({ caption, commands }: { caption: string; commands: readon
     <Table
       caption={caption}
       columns={[
-        { name: "Command", class: "title wide" },
-        "Robot",
-        "State",
-        "Source",
-        { name: "When", class: "fixed" },
-        "Sent",
-        "Final",
-        { name: "Says", class: "wide" },
+        { name: say("log.command"), class: "title wide" },
+        say("log.robot"),
+        say("log.state"),
+        say("log.source"),
+        { name: say("log.when"), class: "fixed" },
+        say("log.sent"),
+        say("log.final"),
+        { name: say("log.says"), class: "wide" },
       ]}
       rows={commands.map((command) => ({
         key: commandKey(command),

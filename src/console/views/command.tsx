@@ -1,8 +1,10 @@
 import type { Command as CommandFacts } from "../../northbound/web/api/command.ts";
-import { commandWord, operationText, sourceText } from "../fleet/command-words.ts";
+import { commandWord, meaningText, operationText, sourceText } from "../fleet/command-words.ts";
 import { robotAddress } from "../route.ts";
+import { say, word } from "../texts/texts.ts";
 import { useCommands } from "./command-log.tsx";
 import { Ago, Card, Link, Table, Time, TimeZone, Word } from "./parts.tsx";
+import { Says } from "./says.tsx";
 
 /** All stages of one command. */
 export function Command({ commandKey }: { readonly commandKey: string }) {
@@ -11,11 +13,11 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
   if (command === undefined) {
     return (
       <>
-        <h1>Command</h1>
+        <h1>{say("command")}</h1>
         {problem === "" ? (
-          <p>{isRead ? "The log has no such command any more." : "Reading the log."}</p>
+          <p>{say(isRead ? "command.gone" : "command.reading")}</p>
         ) : (
-          <p class="warning">◆ The log could not be read: {problem}.</p>
+          <p class="warning">{say("log.problem", { problem })}</p>
         )}
       </>
     );
@@ -25,58 +27,61 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
       <h1>
         {operationText(command)} <Word {...commandWord(command)} />
       </h1>
-      <p class="first">{command.meaning ?? "Its outcome is not final yet."}</p>
+      <p class="first">{meaningText(command)}</p>
       {command.outcome === "unknown" && (
         <p class="warning">
-          ◆ Look at{" "}
-          {command.robot_id === null ? (
-            "the robots that it may concern"
-          ) : (
-            <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
-          )}
-          {" before anything is sent again: what it does now, and where it stands."}
+          <Says
+            of="command.lookAt"
+            robot={
+              command.robot_id === null ? (
+                say("command.theRobots")
+              ) : (
+                <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
+              )
+            }
+          />
         </p>
       )}
       <div class="columns">
-        <Card title="Who, and what became of it">
+        <Card title={say("command.who")}>
           <dl class="facts">
-            <dt>Robot</dt>
+            <dt>{say("log.robot")}</dt>
             <dd>
               {command.robot_id === null ? (
-                "none"
+                say("command.none")
               ) : (
                 <Link to={robotAddress(command.robot_id)}>{command.robot_id}</Link>
               )}
             </dd>
-            <dt>Source</dt>
+            <dt>{say("log.source")}</dt>
             <dd>{sourceText(command)}</dd>
-            <dt>Code</dt>
+            <dt>{say("command.code")}</dt>
             <dd>{command.code ?? "–"}</dd>
-            <dt>Message</dt>
+            <dt>{say("command.message")}</dt>
             <dd>{command.message ?? "–"}</dd>
-            <dt>Mission</dt>
+            <dt>{say("command.mission")}</dt>
             <dd class="id">{command.mission_id ?? "–"}</dd>
-            <dt>Evidence</dt>
+            <dt>{say("command.evidence")}</dt>
             <dd>{command.evidence ?? "–"}</dd>
-            <dt>Found later</dt>
+            <dt>{say("command.later")}</dt>
             <dd>{command.found_later ?? "–"}</dd>
           </dl>
         </Card>
         <Table
-          caption="Stages"
-          columns={["Stage", "Time", "Ago"]}
+          caption={say("command.stages")}
+          columns={[say("command.stage"), say("command.time"), say("command.ago")]}
           rows={stagesOf(command).map(([stage, at]) => ({
             key: stage,
-            cells: [stage, <Time iso={at} isDated />, at !== null && <Ago iso={at} />],
+            cells: [word(stage), <Time iso={at} isDated />, at !== null && <Ago iso={at} />],
           }))}
         />
       </div>
-      <Card title="What was asked">
+      <Card title={say("command.asked")}>
         <dl class="facts">
-          <dt>Request id</dt>
-          <dd class="id">{command.request_id ?? "none"}</dd>
-          <dt>Request</dt>
-          <dd class="id">{command.request ?? "could not be read"}</dd>
+          <dt>{say("command.requestId")}</dt>
+          <dd class="id">{command.request_id ?? say("command.noId")}</dd>
+          <dt>{say("command.request")}</dt>
+          <dd class="id">{command.request ?? say("command.unreadable")}</dd>
         </dl>
         <TimeZone />
       </Card>

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { IconName } from "../icon-paths.ts";
 import type { Holders } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
@@ -8,10 +9,11 @@ import { isUnderWay } from "../commanding/asked.ts";
 import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
 import { sendAddress } from "../route.ts";
+import { say } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
 import { GoTo, type Press, useGoTo } from "./go-to.tsx";
-import { Icon, type IconName } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 import { Link } from "./parts.tsx";
 import { type Intent, useSecondStep } from "./second-step.tsx";
 import { isAllowed, useRights } from "./use-rights.ts";
@@ -26,14 +28,16 @@ export function Commanding(props: { readonly known: KnownRobot; readonly press?:
   const { rights, problem } = useRights(robot.robot_id);
   const own = rights.value;
   return (
-    <section class="commanding" aria-label={`Commands to ${robot.robot_id}`}>
+    <section class="commanding" aria-label={say("commanding", { robot: robot.robot_id })}>
       {own?.robot == null ? (
         <Pause robotId={robot.robot_id} />
       ) : (
-        <p class="says">You may not command this robot: {own.robot}.</p>
+        <p class="says">{say("commanding.refused", { reason: own.robot })}</p>
       )}
       {own !== null && own.robot === null && <Actions robot={robot} rights={own} press={press} />}
-      {problem.value !== "" && <p class="warning">◆ What you may send is not known: {problem.value}.</p>}
+      {problem.value !== "" && (
+        <p class="warning">{say("commanding.notKnown", { problem: problem.value })}</p>
+      )}
       <AskedList robot={robot} />
     </section>
   );
@@ -54,8 +58,9 @@ function Actions(props: {
   const commands = actionsOf(robot)
     .filter(({ moves, wanted }) => isAllowed(rights, wanted.operation) && !(moves && rights.moves !== null))
     .map(
-      ({ label, effect, wanted }): Intent => ({
+      ({ label, icon, effect, wanted }): ButtonIntent => ({
         label,
+        icon,
         effect,
         robotId,
         send: () => ask(robotId, label, wanted),
@@ -78,24 +83,25 @@ function Actions(props: {
               begin(intent);
             }}
           >
-            <Icon name={iconOf(intent.label)} />
-            {intent.label}
-            {intent.concerns !== undefined && ` on ${intent.concerns}`}…
+            <Icon name={intent.icon} />
+            {intent.concerns === undefined
+              ? say("commanding.first", { label: intent.label })
+              : say("commanding.firstOn", { label: intent.label, what: intent.concerns })}
           </button>
         ))}
         {mayMove && robot.conveyors.length > 0 && isAllowed(rights, "ControlConveyor") && (
           <Link class="button" to={sendAddress("ControlConveyor", robotId)}>
             <Icon name="conveyor" />
-            Conveyor…
+            {say("commanding.conveyor")}
           </Link>
         )}
         <Link class="button quiet" to={sendAddress(null, robotId)}>
           <Icon name="expert" />
-          Expert: another command…
+          {say("commanding.expert")}
         </Link>
       </div>
       {step}
-      {rights.moves !== null && <p class="says">You may stop it, and not move it: {rights.moves}.</p>}
+      {rights.moves !== null && <p class="says">{say("commanding.stopsOnly", { reason: rights.moves })}</p>}
       {problem !== "" && (
         <p class="warning" role="status">
           {problem}
@@ -105,11 +111,8 @@ function Actions(props: {
   );
 }
 
-function iconOf(label: string): IconName {
-  if (label.startsWith("Resume")) return "play";
-  if (label.startsWith("Cancel")) return "cancel";
-  return label.startsWith("Send to charge") ? "charge" : "hold";
-}
+/** Of a button. */
+type ButtonIntent = Intent & { readonly icon: IconName };
 
 /** A hold is a level: the same again changes nothing. */
 function useHolds(robot: Robot, rights: Rights) {
@@ -117,11 +120,12 @@ function useHolds(robot: Robot, rights: Rights) {
   const set = async ({ label, path, body }: HoldAction) => {
     problem.value = "";
     const answer = await put<Holders>(path, body);
-    if ("problem" in answer) problem.value = `${label}: not known to be taken: ${answer.problem}. Try again.`;
+    if ("problem" in answer) problem.value = say("hold.notTaken", { label, problem: answer.problem });
   };
   const intents = holdActions(robot, rights).map(
-    (action): Intent => ({
+    (action): ButtonIntent => ({
       ...action,
+      icon: "hold",
       robotId: robot.robot_id,
       // A hold of the user's own means the same whatever the robot does.
       basis: action.body.hold ? () => "" : basisOf,
@@ -139,7 +143,7 @@ function Pause({ robotId }: { readonly robotId: string }) {
   const { ask, asked } = usePage();
   const problem = useSignal("");
   const isBegun = useSignal(false);
-  const label = `Pause ${robotId}`;
+  const label = say("pause", { robot: robotId });
   const isAsked = asked.all.value.some((each) => each.label === label && isUnderWay(each));
   const pause = async () => {
     // A double click is one command.
@@ -148,9 +152,8 @@ function Pause({ robotId }: { readonly robotId: string }) {
     problem.value = "";
     const path = `/robots/${encodeURIComponent(robotId)}/pause`;
     const answer = await get<PausePlan>(path, undefined, PAUSE_MS);
-    if ("problem" in answer) problem.value = `nothing was sent: ${answer.problem}. Press again`;
-    else if (answer.value.commands.length === 0)
-      problem.value = "nothing was sent: neither a mission nor a task chain is known to be under way";
+    if ("problem" in answer) problem.value = say("pause.notSent", { problem: answer.problem });
+    else if (answer.value.commands.length === 0) problem.value = say("pause.nothing");
     else for (const wanted of answer.value.commands) ask(robotId, label, wanted, answer.value.tick);
     isBegun.value = false;
   };
@@ -160,7 +163,7 @@ function Pause({ robotId }: { readonly robotId: string }) {
         <Icon name="pause" />
         {label}
       </button>{" "}
-      <small>Not an emergency stop.</small>
+      <small>{say("pause.noStop")}</small>
       {problem.value !== "" && (
         <span class="wrong" role="status">
           {" "}

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Command } from "../../northbound/web/api/command.ts";
 import { getLines } from "../api.ts";
 import { type CommandFilter, commandsAddress } from "../route.ts";
+import { say, word } from "../texts/texts.ts";
 import { CommandLog, isWanted } from "./command-log.tsx";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
@@ -33,28 +34,28 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
     <>
       <div class="heading">
         <div>
-          <h1>Commands</h1>
+          <h1>{say("rail.commands")}</h1>
           <TimeZone />
         </div>
         <Download filter={filter} />
       </div>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
-          Robot <input value={filter.robot} onInput={set("robot")} />
+          {say("log.robot")} <input value={filter.robot} onInput={set("robot")} />
         </label>
         <label>
-          Source <input value={filter.source} onInput={set("source")} />
+          {say("log.source")} <input value={filter.source} onInput={set("source")} />
         </label>
         <label>
-          Operation <input value={filter.operation} onInput={set("operation")} />
+          {say("log.operation")} <input value={filter.operation} onInput={set("operation")} />
         </label>
         <label>
-          State{" "}
+          {say("log.state")}{" "}
           <select value={filter.state} onChange={set("state")}>
-            <option value="">any</option>
+            <option value="">{say("log.any")}</option>
             {states.map((name) => (
               <option key={name} value={name}>
-                {name.replaceAll("_", " ")}
+                {word(name)}
               </option>
             ))}
           </select>
@@ -65,10 +66,10 @@ export function Commands({ filter }: { readonly filter: CommandFilter }) {
           isLatencyShown.value = event.currentTarget.open;
         }}
       >
-        <summary>Duration over hours</summary>
+        <summary>{say("log.hours")}</summary>
         {isLatencyShown.value && <LatencyHours />}
       </details>
-      <CommandLog caption="Commands, the newest first" filter={filter} />
+      <CommandLog caption={say("log.caption")} filter={filter} />
     </>
   );
 }
@@ -78,7 +79,7 @@ function Download({ filter }: { readonly filter: CommandFilter }) {
   const problem = useSignal("");
   const download = async () => {
     const answer = await getLines("/commands");
-    problem.value = "problem" in answer ? `The log could not be read: ${answer.problem}.` : "";
+    problem.value = "problem" in answer ? say("log.unread", { problem: answer.problem }) : "";
     if ("problem" in answer) return;
     const lines = answer.value.filter((line) => isWanted(JSON.parse(line) as Command, filter));
     saveAs("commands.jsonl", lines.map((line) => `${line}\n`).join(""));
@@ -88,7 +89,7 @@ function Download({ filter }: { readonly filter: CommandFilter }) {
       {problem.value !== "" && <span role="status"> {problem.value}</span>}
       <button type="button" onClick={() => void download()}>
         <Icon name="download" />
-        Download as JSON lines
+        {say("log.download")}
       </button>
     </div>
   );

@@ -1,9 +1,12 @@
 import type { Connection, Connections as Facts } from "../../northbound/web/api/connection.ts";
 import { figuresText, leftWord } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
+import type { PlainKey } from "../texts/spoken.ts";
+import { numberText, say, word } from "../texts/texts.ts";
 import { Certificates } from "./certificates.tsx";
 import { Ago, Table, Time, TimeZone, Word } from "./parts.tsx";
 import { Confirmed, usePolled } from "./polled.tsx";
+import { Says } from "./says.tsx";
 
 /** The connections of the gateway to others, and what will end. */
 export function Connections() {
@@ -12,7 +15,7 @@ export function Connections() {
   return (
     <>
       <div>
-        <h1>Connections</h1>
+        <h1>{say("rail.connections")}</h1>
         <TimeZone />
       </div>
       <Confirmed polled={polled}>
@@ -42,22 +45,24 @@ const roleEmphasis: Readonly<Record<NonNullable<Facts["cluster"]>["role"], Empha
 
 function Cluster({ place }: { readonly place: NonNullable<Facts["cluster"]> }) {
   const { member, role, epoch, leader, unled_because, lag_ms, robots_in_doubt, members } = place;
-  const columns = ["This box", "Role", "Leader", "Epoch", "Behind", "Robots in doubt", "Boxes"];
+  const columns = (["box", "role", "leader", "epoch", "behind", "doubt", "boxes"] as const).map((name) =>
+    say(`connections.${name}`),
+  );
   return (
     <Table
-      caption="Cluster"
+      caption={say("connections.cluster")}
       columns={columns}
       rows={[
         {
           key: member,
           cells: [
             <span class="id">{member}</span>,
-            <Word word={role} emphasis={roleEmphasis[role]} />,
+            <Word word={word(role)} emphasis={roleEmphasis[role]} />,
             <span class={leader === null ? undefined : "id"}>
-              {leader ?? unled_because ?? "none is known"}
+              {leader ?? unled_because ?? say("connections.noLeader")}
             </span>,
             epoch,
-            `${Math.floor(lag_ms / 1_000)} s`,
+            say("connections.seconds", { count: Math.floor(lag_ms / 1_000) }),
             robots_in_doubt === 0 ? "0" : <Word word={`${robots_in_doubt}`} emphasis="abnormal" />,
             <span class="id">{members.join(", ")}</span>,
           ],
@@ -70,13 +75,18 @@ function Cluster({ place }: { readonly place: NonNullable<Facts["cluster"]> }) {
 function Parts({ connections }: { readonly connections: readonly Connection[] }) {
   return (
     <Table
-      caption="Connections of the gateway"
-      columns={["Part", "State", "Since", { name: "Why", class: "wide" }]}
+      caption={say("connections.parts")}
+      columns={[
+        say("connections.part"),
+        say("connections.state"),
+        say("connections.since"),
+        { name: say("connections.why"), class: "wide" },
+      ]}
       rows={connections.map(({ name, state, since, detail }) => ({
         key: name,
         cells: [
-          partNames[name] ?? name,
-          <Word word={state} emphasis={partEmphasis[state]} />,
+          partName(name),
+          <Word word={word(state)} emphasis={partEmphasis[state]} />,
           <Ago iso={since} />,
           detail,
         ],
@@ -85,14 +95,19 @@ function Parts({ connections }: { readonly connections: readonly Connection[] })
   );
 }
 
-const partNames: Readonly<Record<string, string>> = {
-  fleet: "Fleet service",
-  mqtt: "MQTT broker",
-  "mqtt-broker": "Embedded MQTT broker",
-  opcua: "OPC UA server",
-  web: "Web listener",
-  control: "Control socket",
+const partNames: Readonly<Record<string, PlainKey>> = {
+  fleet: "part.fleet",
+  mqtt: "part.mqtt",
+  "mqtt-broker": "part.mqttBroker",
+  opcua: "part.opcua",
+  web: "part.web",
+  control: "part.control",
 };
+
+function partName(name: string): string {
+  const known = partNames[name];
+  return known === undefined ? name : say(known);
+}
 
 const partEmphasis: Readonly<Record<Connection["state"], Emphasis>> = {
   up: "normal",
@@ -102,12 +117,6 @@ const partEmphasis: Readonly<Record<Connection["state"], Emphasis>> = {
 };
 
 type Peer = Connection["peers"][number];
-
-const kinds: Readonly<Record<Peer["kind"], string>> = {
-  broker: "broker",
-  session: "OPC UA session",
-  reader: "console or program that follows",
-};
 
 const peerEmphasis: Readonly<Record<Peer["state"], Emphasis>> = {
   connected: "normal",
@@ -120,33 +129,29 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
   const peers = connections.flatMap(({ name, peers: all }) => all.map((peer) => ({ part: name, peer })));
   const listed = peers.length;
   const count = connections.reduce((sum, { peer_count }) => sum + peer_count, 0);
-  if (listed === 0) return <p>Nobody is connected.</p>;
+  if (listed === 0) return <p>{say("connections.nobody")}</p>;
   return (
     <>
-      {count > listed && (
-        <p>
-          {count} are connected, {listed} are listed.
-        </p>
-      )}
+      {count > listed && <p>{say("connections.many", { all: count, listed })}</p>}
       <Table
-        caption="Who is connected"
+        caption={say("connections.who")}
         columns={[
-          "What",
-          "User or name",
-          "Program",
-          { name: "Address", class: "fixed" },
-          "State",
-          "Since",
-          "Why",
+          say("connections.what"),
+          say("connections.user"),
+          say("connections.program"),
+          { name: say("connections.address"), class: "fixed" },
+          say("connections.state"),
+          say("connections.since"),
+          say("connections.why"),
         ]}
         rows={peers.map(({ part, peer }, index) => ({
           key: `${part} ${index}`,
           cells: [
-            kinds[peer.kind],
+            say(`peer.${peer.kind}`),
             <span class="id">{peer.name}</span>,
             <span class="id">{peer.client}</span>,
             <span class="number">{peer.address}</span>,
-            <Word word={peer.state} emphasis={peerEmphasis[peer.state]} />,
+            <Word word={word(peer.state)} emphasis={peerEmphasis[peer.state]} />,
             <Ago iso={peer.since} />,
             peer.detail,
           ],
@@ -160,8 +165,8 @@ function Peers({ connections }: { readonly connections: readonly Connection[] })
 function Queues({ queues }: Pick<Facts, "queues">) {
   return (
     <Table
-      caption="Queues, and what they dropped since the start"
-      columns={["Queue", { name: "Figures", class: "wide" }]}
+      caption={say("connections.queues")}
+      columns={[say("connections.queue"), { name: say("connections.figures"), class: "wide" }]}
       rows={queues.map(({ name, figures }) => ({ key: name, cells: [name, figuresText(figures)] }))}
     />
   );
@@ -171,14 +176,15 @@ function Expiries({ expiries }: Pick<Facts, "expiries">) {
   if (expiries.length === 0) return null;
   return (
     <Table
-      caption="What expires"
-      columns={["What", "Ends", "Left"]}
+      caption={say("connections.expires")}
+      columns={[say("connections.what"), say("connections.ends"), say("connections.left")]}
       rows={expiries.map((expiry) => ({
         key: `${expiry.name} ${expiry.path}`,
         cells: [
           <span title={expiry.path ?? undefined}>
-            {expiry.kind === "token" ? "token for the " : "certificate "}
-            {expiry.name}
+            {say(expiry.kind === "token" ? "connections.token" : "connections.certificate", {
+              name: word(expiry.name),
+            })}
           </span>,
           <Time iso={expiry.ends_at} isDated />,
           <Word {...leftWord(expiry)} />,
@@ -192,11 +198,17 @@ function Expiries({ expiries }: Pick<Facts, "expiries">) {
 const GB = 1e9;
 
 function Disk({ disk: { path, free_bytes: free, detail } }: Pick<Facts, "disk">) {
+  const shown = { path: <span class="id">{path}</span>, detail };
+  if (free === null)
+    return (
+      <p>
+        <Says of={detail === "" ? "connections.diskUnknown" : "connections.diskUnknownDetail"} {...shown} />
+      </p>
+    );
+  const gigabytes = numberText(free / GB, 1);
   return (
     <p>
-      Disk of <span class="id">{path}</span>:{" "}
-      {free === null ? "not known how much is free" : `${(free / GB).toFixed(1)} GB free`}
-      {detail !== "" && ` ◆ ${detail}`}
+      <Says of={detail === "" ? "connections.disk" : "connections.diskDetail"} {...shown} free={gigabytes} />
     </p>
   );
 }

@@ -5,6 +5,7 @@ import { type Camera, type Size, type Zoom, zoomed } from "../floor/camera.ts";
 import { createPainter, type Painter, type Picture, pointNear, robotNear } from "../floor/draw.ts";
 import { fitted } from "../floor/picture.ts";
 import { type FloorState, type Scene, sceneAt } from "../floor/scene.ts";
+import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 
 export interface DrawingProps {
@@ -31,21 +32,20 @@ export function FloorDrawing(props: DrawingProps) {
   useEffect(() => drawing.current?.show(props));
   return (
     <div class="drawing">
-      <canvas
-        ref={canvas}
-        tabIndex={0}
-        role="img"
-        aria-label="Map of the floor. The list of robots says the same."
-      />
+      <canvas ref={canvas} tabIndex={0} role="img" aria-label={say("floor.drawing")} />
       <p class="zoom">
-        <button type="button" aria-label="Zoom in" onClick={() => drawing.current?.zoomBy(1.5)}>
+        <button type="button" aria-label={say("floor.zoomIn")} onClick={() => drawing.current?.zoomBy(1.5)}>
           +
         </button>
-        <button type="button" aria-label="Zoom out" onClick={() => drawing.current?.zoomBy(1 / 1.5)}>
+        <button
+          type="button"
+          aria-label={say("floor.zoomOut")}
+          onClick={() => drawing.current?.zoomBy(1 / 1.5)}
+        >
           −
         </button>
         <button type="button" onClick={() => drawing.current?.showAll()}>
-          All
+          {say("floor.all")}
         </button>
       </p>
     </div>

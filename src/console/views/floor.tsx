@@ -9,6 +9,7 @@ import type { Listing } from "../fleet/list.ts";
 import type { Picture } from "../floor/draw.ts";
 import { noticeOf, type PointShape } from "../floor/scene.ts";
 import { floorAddress } from "../route.ts";
+import { say } from "../texts/texts.ts";
 import { ChosenRobot } from "./chosen-robot.tsx";
 import { usePage } from "./context.ts";
 import { FloorDrawing } from "./floor-drawing.tsx";
@@ -48,9 +49,9 @@ export function Floor(props: { readonly mapId: number | null; readonly chosenId:
   const chosen = fleet.robots.get(props.chosenId ?? "");
   return (
     <div class="floor">
-      <h1 class="unseen">Floor</h1>
-      <section class="map" aria-label="Map">
-        {notice !== null && <p class="warning">◆ {notice}</p>}
+      <h1 class="unseen">{say("rail.floor")}</h1>
+      <section class="map" aria-label={say("floor.map")}>
+        {notice !== null && <p class="warning">{say("floor.notice", { text: notice })}</p>}
         <FloorDrawing
           state={state}
           picture={picture}
@@ -112,7 +113,7 @@ const shapeSigns: Readonly<Record<PointShape, ComponentChild>> = {
 function Legend({ types }: { readonly types: FloorSettings["point_types"] }) {
   if (types.length === 0) return null;
   return (
-    <ul class="legend" aria-label="Points">
+    <ul class="legend" aria-label={say("floor.points")}>
       {types.map(({ type, name, shape }) => (
         <li key={type}>
           <span aria-hidden="true">{shapeSigns[shape]}</span> {name}
@@ -132,12 +133,12 @@ function MapChoice(props: {
   const { maps } = props.fleet;
   if (maps.size < 2) return null;
   return (
-    <nav class="tabs" aria-label="Maps">
+    <nav class="tabs" aria-label={say("floor.maps")}>
       {[...maps.values()].map(({ map_id: id, name }) => {
         const [all, unusual] = props.halls.get(id) ?? [0, 0];
         return (
           <Link key={id} to={floorAddress(id, props.chosenId)} current={id === props.mapId}>
-            {name ?? `map ${id}`} <span class="number">{all}</span>
+            {name ?? say("floor.mapNumber", { id })} <span class="number">{all}</span>
             {unusual > 0 && <Word word={`${unusual}`} emphasis="abnormal" />}
           </Link>
         );
@@ -178,7 +179,7 @@ function useFloorSettings(mapId: number | null) {
     };
     image.onerror = () => {
       picture.value = null;
-      problem.value = "The drawing of the floor could not be read.";
+      problem.value = say("floor.drawingProblem");
     };
     // A browser may show an image of the same address again without asking.
     const of = encodeURIComponent(configuration.peek());

@@ -1,5 +1,6 @@
 import { tagAddress } from "../route.ts";
 import type { Store } from "../store.ts";
+import { say } from "../texts/texts.ts";
 import { timeOfDay, wallTimeMs } from "../trust/time-text.ts";
 import { Alarms } from "./alarms.tsx";
 import { Bar } from "./bar.tsx";
@@ -10,18 +11,22 @@ import { LogIn } from "./log-in.tsx";
 import { Empty, Link } from "./parts.tsx";
 import { Rail } from "./rail.tsx";
 import { Robot } from "./robot.tsx";
+import { Says } from "./says.tsx";
 
-const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "Command");
-const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands), "Commands");
+const Command = viewLater(() => import("./command.tsx").then((module) => module.Command), "command");
+const Commands = viewLater(() => import("./commands.tsx").then((module) => module.Commands), "rail.commands");
 const Connections = viewLater(
   () => import("./connections.tsx").then((module) => module.Connections),
-  "Connections",
+  "rail.connections",
 );
-const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneTag), "Tag");
-const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags), "Tags");
-const Send = viewLater(() => import("./send.tsx").then((module) => module.Send), "Send a command");
-const Stations = viewLater(() => import("./stations.tsx").then((module) => module.Stations), "Stations");
-const Simulator = viewLater(() => import("./simulator.tsx").then((module) => module.Simulator), "Simulator");
+const OneTag = viewLater(() => import("./tags.tsx").then((module) => module.OneTag), "rail.tags");
+const Tags = viewLater(() => import("./tags.tsx").then((module) => module.Tags), "rail.tags");
+const Send = viewLater(() => import("./send.tsx").then((module) => module.Send), "send.title");
+const Stations = viewLater(() => import("./stations.tsx").then((module) => module.Stations), "rail.stations");
+const Simulator = viewLater(
+  () => import("./simulator.tsx").then((module) => module.Simulator),
+  "rail.simulator",
+);
 
 /** The whole page: the common part of all views, and the view of the address. */
 export function Frame() {
@@ -47,8 +52,8 @@ function Inside() {
       <Rail />
       <div class="notices">
         {fleet?.isOpen === true && (
-          <section class="notice" aria-label="Access" title={OPEN}>
-            {OPEN}
+          <section class="notice" aria-label={say("open.label")} title={say("open")}>
+            {say("open")}
           </section>
         )}
         {serviceState(store)}
@@ -56,7 +61,7 @@ function Inside() {
       <div class="values">
         <main>{fleet === null ? <Unheard /> : <Inner />}</main>
         <div class="veil" aria-hidden="true">
-          <p>Not live: the gateway has said nothing for 3 s. Nothing here is known to be true now.</p>
+          <p>{say("live.veil")}</p>
         </div>
       </div>
     </div>
@@ -72,22 +77,23 @@ function serviceState(store: Store) {
   if (fleet === null || !store.isLive.value) return null;
   const silence = store.silence.value;
   if (silence === null && fleet.isFleetLinkUp) return null;
-  const since = silence === null ? "" : ` since ${timeOfDay(wallTimeMs(silence, store.now.value))}`;
+  const connections = <Link to="/connections">{say("rail.connections")}</Link>;
+  const time = silence === null ? "" : timeOfDay(wallTimeMs(silence, store.now.value));
   return (
     <p class="notice grave" role="alert">
-      ▲ {fleet.isFleetLinkUp ? "No online list" : "Fleet service not reached"}
-      {since}. Robots are shown as they were last. <Link to="/connections">Connections</Link>
+      {time === "" ? (
+        <Says of="silent.link" connections={connections} />
+      ) : (
+        <Says of={fleet.isFleetLinkUp ? "silent.list" : "silent.linkSince"} {...{ time, connections }} />
+      )}
     </p>
   );
 }
 
-const OPEN =
-  "Open, without a log-in: every program of this machine may read, and command as the rights allow.";
-
 function Unheard() {
   return (
-    <Empty icon="connections" title="Nothing has been heard of the gateway yet.">
-      <p>The page connects by itself, and goes on as soon as the gateway answers.</p>
+    <Empty icon="connections" title={say("unheard.title")}>
+      <p>{say("unheard.text")}</p>
     </Empty>
   );
 }
@@ -129,5 +135,5 @@ function View() {
 }
 
 function Nothing() {
-  return <h1>There is no such page.</h1>;
+  return <h1>{say("nothing")}</h1>;
 }

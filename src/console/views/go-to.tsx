@@ -4,6 +4,7 @@ import type { Robot } from "../../northbound/web/api/robot.ts";
 import { goToBasisOf } from "../commanding/actions.ts";
 import { byName, hasWords } from "../fleet/list.ts";
 import { pointName } from "../fleet/maps.ts";
+import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import type { Intent } from "./second-step.tsx";
@@ -54,7 +55,7 @@ export function GoTo(props: {
         }}
       >
         <Icon name="goTo" />
-        Go to…
+        {say("goTo")}
       </button>
       {isOpen.value && (
         <Picker
@@ -67,7 +68,7 @@ export function GoTo(props: {
       )}
       {problem !== null && (
         <p class="wrong" role="alert">
-          ◆ Not sent: {problem.text}
+          {say("goTo.notSent", { problem: problem.text })}
         </p>
       )}
     </>
@@ -82,11 +83,11 @@ export function useGoTo(robot: Robot, begin: (intent: Intent) => void) {
   const goTo = async (name: string) => {
     const wanted = missionTo(robotId, name);
     if ((await check(wanted)) === null) return;
-    const label = `Go to ${name}`;
+    const label = say("goTo.place", { place: name });
     begin({
       label,
-      title: `${robotId} → ${name}`,
-      effect: "the fleet service is asked to send it there",
+      title: say("goTo.title", { robot: robotId, place: name }),
+      effect: say("goTo.effect"),
       basis: goToBasisOf,
       robotId,
       send: () => ask(robotId, label, wanted),
@@ -119,7 +120,7 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
   return (
     <div class="picker stack">
       <label class="search">
-        <span class="unseen">Destination</span>
+        <span class="unseen">{say("goTo.destination")}</span>
         <Icon name="search" />
         <input
           ref={field}
@@ -128,7 +129,7 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
           aria-controls="destinations"
           aria-activedescendant={shown.length === 0 ? undefined : `destination-${chosen}`}
           autocomplete="off"
-          placeholder="Destination"
+          placeholder={say("goTo.destination")}
           value={text.value}
           onInput={({ currentTarget }) => {
             text.value = currentTarget.value;
@@ -142,7 +143,7 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
         id="destinations"
         class="goal-list"
         role="listbox"
-        aria-label="Destinations"
+        aria-label={say("goTo.destinations")}
         tabIndex={-1}
       >
         {shown.map((name, index) => (
@@ -160,12 +161,10 @@ function Picker({ robot, pick }: { readonly robot: Robot; readonly pick: (name: 
         ))}
       </div>
       {offered.length > shown.length && (
-        <small>
-          {shown.length} of {offered.length}: write more letters.
-        </small>
+        <small>{say("goTo.more", { shown: shown.length, all: offered.length })}</small>
       )}
-      {offered.length === 0 && <small>No place on its map is called so.</small>}
-      <small>Or press a place on the map.</small>
+      {offered.length === 0 && <small>{say("goTo.none")}</small>}
+      <small>{say("goTo.press")}</small>
     </div>
   );
 }

@@ -1,7 +1,5 @@
 import { type IconName, iconPaths } from "../icon-paths.ts";
 
-export type { IconName };
-
 /** A picture beside a word, or of a button that has a name. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (

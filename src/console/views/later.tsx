@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
+import type { PlainKey } from "../texts/spoken.ts";
+import { say } from "../texts/texts.ts";
 
 /**
  * A view whose code is loaded when it is first shown: most pages do not need it, and the first page loads
@@ -10,7 +12,7 @@ import { useEffect } from "preact/hooks";
  */
 export function viewLater<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  title?: string,
+  title?: PlainKey,
 ): ComponentType<Props> {
   const found = signal<{ readonly View: ComponentType<Props> } | null>(null);
   const problem = signal("");
@@ -21,7 +23,7 @@ export function viewLater<Props extends object>(
       problem.value = "";
     } catch {
       // A gateway of another version has other files.
-      problem.value = "This part of the page could not be loaded. Load the page again.";
+      problem.value = say("later.failed");
     }
   }
 
@@ -32,8 +34,8 @@ export function viewLater<Props extends object>(
     if (found.value !== null) return <found.value.View {...props} />;
     return (
       <>
-        {title !== undefined && <h1>{title}</h1>}
-        {problem.value === "" ? <p>Loading …</p> : <p class="warning">◆ {problem.value}</p>}
+        {title !== undefined && <h1>{say(title)}</h1>}
+        {problem.value === "" ? <p>{say("later.loading")}</p> : <p class="warning">◆ {problem.value}</p>}
       </>
     );
   };

@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
+import { LanguageSwitch } from "./language-switch.tsx";
 import { Password } from "./parts.tsx";
 
 /** The page of a gateway with users until somebody has logged in. */
@@ -22,25 +24,26 @@ export function LogIn({ reason }: { readonly reason: string }) {
     if (problem.peek() !== "") password.current?.select();
   };
   return (
-    <form class="log-in" aria-label="Log in" onSubmit={(event) => void send(event)}>
-      <h1>Log in</h1>
+    <form class="log-in" aria-label={say("logIn.title")} onSubmit={(event) => void send(event)}>
+      <h1>{say("logIn.title")}</h1>
       {reason !== "" && (
         <p class="says" role="status">
           {reason}
         </p>
       )}
       <label>
-        User <input ref={user} name="user" autocomplete="username" maxLength={64} required />
+        {say("logIn.user")} <input ref={user} name="user" autocomplete="username" maxLength={64} required />
       </label>
-      <Password label="Password" field={password} />
+      <Password label={say("logIn.password")} field={password} />
       {problem.value !== "" && (
         <p class="alert alarm" role="alert">
-          Not logged in: {problem.value}.
+          {say("logIn.failed", { problem: problem.value })}
         </p>
       )}
       <button type="submit" class="primary" disabled={isBegun.value}>
-        Log in
+        {say("logIn.title")}
       </button>
+      <LanguageSwitch />
     </form>
   );
 }

@@ -1,11 +1,13 @@
 import { computed } from "@preact/signals";
 import type { ComponentChild, ComponentChildren, RefObject } from "preact";
 import { useMemo } from "preact/hooks";
+import type { IconName } from "../icon-paths.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import type { Store } from "../store.ts";
-import { ageText, dateAndTime, elapsedMs, timeOfDay } from "../trust/time-text.ts";
+import { say } from "../texts/texts.ts";
+import { agoText, dateAndTime, elapsedMs, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
-import { Icon, type IconName } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 /** A link within the page. */
 export function Link(props: {
@@ -48,7 +50,7 @@ export function Time({ iso, isDated = false }: { readonly iso: string | null; re
   if (iso === null) return <span>–</span>;
   const atMs = Date.parse(iso);
   return (
-    <time dateTime={iso} title={`${iso} (UTC)`}>
+    <time dateTime={iso} title={say("time.utc", { time: iso })}>
       {isDated ? dateAndTime(atMs) : timeOfDay(atMs)}
     </time>
   );
@@ -61,8 +63,8 @@ export function Ago({ iso }: { readonly iso: string | null }) {
   const age = useMemo(() => computed(() => (iso === null ? null : ageOf(store, iso))), [store, iso]).value;
   if (iso === null || age === null) return <Time iso={iso} isDated />;
   return (
-    <time dateTime={iso} title={`${dateAndTime(Date.parse(iso))}, ${zone} (${iso} UTC)`}>
-      {age} ago
+    <time dateTime={iso} title={say("time.zoned", { time: dateAndTime(Date.parse(iso)), zone, utc: iso })}>
+      {age}
     </time>
   );
 }
@@ -71,7 +73,7 @@ export function Ago({ iso }: { readonly iso: string | null }) {
 function ageOf({ clock, now }: Store, iso: string): string | null {
   const { value: heard } = clock;
   if (heard === null) return null;
-  return ageText(heard.atMs + elapsedMs(heard.heardAt, now.value) - Date.parse(iso));
+  return agoText(heard.atMs + elapsedMs(heard.heardAt, now.value) - Date.parse(iso));
 }
 
 /** The time zone of all times of the page. */
@@ -79,7 +81,7 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Names the zone once for a page. */
 export function TimeZone() {
-  return <small>Times are those of {zone}.</small>;
+  return <small>{say("time.zone", { zone })}</small>;
 }
 
 /** A column: its heading, and a class for its cells. */
@@ -117,7 +119,7 @@ export function Table(props: {
             <tr>
               {columns.map(({ name }) => (
                 <th key={name} scope="col">
-                  {name === "" ? <span class="unseen">Place in the queue</span> : name}
+                  {name === "" ? <span class="unseen">{say("robot.queuePlace")}</span> : name}
                 </th>
               ))}
             </tr>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { get } from "../api.ts";
 import { sleep, visibilityChange } from "../stream/browser.ts";
 import { nothingPolled, type Polled, poll } from "../stream/stream.ts";
+import { say } from "../texts/texts.ts";
 import { elapsedMs, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 
@@ -48,16 +49,17 @@ export function Confirmed({
   const isOld = askedAt !== null && ageMs > MOST_AGE_MS;
   if (value === null || askedAt === null)
     return problem === "" ? (
-      <p class="muted">Reading.</p>
+      <p class="muted">{say("polled.reading")}</p>
     ) : (
-      <p class="warning">◆ It could not be read: {problem}.</p>
+      <p class="warning">{say("polled.problem", { problem })}</p>
     );
   return (
     <>
       {(isOld || problem !== "") && (
         <p class="warning" role="status">
-          ◆ Not read since {timeOfDay(now.wallMs - ageMs)}
-          {problem === "" ? "" : `: ${problem}`}. What follows was true then.
+          {problem === ""
+            ? say("polled.old", { time: timeOfDay(now.wallMs - ageMs) })
+            : say("polled.oldBecause", { time: timeOfDay(now.wallMs - ageMs), problem })}
         </p>
       )}
       <div class={isOld ? "stack unconfirmed" : "stack"}>{children}</div>

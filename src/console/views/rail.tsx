@@ -1,30 +1,33 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import type { IconName } from "../icon-paths.ts";
 import { needsSomebody } from "../fleet/words.ts";
 import type { Route } from "../route.ts";
+import type { PlainKey } from "../texts/spoken.ts";
+import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
-import { Icon, type IconName } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 import { Link } from "./parts.tsx";
 
 /** A view of the navigation. `views` are those whose pages belong to it. */
 interface Item {
   readonly to: string;
-  readonly name: string;
+  readonly name: PlainKey;
   readonly icon: IconName;
   readonly views: ReadonlyArray<Route["view"]>;
 }
 
 const first: readonly Item[] = [
-  { to: "/", name: "Floor", icon: "floor", views: ["floor", "robot", "send"] },
-  { to: "/alarms", name: "Alarms", icon: "alarms", views: ["alarms"] },
-  { to: "/commands", name: "Commands", icon: "commands", views: ["commands", "command"] },
-  { to: "/stations", name: "Stations", icon: "stations", views: ["stations"] },
+  { to: "/", name: "rail.floor", icon: "floor", views: ["floor", "robot", "send"] },
+  { to: "/alarms", name: "rail.alarms", icon: "alarms", views: ["alarms"] },
+  { to: "/commands", name: "rail.commands", icon: "commands", views: ["commands", "command"] },
+  { to: "/stations", name: "rail.stations", icon: "stations", views: ["stations"] },
 ];
 /** On a telephone behind *More*. */
 const others: readonly Item[] = [
-  { to: "/tags", name: "Tags", icon: "tags", views: ["tags", "tag"] },
-  { to: "/connections", name: "Connections", icon: "connections", views: ["connections"] },
+  { to: "/tags", name: "rail.tags", icon: "tags", views: ["tags", "tag"] },
+  { to: "/connections", name: "rail.connections", icon: "connections", views: ["connections"] },
 ];
-const simulator: Item = { to: "/simulator", name: "Simulator", icon: "simulator", views: ["simulator"] };
+const simulator: Item = { to: "/simulator", name: "rail.simulator", icon: "simulator", views: ["simulator"] };
 
 /** The views: beside the page, and below it on a telephone. */
 export function Rail() {
@@ -40,17 +43,17 @@ export function Rail() {
   const link = ({ to, name, icon, views }: Item) => (
     <Link key={to} to={to} current={views.includes(view)}>
       <Icon name={icon} />
-      {name}
+      {say(name)}
       {to === "/alarms" && waiting > 0 && (
         <span class="badge while-live">
           {waiting}
-          <span class="unseen"> unacknowledged</span>
+          <span class="unseen"> {say("rail.unacknowledged")}</span>
         </span>
       )}
     </Link>
   );
   return (
-    <nav class="rail" aria-label="Views">
+    <nav class="rail" aria-label={say("rail")}>
       {first.map(link)}
       <button
         type="button"
@@ -61,7 +64,7 @@ export function Rail() {
         }}
       >
         <Icon name="more" />
-        More
+        {say("rail.more")}
       </button>
       <div class={isMoreShown.value ? "more-items shown" : "more-items"}>{more.map(link)}</div>
     </nav>

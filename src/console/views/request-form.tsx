@@ -11,7 +11,7 @@ import {
   withChoice,
 } from "../commanding/form.ts";
 import { type Offers, offersFor } from "../commanding/offers.ts";
-import { sentence } from "../fleet/words.ts";
+import { say } from "../texts/texts.ts";
 
 interface FormParts {
   readonly problem: FormProblem | null;
@@ -45,7 +45,7 @@ export function RequestFields(props: {
         const chosen = chosenOf(group.fields, value);
         return (
           <div class="choice" key={group.name}>
-            <label for={`${path}#${group.name}`}>{sentence(group.name)}</label>{" "}
+            <label for={`${path}#${group.name}`}>{plainName(group.name)}</label>{" "}
             <select
               id={`${path}#${group.name}`}
               value={chosen?.json_name ?? ""}
@@ -53,10 +53,10 @@ export function RequestFields(props: {
                 set(withChoice(group.fields, value, currentTarget.value === "" ? null : currentTarget.value))
               }
             >
-              <option value="">none</option>
+              <option value="">{say("form.none")}</option>
               {group.fields.map(({ name, json_name: own }) => (
                 <option key={own} value={own}>
-                  {sentence(name)}
+                  {plainName(name)}
                 </option>
               ))}
             </select>
@@ -77,7 +77,8 @@ interface FieldProps {
 }
 
 function Field({ field, path, value, set, form }: FieldProps) {
-  const name = `${sentence(field.name)}${field.required ? " (required)" : ""}`;
+  const plain = plainName(field.name);
+  const name = field.required ? say("form.required", { field: plain }) : plain;
   if (!field.list && !isMessage(field)) return <Input {...{ field, path, value, set, form, name }} />;
   const items = field.list && Array.isArray(value) ? (value as readonly FormValue[]) : [];
   const one = { ...field, list: false };
@@ -94,20 +95,26 @@ function Field({ field, path, value, set, form }: FieldProps) {
             value={item}
             set={(next) => set(items.map((each, index) => (index === at ? next : each)))}
             form={form}
-            name={`${sentence(field.name)} ${at + 1}`}
+            name={say("form.item", { field: plain, number: at + 1 })}
           />
           <button type="button" onClick={() => set(items.filter((_, index) => index !== at))}>
-            Remove<span class="unseen"> {`${sentence(field.name)} ${at + 1}`}</span>
+            {say("form.remove")}
+            <span class="unseen"> {say("form.item", { field: plain, number: at + 1 })}</span>
           </button>
         </div>
       ))}
       {field.list && (
         <button type="button" onClick={() => set([...items, emptyOf(one)])}>
-          Add {sentence(field.name)}
+          {say("form.add", { field: plain })}
         </button>
       )}
     </fieldset>
   );
+}
+
+/** The names of fields are those of the service, in every language. */
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll("_", " ");
 }
 
 function Item(props: FieldProps & { readonly name: string }) {
@@ -166,7 +173,7 @@ function Control({ field, path, value, set, form, hasOffers }: FieldProps & { re
   }
   return (
     <select value={String(value)} {...shared} onChange={({ currentTarget }) => set(currentTarget.value)}>
-      <option value="">none</option>
+      <option value="">{say("form.none")}</option>
       {field.values.slice(1).map((each) => (
         <option key={each} value={each}>
           {each}
@@ -181,7 +188,7 @@ function Problem({ path, form: { problem } }: { readonly path: string; readonly 
   return (
     <span class="wrong" id={`${path}-problem`} role="alert">
       {" "}
-      ◆ {problem.text}
+      {say("form.problem", { problem: problem.text })}
     </span>
   );
 }

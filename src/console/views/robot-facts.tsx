@@ -1,11 +1,13 @@
 import type { BatteryState } from "../../models/robot.ts";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type KnownRobot, seenOf } from "../fleet/fleet.ts";
-import { codeWord, currentGoalText } from "../fleet/words.ts";
+import { codeWord, currentGoalText, doubted, whyText, xyText } from "../fleet/words.ts";
 import { floorAddress, tagsAddress } from "../route.ts";
+import { say, word } from "../texts/texts.ts";
 import {
   ageMs,
   ageText,
+  agoText,
   type Dated,
   dateAndTime,
   type Moment,
@@ -14,6 +16,7 @@ import {
 } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Charge, Link, Time } from "./parts.tsx";
+import { Says } from "./says.tsx";
 
 const A_DAY_MS = 86_400_000;
 
@@ -21,17 +24,17 @@ const A_DAY_MS = 86_400_000;
 export function firstText(known: KnownRobot, silence: Dated | null, now: Moment): string {
   const text = standsText(known, now);
   if (silence === null || known.robot.standing.reason === "UNKNOWN") return text;
-  return `No online list for ${ageText(ageMs(silence, now))}. Last: ${text}`;
+  return say("first.silent", { age: ageText(ageMs(silence, now), "age.daysAgo"), text });
 }
 
 /** "Stands since 14:02: waits for confirmation." */
 function standsText({ robot, stood }: KnownRobot, now: Moment): string {
   const { standing } = robot;
   const sinceMs = wallTimeMs(stood, now);
-  const since = ageMs(stood, now) < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
-  if (standing.reason === "MOVING") return `Moves since ${since}.`;
-  if (standing.reason === "UNKNOWN") return `Not known since ${since}: ${standing.text}.`;
-  return `Stands since ${since}: ${standing.text === "" ? "no reason known" : standing.text}.`;
+  const time = ageMs(stood, now) < A_DAY_MS ? timeOfDay(sinceMs) : dateAndTime(sinceMs);
+  const why = standing.text === "" ? say("why.NO_REASON_KNOWN") : whyText(robot);
+  if (standing.reason === "MOVING") return say("first.moves", { time });
+  return say(standing.reason === "UNKNOWN" ? "first.notKnown" : "first.stands", { time, why });
 }
 
 interface FactsProps {
@@ -45,20 +48,20 @@ export function MainFacts({ known, silence }: FactsProps) {
   const { hold, lease } = robot;
   return (
     <dl class={silence === null ? "facts" : "facts unconfirmed"}>
-      <dt>Mission</dt>
+      <dt>{say("facts.mission")}</dt>
       <dd>{currentGoalText(robot)}</dd>
-      <dt>Place</dt>
+      <dt>{say("facts.place")}</dt>
       <dd>
         <Place known={known} silence={silence} />
       </dd>
-      <dt>Battery</dt>
+      <dt>{say("facts.battery")}</dt>
       <dd>
         <Battery battery={robot.battery} />
       </dd>
-      {hold.held && <dt>Hold</dt>}
-      {hold.held && <dd>held by {hold.by.join(", ")}</dd>}
-      {lease !== null && <dt>Lease</dt>}
-      {lease !== null && <dd>{`${lease.station}, ${lease.owner}`}</dd>}
+      {hold.held && <dt>{say("facts.hold")}</dt>}
+      {hold.held && <dd>{say("facts.heldBy", { by: hold.by.join(", ") })}</dd>}
+      {lease !== null && <dt>{say("facts.lease")}</dt>}
+      {lease !== null && <dd>{say("facts.leaseOf", lease)}</dd>}
     </dl>
   );
 }
@@ -69,37 +72,55 @@ export function Facts({ known, silence }: FactsProps) {
   const { hold, lease, exception, place } = robot;
   return (
     <dl class={silence === null ? "facts" : "facts unconfirmed"}>
-      <dt>Quality</dt>
+      <dt>{say("facts.quality")}</dt>
       <dd>
-        {robot.quality}
-        {silence !== null &&
-          robot.quality === "good" &&
-          ` ${ageText(ageMs(silence, store.now.value))} ago, not known now`}
+        {silence !== null && robot.quality === "good"
+          ? say("facts.qualityThen", {
+              quality: word(robot.quality),
+              ago: agoText(ageMs(silence, store.now.value)),
+            })
+          : word(robot.quality)}
       </dd>
-      <dt>Place</dt>
+      <dt>{say("facts.place")}</dt>
       <dd>
         <Place known={known} silence={silence} />{" "}
-        {place !== null && <Link to={floorAddress(place.map_id, robot.robot_id)}>on the floor</Link>}
+        {place !== null && (
+          <Link to={floorAddress(place.map_id, robot.robot_id)}>{say("facts.onFloor")}</Link>
+        )}
       </dd>
-      <dt>Battery</dt>
+      <dt>{say("facts.battery")}</dt>
       <dd>
         <Battery battery={robot.battery} />
       </dd>
-      <dt>Hold</dt>
-      <dd>{hold.held ? `held by ${hold.by.join(", ")}` : "none"}</dd>
-      <dt>Tags</dt>
+      <dt>{say("facts.hold")}</dt>
+      <dd>{hold.held ? say("facts.heldBy", { by: hold.by.join(", ") }) : say("facts.noHold")}</dd>
+      <dt>{say("facts.tags")}</dt>
       <dd>
-        <Link to={tagsAddress({ robot: robot.robot_id })}>all of {robot.robot_id}</Link>
+        <Link to={tagsAddress({ robot: robot.robot_id })}>
+          {say("facts.allTags", { robot: robot.robot_id })}
+        </Link>
       </dd>
-      <dt>Lease</dt>
+      <dt>{say("facts.lease")}</dt>
       <dd>
-        {lease === null ? "none" : `${lease.station}, ${lease.owner}, since `}
-        {lease !== null && <Time iso={lease.since} />}
+        {lease === null ? (
+          say("facts.none")
+        ) : (
+          <Says
+            of="facts.leaseSince"
+            station={lease.station}
+            owner={lease.owner}
+            time={<Time iso={lease.since} />}
+          />
+        )}
       </dd>
-      <dt>Exception</dt>
+      <dt>{say("facts.exception")}</dt>
       <dd>
-        {exception === null ? "none known" : [...exception.texts, ...exception.codes].join(", ")}
-        {exception !== null && `, level ${exception.level}`}
+        {exception === null
+          ? say("facts.noneKnown")
+          : say("facts.exceptionOf", {
+              words: [...exception.texts, ...exception.codes].join(", "),
+              level: exception.level,
+            })}
       </dd>
     </dl>
   );
@@ -109,28 +130,35 @@ export function Facts({ known, silence }: FactsProps) {
 function Place({ known, silence }: FactsProps) {
   const { store, maps } = usePage();
   const { place } = known.robot;
-  if (place === null) return <>not known</>;
+  if (place === null) return <>{say("facts.notKnown")}</>;
   const { x, y, point, map_id: mapId, map_name: name, quality } = place;
   const seen = seenOf(known, store.fleet.value?.list ?? null);
-  const at = point === "" ? "" : `at ${maps.nameOf(mapId, point)}, `;
-  const where = x === null || y === null ? "no coordinates" : `x ${x.toFixed(1)}, y ${y.toFixed(1)}`;
+  const where = x === null || y === null ? say("facts.noCoordinates") : xyText(x, y);
   const isConfirmed = silence === null && place.listed;
   // A quality that is good claims too much for an old place.
-  const doubt = `${quality === "good" ? "" : `${quality}, `}seen ${ageText(ageMs(seen, store.now.value))} ago`;
-  return <>{`${at}${where}, map ${name === "" ? mapId : name} (${isConfirmed ? quality : doubt})`}</>;
+  const ago = agoText(ageMs(seen, store.now.value));
+  const old =
+    quality === "good"
+      ? say("place.seen", { ago })
+      : say("place.seenDoubted", { ago, quality: word(quality) });
+  const shown = { where, map: name === "" ? mapId : name, doubt: isConfirmed ? word(quality) : old };
+  if (point === "") return <>{say("facts.placeOf", shown)}</>;
+  return <>{say("facts.placeAt", { ...shown, place: maps.nameOf(mapId, point) })}</>;
 }
 
 function Battery({ battery }: Pick<Robot, "battery">) {
-  if (battery?.state == null) return <>not known</>;
+  if (battery?.state == null) return <>{say("facts.notKnown")}</>;
   return (
     <>
       <Charge percent={battery.state.battery_state.charge_percent} />
-      {batteryText(battery.state)}
-      {battery.quality !== "good" && ` (${battery.quality})`}
+      {doubted(batteryText(battery.state), battery.quality)}
     </>
   );
 }
 
 function batteryText({ battery_state: battery }: BatteryState): string {
-  return `${battery.charge_percent} %, ${codeWord(battery.state, "STATE_")}`;
+  return say("facts.batteryOf", {
+    percent: battery.charge_percent,
+    state: codeWord(battery.state, "STATE_"),
+  });
 }

@@ -3,24 +3,20 @@ import { Component, createRef } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Robot } from "../../northbound/web/api/robot.ts";
 import { type ExceptionName, exceptions, hasWords, type ListedRobot, type Listing } from "../fleet/list.ts";
-import { currentGoalText, type RobotWord } from "../fleet/words.ts";
+import { currentGoalText, doubted, type RobotWord, whyText, xyText } from "../fleet/words.ts";
 import { doubtOf, type FloorRobot, type FloorState } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
+import { say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import { Empty, Link, Word } from "./parts.tsx";
+import { Says } from "./says.tsx";
 
 /** Of a block of rows: with larger blocks, more than a screenful would be laid out. */
 const BLOCK_ROWS = 20;
 
-const chips: ReadonlyArray<readonly [ExceptionName, string]> = [
-  ["alarm", "Alarm"],
-  ["paused", "Paused"],
-  ["offline", "Offline"],
-  ["low", "Low battery"],
-  ["idle", "No mission"],
-];
+const chips: readonly ExceptionName[] = ["alarm", "paused", "offline", "low", "idle"];
 
 interface ListProps {
   readonly listing: Listing;
@@ -49,14 +45,14 @@ export function RobotList(props: ListProps) {
       (search.value.trim() === "" || hasWords(search.value, textsOf(listed, placeOf(listed)))),
   );
   return (
-    <section class="list" aria-label="List of robots">
+    <section class="list" aria-label={say("list")}>
       <div class="list-head">
         <label class="search">
-          <span class="unseen">Search</span>
+          <span class="unseen">{say("list.search")}</span>
           <Icon name="search" />
           <input
             type="search"
-            placeholder="Name, state or place"
+            placeholder={say("list.searchFor")}
             value={search.value}
             onInput={({ currentTarget }) => {
               search.value = currentTarget.value;
@@ -77,7 +73,7 @@ export function RobotList(props: ListProps) {
         ref={useChosenInSight()}
         class="robots"
         role="list"
-        aria-label="Robots"
+        aria-label={say("list.robots")}
         data-chosen={chosenId ?? ""}
       >
         {inBlocks(wanted).map((block, at) => (
@@ -104,19 +100,19 @@ function Chips(props: {
   readonly choose: (name: ExceptionName | null) => void;
 }) {
   const { counts, chosen, choose } = props;
-  const shown = chips.filter(([name]) => counts[name] > 0 || name === chosen);
+  const shown = chips.filter((name) => counts[name] > 0 || name === chosen);
   if (shown.length === 0) return null;
   return (
     <fieldset class="chips">
-      <legend class="unseen">Exceptions</legend>
-      {shown.map(([name, label]) => (
+      <legend class="unseen">{say("list.exceptions")}</legend>
+      {shown.map((name) => (
         <button
           key={name}
           type="button"
           aria-pressed={name === chosen}
           onClick={() => choose(name === chosen ? null : name)}
         >
-          {label} <span class="number">{counts[name]}</span>
+          {say(`list.${name}`)} <span class="number">{counts[name]}</span>
         </button>
       ))}
     </fieldset>
@@ -124,12 +120,15 @@ function Chips(props: {
 }
 
 function Nobody({ isFleetEmpty }: { readonly isFleetEmpty: boolean }) {
-  if (!isFleetEmpty) return <Empty icon="search" title="No robot matches." />;
+  if (!isFleetEmpty) return <Empty icon="search" title={say("list.none")} />;
   return (
-    <Empty icon="robot" title="There is no robot yet.">
+    <Empty icon="robot" title={say("list.noFleet")}>
       <p>
-        The gateway takes those of <span class="id">fleet.robots</span>, or all that the fleet service lists.{" "}
-        <Link to="/connections">Connections</Link> says whether the service answers.
+        <Says
+          of="list.noFleetText"
+          setting={<span class="id">fleet.robots</span>}
+          connections={<Link to="/connections">{say("rail.connections")}</Link>}
+        />
       </p>
     </Empty>
   );
@@ -185,13 +184,11 @@ class Row extends Component<RowProps> {
       <div ref={this.#row} role="listitem" class={isChosen ? "row chosen" : "row"}>
         <Link to={robotAddress(robot.robot_id)}>{robot.robot_id}</Link>
         <button type="button" aria-pressed={isChosen} onClick={() => this.props.choose(robot.robot_id)}>
-          <span class="unseen">
-            {isChosen ? "shown" : "show"} {robot.robot_id} on the floor
-          </span>
+          <span class="unseen">{say(isChosen ? "list.shown" : "list.show", { robot: robot.robot_id })}</span>
         </button>
         <Word {...shown} />
         {shown.emphasis !== "normal" && robot.standing.text !== "" && (
-          <span class={isSilent ? "why unconfirmed" : "why"}>{robot.standing.text}</span>
+          <span class={isSilent ? "why unconfirmed" : "why"}>{whyText(robot)}</span>
         )}
         <span class="does">
           <span class={old}>{currentGoalText(robot)}</span> · <span class={old}>{place}</span>
@@ -235,7 +232,7 @@ function textsOf({ known: { robot }, shown }: ListedRobot, place: string): reado
     robot.robot_id,
     robot.family,
     shown.word,
-    robot.standing.text,
+    whyText(robot),
     place,
     currentGoalText(robot),
     robot.place?.map_name ?? "",
@@ -249,10 +246,10 @@ function placeText(
   now: Moment,
   nameOf: (place: NonNullable<Robot["place"]>) => string,
 ): string {
-  if (place === null || onFloor === undefined || pollMs === null) return "place not known";
+  if (place === null || onFloor === undefined || pollMs === null) return say("place.notKnown");
   const doubt = doubtOf(onFloor, isLive, pollMs, now);
   const where = pointText(place, nameOf);
-  return doubt === null ? where : `${where} (${doubt})`;
+  return doubt === null ? where : say("doubted", { text: where, quality: doubt });
 }
 
 function pointText(
@@ -260,19 +257,24 @@ function pointText(
   nameOf: (place: NonNullable<Robot["place"]>) => string,
 ): string {
   const { point, x, y } = place;
-  if (point !== "") return `at ${nameOf(place)}`;
-  return x === null || y === null ? "place not known" : `x ${x.toFixed(1)}, y ${y.toFixed(1)}`;
+  if (point !== "") return say("place.at", { place: nameOf(place) });
+  return x === null || y === null ? say("place.notKnown") : xyText(x, y);
 }
 
 function batteryOf({ battery }: Robot): string {
-  if (battery?.state == null) return "battery not known";
-  const doubt = battery.quality === "good" ? "" : ` (${battery.quality})`;
-  return `${battery.state.battery_state.charge_percent} %${doubt}`;
+  if (battery?.state == null) return say("battery.notKnown");
+  const percent = battery.state.battery_state.charge_percent;
+  return doubted(say("battery.percent", { percent }), battery.quality);
 }
 
 function countText({ robots: all, good, unusual }: Listing, found: number, isSilent: boolean): string {
-  const counted = all.length === 1 ? "1 robot" : `${all.length} robots`;
-  const known = isSilent ? "none known to be good now" : `${good} good`;
-  const text = `${counted}, ${known}${unusual === 0 ? "" : `, ${unusual} to look at`}`;
-  return found === all.length ? text : `${found} of ${text}`;
+  const count = all.length;
+  const counted = isSilent
+    ? unusual === 0
+      ? say("list.countSilent", { count })
+      : say("list.countSilentUnusual", { count, unusual })
+    : unusual === 0
+      ? say("list.count", { count, good })
+      : say("list.countUnusual", { count, good, unusual });
+  return found === count ? counted : say("list.found", { found, counted });
 }

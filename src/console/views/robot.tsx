@@ -1,8 +1,9 @@
 import type { MissionView } from "../../models/robot.ts";
 import type { Robot as RobotFacts } from "../../northbound/web/api/robot.ts";
 import { eventsOf } from "../fleet/events.ts";
-import { codeWord, goalText, hasEnded, sentence, wordOf } from "../fleet/words.ts";
-import { ageMs, ageText } from "../trust/time-text.ts";
+import { codeWord, goalText, hasEnded, wordOf } from "../fleet/words.ts";
+import { say, word } from "../texts/texts.ts";
+import { ageMs, agoText } from "../trust/time-text.ts";
 import { AlarmList } from "./alarms.tsx";
 import { CommandLog } from "./command-log.tsx";
 import { Commanding } from "./commanding.tsx";
@@ -10,6 +11,7 @@ import { usePage } from "./context.ts";
 import { viewLater } from "./later.tsx";
 import { Card, Empty, Link, ShortId, Table, Time, Word } from "./parts.tsx";
 import { Facts, firstText } from "./robot-facts.tsx";
+import { Says } from "./says.tsx";
 
 const MOST_SHOWN = 20;
 
@@ -23,17 +25,24 @@ function RobotEvents({ robotId }: { readonly robotId: string }) {
     <>
       {shown.length > 0 && (
         <Table
-          caption="Events of this robot"
-          columns={[{ name: "Time", class: "fixed" }, "Event", { name: "Says", class: "wide" }]}
+          caption={say("robot.events")}
+          columns={[
+            { name: say("robot.time"), class: "fixed" },
+            say("robot.event"),
+            { name: say("robot.says"), class: "wide" },
+          ]}
           rows={shown.map(({ id, at, kind, text }) => ({
             key: id,
-            cells: [<Time iso={at} isDated />, kind, text],
+            cells: [<Time iso={at} isDated />, word(kind), text],
           }))}
         />
       )}
       <p class="muted">
-        {shown.length === 0 ? "Events of this robot: none" : `The newest ${MOST_SHOWN} at most`} since{" "}
-        <Time iso={log.since} isDated />. The page knows none from before.
+        {shown.length === 0 ? (
+          <Says of="robot.eventsNone" time={<Time iso={log.since} isDated />} />
+        ) : (
+          <Says of="robot.eventsSince" most={MOST_SHOWN} time={<Time iso={log.since} isDated />} />
+        )}
       </p>
     </>
   );
@@ -52,15 +61,15 @@ export function Robot({ robotId }: { readonly robotId: string }) {
     return (
       <>
         <h1>{robotId}</h1>
-        <Empty icon="robot" title="The gateway knows no robot of this id.">
-          <Link to="/">All robots</Link>
+        <Empty icon="robot" title={say("robot.notThere")}>
+          <Link to="/">{say("robot.all")}</Link>
         </Empty>
       </>
     );
   }
   const { robot } = known;
   const now = store.now.value;
-  const listed = silence === null ? "" : `listed ${ageText(ageMs(silence, now))} ago`;
+  const listed = silence === null ? "" : say("robot.listed", { ago: agoText(ageMs(silence, now)) });
   return (
     <>
       <h1>
@@ -71,15 +80,15 @@ export function Robot({ robotId }: { readonly robotId: string }) {
         <div class="card">
           <Commanding known={known} />
         </div>
-        <Card title="State">
+        <Card title={say("robot.state")}>
           <Facts known={known} silence={silence} />
         </Card>
       </div>
-      {robot.alarms.length > 0 && <AlarmList title="Alarms of this robot" alarms={robot.alarms} />}
+      {robot.alarms.length > 0 && <AlarmList title={say("robot.alarms")} alarms={robot.alarms} />}
       <Queue robot={robot} listed={listed} />
       <Chain robot={robot} listed={listed} />
       <Conveyors robot={robot} listed={listed} />
-      <CommandLog caption="Commands of this robot" robotId={robotId} />
+      <CommandLog caption={say("robot.commands")} robotId={robotId} />
       <RobotEvents robotId={robotId} />
       <BatteryHours robotId={robotId} />
     </>
@@ -94,14 +103,21 @@ interface PartProps {
 
 function Queue({ robot, listed }: PartProps) {
   const { mission: value } = robot;
-  if (value?.state == null) return <p>Its missions are not known.</p>;
+  if (value?.state == null) return <p>{say("robot.missionsNotKnown")}</p>;
   const { missions: queue, current_mission_index: current } = value.state;
-  if (queue.length === 0) return <p>No mission{qualityNote(value.quality, listed)}.</p>;
-  const caption = `Missions${qualityNote(value.quality, listed)}`;
+  if (queue.length === 0)
+    return <p>{say("robot.noMission", { note: qualityNote(value.quality, listed) })}</p>;
+  const caption = say("robot.missions", { note: qualityNote(value.quality, listed) });
   return (
     <Table
       caption={caption}
-      columns={["", "Mission", "State", { name: "Goals", class: "wide" }, "Owner"]}
+      columns={[
+        "",
+        say("robot.mission"),
+        say("robot.state"),
+        { name: say("robot.goals"), class: "wide" },
+        say("robot.owner"),
+      ]}
       rows={queue.map((mission, at) => ({
         key: mission.mission_id,
         class: at === current ? "current" : "",
@@ -126,7 +142,7 @@ function feedbackText({ mission_feedback: feedback }: MissionView): string {
 
 function placeInQueue(mission: MissionView, at: number, current: number): string {
   if (at !== current) return `${at + 1}`;
-  return hasEnded(mission) ? "last" : "▶ now";
+  return say(hasEnded(mission) ? "robot.last" : "robot.now");
 }
 
 /** The goals, with the present one in brackets. */
@@ -142,16 +158,20 @@ function Chain({ robot, listed }: PartProps) {
   const current = chain.current_task_index;
   return (
     <Table
-      caption={`Task chain ${facts?.id ?? ""}: ${sentence(facts?.status ?? "")}${qualityNote(chain.quality, listed)}`}
-      columns={["", "Task", "Point", "Status"]}
+      caption={say("robot.chain", {
+        id: facts?.id ?? "",
+        status: word(facts?.status ?? ""),
+        note: qualityNote(chain.quality, listed),
+      })}
+      columns={["", say("robot.task"), say("robot.point"), say("robot.status")]}
       rows={tasks.map((task, at) => ({
         key: `${at}`,
         class: at === current ? "current" : "",
         cells: [
-          at === current ? "▶ now" : at + 1,
+          at === current ? say("robot.now") : at + 1,
           codeWord(task.task_type, "TASK_TYPE_"),
           maps.nameOf(task.map_id, task.end_point_code),
-          sentence(task.status),
+          word(task.status),
         ],
       }))}
     />
@@ -162,8 +182,14 @@ function Conveyors({ robot, listed }: PartProps) {
   if (robot.conveyors.length === 0) return null;
   return (
     <Table
-      caption={`Conveyors${qualityNote("good", listed)}`}
-      columns={["Conveyor", "Motion", "Load", "Health", "Quality"]}
+      caption={say("robot.conveyors", { note: qualityNote("good", listed) })}
+      columns={[
+        say("robot.conveyor"),
+        say("robot.motion"),
+        say("robot.load"),
+        say("robot.health"),
+        say("robot.quality"),
+      ]}
       rows={robot.conveyors.map(({ index, state, quality }) => ({
         key: `${index}`,
         cells: [
@@ -171,7 +197,7 @@ function Conveyors({ robot, listed }: PartProps) {
           state === null ? "–" : codeWord(state.operation_state, "OPERATION_STATE_"),
           state === null ? "–" : codeWord(state.payload_state, "PAYLOAD_STATE_"),
           state === null ? "–" : codeWord(state.health_state, "HEALTH_STATE_"),
-          quality,
+          word(quality),
         ],
       }))}
     />
@@ -179,6 +205,9 @@ function Conveyors({ robot, listed }: PartProps) {
 }
 
 function qualityNote(quality: string, listed: string): string {
-  const notes = [quality === "good" ? "" : quality, listed].filter((note) => note !== "");
-  return notes.length === 0 ? "" : ` (${notes.join(", ")})`;
+  if (quality === "good") return listed === "" ? "" : say("robot.noteOf", { quality: listed });
+  const shown = word(quality);
+  return listed === ""
+    ? say("robot.noteOf", { quality: shown })
+    : say("robot.noteOfBoth", { quality: shown, listed });
 }

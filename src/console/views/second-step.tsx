@@ -6,8 +6,10 @@ import { basisOf } from "../commanding/actions.ts";
 import { operationText, sourceText } from "../fleet/command-words.ts";
 import { commandKey, type Fleet } from "../fleet/fleet.ts";
 import type { MapStore } from "../fleet/maps.ts";
-import { ageMs, ageText, elapsedMs, type Moment } from "../trust/time-text.ts";
+import { say } from "../texts/texts.ts";
+import { ageMs, agoText, elapsedMs, type Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
+import { Says } from "./says.tsx";
 
 /** A second step lapses after this time. */
 const LAPSE_MS = 15_000;
@@ -58,7 +60,7 @@ export function useSecondStep() {
     const step = first.peek();
     if (step === null) return;
     first.value = null;
-    lapsed.value = `${step.intent.label}: not sent, because ${reason}.`;
+    lapsed.value = say("step.lapsed", { label: step.intent.label, reason });
   }
   return {
     end,
@@ -89,9 +91,9 @@ function basisText({ basis = basisOf }: Intent, robot: Robot | undefined): strin
 
 /** Why a first step no longer counts; null: it does. */
 function lapseOf(step: FirstStep, robot: Robot | undefined, isLive: boolean, now: Moment): string | null {
-  if (!isLive) return "the values are not live";
-  if (basisText(step.intent, robot) !== step.basis) return "the robot's state has changed";
-  return elapsedMs(step.at, now) >= LAPSE_MS ? "15 s have passed" : null;
+  if (!isLive) return say("step.notLive");
+  if (basisText(step.intent, robot) !== step.basis) return say("step.stateChanged");
+  return elapsedMs(step.at, now) >= LAPSE_MS ? say("step.timeOver", { count: LAPSE_MS / 1_000 }) : null;
 }
 
 /** Names the effect and its object. Enter does not send. */
@@ -108,6 +110,12 @@ function SecondStep(props: {
   const fleet = store.fleet.value;
   const silence = store.silence.value;
   const others = robot === null ? [] : recentOf(robot.robot_id, fleet?.recent ?? [], store.now.value);
+  const ofRobot = named === undefined ? intent.label : say("step.of", { label: intent.label, what: named });
+  const shown = {
+    title: <strong>{intent.title ?? ofRobot}</strong>,
+    where: intent.concerns === undefined ? whereText(robot, maps) : "",
+    effect: intent.effect,
+  };
   const refuseEnter = (event: KeyboardEvent) => {
     if (event.key === "Enter") event.preventDefault();
   };
@@ -124,34 +132,37 @@ function SecondStep(props: {
       class="second"
       role="alertdialog"
       tabIndex={-1}
-      aria-label={`${intent.label}: second step`}
+      aria-label={say("step.second", { label: intent.label })}
       onKeyDown={onKey}
     >
       <p>
-        <strong>{intent.title ?? (named === undefined ? intent.label : `${intent.label}: ${named}`)}</strong>
-        {intent.concerns === undefined && whereText(robot, maps)}
-        {silence !== null && `, listed ${ageText(ageMs(silence, store.now.value))} ago`}. Effect:{" "}
-        {intent.effect}.
+        {silence === null ? (
+          <Says of="step.effect" {...shown} />
+        ) : (
+          <Says of="step.effectListed" {...shown} ago={agoText(ageMs(silence, store.now.value))} />
+        )}
       </p>
-      {robot !== null && (
-        <p>{robot.lease === null ? "No station has a lease on it." : leaseText(robot.lease)}</p>
-      )}
+      {robot !== null && <p>{robot.lease === null ? say("step.noLease") : leaseText(robot.lease)}</p>}
       {others.length > 0 && (
         <p>
-          In the last two minutes:{" "}
-          {others.map((each) => `${operationText(each)} by ${sourceText(each)}`).join(", ")}.
+          {say("step.recent", {
+            commands: others
+              .map((each) => say("step.recentBy", { command: operationText(each), source: sourceText(each) }))
+              .join(", "),
+          })}
         </p>
       )}
       {intent.request !== undefined && <p class="id">{intent.request}</p>}
       <div class="line-up">
         <button type="button" class="primary" onKeyDown={refuseEnter} onClick={send}>
-          {intent.label}
-          {named !== undefined && ` ${named}`}
+          {named === undefined ? intent.label : say("step.send", { label: intent.label, what: named })}
         </button>
         <button type="button" onClick={close}>
-          Do not send
+          {say("step.doNotSend")}
         </button>
-        <small aria-hidden="true">lapses in {Math.max(0, Math.ceil(leftMs / 1_000))} s</small>
+        <small aria-hidden="true">
+          {say("step.lapses", { seconds: Math.max(0, Math.ceil(leftMs / 1_000)) })}
+        </small>
       </div>
     </div>
   );
@@ -177,14 +188,16 @@ function useFocus(step: FirstStep) {
 }
 
 function leaseText({ station, owner }: NonNullable<Robot["lease"]>): string {
-  return `Station ${station} has a lease on it (${owner}).`;
+  return say("step.lease", { station, owner });
 }
 
 function whereText(robot: Robot | null, maps: MapStore): string {
-  if (robot === null) return ", no robot that is known here";
+  if (robot === null) return say("step.noRobot");
   const { place } = robot;
-  if (place === null) return ", whose place is not known";
-  return place.point === "" ? `, on map ${place.map_name}` : `, at ${maps.nameOf(place.map_id, place.point)}`;
+  if (place === null) return say("step.noPlace");
+  return place.point === ""
+    ? say("step.onMap", { map: place.map_name })
+    : say("step.at", { place: maps.nameOf(place.map_id, place.point) });
 }
 
 function recentOf(robotId: string, received: Fleet["recent"], now: Moment): readonly Command[] {

@@ -3,19 +3,15 @@ import type { MapPoint } from "../../northbound/web/api/floor.ts";
 import type { Operation, Operations } from "../../northbound/web/api/operation.ts";
 import type { Check, Rights } from "../../northbound/web/api/rights.ts";
 import { get } from "../api.ts";
-import {
-  type FormObject,
-  formOf,
-  prefilled,
-  requestOf,
-  robotNamed,
-} from "../commanding/form.ts";
+import { type FormObject, formOf, prefilled, requestOf, robotNamed } from "../commanding/form.ts";
 import { offersOf } from "../commanding/offers.ts";
 import { robotAddress, sendAddress } from "../route.ts";
+import { say, word } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";
 import { usePage } from "./context.ts";
 import { Link } from "./parts.tsx";
 import { RequestFields } from "./request-form.tsx";
+import { Says } from "./says.tsx";
 import { useSecondStep } from "./second-step.tsx";
 import { useCheck } from "./use-check.ts";
 import { isAllowed, useRights } from "./use-rights.ts";
@@ -35,23 +31,23 @@ export function Send({ operation: wanted, robotId }: SendProps) {
   const operation = open.find(({ name }) => name === wanted);
   return (
     <>
-      <h1>Expert: any command</h1>
+      <h1>{say("send.title")}</h1>
       <Refusals rights={own} problem={problem.value === "" ? unread : problem.value} robotId={robotId} />
       {robotId !== null && (
         <p>
-          To <Link to={robotAddress(robotId)}>{robotId}</Link>
+          <Says of="send.to" robot={<Link to={robotAddress(robotId)}>{robotId}</Link>} />
         </p>
       )}
       {open.length > 0 && (
         <label class="field">
-          Operation{" "}
+          {say("send.operation")}{" "}
           <select
             value={operation?.name ?? ""}
             onChange={({ currentTarget: { value } }) =>
               go(sendAddress(value === "" ? null : value, robotId), "replace")
             }
           >
-            <option value="">choose one</option>
+            <option value="">{say("send.choose")}</option>
             {open.map(({ name }) => (
               <option key={name} value={name}>
                 {name}
@@ -63,7 +59,7 @@ export function Send({ operation: wanted, robotId }: SendProps) {
       {operation !== undefined && own?.robot == null && (
         <OperationForm key={`${operation.name} ${robotId}`} operation={operation} robotId={robotId} />
       )}
-      <section class="commanding" aria-label="Sent before">
+      <section class="commanding" aria-label={say("send.before")}>
         <AskedList robot={null} />
       </section>
     </>
@@ -80,25 +76,21 @@ function Refusals({
   readonly problem: string;
   readonly robotId: string | null;
 }) {
-  if (problem !== "") return <p class="warning">◆ What you may send is not known: {problem}.</p>;
-  if (rights === null) return <p class="muted">Reading what you may send.</p>;
+  if (problem !== "") return <p class="warning">{say("commanding.notKnown", { problem })}</p>;
+  if (rights === null) return <p class="muted">{say("send.reading")}</p>;
   const refused = rights.operations.filter((each) => each.refused !== null);
   return (
     <>
       {rights.robot !== null && (
-        <p>
-          You may not command {robotId}: {rights.robot}.
-        </p>
+        <p>{say("send.refusedRobot", { robot: robotId ?? "", reason: rights.robot })}</p>
       )}
-      {rights.moves !== null && <p>You may move no robot from here: {rights.moves}.</p>}
+      {rights.moves !== null && <p>{say("send.refusedMoves", { reason: rights.moves })}</p>}
       {refused.length > 0 && (
         <details>
-          <summary>{refused.length} operations are not offered to you</summary>
+          <summary>{say("send.notOffered", { count: refused.length })}</summary>
           <ul>
             {refused.map(({ name, refused: reason }) => (
-              <li key={name}>
-                {name}: {reason}
-              </li>
+              <li key={name}>{say("send.refused", { name, reason: reason ?? "" })}</li>
             ))}
           </ul>
         </details>
@@ -128,11 +120,9 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
   };
   return (
     <form class="request card" onSubmit={(event) => event.preventDefault()}>
-      <p>
-        {operation.summary} Needs the role {operation.role}.
-      </p>
+      <p>{say("send.needs", { summary: operation.summary, role: word(operation.role) })}</p>
       <div class="line-up">
-        Begin with{" "}
+        {say("send.begin")}{" "}
         {operation.examples.map(({ title, request }) => (
           <button type="button" key={title} onClick={() => set(fill(request))}>
             {title}
@@ -148,7 +138,7 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
       />
       {problem?.path === "" && (
         <p class="wrong" role="alert">
-          ◆ {problem.text}
+          {say("form.problem", { problem: problem.text })}
         </p>
       )}
       <button
@@ -157,7 +147,7 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
         disabled={!store.isLive.value || isAsking}
         onClick={() => void begin(requestOf(operation.fields, value.value))}
       >
-        {operation.name}…
+        {say("commanding.first", { label: operation.name })}
       </button>
       {step}
     </form>
@@ -168,18 +158,13 @@ function OperationForm(props: { readonly operation: Operation; readonly robotId:
 const CONVEYORS = "ControlConveyor";
 
 function effectText({ name }: Operation, { effect }: Check): string {
-  if (effect === null) return "not known";
-  return effect === "moves" && name === CONVEYORS ? "conveyors may roll" : effects[effect];
+  if (effect === null) return say("effect.notKnown");
+  return say(effect === "moves" && name === CONVEYORS ? "effect.conveyors" : `effect.${effect}`);
 }
 
-const effects: Readonly<Record<NonNullable<Check["effect"]>, string>> = {
-  moves: "the robot may move",
-  stops: "it stops something",
-  changes: "it changes something at the fleet service",
-  reads: "nothing changes: it reads",
-};
-
-/** Bad input is named at its field, before a second step. `changed` ends a step: the form shows what is sent. */
+/**
+ * Bad input is named at its field, before a second step. `changed` ends a step: the form shows what is sent.
+ */
 function useCheckedSend(operation: Operation) {
   const { store, ask } = usePage();
   const { begin, end, step } = useSecondStep();
@@ -192,7 +177,10 @@ function useCheckedSend(operation: Operation) {
     const robotId = robotNamed(fleet, operation, request)?.robot_id ?? found.robot_id;
     begin({
       label: name,
-      effect: `${effectText(operation, found)}. ${operation.summary.replace(/\.$/, "")}`,
+      effect: say("send.effectOf", {
+        effect: effectText(operation, found),
+        summary: operation.summary.replace(/\.$/, ""),
+      }),
       request: JSON.stringify(request),
       robotId,
       send: () => ask(robotId ?? "", name, { operation: name, request }),
@@ -200,7 +188,7 @@ function useCheckedSend(operation: Operation) {
   };
   const changed = () => {
     forget();
-    end("the form has changed");
+    end(say("step.formChanged"));
   };
   return { problem, begin: checked, changed, step, isAsking };
 }

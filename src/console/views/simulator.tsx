@@ -4,6 +4,7 @@ import type { SimulatedFaultStates } from "../../northbound/web/api/simulator.ts
 import { type Answer, get, put } from "../api.ts";
 import { robotAddress } from "../route.ts";
 import { type FaultRow, faultRows } from "../simulator/faults.ts";
+import { say } from "../texts/texts.ts";
 import { ageMs, ageText, type Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Link, Table, Word } from "./parts.tsx";
@@ -51,21 +52,20 @@ export function Simulator() {
     const isActive = active === null;
     const body = { active: isActive, ...(robotId === null ? {} : { robot_id: robotId }) };
     const answer = await put<SimulatedFaultStates>(`/simulator/faults/${fault.name}`, body);
-    const name = robotId === null ? fault.label : `${fault.label}: ${robotId}`;
-    said.value = "problem" in answer ? "" : `${name} – ${isActive ? "begun" : "ended"}.`;
+    const label = say(`fault.${fault.name}`);
+    const name = robotId === null ? label : say("simulator.ofRobot", { fault: label, robot: robotId });
+    said.value =
+      "problem" in answer ? "" : say(isActive ? "simulator.begun" : "simulator.ended", { fault: name });
     take(answer);
   };
   return (
     <>
-      <h1>Simulator</h1>
-      <p class="first">
-        These are faults of the simulated fleet service of this demo. Nothing is wrong with the gateway, and
-        no real robot is concerned.
-      </p>
-      <p>A fault lasts until you end it, or the demo ends. Watch what the other views make of it.</p>
+      <h1>{say("rail.simulator")}</h1>
+      <p class="first">{say("simulator.text")}</p>
+      <p>{say("simulator.lasts")}</p>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
-          Robot{" "}
+          {say("log.robot")}{" "}
           <select
             value={chosenId ?? ""}
             onChange={(event) => {
@@ -83,9 +83,9 @@ export function Simulator() {
       <p class="says" role="status">
         {said.value}
       </p>
-      {problem.value !== "" && <p class="warning">◆ The simulator does not answer: {problem.value}.</p>}
+      {problem.value !== "" && <p class="warning">{say("simulator.problem", { problem: problem.value })}</p>}
       {received.value === null ? (
-        <p>Its faults are not known yet.</p>
+        <p>{say("simulator.notKnown")}</p>
       ) : (
         <FaultTable received={received.value} chosenId={chosenId} change={change} />
       )}
@@ -101,31 +101,35 @@ function FaultTable(props: {
   const { received, chosenId, change } = props;
   return (
     <Table
-      caption="Faults of the simulated service"
+      caption={say("simulator.faults")}
       isNamed
       columns={[
-        "Fault",
-        "Of",
-        "State",
-        "Switch",
-        { name: "What it does", class: "wide" },
-        { name: "Where to look", class: "wide" },
+        say("simulator.fault"),
+        say("tags.ofWhat"),
+        say("log.state"),
+        say("simulator.switch"),
+        { name: say("simulator.does"), class: "wide" },
+        { name: say("simulator.look"), class: "wide" },
       ]}
       rows={faultRows(received.states.active, chosenId).map((row) => ({
         key: row.key,
         cells: [
-          row.fault.label,
-          row.robotId === null ? "the service" : <Link to={robotAddress(row.robotId)}>{row.robotId}</Link>,
+          say(`fault.${row.fault.name}`),
+          row.robotId === null ? (
+            say("simulator.service")
+          ) : (
+            <Link to={robotAddress(row.robotId)}>{row.robotId}</Link>
+          ),
           <State row={row} receivedAt={received.receivedAt} />,
           <button type="button" onClick={() => void change(row)}>
-            {row.active === null ? "Begin" : "End"}
+            {say(row.active === null ? "simulator.begin" : "simulator.end")}
             <span class="unseen">
               {" "}
-              {row.fault.label} {row.robotId}
+              {say(`fault.${row.fault.name}`)} {row.robotId}
             </span>
           </button>,
-          row.fault.does,
-          row.fault.look,
+          say(`fault.${row.fault.name}Does`),
+          say(`fault.${row.fault.name}Look`),
         ],
       }))}
     />
@@ -134,11 +138,13 @@ function FaultTable(props: {
 
 function State({ row: { active }, receivedAt }: { readonly row: FaultRow; readonly receivedAt: Moment }) {
   const { store } = usePage();
-  if (active === null) return <Word word="off" emphasis="normal" />;
+  if (active === null) return <Word word={say("simulator.off")} emphasis="normal" />;
   const { active_for_ms: forMs } = active;
   const lasts =
     forMs === null
-      ? "did not begin here"
-      : `for ${ageText(ageMs({ ageWhenSentMs: forMs, receivedAt }, store.now.value))}`;
-  return <Word word={`active, ${lasts}`} emphasis="abnormal" />;
+      ? say("simulator.elsewhere")
+      : say("simulator.active", {
+          age: ageText(ageMs({ ageWhenSentMs: forMs, receivedAt }, store.now.value), "age.daysAgo"),
+        });
+  return <Word word={lasts} emphasis="abnormal" />;
 }

@@ -4,12 +4,14 @@ import type { Station } from "../../northbound/web/api/floor.ts";
 import type { EndedLease } from "../../northbound/web/api/hold.ts";
 import { remove } from "../api.ts";
 import { byName } from "../fleet/list.ts";
-import { alarmEmphasis } from "../fleet/words.ts";
+import { alarmEmphasis, doubted } from "../fleet/words.ts";
 import type { Emphasis } from "../floor/scene.ts";
 import { robotAddress } from "../route.ts";
+import { numberText, say, word } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
-import { Ago, Empty, Link, Word } from "./parts.tsx";
+import { Ago, Empty, Link, Time, Word } from "./parts.tsx";
+import { Says } from "./says.tsx";
 import { useSecondStep } from "./second-step.tsx";
 
 /** The stations of the plant: who is there, who comes, and who has a robot leased. */
@@ -19,12 +21,11 @@ export function Stations() {
   stations.sort((a, b) => byName(a.station, b.station));
   return (
     <>
-      <h1>Stations</h1>
+      <h1>{say("rail.stations")}</h1>
       {stations.length === 0 ? (
-        <Empty icon="stations" title="There is no station.">
+        <Empty icon="stations" title={say("stations.none")}>
           <p>
-            A station is a place where a machine hands over goods. Section <span class="id">stations</span> of
-            the configuration names them.
+            <Says of="stations.noneText" setting={<span class="id">stations</span>} />
           </p>
         </Empty>
       ) : (
@@ -51,63 +52,59 @@ function StationCard({ station }: { readonly station: Station }) {
           {alarms > 0 && (
             <Link to="/alarms">
               <Word
-                word={alarms === 1 ? "1 alarm" : `${alarms} alarms`}
+                word={say("alarms.number", { count: alarms })}
                 emphasis={gravest(name, store.fleet.value?.alarms.alarms)}
               />
             </Link>
           )}
           <Word
-            word={isSilent ? `last: ${quality}` : quality}
+            word={isSilent ? say("reason.last", { word: word(quality) }) : word(quality)}
             emphasis={quality === "good" ? "normal" : "abnormal"}
           />
         </span>
       </div>
       <p class="first">
-        {isSilent && state.valid && "Nothing known now. Last: "}
-        {stepText(station)}
+        {isSilent && state.valid ? say("stations.silent", { step: stepText(station) }) : stepText(station)}
       </p>
       <dl class={isSilent ? "facts unconfirmed" : "facts"}>
-        <dt>Here</dt>
+        <dt>{say("stations.here")}</dt>
         <dd>
-          {state.robot_here === null ? (
-            "nobody"
-          ) : (
-            <Link to={robotAddress(state.robot_here)}>{state.robot_here}</Link>
-          )}
-          {state.robots_here > 1 && ` and ${state.robots_here - 1} more`}
+          <Here {...state} />
         </dd>
-        <dt>Next</dt>
+        <dt>{say("stations.next")}</dt>
         <dd>
-          {state.next_robot === null ? (
-            "nobody is known to come"
-          ) : (
-            <Link to={robotAddress(state.next_robot)}>{state.next_robot}</Link>
-          )}
-          {state.next_robot !== null && ` ${beforeText(state.next_robot_goals_before)}`}
-          {state.next_robot_quality !== "good" && ` (${state.next_robot_quality})`}
+          <Next {...state} />
         </dd>
-        <dt>Conveyors</dt>
+        <dt>{say("stations.conveyors")}</dt>
         <dd>
           {state.conveyors.length === 0
-            ? "none"
+            ? say("stations.noConveyors")
             : state.conveyors
-                .map(
-                  ({ index, loaded, rolling }) =>
-                    `${index}: ${loaded ? "loaded" : "empty"}, ${rolling ? "rolls" : "stands"}`,
-                )
+                .map(({ index, loaded, rolling }) => {
+                  const load = loaded ? "loaded" : "empty";
+                  return say(`stations.${load}${rolling ? "Rolls" : "Stands"}`, { index });
+                })
                 .join("; ")}
         </dd>
-        <dt>Permit</dt>
+        <dt>{say("stations.permit")}</dt>
         <dd>{permitText(permit)}</dd>
-        <dt>Cycles</dt>
+        <dt>{say("stations.cycles")}</dt>
         <dd>
-          {counters.cycles}, {counters.aborted} aborted, since <Ago iso={counters.since} />
+          <Says
+            of="stations.cyclesOf"
+            cycles={counters.cycles}
+            aborted={counters.aborted}
+            ago={<Time iso={counters.since} isDated />}
+          />
         </dd>
-        <dt>Last cycle</dt>
+        <dt>{say("stations.lastCycle")}</dt>
         <dd>
           {counters.cycles === 0
-            ? "none yet"
-            : `${counters.cycle_last_s.toFixed(0)} s, of which ${counters.waiting_last_s.toFixed(0)} s waiting`}
+            ? say("stations.noCycle")
+            : say("stations.cycleOf", {
+                cycle: numberText(counters.cycle_last_s),
+                waiting: numberText(counters.waiting_last_s),
+              })}
         </dd>
       </dl>
       <Leases station={station} />
@@ -124,25 +121,38 @@ function gravest(station: string, alarms: readonly AlarmView[] = []): Emphasis {
 
 /** The step of the handshake that the station is in. */
 function stepText({ state, leases }: Station): string {
-  if (!state.valid) return "What is there is not known now.";
-  const here = state.robot_here;
-  if (here === null) return state.next_robot === null ? "Nobody is there." : `${state.next_robot} comes.`;
-  if (!state.arrived) return `${here} is at the place, and has not arrived yet.`;
-  if (state.conveyors.some(({ rolling }) => rolling)) return `${here} hands over: its conveyor rolls.`;
-  return leases.some((lease) => lease.robot_id === here)
-    ? `${here} has arrived, and is leased.`
-    : `${here} has arrived. No station has a lease on it.`;
+  if (!state.valid) return say("stations.notKnown");
+  const { robot_here: robot, next_robot: next } = state;
+  if (robot === null) return next === null ? say("stations.empty") : say("stations.comes", { robot: next });
+  if (!state.arrived) return say("stations.notArrived", { robot });
+  if (state.conveyors.some(({ rolling }) => rolling)) return say("stations.rolls", { robot });
+  const isLeased = leases.some((lease) => lease.robot_id === robot);
+  return say(isLeased ? "stations.leased" : "stations.arrived", { robot });
 }
 
-function beforeText(goals: number | null): string {
-  if (goals === null) return "";
-  if (goals === 0) return "comes straight here";
-  return goals === 1 ? "after 1 other goal" : `after ${goals} other goals`;
+function Here({ robot_here: here, robots_here: count }: Station["state"]) {
+  if (here === null) return <>{say("stations.nobody")}</>;
+  const robot = <Link to={robotAddress(here)}>{here}</Link>;
+  return count > 1 ? <Says of="stations.more" robot={robot} count={count - 1} /> : robot;
+}
+
+function Next({ next_robot: next, next_robot_goals_before: goals, ...state }: Station["state"]) {
+  if (next === null) return <>{doubted(say("stations.nobodyComes"), state.next_robot_quality)}</>;
+  const robot = <Link to={robotAddress(next)}>{next}</Link>;
+  return (
+    <>
+      {goals === null && robot}
+      {goals === 0 && <Says of="stations.straight" robot={robot} />}
+      {goals !== null && goals > 0 && <Says of="stations.after" robot={robot} count={goals} />}
+      {doubted("", state.next_robot_quality)}
+    </>
+  );
 }
 
 function permitText({ required, given, reason }: Station["permit"]): string {
-  if (!required) return "none is asked for";
-  return given ? "given" : `not given${reason === "" ? "" : `: ${reason}`}`;
+  if (!required) return say("stations.noPermit");
+  if (given) return say("stations.given");
+  return reason === "" ? say("stations.notGiven") : say("stations.notGivenFor", { reason });
 }
 
 /** Who has which robot to itself; an engineer can end that. The gateway decides who is one. */
@@ -154,9 +164,9 @@ function Leases({ station: { leases } }: { readonly station: Station }) {
   const mayEnd = user.state === "open" || (user.state === "user" && user.role === "engineer");
   const end = async (robotId: string) => {
     const answer = await remove<EndedLease>(`/robots/${encodeURIComponent(robotId)}/lease`);
-    problem.value = "problem" in answer ? `The lease was not ended: ${answer.problem}` : "";
+    problem.value = "problem" in answer ? say("stations.notEnded", { problem: answer.problem }) : "";
   };
-  if (leases.length === 0) return <p class="muted">No lease.</p>;
+  if (leases.length === 0) return <p class="muted">{say("stations.noLease")}</p>;
   return (
     <>
       <ul class="alarms">
@@ -164,22 +174,28 @@ function Leases({ station: { leases } }: { readonly station: Station }) {
           <li key={robotId} class="alert">
             <div class="heading">
               <span>
-                <Link to={robotAddress(robotId)}>{robotId}</Link> leased by {owner}, <Ago iso={since} />
+                <Says
+                  of="stations.leaseOf"
+                  robot={<Link to={robotAddress(robotId)}>{robotId}</Link>}
+                  owner={owner}
+                  ago={<Ago iso={since} />}
+                />
               </span>
               {mayEnd && (
                 <button
                   type="button"
                   onClick={() =>
                     begin({
-                      label: "End lease",
-                      effect: `${owner} loses the robot, and is not asked. Others may command it then`,
+                      label: say("stations.endLease"),
+                      effect: say("stations.endEffect", { owner }),
                       robotId,
                       send: () => void end(robotId),
                     })
                   }
                 >
                   <Icon name="cancel" />
-                  End lease…<span class="unseen"> of {robotId}</span>
+                  {say("commanding.first", { label: say("stations.endLease") })}
+                  <span class="unseen"> {say("stations.endLeaseOf", { robot: robotId })}</span>
                 </button>
               )}
             </div>

@@ -5,6 +5,7 @@ import { byName } from "../fleet/list.ts";
 import { foldersOf, type TagFolder, tagName } from "../fleet/tag-tree.ts";
 import { qualityWord, tagsRequest, valueStart, valueText } from "../fleet/words.ts";
 import { robotAddress, type TagFilter, tagAddress, tagsAddress } from "../route.ts";
+import { inLanguage, say } from "../texts/texts.ts";
 import type { Moment } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
@@ -44,22 +45,22 @@ export function Tags({ query }: { readonly query: TagFilter }) {
   return (
     <>
       <div>
-        <h1>Tags</h1>
+        <h1>{say("tags")}</h1>
         <TimeZone />
       </div>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
-          Search{" "}
+          {say("tags.search")}{" "}
           <input
             type="search"
             maxLength={256}
-            placeholder="Words of its address"
+            placeholder={say("tags.words")}
             value={query.text}
             onInput={(event) => ask({ text: event.currentTarget.value })}
           />
         </label>
         <label>
-          Robot{" "}
+          {say("tags.robot")}{" "}
           <input
             type="search"
             maxLength={256}
@@ -68,11 +69,11 @@ export function Tags({ query }: { readonly query: TagFilter }) {
           />
         </label>
         <label>
-          Protocol{" "}
+          {say("tags.protocol")}{" "}
           <select value={query.protocol} onChange={(event) => ask({ protocol: event.currentTarget.value })}>
-            <option value="">any</option>
-            <option value="opcua">OPC UA</option>
-            <option value="mqtt">MQTT</option>
+            <option value="">{say("tags.any")}</option>
+            <option value="opcua">{protocolNames.opcua}</option>
+            <option value="mqtt">{protocolNames.mqtt}</option>
           </select>
         </label>
       </form>
@@ -82,7 +83,7 @@ export function Tags({ query }: { readonly query: TagFilter }) {
           <Confirmed polled={polled}>
             <Counted page={polled.value} />
             {query.robot.trim() !== "" && polled.value?.count === 0 && (
-              <p class="says">Write the id of the robot as a whole, with its capital letters.</p>
+              <p class="says">{say("tags.wholeId")}</p>
             )}
             {foldersOf(polled.value?.tags ?? []).map((folder) => (
               <Folder key={`${folder.protocol} ${folder.name}`} folder={folder} />
@@ -94,14 +95,14 @@ export function Tags({ query }: { readonly query: TagFilter }) {
               disabled={now.before.length === 0}
               onClick={() => turn(now.before.at(-1) ?? "", now.before.slice(0, -1))}
             >
-              Page before
+              {say("tags.before")}
             </button>
             <button
               type="button"
               disabled={next === null}
               onClick={() => turn(next ?? "", [...now.before, now.cursor])}
             >
-              Next page
+              {say("tags.next")}
             </button>
           </div>
         </div>
@@ -124,17 +125,17 @@ function Branches({ query }: { readonly query: TagFilter }) {
   const { protocol } = query;
   const isAll = query.robot === "" && query.text === "";
   return (
-    <nav class="branches" aria-label="Tags of">
+    <nav class="branches" aria-label={say("tags.of")}>
       <Link to={tagsAddress({ protocol })} current={isAll}>
-        All
+        {say("tags.all")}
       </Link>
-      {robots.length > 0 && <h2>Robots</h2>}
+      {robots.length > 0 && <h2>{say("tags.robots")}</h2>}
       {robots.map((robot) => (
         <Link key={robot} to={tagsAddress({ protocol, robot })} current={query.robot === robot}>
           {robot}
         </Link>
       ))}
-      {stations.length > 0 && <h2>Stations</h2>}
+      {stations.length > 0 && <h2>{say("tags.stations")}</h2>}
       {stations.map((station) => (
         <Link
           key={station}
@@ -152,25 +153,28 @@ function Counted({ page }: { readonly page: TagPage | null }) {
   const { count = 0, missing_robots: missing = 0, tags = [] } = page ?? {};
   return (
     <p>
-      {count} tags, {tags.length} shown.
-      {missing > 0 && ` OPC UA nodes of ${missing} robots are still being made, and are not in the list.`}
+      {say("tags.counted", { count, shown: tags.length })}
+      {missing > 0 && ` ${say("tags.missing", { count: missing })}`}
     </p>
   );
 }
 
 /** The tags of one folder. */
 function Folder({ folder: { name, protocol, tags } }: { readonly folder: TagFolder }) {
-  const caption = `${name === "" ? "At the top" : name} (${protocol === "opcua" ? "OPC UA" : "MQTT"})`;
+  const caption = say("tags.folder", {
+    name: name === "" ? say("tags.top") : name,
+    protocol: protocolNames[protocol],
+  });
   return (
     <Table
       caption={caption}
       columns={[
-        { name: "Address", class: "title wide" },
-        "Value",
-        "Quality",
-        "Source time",
-        { name: "Received", class: "fixed" },
-        "Of",
+        { name: say("tags.address"), class: "title wide" },
+        say("tags.value"),
+        say("tags.quality"),
+        say("tags.sourceTime"),
+        { name: say("tags.received"), class: "fixed" },
+        say("tags.ofWhat"),
       ]}
       rows={tags.map((tag) => ({
         key: tag.address,
@@ -196,10 +200,10 @@ function Folder({ folder: { name, protocol, tags } }: { readonly folder: TagFold
 
 function Subject({ tag: { robot_id: robotId, station } }: { readonly tag: Tag }) {
   if (robotId !== null) return <Link to={robotAddress(robotId)}>{robotId}</Link>;
-  return <>{station ?? "the gateway"}</>;
+  return <>{station ?? say("tags.gateway")}</>;
 }
 
-const protocolNames: Readonly<Record<string, string>> = { opcua: "OPC UA node", mqtt: "MQTT topic" };
+const protocolNames: Readonly<Record<Tag["protocol"], string>> = { opcua: "OPC UA", mqtt: "MQTT" };
 
 /** One tag, under an address of its own. */
 export function OneTag({ protocol, address }: { readonly protocol: string; readonly address: string }) {
@@ -210,11 +214,11 @@ export function OneTag({ protocol, address }: { readonly protocol: string; reado
     <>
       <h1>{address}</h1>
       <div class="line-up">
-        {protocolNames[protocol]} <Copy text={address} />
+        {say(protocol === "opcua" ? "tags.opcua" : "tags.mqtt")} <Copy text={address} />
       </div>
       <Confirmed polled={polled}>
         {tag === undefined ? (
-          <Empty icon="tags" title="There is no such tag now." />
+          <Empty icon="tags" title={say("tags.none")} />
         ) : (
           <div class="columns">
             <TagFacts tag={tag} />
@@ -229,27 +233,49 @@ export function OneTag({ protocol, address }: { readonly protocol: string; reado
 function TagFacts({ tag }: { readonly tag: Tag }) {
   return (
     <dl class="facts card">
-      <dt>Value</dt>
+      {tag.description !== null && <dt>{say("tags.description")}</dt>}
+      {tag.description !== null && <dd>{inLanguage(tag.description)}</dd>}
+      <dt>{say("tags.value")}</dt>
       <dd class="id">{valueText(tag)}</dd>
-      <dt>Quality</dt>
+      <dt>{say("tags.quality")}</dt>
       <dd>
         <Word {...qualityWord(tag)} />
       </dd>
-      <dt>Type</dt>
+      <dt>{say("tags.type")}</dt>
       <dd>{tag.type}</dd>
-      <dt>Source time</dt>
+      <dt>{say("tags.sourceTime")}</dt>
       <dd>
         <Time iso={tag.source_time} isDated />
       </dd>
-      <dt>Received</dt>
+      <dt>{say("tags.received")}</dt>
       <dd>
         <Time iso={tag.received_at} isDated />
       </dd>
-      <dt>Of</dt>
+      <dt>{say("tags.ofWhat")}</dt>
       <dd>
         <Subject tag={tag} />
       </dd>
+      <Twins tag={tag} />
     </dl>
+  );
+}
+
+/** What tells the same in the other protocol. */
+function Twins({ tag: { protocol, twins } }: { readonly tag: Tag }) {
+  if (twins.length === 0) return null;
+  const other = protocol === "opcua" ? "mqtt" : "opcua";
+  return (
+    <>
+      <dt>{say(other === "mqtt" ? "tags.twinsMqtt" : "tags.twinsOpcua")}</dt>
+      {twins.map((address) => (
+        <dd key={address} class="beside">
+          <Link class="id" to={tagAddress({ protocol: other, address })}>
+            {address}
+          </Link>
+          <Copy text={address} />
+        </dd>
+      ))}
+    </>
   );
 }
 
@@ -282,8 +308,9 @@ function Sparkline(props: { readonly tag: Tag; readonly askedAt: Moment | null }
   return (
     <figure class="card">
       <figcaption>
-        {values.length < MOST_VALUES ? "Since the page was opened" : `The last ${MOST_VALUES} values`}:{" "}
-        {least} to {most}
+        {values.length < MOST_VALUES
+          ? say("tags.sinceOpened", { least, most })
+          : say("tags.lastValues", { count: MOST_VALUES, least, most })}
       </figcaption>
       <svg class="spark" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
         <polyline points={points.join(" ")} vector-effect="non-scaling-stroke" />
@@ -296,13 +323,13 @@ function Sparkline(props: { readonly tag: Tag; readonly askedAt: Moment | null }
 function Copy({ text }: { readonly text: string }) {
   const said = useSignal("");
   const copy = async () => {
-    said.value = (await copied(text)) ? "copied" : "not copied: the browser refuses it";
+    said.value = say((await copied(text)) ? "copy.done" : "copy.refused");
   };
   return (
     <>
-      <button type="button" class="quiet icon-only" title="Copy" onClick={() => void copy()}>
+      <button type="button" class="quiet icon-only" title={say("copy")} onClick={() => void copy()}>
         <Icon name="copy" />
-        <span class="unseen">Copy {text}</span>
+        <span class="unseen">{say("copy.text", { text })}</span>
       </button>
       {said.value !== "" && <span role="status"> {said.value}</span>}
     </>

@@ -16,6 +16,8 @@ import { dateAndTime, timeOfDay } from "../trust/time-text.ts";
 import { usePage } from "./context.ts";
 import { Time } from "./parts.tsx";
 import "uplot/dist/uPlot.min.css";
+import { numberText, say } from "../texts/texts.ts";
+import { Says } from "./says.tsx";
 
 const LOOK_MS = 30_000;
 
@@ -23,19 +25,23 @@ const LOOK_MS = 30_000;
 export function BatteryHours({ robotId }: { readonly robotId: string }) {
   const { trend, problem } = useTrend<BatteryTrend>(`/robots/${encodeURIComponent(robotId)}/battery-trend`);
   return (
-    <section class="card" aria-label="Battery over hours">
-      <h2>Battery over hours</h2>
-      {problem !== "" && <p class="warning">◆ It could not be read: {problem}.</p>}
+    <section class="card" aria-label={say("trend.battery")}>
+      <h2>{say("trend.battery")}</h2>
+      {problem !== "" && <p class="warning">{say("polled.problem", { problem })}</p>}
       {trend !== null && <BatteryChart trend={trend} />}
     </section>
   );
+}
+
+function percentText(value: number): string {
+  return say("trend.percent", { value });
 }
 
 function BatteryChart({ trend }: { readonly trend: BatteryTrend }) {
   const series = batterySeries(trend);
   return (
     <>
-      <Summary series={series} line={0} name="Charge" text={(value) => `${value} %`} since={trend.since} />
+      <Summary series={series} line={0} name={say("trend.charge")} text={percentText} since={trend.since} />
       <Chart kind="charge" series={series} />
     </>
   );
@@ -45,12 +51,9 @@ function BatteryChart({ trend }: { readonly trend: BatteryTrend }) {
 export function LatencyHours() {
   const { trend, problem } = useTrend<LatencyTrend>("/command-latency");
   return (
-    <section class="card" aria-label="Duration of commands over hours">
-      <p>
-        From acceptance to outcome, of commands of all protocols that were sent, in steps of five minutes. A
-        command with the outcome unknown has no duration.
-      </p>
-      {problem !== "" && <p class="warning">◆ It could not be read: {problem}.</p>}
+    <section class="card" aria-label={say("trend.latency")}>
+      <p>{say("trend.latencyText")}</p>
+      {problem !== "" && <p class="warning">{say("polled.problem", { problem })}</p>}
       {trend !== null && <LatencyChart trend={trend} />}
     </section>
   );
@@ -58,22 +61,14 @@ export function LatencyHours() {
 
 function LatencyChart({ trend }: { readonly trend: LatencyTrend }) {
   const series = latencySeries(trend);
-  const text = (seconds: number) => `${seconds.toFixed(seconds < 1 ? 3 : 1)} s`;
+  const text = (seconds: number) => say("trend.seconds", { value: numberText(seconds, seconds < 1 ? 3 : 1) });
   const count = (of: "commands" | "unknown") =>
     trend.steps.reduce((sum, step) => sum + (step === null ? 0 : step[of]), 0);
   return (
     <>
-      <p>
-        {count("commands")} commands with a known outcome, {count("unknown")} with the outcome unknown.
-      </p>
-      <Summary
-        series={series}
-        line={0}
-        name="Half took at most (p50, whole line)"
-        text={text}
-        since={trend.since}
-      />
-      <Summary series={series} line={1} name="95 of 100 (p95, dashed line)" text={text} since={trend.since} />
+      <p>{say("trend.counts", { known: count("commands"), unknown: count("unknown") })}</p>
+      <Summary series={series} line={0} name={say("trend.half")} text={text} since={trend.since} />
+      <Summary series={series} line={1} name={say("trend.most")} text={text} since={trend.since} />
       <Chart kind="duration" series={series} />
     </>
   );
@@ -92,15 +87,23 @@ function Summary(props: {
   if (found === null)
     return (
       <p>
-        {name}: no value is known since <Time iso={since} isDated />.
+        <Says of="trend.none" name={name} time={<Time iso={since} isDated />} />
       </p>
     );
-  const at = ({ value, atMs }: TrendPoint) => `${text(value)} at ${dateAndTime(atMs)}`;
+  const at = ({ value, atMs }: TrendPoint) =>
+    say("trend.at", { value: text(value), time: dateAndTime(atMs) });
+  const shown = {
+    name,
+    latest: at(found.latest),
+    lowest: at(found.lowest),
+    highest: at(found.highest),
+    first: dateAndTime(found.first.atMs),
+  };
   return (
     <p>
-      {name}: latest known {at(found.latest)}, lowest {at(found.lowest)}, highest {at(found.highest)}. Values
-      since {dateAndTime(found.first.atMs)}
-      {found.gaps > 0 && `, with ${found.gaps} ${found.gaps === 1 ? "gap" : "gaps"} where none was known`}.
+      {found.gaps > 0
+        ? say("trend.summaryGaps", { ...shown, count: found.gaps })
+        : say("trend.summary", shown)}
     </p>
   );
 }

@@ -5,6 +5,7 @@ import { post } from "../api.ts";
 import type { Wanted } from "../commanding/asked.ts";
 import { type FormProblem, problemOf } from "../commanding/form.ts";
 import { unknownDestination } from "../commanding/offers.ts";
+import { say } from "../texts/texts.ts";
 import { usePage } from "./context.ts";
 
 /** Finds out what would become of a command, before its second step. Nothing is sent by that. */
@@ -20,7 +21,7 @@ export function useCheck() {
     const unknown = fleet && unknownDestination(wanted.request, fleet, maps.known.peek());
     if (unknown !== null) return unknown;
     const answer = await post<Check>("/check", wanted);
-    if ("problem" in answer) return { path: "", text: `not checked: ${answer.problem}` };
+    if ("problem" in answer) return { path: "", text: say("check.notChecked", { problem: answer.problem }) };
     return answer.value.outcome === "refused" ? problemOf(answer.value.message) : answer.value;
   }
 

@@ -29,7 +29,9 @@ it("says no more than the operation where the request says no more, or could not
 it("says what an act has done", () => {
   expect(text("Hold", { robot_id: "cart-01", hold: true })).toBe("Hold: begin");
   expect(text("HoldAll", { hold: false, user: "opcua:plc1" })).toBe("HoldAll: lift, of opcua:plc1");
-  expect(text("AcknowledgeAlarm", { alarm_id: "BATTERY_LOW-0b9a5c1e" })).toBe("AcknowledgeAlarm: battery low");
+  expect(text("AcknowledgeAlarm", { alarm_id: "BATTERY_LOW-0b9a5c1e" })).toBe(
+    "AcknowledgeAlarm: battery low",
+  );
   expect(text("LeaseRobot", { station: "dock", robot_id: "cart-01" })).toBe("LeaseRobot: dock");
   expect(text("Permit", { station: "dock", permit: false })).toBe("Permit: dock, taken back");
   expect(text("SetOutOfService", { robot_id: "cart-01", out_of_service: true })).toBe(

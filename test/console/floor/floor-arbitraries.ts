@@ -64,7 +64,7 @@ export function trackOf(received: readonly Received[]): Track | null {
 const floorRobot: fc.Arbitrary<FloorRobot> = fc
   .record({
     isPlaceGood: fc.boolean(),
-    qualityWord: fc.constantFrom("good", "stale", "offline", "lost", "unknown"),
+    quality: fc.constantFrom(...(["good", "stale", "offline", "lost", "unknown"] as const)),
     family: fc.constantFrom("cart" as const, "serve" as const, "base" as const, "unknown" as const),
     word: fc.constantFrom("idle", "paused"),
     emphasis: fc.constantFrom("normal" as const, "abnormal" as const, "alarm" as const),

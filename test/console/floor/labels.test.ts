@@ -8,7 +8,15 @@ const size = { width: 400, height: 300 };
 const widthOf = (text: string) => text.length * 6.5;
 const markAt = (robotId: string, x: number, y: number, changes: Partial<MarkAt["mark"]> = {}): MarkAt => ({
   mark: {
-    ...{ robotId, name: robotId, note: "", emphasis: "normal", isChosen: false, isHollow: false, family: "cart" },
+    ...{
+      robotId,
+      name: robotId,
+      note: "",
+      emphasis: "normal",
+      isChosen: false,
+      isHollow: false,
+      family: "cart",
+    },
     place: { x: 0, y: 0, headingRadians: null },
     ...changes,
   },

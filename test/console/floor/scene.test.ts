@@ -13,7 +13,7 @@ const cart: FloorRobot = {
   name: "cart-01",
   isPlaceGood: true,
   family: "cart",
-  qualityWord: "good",
+  quality: "good",
   word: "idle",
   emphasis: "normal",
   track: { report: { record: "a", mapId: 1, place, receivedAt }, from: place, durationMs: 0 },
@@ -43,7 +43,7 @@ describe("a mark of the floor", () => {
   });
 
   it("stays for a robot that is lost", () => {
-    const robots = [{ ...cart, isPlaceGood: false, qualityWord: "lost" }];
+    const robots = [{ ...cart, isPlaceGood: false, quality: "lost" as const }];
     const mark = markAt({ robots }, 3_600_000);
     expect(mark).toMatchObject({ isHollow: true, place: { x: 1, y: 2 } });
     expect(mark?.note).toMatch(/^lost, was here at \d\d:\d\d:\d\d$/);

@@ -32,7 +32,7 @@ describePages("every view", (pages) => {
 
   /** Goes to each view in turn. */
   async function eachView(page: Page, look: (path: string) => Promise<void>): Promise<void> {
-    const links = page.getByRole("navigation", { name: "Views" }).getByRole("link");
+    const links = page.locator("nav.rail").getByRole("link");
     const named = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
     expect(named).toContain("/commands");
     for (const path of [...named, ...others]) {
@@ -57,12 +57,15 @@ describePages("every view", (pages) => {
     { width: 390, height: 844 },
   ];
   const themes = ["light", "dark"] as const;
+  const locales = ["en-GB", "de-DE"] as const;
   const looks = screens.flatMap((viewport) =>
-    themes.map((theme) => [viewport.width, theme, viewport] as const),
+    themes.flatMap((theme) => locales.map((locale) => ({ viewport, theme, locale, width: viewport.width }))),
   );
 
-  it.each(looks)("has nothing that axe objects to, %i pixels wide, %s", async (_width, theme, viewport) => {
-    const { page } = await open({ viewport, colorScheme: theme });
+  it.each(looks)("has nothing that axe objects to, $width pixels wide, $theme, $locale", async (look) => {
+    const { viewport, theme, locale } = look;
+    const { page } = await open({ viewport, colorScheme: theme, locale });
+    expect(await page.evaluate("document.documentElement.lang")).toBe(locale.slice(0, 2));
     const found: string[] = [];
     await eachView(page, async (path) => {
       for (const violation of await violations(page)) found.push(`${path}: ${violation}`);
@@ -113,11 +116,13 @@ describePages("every view", (pages) => {
 
   // 1,280 pixels at a zoom of 400 % are 320 wide and 256 high; the others are telephones.
   it.each([
-    { width: 320, height: 256 },
-    { width: 390, height: 844 },
-    { width: 844, height: 390 },
-  ])("is read and used on $width × $height pixels, without scrolling sideways", async (viewport) => {
-    const { page } = await open({ viewport });
+    { width: 320, height: 256, locale: "en-GB" },
+    { width: 390, height: 844, locale: "en-GB" },
+    { width: 390, height: 844, locale: "de-DE" },
+    { width: 844, height: 390, locale: "en-GB" },
+  ])("is read and used on $width × $height pixels, without scrolling sideways, $locale", async (look) => {
+    const { locale, ...viewport } = look;
+    const { page } = await open({ viewport, locale });
     await eachView(page, async (path) => {
       const width = await page.evaluate("document.documentElement.scrollWidth");
       expect([path, width]).toEqual([path, viewport.width]);

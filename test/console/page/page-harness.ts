@@ -62,7 +62,7 @@ export function describePages(
 
 /** The page says so while its values are known to be true now. */
 export async function isLive(page: Page): Promise<void> {
-  await page.getByText("● live").waitFor();
+  await page.getByText(/^● (live|aktuell)$/).waitFor();
 }
 
 /** Counts the nodes that the page holds after a collection, those that are shown nowhere too. */

@@ -25,6 +25,10 @@ const charge: Tag = {
   source_time: "2026-01-02T03:04:05.000Z",
   received_at: "2026-01-02T03:04:05.000Z",
   age_ms: 10,
+  description: { en: "How full the battery is", de: "Wie voll die Batterie ist" },
+  unit: "%",
+  meaning: null,
+  twins: ["fleetgate/plant1/robots/cart-1/battery"],
 };
 const topic: Tag = {
   ...charge,
@@ -34,6 +38,9 @@ const topic: Tag = {
   value: '<img src=x onerror="document.title=1">',
   quality: "lost",
   status: null,
+  description: null,
+  unit: null,
+  twins: [],
 };
 const waiting: Certificate = {
   thumbprint: "3f2a9c0123456789012345678901234567890123",
@@ -158,7 +165,7 @@ describePages("tags and connections", (pages) => {
     // A payload is text, whatever is in it.
     expect(await row(page, topic.address).textContent()).toMatch(/<img src=x .*◆ lost/s);
     answers.tags = [{ ...charge, value: 80 }];
-    await page.getByText("1 tags, 1 shown.").waitFor();
+    await page.getByText("1 tag, 1 shown.").waitFor();
     expect(await row(page, charge.address).textContent()).toContain("80");
   });
 
@@ -186,6 +193,18 @@ describePages("tags and connections", (pages) => {
     await page.getByRole("heading", { name: charge.address }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/tags/opcua/${encodeURIComponent(charge.address)}`);
     await page.getByRole("definition").filter({ hasText: "81" }).waitFor();
+  });
+
+  it("says what a tag is, in which unit, and leads to the same in the other protocol", async () => {
+    const { page, answers } = await open("/tags");
+    expect(await row(page, charge.address).textContent()).toContain("81 %");
+    await page.getByRole("link", { name: charge.address }).click();
+    await page.getByText("How full the battery is").waitFor();
+    await page.getByRole("link", { name: topic.address }).click();
+    await page.getByRole("heading", { name: topic.address }).waitFor();
+    answers.tags = [{ ...charge, value: 1, unit: null, meaning: { en: "charging", de: "lädt" } }];
+    await page.goBack();
+    await page.getByRole("definition").filter({ hasText: "1: charging" }).waitFor();
   });
 
   it("draws a number with its newest value, and one that has not changed again", async () => {

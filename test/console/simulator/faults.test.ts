@@ -2,10 +2,8 @@ import { expect, test } from "vitest";
 import { faultRows, offeredFaults } from "../../../src/console/simulator/faults.ts";
 import { faultNames } from "../../../src/northbound/web/api/simulator.ts";
 
-test("each fault of the gateway is offered once, in words", () => {
+test("each fault of the gateway is offered once", () => {
   expect(offeredFaults.map(({ name }) => name).sort()).toEqual([...faultNames].sort());
-  for (const { label, does, look } of offeredFaults)
-    for (const text of [label, does, look]) expect(text).toMatch(/^[A-Z].+/);
 });
 
 test("the chosen robot has its rows, and what lasts of others is never hidden", () => {

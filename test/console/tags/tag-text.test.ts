@@ -8,6 +8,8 @@ import {
 } from "../../../src/console/fleet/words.ts";
 import { qualities } from "../../../src/domain/quality.ts";
 
+const plain = { unit: null, meaning: null };
+
 it.each([
   ["a number", { value: 81.5, clipped: false }, "81.5"],
   ["a payload, as it is", { value: '{"a":1}', clipped: false }, '{"a":1}'],
@@ -16,12 +18,18 @@ it.each([
   ["the beginning of a long one", { value: "abc", clipped: true }, "abc…"],
   ["none", { value: null, clipped: false }, "no value"],
 ])("shows %s", (_what, tag, text) => {
-  expect(valueText(tag)).toBe(text);
+  expect(valueText({ ...plain, ...tag })).toBe(text);
+});
+
+it("shows a value with its unit, or with what its number means", () => {
+  const value = { value: 1, clipped: false };
+  expect(valueText({ ...plain, ...value, unit: "%" })).toBe("1 %");
+  expect(valueText({ ...plain, ...value, meaning: { en: "charging", de: "lädt" } })).toBe("1: charging");
 });
 
 it("shows a line of a long payload in a list", () => {
-  expect(valueStart({ value: "x".repeat(121), clipped: false })).toBe(`${"x".repeat(120)}…`);
-  expect(valueStart({ value: "x".repeat(120), clipped: false })).toBe("x".repeat(120));
+  expect(valueStart({ ...plain, value: "x".repeat(121), clipped: false })).toBe(`${"x".repeat(120)}…`);
+  expect(valueStart({ ...plain, value: "x".repeat(120), clipped: false })).toBe("x".repeat(120));
 });
 
 it("calls nothing normal but what is good, and gives the status of OPC UA where it is not", () => {

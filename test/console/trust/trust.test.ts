@@ -126,7 +126,7 @@ describe("the page", () => {
 
 it("writes times for people", () => {
   const at = new Date(2026, 0, 2, 3, 4, 5).getTime();
-  expect([timeOfDay(at), dateAndTime(at)]).toEqual(["03:04:05", "2026-01-02 03:04:05"]);
+  expect([timeOfDay(at), dateAndTime(at)]).toEqual(["03:04:05", "2 Jan 2026, 03:04:05"]);
   const ages = [-1, 119_999, 120_000, 7_199_000, 7_200_000, 172_800_000];
-  expect(ages.map(ageText)).toEqual(["0 s", "119 s", "2 min", "119 min", "2 h", "2 days"]);
+  expect(ages.map((ms) => ageText(ms))).toEqual(["0 s", "119 s", "2 min", "119 min", "2 h", "2 days"]);
 });

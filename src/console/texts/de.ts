@@ -1,0 +1,16 @@
+import { alarms } from "./de/alarms.ts";
+import { commanding } from "./de/commanding.ts";
+import { floor } from "./de/floor.ts";
+import { lists } from "./de/lists.ts";
+import { page } from "./de/page.ts";
+import { plant } from "./de/plant.ts";
+import { robot } from "./de/robot.ts";
+import { words } from "./de/words.ts";
+import type { Spoken } from "./spoken.ts";
+
+export const de: Spoken = {
+  locale: "de-DE",
+  texts: { ...page, ...floor, ...robot, ...commanding, ...lists, ...plant },
+  words,
+  alarms,
+};

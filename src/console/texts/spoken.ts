@@ -1,0 +1,29 @@
+import type { en } from "./en.ts";
+
+/** The texts of one language. */
+export interface Spoken {
+  readonly locale: string;
+  readonly texts: Readonly<Record<TextKey, string>>;
+  /** Words of the gateway and the fleet service, in lower case; English has those of the codes. */
+  readonly words: Readonly<Record<string, string>>;
+  /** Cause and advice of an alarm, by its code; English has those of the gateway. */
+  readonly alarms: Readonly<Record<string, AlarmTexts>>;
+}
+
+export interface AlarmTexts {
+  readonly cause: string;
+  readonly advice: string;
+}
+
+export type TextKey = keyof typeof en;
+
+/** The names in braces of a text. */
+type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never;
+type Names<Key extends TextKey> = NamesIn<(typeof en)[Key]>;
+/** The values for the names of a text. */
+export type Values<Key extends TextKey, Value> = Readonly<Record<Names<Key>, Value>>;
+/** The keys of texts without names. */
+export type PlainKey = { [Key in TextKey]: [Names<Key>] extends [never] ? Key : never }[TextKey];
+export type Given<Key extends TextKey> = [Names<Key>] extends [never] ? [] : [Values<Key, string | number>];

@@ -1,0 +1,88 @@
+import { en } from "./en.ts";
+import type { AlarmTexts, Given, Spoken, TextKey } from "./spoken.ts";
+
+type Language = "en" | "de";
+
+const english: Spoken = { locale: "en-GB", texts: en, words: {}, alarms: {} };
+let spoken: Spoken = english;
+let plural = new Intl.PluralRules(english.locale);
+let dates = datesOf(english.locale);
+let numbers = new Map<number, Intl.NumberFormat>();
+
+/**
+ * From now on the page speaks this language. Called once, before anything is shown: another choice loads the
+ * page again, so nothing that is shown ever has to be translated.
+ */
+export async function speak(language: Language, wished: readonly string[]): Promise<void> {
+  spoken = language === "de" ? (await import("./de.ts")).de : english;
+  const locale = wished.find((each) => each.startsWith(language)) ?? spoken.locale;
+  plural = new Intl.PluralRules(locale);
+  dates = datesOf(locale);
+  numbers = new Map();
+  spoken = { ...spoken, locale };
+}
+
+/** The user's choice, or else the first language of the browser that there is. */
+export function languageOf(chosen: string | null, wished: readonly string[]): Language {
+  const known = [chosen ?? "", ...wished].map((each) => each.slice(0, 2));
+  const found = known.find((each) => each === "en" || each === "de");
+  return found === "de" ? "de" : "en";
+}
+
+/** A text with its values. If it has two forms, `count` says which. */
+export function say<Key extends TextKey>(key: Key, ...[values]: Given<Key>): string {
+  // Said for each of a thousand robots.
+  if (values === undefined) return spoken.texts[key];
+  const all: Readonly<Record<string, string | number>> = values;
+  return formOf(key, all.count).replace(/\{(\w+)\}/g, (_, name: string) => `${all[name]}`);
+}
+
+/** The form of a text for a number of things, with its names in braces. */
+export function formOf(key: TextKey, count: unknown): string {
+  const [one = "", many = one] = spoken.texts[key].split("|");
+  return typeof count === "number" && plural.select(count) === "one" ? one : many;
+}
+
+/** A word of the gateway or the service, as `STATE_PAUSED` without its prefix. */
+export function word(code: string): string {
+  const plain = code.toLowerCase().replaceAll("_", " ");
+  const known = spoken.words[plain];
+  if (known !== undefined || isEnglish()) return known ?? plain;
+  // The alarm of a conveyor ends with its number.
+  const [, name = "", number = ""] = /^(.*?)( -?\d+)$/.exec(plain) ?? [];
+  const named = spoken.words[name];
+  return named === undefined ? plain : `${named}${number}`;
+}
+
+/** Cause and advice of an alarm. */
+export function alarmTexts(alarm: AlarmTexts & { readonly code: string }): AlarmTexts {
+  return spoken.alarms[alarm.code.replace(/_-?\d+$/, "")] ?? alarm;
+}
+
+/** One of the texts that the gateway has in both languages. */
+export function inLanguage(texts: Readonly<Record<Language, string>>): string {
+  return spoken.texts === en ? texts.en : texts.de;
+}
+
+/** Whether the gateway's own texts, which are English, can stay as they are. */
+export function isEnglish(): boolean {
+  return spoken.texts === en;
+}
+
+export function numberText(value: number, digits = 0): string {
+  let format = numbers.get(digits);
+  if (format === undefined) {
+    const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    format = new Intl.NumberFormat(spoken.locale, { ...fraction, useGrouping: false });
+    numbers.set(digits, format);
+  }
+  return format.format(value);
+}
+
+export function dateText(wallMs: number): string {
+  return dates.format(wallMs);
+}
+
+function datesOf(locale: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+}

@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+import { describe, expect, it } from "vitest";
+import { de } from "../../src/console/texts/de.ts";
+import { en } from "../../src/console/texts/en.ts";
+import { languageOf, say, speak } from "../../src/console/texts/texts.ts";
+import { alarmRules } from "../../src/domain/alarm.ts";
+import { batteryStateNames } from "../../src/domain/battery.ts";
+import { missionStateNames } from "../../src/domain/mission.ts";
+import { outcomeMeanings } from "../../src/domain/outcome.ts";
+import { qualities } from "../../src/domain/quality.ts";
+
+const namesIn = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
+
+describe("the texts of both languages", () => {
+  it("have the same keys, names and forms", () => {
+    expect(Object.keys(de.texts).sort()).toEqual(Object.keys(en).sort());
+    for (const [key, text] of Object.entries(en)) {
+      const other: string = Reflect.get(de.texts, key);
+      expect([key, namesIn(other)]).toEqual([key, namesIn(text)]);
+      expect([key, other.split("|").length]).toEqual([key, text.split("|").length]);
+      expect(other).not.toBe("");
+    }
+  });
+
+  it("have a word for each name of the gateway and the service, and advice for each alarm", () => {
+    const outcomes = Object.keys(outcomeMeanings).filter((name) => name !== "idle");
+    const states = [...batteryStateNames, ...missionStateNames].map((name) => name.replace("STATE_", ""));
+    const names = [...qualities, ...outcomes, ...states, ...Object.keys(alarmRules)];
+    const plain = names.map((name) => name.toLowerCase().replaceAll("_", " "));
+    expect(plain.filter((name) => de.words[name] === undefined)).toEqual([]);
+    expect(Object.keys(de.alarms).sort()).toEqual(Object.keys(alarmRules).sort());
+  });
+
+  it("are those of the user's choice, or of the browser", () => {
+    expect(languageOf(null, ["fr-FR", "de-AT", "en-GB"])).toBe("de");
+    expect(languageOf("en", ["de-DE"])).toBe("en");
+    expect(languageOf(null, ["fr-FR"])).toBe("en");
+    expect(languageOf("tlh", ["de"])).toBe("de");
+  });
+
+  it("have one form for one thing, and another for several", async () => {
+    expect([1, 2].map((count) => say("alarms.number", { count }))).toEqual(["1 alarm", "2 alarms"]);
+    await speak("de", ["de-DE"]);
+    expect([1, 2].map((count) => say("alarms.number", { count }))).toEqual(["1 Alarm", "2 Alarme"]);
+    await speak("en", ["en-GB"]);
+  });
+});
+
+describe("no view has a text of its own", () => {
+  const root = "src/console";
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+    (file) => /\.tsx?$/.test(file) && !file.startsWith("texts"),
+  );
+
+  it.each(files)("%s", (file) => {
+    expect(textsIn(readFileSync(join(root, file), "utf8"), file)).toEqual([]);
+  });
+
+  it("is a test that finds one", () => {
+    const found = (code: string) => textsIn(code, "a.tsx").length;
+    expect(found("const a = <p>Hello</p>;")).toBe(1);
+    expect(found('const a = <p title="Hello" class="big box" />;')).toBe(1);
+    expect(found('const a = b ? "not known" : "";')).toBe(1);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
+    expect(found("const a = `${b} of them`;")).toBe(1);
+  });
+});
+
+interface Node {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** Attributes that people read. */
+const spoken = /^(aria-label|title|label|caption|placeholder|alt)$/;
+/**
+ * Fonts, questions to the browser, keys, a role of the API, and a search that is written into the address.
+ */
+const ofCode = /sans-serif$|^\(prefers-|^(gap|number|station) $|^no proof$/;
+/** Two words of a language: no code, no name of a class. */
+const words = /[A-Za-z]{2,}[,:;.]? [a-z]{2,}|[A-Za-z]{2,} \$|^ ?[a-z]+ [a-z]* ?$/;
+
+/** The texts in a file that should be in those of the languages. */
+function textsIn(code: string, file: string): readonly string[] {
+  const found: string[] = [];
+  const look = (node: unknown): void => {
+    if (Array.isArray(node)) {
+      for (const each of node) look(each);
+      return;
+    }
+    if (!isNode(node) || isOfCode(node)) return;
+    const text = textOf(node);
+    if (text !== null && !ofCode.test(text)) found.push(text);
+    for (const part of Object.values(node)) look(part);
+  };
+  look(parseAst(code, { lang: file.endsWith("x") ? "tsx" : "ts" }).body);
+  return found;
+}
+
+function textOf(node: Node): string | null {
+  const { type, value } = node;
+  if (type === "JSXText" && typeof value === "string") return /[A-Za-z]/.test(value) ? value.trim() : null;
+  if (type === "JSXAttribute") {
+    const { name, value: given } = node as unknown as { name: { name: string }; value: Node | null };
+    const text = given?.type === "Literal" ? String(given.value) : "";
+    return spoken.test(name.name) && /[A-Za-z]{2,}/.test(text) && !/^[a-z]+$/.test(text) ? text : null;
+  }
+  if (type === "Literal" && typeof value === "string") return words.test(value) ? value : null;
+  if (type !== "TemplateElement") return null;
+  const { raw } = value as { raw: string };
+  return words.test(raw) || /^ [a-z]{2,}/.test(raw) ? raw : null;
+}
+
+/** What nobody reads: classes, keys, fonts, errors that only a developer sees, modules. */
+function isOfCode(node: Node): boolean {
+  if (node.type === "JSXAttribute")
+    return /^(class|key|d|viewBox)$/.test((node.name as { name: string }).name);
+  if (/^(Import|ExportAll|TS)/.test(node.type) || isSetting(node)) return true;
+  if (node.type === "Property" && (node.key as { name?: string }).name === "class") return true;
+  const { callee } = node as { callee?: { name?: string } };
+  return node.type === "NewExpression" && /Error|DOMException/.test(callee?.name ?? "");
+}
+
+/** The name of a setting, as the configuration has it. */
+function isSetting({ type, openingElement, children }: Node): boolean {
+  if (type !== "JSXElement" || (children as readonly Node[])[0]?.type !== "JSXText") return false;
+  const { attributes } = openingElement as {
+    readonly attributes: ReadonlyArray<{ name?: { name?: string }; value?: { value?: unknown } | null }>;
+  };
+  return attributes.some(({ name, value }) => name?.name === "class" && value?.value === "id");
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value;
+}
