@@ -18,9 +18,7 @@ export interface AlarmTexts {
 export type TextKey = keyof typeof en;
 
 /** The names in braces of a text. */
-type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | NamesIn<Rest>
-  : never;
+type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type Names<Key extends TextKey> = NamesIn<(typeof en)[Key]>;
 /** The values for the names of a text. */
 export type Values<Key extends TextKey, Value> = Readonly<Record<Names<Key>, Value>>;

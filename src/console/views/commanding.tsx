@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { IconName } from "../icon-paths.ts";
 import type { Holders } from "../../northbound/web/api/hold.ts";
 import type { Rights } from "../../northbound/web/api/rights.ts";
 import type { Pause as PausePlan, Robot } from "../../northbound/web/api/robot.ts";
@@ -8,6 +7,7 @@ import { actionsOf, basisOf, missionUnderWay } from "../commanding/actions.ts";
 import { isUnderWay } from "../commanding/asked.ts";
 import { type HoldAction, holdActions } from "../commanding/holds.ts";
 import type { KnownRobot } from "../fleet/fleet.ts";
+import type { IconName } from "../icon-paths.ts";
 import { sendAddress } from "../route.ts";
 import { say } from "../texts/texts.ts";
 import { AskedList } from "./asked-list.tsx";

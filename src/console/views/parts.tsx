@@ -1,8 +1,8 @@
 import { computed } from "@preact/signals";
 import type { ComponentChild, ComponentChildren, RefObject } from "preact";
 import { useMemo } from "preact/hooks";
-import type { IconName } from "../icon-paths.ts";
 import type { Emphasis } from "../floor/scene.ts";
+import type { IconName } from "../icon-paths.ts";
 import type { Store } from "../store.ts";
 import { say } from "../texts/texts.ts";
 import { agoText, dateAndTime, elapsedMs, timeOfDay } from "../trust/time-text.ts";

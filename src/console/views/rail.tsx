@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import type { IconName } from "../icon-paths.ts";
 import { needsSomebody } from "../fleet/words.ts";
+import type { IconName } from "../icon-paths.ts";
 import type { Route } from "../route.ts";
 import type { PlainKey } from "../texts/spoken.ts";
 import { say } from "../texts/texts.ts";

@@ -237,7 +237,7 @@ describePages("a command by a form", (pages) => {
         ],
       };
     });
-    await page.getByText("1 operations are not offered to you").click();
+    await page.getByText("1 operation is not offered to you").click();
     await page.getByText('CreateMission: web "anna" may not send CreateMission').waitFor();
     const options = page.getByLabel("Operation").locator("option");
     expect(await options.allTextContents()).toEqual(["choose one", "GetMap"]);
