@@ -1,7 +1,7 @@
 /** Drawn on 24 × 24, as lines: the colour is that of the text beside it. The map has some of them too. */
 export const iconPaths = {
   floor: "M4 6l5-2 6 2 5-2v14l-5 2-6-2-5 2zM9 4v14M15 6v14",
-  stations: "M3 16h18M6 19a1.5 1.5 0 1 0 0-3M18 19a1.5 1.5 0 1 1 0-3M12 4v8M8.5 9l3.5 3.5L15.5 9",
+  stations: "M3 16h18M5 16v4M19 16v4M12 4v8M8.5 8.5L12 12l3.5-3.5",
   commands: "M4 6h10M4 12h7M4 18h10M17 9l3 3-3 3M20 12h-6",
   alarms: "M6 16V11a6 6 0 0 1 12 0v5l2 2H4zM10 21h4M12 3v2",
   tags: "M4 4h7l9 9-7 7-9-9zM8 8h.01",

@@ -2,12 +2,13 @@ import type { FloorPicture } from "../../northbound/web/api/floor-settings.ts";
 import { numberText, say } from "../texts/texts.ts";
 import { type Camera, type Size, scaleLength, toPixels } from "./camera.ts";
 import { type Label, layoutOf, type PointAt, type Spots } from "./labels.ts";
-import { merged } from "./merged.ts";
+import { isPicture, merged } from "./merged.ts";
 import { type Palette, paletteOf } from "./palette.ts";
 import { pictureTransform } from "./picture.ts";
 import { drawPoint } from "./points.ts";
 import type { FloorPoint, Scene } from "./scene.ts";
 import { createSprites, type Sprites } from "./sprites.ts";
+import type { Box } from "./taken.ts";
 import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
 import type { Place } from "./track.ts";
 
@@ -32,6 +33,14 @@ export interface Painter {
   draw(scene: Scene, camera: Camera, size: Size, picture: Picture | null): void;
 }
 
+/** What stands still for a while. */
+interface Named {
+  readonly of: readonly unknown[];
+  readonly atMs: number;
+  readonly names: readonly Label[];
+  readonly pictures: readonly Box[];
+}
+
 /** A drawing of the floor, and its position. */
 export interface Picture {
   readonly image: CanvasImageSource;
@@ -45,11 +54,7 @@ export function createPainter(ink: Ink, ratio: number): Painter {
   const ground = createGround(ratio, colours);
   const widthOf = createWidths(ink);
   const spots: Spots = new Map();
-  let named: { readonly of: readonly unknown[]; readonly atMs: number; readonly names: readonly Label[] } = {
-    of: [],
-    atMs: 0,
-    names: [],
-  };
+  let named: Named = { of: [], atMs: 0, names: [], pictures: [] };
 
   /** Names of points stay for a second, and robots' names keep clear of them meanwhile. */
   function arranged(scene: Scene, camera: Camera, size: Size) {
@@ -57,12 +62,15 @@ export function createPainter(ink: Ink, ratio: number): Painter {
     const marks = scene.marks
       .map((mark) => ({ mark, ...toPixels(camera, mark.place) }))
       .filter((at) => isWithin(at, size));
-    if (isSame(named.of, of) && performance.now() - named.atMs < NAMES_MS)
-      return layoutOf(marks, [], { size, widthOf, spots, fixed: named.names });
-    const layout = layoutOf(marks, namedPoints(scene.points, camera, size), { size, widthOf, spots });
+    const isSameView = isSame(named.of, of);
+    if (isSameView && performance.now() - named.atMs < NAMES_MS)
+      return layoutOf(marks, [], { size, widthOf, spots, fixed: [...named.names, ...named.pictures] });
+    const pictures = isSameView ? named.pictures : pictureBoxes(scene.points, camera, size);
+    const parts = { size, widthOf, spots, fixed: pictures };
+    const layout = layoutOf(marks, namedPoints(scene.points, camera, size), parts);
     // The same list if nothing has moved: then the ground is not drawn again.
     const names = isSameNames(named.names, layout.pointNames) ? named.names : layout.pointNames;
-    named = { of, atMs: performance.now(), names };
+    named = { of, atMs: performance.now(), names, pictures };
     return layout;
   }
 
@@ -105,6 +113,15 @@ function namedPoints(points: Scene["points"], camera: Camera, size: Size): reado
   return seen.length > NAMED_POINTS ? [] : seen;
 }
 
+/** The parts of points that a name would make unreadable. */
+function pictureBoxes(points: Scene["points"], camera: Camera, size: Size): readonly Box[] {
+  return merged(points, camera)
+    .filter(isPicture)
+    .map((point) => toPixels(camera, point))
+    .filter((at) => isWithin(at, size))
+    .map(({ x, y }) => ({ left: x - 9, top: y - 9, right: x + 9, bottom: y + 9 }));
+}
+
 interface Ground {
   readonly points: Scene["points"];
   readonly names: readonly Label[];
@@ -131,7 +148,7 @@ function createGround(ratio: number, colours: Palette) {
         own.font = font;
         own.lineWidth = 1.5;
         own.fillStyle = colours.point;
-        own.strokeStyle = colours.point;
+        own.strokeStyle = colours.pointName;
         for (const point of merged(points, camera)) {
           const at = toPixels(camera, point);
           if (isWithin(at, size)) drawPoint(own, point.shape, at.x, at.y);

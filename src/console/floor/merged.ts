@@ -6,6 +6,10 @@ const APART_PIXELS = 8;
 /** They say more than the other shapes. */
 const pictures: ReadonlySet<PointShape> = new Set(["station", "charger", "home"]);
 
+export function isPicture({ shape }: Pick<FloorPoint, "shape">): boolean {
+  return pictures.has(shape);
+}
+
 /**
  * Of the points that would cover each other the first one, pictures first. By cells of the map, whose size
  * changes in steps: then nothing flickers while the map is moved.
@@ -19,7 +23,7 @@ export function merged(
   for (const point of points) {
     const key = `${Math.floor(point.x / cell)} ${Math.floor(point.y / cell)}`;
     const known = shown.get(key);
-    const isFirst = known === undefined || (!pictures.has(known.shape) && pictures.has(point.shape));
+    const isFirst = known === undefined || (!isPicture(known) && isPicture(point));
     if (isFirst) shown.set(key, point);
   }
   return [...shown.values()];
