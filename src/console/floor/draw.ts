@@ -8,8 +8,8 @@ import { pictureTransform } from "./picture.ts";
 import { drawPoint } from "./points.ts";
 import type { FloorPoint, Scene } from "./scene.ts";
 import { createSprites, type Sprites } from "./sprites.ts";
-import type { Box } from "./taken.ts";
 import { type MarkAt, NEAR_PIXELS, type Stack } from "./stacks.ts";
+import type { Box } from "./taken.ts";
 import type { Place } from "./track.ts";
 
 type Ink = CanvasRenderingContext2D;

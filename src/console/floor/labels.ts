@@ -26,7 +26,9 @@ export interface Layout {
 const LABEL_HEIGHT = 14;
 /** From the centre of a mark to the tip of a triangle, without its heading. */
 const MARK_REACH = 12;
-/** The part of a badge beyond that. */
+/** The same with the ring around the chosen one. */
+const RING_REACH = 17;
+/** The part of a badge beyond a mark. */
 const BADGE_REACH = 6;
 /** From the centre of a mark to what stands beside it. */
 const BESIDE = 16;
@@ -76,14 +78,10 @@ export function layoutOf(
 }
 
 /** The box of a mark with its badge. */
-function boxOf({ x, y, count }: Stack): Box {
-  const more = count > 1 ? BADGE_REACH : 0;
-  return {
-    left: x - MARK_REACH,
-    top: y - MARK_REACH - more,
-    right: x + MARK_REACH + more,
-    bottom: y + MARK_REACH,
-  };
+function boxOf({ x, y, count, chosenName }: Stack): Box {
+  const reach = chosenName === null ? MARK_REACH : RING_REACH;
+  const beyond = count > 1 ? Math.max(reach, MARK_REACH + BADGE_REACH) : reach;
+  return { left: x - reach, top: y - beyond, right: x + beyond, bottom: y + reach };
 }
 
 function labelOf(stack: Stack, taken: Taken, { size, widthOf, spots }: LayoutParts): Label | null {
@@ -124,12 +122,13 @@ function spotAt(at: number, before: number): number {
 }
 
 function placed(
-  { x, y, count }: Pick<Stack, "x" | "y" | "count">,
+  { x, y, count, chosenName }: Pick<Stack, "x" | "y" | "count" | "chosenName">,
   spot: number,
   width: number,
   leaders: readonly number[],
 ): Omit<Label, "text" | "isChosen"> {
-  const gap = count > 1 ? BESIDE_BADGE : BESIDE;
+  // A cell of the grid beyond the ring, or the badge.
+  const gap = count > 1 || chosenName !== null ? BESIDE_BADGE : BESIDE;
   if (spot < BESIDES) {
     const [right, down] = DIRECTIONS[BESIDES + spot] ?? [1, 0];
     const reach = down === 0 ? gap : gap - 3;
@@ -161,7 +160,7 @@ function namesOf(points: readonly PointAt[], taken: Taken, { widthOf }: LayoutPa
   return points.flatMap((point) => {
     const width = widthOf(point.name);
     for (const spot of pointSpots) {
-      const { leader, ...box } = placed({ ...point, count: 1 }, spot, width, LEADERS);
+      const { leader, ...box } = placed({ ...point, count: 1, chosenName: null }, spot, width, LEADERS);
       if (taken.take(box)) return [{ text: point.name, isChosen: false, leader, ...box }];
     }
     return [];

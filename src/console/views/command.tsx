@@ -58,7 +58,7 @@ export function Command({ commandKey }: { readonly commandKey: string }) {
             <dt>{say("command.code")}</dt>
             <dd>{command.code ?? "–"}</dd>
             <dt>{say("command.message")}</dt>
-            <dd>{command.message ?? "–"}</dd>
+            <dd>{command.message === "" ? "–" : (command.message ?? "–")}</dd>
             <dt>{say("command.mission")}</dt>
             <dd class="id">{command.mission_id ?? "–"}</dd>
             <dt>{say("command.evidence")}</dt>

@@ -58,7 +58,7 @@ export const floor = {
   "floor.drawing": "Karte der Halle. Die Liste der Roboter sagt dasselbe.",
   "floor.zoomIn": "Vergrößern",
   "floor.zoomOut": "Verkleinern",
-  "floor.all": "Alles",
+  "floor.all": "Alle",
   list: "Liste der Roboter",
   "list.robots": "Roboter",
   "list.search": "Suche",

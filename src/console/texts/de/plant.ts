@@ -128,7 +128,7 @@ export const plant = {
   "simulator.switch": "Schalten",
   "simulator.does": "Was er tut",
   "simulator.look": "Wo hinsehen",
-  "simulator.service": "der Dienst",
+  "simulator.service": "dem Dienst",
   "simulator.begin": "Beginnen",
   "simulator.end": "Beenden",
   "simulator.off": "aus",
