@@ -87,8 +87,10 @@ says_how_it_is() {
     # The gateway's own process tells it.
     refuses pgrep -u fleetgate -f systemd-notify
     curl -sf http://localhost:8080/livez | grep '"alive":true'
-    # The console is in the package, with its script.
-    curl -sf "http://localhost:8080$(curl -sf http://localhost:8080/ | grep -o '/assets/[^"]*\.js' | head -n 1)" | grep -q 'not live'
+    # The console is in the package, with its scripts.
+    for script in $(curl -sf http://localhost:8080/ | grep -o '/assets/[^"]*\.js'); do
+        curl -sf "http://localhost:8080$script"
+    done | grep 'not live' >/dev/null
     curl -sf --unix-socket /var/lib/fleetgate/control.sock http://localhost/livez
     # Libraries look for a home folder.
     tr '\0' '\n' <"/proc/$(main_pid)/environ" | grep '^HOME=/var/lib/fleetgate$'
